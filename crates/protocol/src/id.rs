@@ -1,0 +1,118 @@
+//! Names that must not be mixed up.
+
+/// Makes a type of its own for a name that is text on the wire.
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes the text as it is; any text is allowed.
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::new(text)
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::borrow::Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.pad(&self.0)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(out)
+            }
+        }
+
+        impl $crate::shape::Wire for $name {
+            fn read(value: $crate::Value, path: &$crate::Path) -> Result<Self, $crate::ShapeError> {
+                $crate::shape::text(value, path).map(Self)
+            }
+
+            fn write(&self) -> $crate::Value {
+                self.as_str().into()
+            }
+        }
+
+        $crate::shape::wire!($name);
+    };
+}
+
+id! {
+    /// Which plan.
+    PlanId
+}
+
+id! {
+    /// Which step of a plan: `step-1`.
+    StepId
+}
+
+id! {
+    /// Which tool or agent: `weather-service`.
+    AgentName
+}
+
+id! {
+    /// Which capability of a tool or agent: `get_weather`.
+    CapabilityName
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::Value;
+
+    #[test]
+    fn an_id_is_its_text_on_the_wire_and_in_messages() {
+        let id = StepId::new("step-1");
+        assert_eq!(id.to_value(), Value::from("step-1"));
+        assert_eq!(StepId::from_value(&Value::from("step-1")), Ok(id.clone()));
+        assert_eq!(format!("{id} {id:?}"), r#"step-1 "step-1""#);
+    }
+
+    #[test]
+    fn an_id_that_is_no_text_is_refused() {
+        let error = StepId::from_value(&Value::from(1)).unwrap_err();
+        assert_eq!(error.to_string(), "`$`: expected a string, found a number");
+    }
+
+    #[test]
+    fn an_id_is_found_in_a_map_by_its_text() {
+        let steps = HashMap::from([(StepId::from("a"), 1)]);
+        assert_eq!(steps.get("a"), Some(&1));
+    }
+}

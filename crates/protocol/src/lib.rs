@@ -1,0 +1,48 @@
+//! The words every part of Reknit shares: JSON values that keep what was written, and the things tools and plans are
+//! made of.
+//!
+//! ```text
+//! text -> Value::parse -> Value -> from_value -> Capability | Plan | ToolResponse -> to_value -> Value -> text
+//!                           |                                                                      ^
+//!                           +----------- digits as written, key order, unknown fields -------------+
+//! ```
+//!
+//! ```
+//! use reknit_protocol::{Category, ToolResponse, Value};
+//!
+//! let body = r#"{"success":false,"error":{"code":"SYMBOL_NOT_FOUND","message":"no `TSLQ`","category":"NOT_FOUND"}}"#;
+//! let response = ToolResponse::from_value(&Value::parse(body)?)?;
+//! let error = response.error().expect("the tool has reported one");
+//! assert_eq!(error.category, Some(Category::NotFound));
+//! assert_eq!(response.to_value().to_string(), body);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Where to go next: [`Value`] and [`Number`] for JSON, [`Path`] for places inside it, [`ToolResponse`] for what tools
+//! answer, [`Capability`] and [`schema`] for what they announce, [`Plan`] for what is to be done. Nothing here performs
+//! I/O.
+
+pub mod capability;
+pub mod object;
+pub mod plan;
+pub mod schema;
+pub mod tool;
+
+mod id;
+mod number;
+mod parse;
+mod path;
+mod print;
+mod shape;
+mod value;
+
+pub use capability::{Capability, Effect};
+pub use id::{AgentName, CapabilityName, PlanId, StepId};
+pub use number::{Number, NumberError};
+pub use object::Object;
+pub use parse::{Found, MAX_DEPTH, ParseError, ParseProblem};
+pub use path::{Path, PointerError, Segment};
+pub use plan::{Mode, Plan, Step};
+pub use shape::{Actual, Extra, ShapeError};
+pub use tool::{Category, Retryable, ToolError, ToolResponse};
+pub use value::{Kind, Value};

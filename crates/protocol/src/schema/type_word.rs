@@ -1,0 +1,223 @@
+//! The words people write for types, in any language's spelling.
+
+use super::X_TYPE;
+use crate::{Object, Value};
+
+/// Deeper than any type people write; words come from outside, and each level is a call.
+const MAX_NESTING: usize = 16;
+
+/// The JSON Schema of a type word: its `type`, and `items` or `additionalProperties` where the word names them.
+///
+/// | word (case does not matter) | schema |
+/// |---|---|
+/// | `string`, `str`, `text` | `string` |
+/// | `number`, `float64`, `float32`, `float`, `double`, `decimal` | `number` |
+/// | `integer`, `int`, `int8` to `int64`, `long`, `short` | `integer` |
+/// | `uint`, `uint8` to `uint64` | `integer` with `minimum` 0 |
+/// | `boolean`, `bool` | `boolean` |
+/// | `array`, `list`, `slice` | `array` |
+/// | `[]T`, `T[]`, `array<T>`, `list[T]` | `array`, with the schema of T as `items` |
+/// | `object`, `map`, `dict`, `struct` | `object` |
+/// | `map[K]V`, `map<K, V>`, `dict[K, V]` | `object`, with the schema of V as `additionalProperties` |
+/// | `any`, `interface{}`, nothing at all | no constraint |
+/// | any other word | no constraint; the word is kept as `x-type`, so that nothing is lost |
+///
+/// `[]byte` is such another word: what writes it sends a text in base 64.
+///
+/// ```
+/// use reknit_protocol::schema::for_type;
+///
+/// assert_eq!(for_type("[]string").to_string(), r#"{"type":"array","items":{"type":"string"}}"#);
+/// assert_eq!(for_type("Date").to_string(), r#"{"x-type":"Date"}"#);
+/// ```
+pub fn for_type(word: &str) -> Object {
+    TypeWord::parse(word, MAX_NESTING).schema()
+}
+
+/// What a type word means.
+enum TypeWord<'a> {
+    Plain(&'static str),
+    NotNegative,
+    Array(Option<Box<TypeWord<'a>>>),
+    Object(Option<Box<TypeWord<'a>>>),
+    Any,
+    Unknown(&'a str),
+}
+
+impl<'a> TypeWord<'a> {
+    fn parse(word: &'a str, levels: usize) -> Self {
+        let word = word.trim();
+        if levels == 0 {
+            return Self::Unknown(word);
+        }
+        Self::plain(word).or_else(|| Self::generic(word, levels - 1)).unwrap_or(Self::Unknown(word))
+    }
+
+    /// A word without parts.
+    fn plain(word: &str) -> Option<Self> {
+        Some(match word.to_lowercase().as_str() {
+            "string" | "str" | "text" => Self::Plain("string"),
+            "number" | "float64" | "float32" | "float" | "double" | "decimal" => Self::Plain("number"),
+            "integer" | "int" | "int8" | "int16" | "int32" | "int64" | "long" | "short" => Self::Plain("integer"),
+            "uint" | "uint8" | "uint16" | "uint32" | "uint64" => Self::NotNegative,
+            "boolean" | "bool" => Self::Plain("boolean"),
+            "array" | "list" | "slice" => Self::Array(None),
+            "object" | "map" | "dict" | "struct" => Self::Object(None),
+            "any" | "interface{}" | "" => Self::Any,
+            _ => return None,
+        })
+    }
+
+    /// A word made of others.
+    fn generic(word: &'a str, levels: usize) -> Option<Self> {
+        if word.eq_ignore_ascii_case("[]byte") {
+            return None;
+        }
+        if let Some(item) = word.strip_prefix("[]").or_else(|| word.strip_suffix("[]")) {
+            return Some(Self::array_of(item, levels));
+        }
+        let open = word.find(['[', '<'])?;
+        let (head, rest) = word.split_at_checked(open)?;
+        let (inner, tail) = in_brackets(rest)?;
+        match (Self::plain(head.trim())?, split_at_comma(inner), tail) {
+            (Self::Array(None), None, "") => Some(Self::array_of(inner, levels)),
+            (Self::Object(None), Some((_, value)), "") => Some(Self::object_of(value, levels)),
+            // `map[string]int`: the key is in the brackets, the value behind them.
+            (Self::Object(None), None, value) if !value.is_empty() => Some(Self::object_of(value, levels)),
+            _ => None,
+        }
+    }
+
+    fn array_of(item: &'a str, levels: usize) -> Self {
+        Self::Array(Some(Box::new(Self::parse(item, levels))))
+    }
+
+    fn object_of(value: &'a str, levels: usize) -> Self {
+        Self::Object(Some(Box::new(Self::parse(value, levels))))
+    }
+
+    fn schema(&self) -> Object {
+        let mut schema = Object::new();
+        match self {
+            Self::Plain(name) => add(&mut schema, "type", *name),
+            Self::NotNegative => {
+                add(&mut schema, "type", "integer");
+                add(&mut schema, "minimum", 0);
+            }
+            Self::Array(item) => {
+                add(&mut schema, "type", "array");
+                if let Some(item) = item {
+                    add(&mut schema, "items", item.schema());
+                }
+            }
+            Self::Object(value) => {
+                add(&mut schema, "type", "object");
+                if let Some(value) = value {
+                    add(&mut schema, "additionalProperties", value.schema());
+                }
+            }
+            Self::Any => {}
+            Self::Unknown(word) => add(&mut schema, X_TYPE, *word),
+        }
+        schema
+    }
+}
+
+fn add(schema: &mut Object, key: &str, value: impl Into<Value>) {
+    schema.insert(key, value);
+}
+
+/// What stands inside the brackets that `text` opens with, and what stands behind them.
+fn in_brackets(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0_usize;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '[' | '<' => depth += 1,
+            ']' | '>' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((text.get(1..at)?, text.get(at + 1..)?));
+        }
+    }
+    None
+}
+
+/// Splits at the first comma that is not inside brackets.
+fn split_at_comma(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0_usize;
+    let comma = text.char_indices().find(|(_, letter)| {
+        match letter {
+            '[' | '<' => depth += 1,
+            ']' | '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && *letter == ','
+    });
+    let (at, _) = comma?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_alias_means_its_json_schema_type() {
+        for (words, schema) in [
+            ("string str text String TEXT", r#"{"type":"string"}"#),
+            ("number float64 float32 float double decimal Float64", r#"{"type":"number"}"#),
+            ("integer int int8 int16 int32 int64 long short INT", r#"{"type":"integer"}"#),
+            ("uint uint8 uint16 uint32 uint64", r#"{"type":"integer","minimum":0}"#),
+            ("boolean bool Bool", r#"{"type":"boolean"}"#),
+            ("array list slice", r#"{"type":"array"}"#),
+            ("object map dict struct", r#"{"type":"object"}"#),
+            ("any interface{}", "{}"),
+        ] {
+            for word in words.split(' ') {
+                assert_eq!(for_type(word).to_string(), schema, "word: {word}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_made_of_others_say_what_is_inside() {
+        for (word, schema) in [
+            ("[]string", r#"{"type":"array","items":{"type":"string"}}"#),
+            ("string[]", r#"{"type":"array","items":{"type":"string"}}"#),
+            ("array<int>", r#"{"type":"array","items":{"type":"integer"}}"#),
+            ("List[str]", r#"{"type":"array","items":{"type":"string"}}"#),
+            ("[][]float64", r#"{"type":"array","items":{"type":"array","items":{"type":"number"}}}"#),
+            ("map[string]string", r#"{"type":"object","additionalProperties":{"type":"string"}}"#),
+            ("map<string, int>", r#"{"type":"object","additionalProperties":{"type":"integer"}}"#),
+            (
+                "dict[str, list[bool]]",
+                r#"{"type":"object","additionalProperties":{"type":"array","items":{"type":"boolean"}}}"#,
+            ),
+            (
+                "[]map[string]int",
+                r#"{"type":"array","items":{"type":"object","additionalProperties":{"type":"integer"}}}"#,
+            ),
+            ("map[string]interface{}", r#"{"type":"object","additionalProperties":{}}"#),
+            ("[]Date", r#"{"type":"array","items":{"x-type":"Date"}}"#),
+        ] {
+            assert_eq!(for_type(word).to_string(), schema, "word: {word}");
+        }
+    }
+
+    #[test]
+    fn a_word_nobody_knows_constrains_nothing_and_is_kept_as_written() {
+        for word in
+            ["Date", "string|number", "array<int", "array<int>>", "set{int}", "[]byte", "string<int>", "map<int>", "é["]
+        {
+            assert_eq!(for_type(word), Object::from([(X_TYPE, word.into())]), "word: {word}");
+        }
+        assert!(for_type(" ").is_empty());
+    }
+
+    #[test]
+    fn a_word_nested_without_end_stops_somewhere() {
+        let word = "[]".repeat(100_000) + "int";
+        assert!(for_type(&word).to_string().contains(X_TYPE));
+    }
+}

@@ -1,0 +1,83 @@
+//! Why the command ends early.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use reknit_protocol::ParseError;
+use reknit_salvage::{Place, ReadError, SchemaError};
+
+use crate::excerpt::Excerpt;
+use crate::input::Input;
+
+/// Why the command ends early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("cannot read {input}")]
+    Input { input: Input, source: io::Error },
+    #[error("{input} has more than {} MiB, the most that is read at once", .limit >> 20)]
+    TooLong { input: Input, limit: usize },
+    #[error("{input} is not UTF-8 text")]
+    NotText { input: Input, source: NotText },
+    #[error("{}", headline(.input, .source))]
+    Read { input: Input, excerpt: Option<Excerpt>, source: Box<ReadError> },
+    #[error("cannot use `{}` as a schema", .path.display())]
+    Schema { path: PathBuf, excerpt: Option<Excerpt>, source: Box<BadSchema> },
+    #[error("cannot write the answer")]
+    Write(#[source] io::Error),
+}
+
+/// Where bytes stop being UTF-8.
+#[derive(Debug, thiserror::Error)]
+#[error("the byte 0x{byte:02x} at {place} (offset {}) is not part of a character", .place.offset)]
+pub(crate) struct NotText {
+    pub(crate) byte: u8,
+    pub(crate) place: Place,
+}
+
+impl NotText {
+    /// Finds the place; `bytes` are known not to be UTF-8.
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        let good = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        Self { byte: bytes.get(good.len()).copied().unwrap_or_default(), place: Place::of(good, good.len()) }
+    }
+}
+
+/// Why a file is no schema.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BadSchema {
+    #[error("it has more than {} MiB", .limit >> 20)]
+    TooLong { limit: usize },
+    #[error("it is not UTF-8 text: {0}")]
+    NotText(NotText),
+    #[error("it is not JSON: {0}")]
+    NotJson(ParseError),
+    #[error(transparent)]
+    NotASchema(SchemaError),
+}
+
+impl Failure {
+    /// What is wrong with the text is 1, everything else 2.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::NotText { .. } | Self::TooLong { .. } | Self::Read { .. } => ExitCode::from(1),
+            Self::Input { .. } | Self::Schema { .. } | Self::Write(_) => ExitCode::from(2),
+        }
+    }
+
+    /// Whether the answer has nobody left to read it.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+fn headline(input: &Input, error: &ReadError) -> String {
+    match error {
+        ReadError::Misfit(_) => format!("the value in {input} does not fit the schema"),
+        ReadError::Ambiguous { .. } => format!("{input} can be read in two ways"),
+        ReadError::Empty { .. }
+        | ReadError::Unreadable { .. }
+        | ReadError::TooDeep { .. }
+        | ReadError::TooLarge { .. } => format!("cannot read {input}"),
+    }
+}

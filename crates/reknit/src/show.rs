@@ -1,0 +1,114 @@
+//! Outside text, made fit for a terminal.
+
+use unicode_width::UnicodeWidthChar;
+
+/// How many columns of a terminal a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
+}
+
+pub(crate) fn char_width(c: char) -> usize {
+    c.width().unwrap_or(0)
+}
+
+/// The character itself, or a stand-in of one column if it would move the cursor or could not be seen.
+pub(crate) fn visible(c: char) -> char {
+    match c {
+        // The control pictures have the order of the controls.
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => '␡',
+        other if is_hidden(other) => char::REPLACEMENT_CHARACTER,
+        other => other,
+    }
+}
+
+/// A text on one line: hidden characters as escapes, cut after `columns` with `…`, in quotes if its ends are spaces.
+pub(crate) fn one_line(text: &str, columns: usize) -> String {
+    let line = cut(text.chars().map(escaped), columns).concat();
+    if line.starts_with(' ') || line.ends_with(' ') { format!("\"{line}\"") } else { line }
+}
+
+/// The same, but it is the beginning that is cut.
+pub(crate) fn last_of_line(text: &str, columns: usize) -> String {
+    cut(text.chars().rev().map(escaped), columns).into_iter().rev().collect()
+}
+
+fn cut(pieces: impl Iterator<Item = String>, columns: usize) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut used = 0;
+    for piece in pieces {
+        used += width(&piece);
+        if used > columns {
+            kept.push("…".to_owned());
+            break;
+        }
+        kept.push(piece);
+    }
+    kept
+}
+
+fn escaped(c: char) -> String {
+    match c {
+        '\n' | '\r' | '\t' => c.escape_default().to_string(),
+        ' ' => c.to_string(),
+        other if other.is_control() || other.is_whitespace() || is_hidden(other) => other.escape_unicode().to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// A word as a shell must be given it.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-/+,:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Controls of the second set, and characters that take no room or turn the direction of writing.
+fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outside_text_stays_on_its_line_and_inside_its_width() {
+        for (text, columns, expected) in [
+            ("plain", 10, "plain"),
+            ("exactly ten", 11, "exactly ten"),
+            ("one too many", 11, "one too man…"),
+            ("a\nb\tc", 10, r"a\nb\tc"),
+            ("\u{1b}[31m", 20, r"\u{1b}[31m"),
+            ("\u{202e}x", 20, r"\u{202e}x"),
+            ("\u{a0}", 20, r"\u{a0}"),
+            (" ", 20, "\" \""),
+            ("가격표", 4, "가격…"),
+            ("", 4, ""),
+        ] {
+            assert_eq!(one_line(text, columns), expected, "case: {text:?}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_line_keeps_its_order() {
+        assert_eq!(last_of_line("$.items[0].price", 8), "…0].price");
+        assert_eq!(last_of_line("$.a\tb", 8), r"$.a\tb");
+    }
+
+    #[test]
+    fn a_word_for_the_shell_is_quoted_when_it_must_be() {
+        for (word, expected) in [
+            ("answers/a-1.txt", "answers/a-1.txt"),
+            ("my answer.txt", "'my answer.txt'"),
+            ("it's", r"'it'\''s'"),
+            ("$(rm)", "'$(rm)'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(word), expected);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Runs the command and shows all that came out of it.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+/// A folder to run in, with nothing in it but what the test puts there.
+pub(crate) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Each test has its own name, for tests run at the same time.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        // The last run may have left something behind.
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("the folder can be made");
+        Self { path }
+    }
+
+    pub(crate) fn with(self, file: &str, content: impl AsRef<[u8]>) -> Self {
+        fs::write(self.path.join(file), content).expect("the file can be written");
+        self
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str], stdin: &str) -> String {
+        let mut command = command();
+        command.current_dir(&self.path).args(arguments).write_stdin(stdin);
+        show(&mut command)
+    }
+}
+
+/// Runs `reknit` with these arguments and this text on standard input.
+pub(crate) fn run(arguments: &[&str], stdin: &str) -> String {
+    show(command().args(arguments).write_stdin(stdin))
+}
+
+/// Runs `reknit repair` on a text.
+pub(crate) fn repair(stdin: &str) -> String {
+    run(&["repair"], stdin)
+}
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reknit"));
+    command.env("LC_ALL", "C");
+    command
+}
+
+/// The exit status, then what was written, if anything was.
+pub(crate) fn show(command: &mut Command) -> String {
+    let output = command.output().expect("the command runs");
+    let mut shown = format!("exit status {}\n", output.status.code().expect("the command was not killed"));
+    for (name, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
+        let text = String::from_utf8(bytes).expect("the output is UTF-8");
+        if !text.is_empty() {
+            write!(shown, "--- {name}\n{text}").expect("a string can be written to");
+        }
+    }
+    shown
+}

@@ -1,0 +1,171 @@
+//! JSON that fits a schema.
+
+use crate::run::Folder;
+
+const ORDER: &str = r#"{
+  "type": "object",
+  "properties": {
+    "symbol": {"type": "string"},
+    "shares": {"type": "integer", "minimum": 1},
+    "limitPrice": {"type": "number"}
+  },
+  "required": ["symbol", "shares"],
+  "additionalProperties": false
+}"#;
+
+fn with_schema(name: &str, schema: &str, text: &str) -> String {
+    let folder = Folder::new(name).with("order.schema.json", schema).with("answer.txt", text);
+    folder.run(&["repair", "--explain", "--schema", "order.schema.json", "answer.txt"], "")
+}
+
+#[test]
+fn a_value_is_changed_to_fit() {
+    insta::assert_snapshot!(with_schema("changed_to_fit", ORDER, r#"{"symbol": "TSLA", "shares": "1,000", "limit_price": 12}"#), @r#"
+    exit status 0
+    --- stdout
+    {"symbol":"TSLA","shares":1000,"limitPrice":12}
+    --- stderr
+    fixed 2 places:
+      $.shares       read a number from a string      "1,000" -> 1000
+      $.limitPrice   spelt a key as the schema does   limit_price -> limitPrice
+    "#);
+}
+
+#[test]
+fn a_value_that_fits_comes_back_byte_for_byte() {
+    insta::assert_snapshot!(with_schema("fits", ORDER, r#"{ "symbol":"TSLA", "shares": 100 }"#), @r#"
+    exit status 0
+    --- stdout
+    { "symbol":"TSLA", "shares": 100 }
+    --- stderr
+    nothing to fix
+    "#);
+}
+
+#[test]
+fn a_misfit_is_an_error_with_every_problem() {
+    insta::assert_snapshot!(with_schema("misfit", ORDER, r#"{"shares": 0, "limitPrice": "a lot", "note": "x"}"#), @r#"
+    exit status 1
+    --- stderr
+    error: the value in `answer.txt` does not fit the schema
+      caused by: `$`: the property `symbol` is missing
+      caused by: `$.shares`: expected at least 1, found 0
+      caused by: `$.limitPrice`: expected a number, found the string "a lot"
+      caused by: `$`: unknown property `note`
+
+    hint: see the value as it was read with `reknit repair --explain answer.txt`
+    "#);
+}
+
+#[test]
+fn many_problems_are_cut_to_the_first() {
+    let schema = r#"{"type": "array", "items": {"type": "integer"}}"#;
+    let text = format!("[{}]", vec!["true"; 30].join(", "));
+    insta::assert_snapshot!(with_schema("many_problems", schema, &text), @"
+    exit status 1
+    --- stderr
+    error: the value in `answer.txt` does not fit the schema
+      caused by: `$[0]`: expected an integer, found true
+      caused by: `$[1]`: expected an integer, found true
+      caused by: `$[2]`: expected an integer, found true
+      caused by: `$[3]`: expected an integer, found true
+      caused by: `$[4]`: expected an integer, found true
+      caused by: `$[5]`: expected an integer, found true
+      caused by: `$[6]`: expected an integer, found true
+      caused by: `$[7]`: expected an integer, found true
+      caused by: `$[8]`: expected an integer, found true
+      caused by: `$[9]`: expected an integer, found true
+      caused by: `$[10]`: expected an integer, found true
+      caused by: `$[11]`: expected an integer, found true
+      caused by: `$[12]`: expected an integer, found true
+      caused by: `$[13]`: expected an integer, found true
+      caused by: `$[14]`: expected an integer, found true
+      caused by: `$[15]`: expected an integer, found true
+      caused by: `$[16]`: expected an integer, found true
+      caused by: `$[17]`: expected an integer, found true
+      caused by: `$[18]`: expected an integer, found true
+      caused by: `$[19]`: expected an integer, found true
+      caused by: 10 more problems
+
+    hint: see the value as it was read with `reknit repair --explain answer.txt`
+    ");
+}
+
+#[test]
+fn arithmetic_for_a_number_is_noted() {
+    let text = r#"{"symbol": "TSLA", "shares": 2, "limitPrice": 100 * "{{step-1.response.price}}"}"#;
+    insta::assert_snapshot!(with_schema("arithmetic", ORDER, text), @r#"
+    exit status 0
+    --- stdout
+    {"symbol":"TSLA","shares":2,"limitPrice":"{{100 * step-1.response.price}}"}
+    --- stderr
+    fixed 1 place:
+      $.limitPrice   read arithmetic as an expression   100 * "{{step-1.response.price}}… -> {{100 * step-1.response.price}}
+    note: an expression stands in place of a number at $.limitPrice
+    "#);
+}
+
+#[test]
+fn a_schema_chooses_between_two_readings() {
+    let folder = Folder::new("chooses").with("b.json", r#"{"type": "object", "required": ["b"]}"#);
+    insta::assert_snapshot!(folder.run(&["repair", "--schema", "b.json"], "{\"a\": 1} or {\"b\": 2}"), @r#"
+    exit status 0
+    --- stdout
+    {"b":2}
+    "#);
+}
+
+#[test]
+fn a_schema_that_is_not_json_is_bad_usage_and_shows_where() {
+    insta::assert_snapshot!(with_schema("not_json", "{\n  \"type\": \"object\",\n}", "{}"), @"
+    exit status 2
+    --- stderr
+    error: cannot use `order.schema.json` as a schema
+      caused by: it is not JSON: line 3, column 1: expected a key in double quotes, found `}`
+
+      3 | }
+        | ^
+
+    hint: see how it could be mended with `reknit repair --explain order.schema.json`
+    ");
+}
+
+#[test]
+fn a_schema_that_is_none_is_bad_usage() {
+    insta::assert_snapshot!(with_schema("no_schema", r#"{"type": "objekt"}"#, "{}"), @r#"
+    exit status 2
+    --- stderr
+    error: cannot use `order.schema.json` as a schema
+      caused by: the schema is not valid at `$.type`: "objekt" is not valid under any of the schemas listed in the 'anyOf' keyword
+    "#);
+    insta::assert_snapshot!(with_schema("no_schema", "3", "{}"), @"
+    exit status 2
+    --- stderr
+    error: cannot use `order.schema.json` as a schema
+      caused by: a schema is an object or a boolean, not a number
+    ");
+}
+
+#[test]
+fn a_schema_that_is_no_text_is_bad_usage() {
+    let folder = Folder::new("schema_no_text").with("latin1.json", b"{\"title\": \"caf\xe9\"}");
+    insta::assert_snapshot!(folder.run(&["repair", "--schema", "latin1.json"], "{}"), @"
+    exit status 2
+    --- stderr
+    error: cannot use `latin1.json` as a schema
+      caused by: it is not UTF-8 text: the byte 0xe9 at line 1, column 15 (offset 14) is not part of a character
+    ");
+}
+
+#[test]
+fn a_schema_that_is_missing_is_bad_usage() {
+    let folder = Folder::new("schema_is_missing");
+    insta::assert_snapshot!(folder.run(&["repair", "--schema", "order.schema.json"], "{}"), @"
+    exit status 2
+    --- stderr
+    error: cannot read `order.schema.json`
+      caused by: No such file or directory (os error 2)
+
+    hint: see what is there with `ls .`
+    ");
+}

@@ -1,0 +1,190 @@
+//! Help, version, completions, and what happens to a slip of the finger.
+
+use crate::run::run;
+
+#[test]
+fn the_version_is_printed() {
+    assert_eq!(run(&["--version"], ""), concat!("exit status 0\n--- stdout\nreknit ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn help_shows_the_commands() {
+    let help = run(&["help"], "");
+    assert_eq!(run(&["--help"], ""), help);
+    insta::assert_snapshot!(help, @"
+    exit status 0
+    --- stdout
+    Runs a request over tools and mends what breaks
+
+    Usage: reknit <COMMAND>
+
+    Commands:
+      repair       Read JSON from a model's answer and mend what is broken
+      completions  Print a completion script for a shell
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Examples:
+      reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended
+      reknit help repair                    all about it
+    ");
+}
+
+#[test]
+fn no_command_is_bad_usage() {
+    let help = run(&["help"], "").replace("exit status 0\n--- stdout\n", "exit status 2\n--- stderr\n");
+    assert_eq!(run(&[], ""), help);
+}
+
+#[test]
+fn help_for_repair_shows_examples() {
+    insta::assert_snapshot!(run(&["repair", "-h"], ""), @r#"
+    exit status 0
+    --- stdout
+    Read JSON from a model's answer and mend what is broken
+
+    Usage: reknit repair [OPTIONS] [FILE]
+
+    Arguments:
+      [FILE]  The text to read; standard input if it is missing or `-`
+
+    Options:
+          --schema <FILE>  The JSON Schema that the value must fit
+          --jsonl          Read one request per line, and answer each on a line
+          --explain        Say on standard error what was mended
+      -h, --help           Print help (see more with '--help')
+
+    Examples:
+      reknit repair answer.txt
+      echo "{'price': 12,}" | reknit repair --explain
+      reknit repair --schema order.schema.json answer.txt
+      reknit repair --jsonl < requests.jsonl > answers.jsonl
+
+    Exit status: 0 read, with or without repairs; 1 unreadable, or it does not fit the schema; 2 bad usage.
+    "#);
+}
+
+#[test]
+fn long_help_for_repair_tells_all() {
+    let help = run(&["help", "repair"], "");
+    assert_eq!(run(&["repair", "--help"], ""), help);
+    insta::assert_snapshot!(help, @r#"
+    exit status 0
+    --- stdout
+    Read JSON from a model's answer and mend what is broken.
+
+    The answer may have text around the JSON, or a fence; missing commas, quotes or brackets; literals of other languages,
+    comments, and more. With a schema the value is also changed to fit, where nothing is lost: "5" becomes 5 where a number
+    is wanted. Text that is valid JSON, and fits, is printed as it is; anything else is printed as one line of JSON.
+
+    Usage: reknit repair [OPTIONS] [FILE]
+
+    Arguments:
+      [FILE]
+              The text to read; standard input if it is missing or `-`
+
+    Options:
+          --schema <FILE>
+              The JSON Schema that the value must fit
+
+          --jsonl
+              Read one request per line, and answer each on a line
+
+          --explain
+              Say on standard error what was mended
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      reknit repair answer.txt
+      echo "{'price': 12,}" | reknit repair --explain
+      reknit repair --schema order.schema.json answer.txt
+      reknit repair --jsonl < requests.jsonl > answers.jsonl
+
+    Exit status:
+      0  read, with or without repairs; with --jsonl: every line has its answer, even if it is an error
+      1  the text cannot be read, or its value does not fit the schema
+      2  bad usage: an unknown option, a file that cannot be opened, a schema that is none, an output that cannot be written
+
+    A text that was cut is closed and printed, with a warning on standard error: do not act on it, ask again.
+
+    Lines (--jsonl):
+      A request is {"id"?, "text" | "value", "schema"?}: a text to read, or a value that only has to fit.
+      --schema is for the requests without one. A blank line gets no answer.
+
+      The answer is {"id"?, "value", "fixes", "completeness"?, "expressions"?}:
+        fixes         what was mended: [{"path", "kind", "before", "after", "penalty", "times"?}]
+        completeness  only if something is missing: "truncated" or "elided"
+        expressions   only if there are any: the paths where an expression stands for a number
+
+      or {"id"?, "error": {"code", "message", ...}}, after which the next line is read:
+        empty         there is no JSON in the text
+        unreadable    no reading makes sense; with the line and column in the text
+        ambiguous     two readings are equally likely; with both readings
+        misfit        the value does not fit the schema; with the problems: [{"path", "message"}]
+        too_deep      brackets are nested too deep; with the line and column in the text
+        too_large     the text or the line is too long
+        bad_line      the line is no request; with the line of the input, and the column if it is known
+        bad_schema    the request's schema is not valid
+    "#);
+}
+
+#[test]
+fn a_slip_of_the_finger_is_bad_usage() {
+    insta::assert_snapshot!(run(&["repair", "--schem", "x"], ""), @"
+    exit status 2
+    --- stderr
+    error: unexpected argument '--schem' found
+
+      tip: a similar argument exists: '--schema'
+
+    Usage: reknit repair --schema <FILE> [FILE]
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(run(&["repair", "a.txt", "b.txt"], ""), @"
+    exit status 2
+    --- stderr
+    error: unexpected argument 'b.txt' found
+
+    Usage: reknit repair [OPTIONS] [FILE]
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn explain_and_jsonl_exclude_each_other() {
+    insta::assert_snapshot!(run(&["repair", "--jsonl", "--explain"], ""), @"
+    exit status 2
+    --- stderr
+    error: the argument '--jsonl' cannot be used with '--explain'
+
+    Usage: reknit repair --jsonl [FILE]
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn completions_are_scripts_that_know_the_options() {
+    for (shell, start) in [("bash", "_reknit()"), ("zsh", "#compdef reknit"), ("fish", "# Print an optspec")] {
+        let script = run(&["completions", shell], "");
+        assert!(script.starts_with(&format!("exit status 0\n--- stdout\n{start}")), "{shell}: {script}");
+        assert!(script.contains("explain") && script.contains("jsonl"), "{shell}: {script}");
+    }
+    insta::assert_snapshot!(run(&["completions", "tcsh"], ""), @"
+    exit status 2
+    --- stderr
+    error: invalid value 'tcsh' for '<SHELL>'
+      [possible values: bash, elvish, fish, powershell, zsh]
+
+      tip: a similar value exists: 'zsh'
+
+    For more information, try '--help'.
+    ");
+}

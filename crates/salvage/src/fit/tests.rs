@@ -1,0 +1,87 @@
+//! What only the reader sees of fitting: arithmetic.
+
+use reknit_protocol::{Path, Value};
+
+use super::fit_with;
+use crate::{FixKind, Schema};
+
+fn json(text: &str) -> Value {
+    Value::parse(text).expect("JSON")
+}
+
+fn arithmetic_at(under: &str, value: &str, places: &[Path]) -> Result<(String, Vec<String>, Vec<FixKind>), String> {
+    let schema = Schema::compile(&json(under)).expect("a schema");
+    let (value, fixes, expressions) = fit_with(json(value), &schema, places).map_err(|misfit| misfit.to_string())?;
+    let expressions = expressions.iter().map(ToString::to_string).collect();
+    Ok((value.to_string(), expressions, fixes.into_list().iter().map(|fix| fix.kind).collect()))
+}
+
+fn at(key: &str) -> Path {
+    Path::root().key(key)
+}
+
+#[test]
+fn arithmetic_becomes_an_expression_where_a_number_is_wanted() {
+    for wanted in [
+        r#"{"type": "number"}"#,
+        r#"{"type": "integer"}"#,
+        r#"{"type": ["number", "null"]}"#,
+        r#"{"type": "number", "minimum": 1000000}"#,
+        r#"{"enum": [1, 2, 3]}"#,
+        r#"{"anyOf": [{"type": "number"}, {"type": "null"}]}"#,
+        r#"{"oneOf": [{"type": "integer", "minimum": 5}, {"type": "boolean"}]}"#,
+    ] {
+        let under = format!(r#"{{"type": "object", "properties": {{"amount": {wanted}}}, "required": ["amount"]}}"#);
+        let result = arithmetic_at(&under, r#"{"amount": "100 * 468.285"}"#, &[at("amount")]);
+        let expected =
+            (r#"{"amount":"{{100 * 468.285}}"}"#.to_owned(), vec!["$.amount".to_owned()], vec![FixKind::Arithmetic]);
+        assert_eq!(result, Ok(expected), "case: {wanted}");
+    }
+}
+
+#[test]
+fn the_operands_lose_their_quotes_and_braces() {
+    let under = r#"{"type": "object", "properties": {"amount": {"type": "number"}}}"#;
+    let value = r#"{"amount": "100 * \"{{step-1.response.price}}\""}"#;
+    let (value, ..) = arithmetic_at(under, value, &[at("amount")]).expect("fits");
+    assert_eq!(value, r#"{"amount":"{{100 * step-1.response.price}}"}"#);
+}
+
+#[test]
+fn an_expression_is_listed_under_its_final_path() {
+    let under = r#"{"type": "object", "properties": {"total_amount": {"type": "number"}, "rows": {"type": "array", "items": {"type": "number"}}}}"#;
+    let value = r#"{"totalAmount": "2 * 3", "rows": ["1", "4 * 5"]}"#;
+    let places = [at("totalAmount"), at("rows").index(1)];
+    let result = arithmetic_at(under, value, &places);
+    let expected = (
+        r#"{"total_amount":"{{2 * 3}}","rows":[1,"{{4 * 5}}"]}"#.to_owned(),
+        vec!["$.total_amount".to_owned(), "$.rows[1]".to_owned()],
+        vec![FixKind::KeySpelling, FixKind::Arithmetic, FixKind::NumberInString, FixKind::Arithmetic],
+    );
+    assert_eq!(result, Ok(expected));
+}
+
+#[test]
+fn arithmetic_stays_text_where_text_is_wanted() {
+    for wanted in [r#"{"type": "string"}"#, r#"{"type": ["number", "string"]}"#, "{}"] {
+        let under = format!(r#"{{"type": "object", "properties": {{"note": {wanted}}}}}"#);
+        let (value, expressions, fixes) = arithmetic_at(&under, r#"{"note": "2 * 3"}"#, &[at("note")]).expect("fits");
+        assert_eq!((value.as_str(), expressions.len(), fixes.len()), (r#"{"note":"2 * 3"}"#, 0, 0), "case: {wanted}");
+    }
+}
+
+#[test]
+fn only_the_places_that_are_named_are_arithmetic() {
+    let under = r#"{"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}"#;
+    let message = arithmetic_at(under, r#"{"a": "2 * 3", "b": "2 * 3"}"#, &[at("a")]).expect_err("`b` is a string");
+    assert_eq!(message, r#"`$.b`: expected a number, found the string "2 * 3""#);
+    let decoded = arithmetic_at(under, r#""{\"a\": \"2 * 3\"}""#, &[at("a")]).expect_err("`a` is inside a text");
+    assert_eq!(decoded, r#"`$.a`: expected a number, found the string "2 * 3""#);
+}
+
+#[test]
+fn other_problems_still_count() {
+    let under = r#"{"type": "object", "properties": {"a": {"type": "number"}}, "required": ["b"]}"#;
+    let message = arithmetic_at(under, r#"{"a": "2 * 3"}"#, &[at("a")]).expect_err("`b` is missing");
+    assert_eq!(message, "`$`: the property `b` is missing");
+}

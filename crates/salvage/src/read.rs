@@ -1,0 +1,252 @@
+//! Reading: strict first, then every way the text can be JSON, the cheapest that fits.
+//!
+//! ```text
+//! text --strict parse--> value                              (untouched)
+//!   '---whole text, tolerant---.
+//!   '---fenced blocks----------+--> cheapest that fits --> value with fixes
+//!   '---brackets in prose------'         '--two at one price--> ambiguous
+//! ```
+
+mod arithmetic;
+mod brackets;
+mod cursor;
+mod document;
+mod ending;
+mod escape;
+mod find;
+mod parser;
+mod quoted;
+mod unquoted;
+
+use reknit_protocol::{MAX_DEPTH, ParseProblem, Path, Value};
+
+pub(crate) use self::arithmetic::expression;
+use self::{
+    document::{Candidate, document},
+    parser::{Failure, YesNo},
+};
+use crate::{Completeness, Misfit, Place, ReadError, Reading, Schema, fit, fix::FixKind};
+
+/// Limits of one reading.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// The largest text that is read, in bytes: 64 MiB.
+    pub max_bytes: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { max_bytes: 64 << 20 }
+    }
+}
+
+/// Reads a value from text.
+///
+/// Valid JSON comes back untouched. Otherwise the JSON is searched for and repaired, and each repair is recorded.
+/// Unquoted words are read as strings: without a schema nothing better is known.
+///
+/// ```
+/// use reknit_salvage::{read, ReadOptions};
+///
+/// let reading = read("Sure! ```json\n{city: 'Paris', days: 3,}\n```", &ReadOptions::default())?;
+/// assert_eq!(reading.value.to_string(), r#"{"city":"Paris","days":3}"#);
+/// assert!(!reading.fixes.is_empty());
+/// # Ok::<(), reknit_salvage::ReadError>(())
+/// ```
+pub fn read(text: &str, options: &ReadOptions) -> Result<Reading, ReadError> {
+    read_with(text, options, &Judge::Anything)
+}
+
+/// Reads a value that fits a schema from text, with the default limits.
+///
+/// Of all readings the cheapest that can be made to fit wins; a value that cannot be made to fit is
+/// [`ReadError::Misfit`].
+///
+/// ```
+/// use reknit_protocol::Value;
+/// use reknit_salvage::{read_as, Schema};
+///
+/// let schema = Value::parse(r#"{"type": "object", "properties": {"amount": {"type": "number"}}}"#)?;
+/// let schema = Schema::compile(&schema)?;
+/// let reading = read_as(r#"{"amount": "468.285",}"#, &schema)?;
+/// assert_eq!(reading.value.to_string(), r#"{"amount":468.285}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_as(text: &str, schema: &Schema) -> Result<Reading, ReadError> {
+    read_with(text, &ReadOptions::default(), &Judge::Schema(schema))
+}
+
+/// Who says whether a reading will do.
+enum Judge<'s> {
+    Anything,
+    Schema(&'s Schema),
+}
+
+fn read_with(text: &str, options: &ReadOptions, judge: &Judge<'_>) -> Result<Reading, ReadError> {
+    if text.len() > options.max_bytes {
+        return Err(ReadError::TooLarge { size: text.len(), limit: options.max_bytes });
+    }
+    let trimmed = text.trim_matches([' ', '\t', '\n', '\r']);
+    if may_be_valid(trimmed.as_bytes()) {
+        match Value::parse(trimmed) {
+            Ok(value) => return judge.accept(Candidate::untouched(value)).map_err(ReadError::Misfit),
+            Err(error) if matches!(error.problem, ParseProblem::TooDeep) => {
+                let offset = error.offset + offset_in(text, trimmed);
+                return Err(ReadError::TooDeep { limit: MAX_DEPTH, place: Place::of(text, offset) });
+            }
+            Err(_) => {}
+        }
+    }
+    let body = trimmed.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let result = choose(body, judge);
+    result
+        .map_err(|failure| match failure {
+            Refusal::Error(error) => *error,
+            Refusal::Failure(failure) => explain(text, offset_in(text, body), failure),
+        })
+        .map(|mut reading| {
+            if trimmed.starts_with('\u{feff}') {
+                reading.fixes.insert(0, byte_order_mark());
+            }
+            reading
+        })
+}
+
+/// Whether the ends of the text allow it to be valid JSON. A glance at them saves the strict attempt on most broken
+/// texts.
+fn may_be_valid(text: &[u8]) -> bool {
+    let last = text.last();
+    match text.first() {
+        Some(b'{') => {
+            let inside = text.iter().skip(1).find(|byte| !byte.is_ascii_whitespace());
+            last == Some(&b'}') && matches!(inside, Some(b'"' | b'}'))
+        }
+        Some(b'[') => last == Some(&b']'),
+        Some(b'"') => last == Some(&b'"'),
+        Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => true,
+        _ => false,
+    }
+}
+
+enum Refusal {
+    Error(Box<ReadError>),
+    Failure(Option<Failure>),
+}
+
+/// Tries the whole text first; brackets and fences inside it only if that is no JSON by itself.
+fn choose(body: &str, judge: &Judge<'_>) -> Result<Reading, Refusal> {
+    let yes_no = if matches!(judge, Judge::Anything) { YesNo::Boolean } else { YesNo::Word };
+    let whole = document(body, yes_no);
+    let mut misfit = None;
+    let mut bare = None;
+    let failure = match whole {
+        Ok(None) => None,
+        Ok(Some(candidate)) if candidate.bare => {
+            bare = Some(candidate);
+            None
+        }
+        Ok(Some(candidate)) => match judge.accept(candidate) {
+            Ok(reading) => return Ok(reading),
+            Err(error) => {
+                misfit = Some(error);
+                None
+            }
+        },
+        Err(Failure::Ambiguous { first, second }) => return Err(Refusal::Error(Box::new(ambiguous(first, second)))),
+        Err(failure) => Some(failure),
+    };
+    let found = find::find(body);
+    let mut accepted: Vec<Reading> = Vec::new();
+    for candidate in found.candidates {
+        match judge.accept(candidate) {
+            Ok(reading) => accepted.push(reading),
+            Err(error) => misfit = misfit.or(Some(error)),
+        }
+    }
+    if let Some(best) = cheapest(accepted)? {
+        return Ok(best);
+    }
+    if let Some(candidate) = bare {
+        match judge.accept(candidate) {
+            Ok(reading) => return Ok(reading),
+            Err(error) => misfit = misfit.or(Some(error)),
+        }
+    }
+    if let Some(misfit) = misfit {
+        return Err(Refusal::Error(Box::new(ReadError::Misfit(misfit))));
+    }
+    Err(Refusal::Failure(found.failure.or(failure)))
+}
+
+/// The one cheapest reading; two different ones at the same price are ambiguous.
+fn cheapest(mut readings: Vec<Reading>) -> Result<Option<Reading>, Refusal> {
+    readings.sort_by_key(Reading::cost);
+    let mut readings = readings.into_iter();
+    let Some(first) = readings.next() else { return Ok(None) };
+    match readings.find(|other| other.cost() == first.cost() && other.value != first.value) {
+        None => Ok(Some(first)),
+        Some(second) => {
+            let (first, second) = (Box::new(first), Box::new(second));
+            Err(Refusal::Error(Box::new(ReadError::Ambiguous { first, second })))
+        }
+    }
+}
+
+impl Judge<'_> {
+    fn accept(&self, candidate: Candidate) -> Result<Reading, Misfit> {
+        let Candidate { value, mut fixes, completeness, arithmetic, .. } = candidate;
+        let (value, expressions) = match self {
+            Self::Anything => {
+                let is_expression =
+                    |path: &Path| value.at(path).and_then(Value::as_str).is_some_and(|text| text.starts_with("{{"));
+                let expressions = arithmetic.into_iter().filter(is_expression).collect();
+                (value, expressions)
+            }
+            Self::Schema(schema) => {
+                let (value, later, expressions) = fit::fit_with(value, schema, &arithmetic)?;
+                fixes.extend(later);
+                (value, expressions)
+            }
+        };
+        Ok(Reading { value, fixes: fixes.into_list(), completeness, expressions })
+    }
+}
+
+fn ambiguous(first: Value, second: Value) -> ReadError {
+    let reading = |value| {
+        Box::new(Reading { value, fixes: Vec::new(), completeness: Completeness::Whole, expressions: Vec::new() })
+    };
+    ReadError::Ambiguous { first: reading(first), second: reading(second) }
+}
+
+fn byte_order_mark() -> crate::Fix {
+    let kind = FixKind::ByteOrderMark;
+    crate::Fix {
+        path: Path::root(),
+        kind,
+        before: "\u{feff}".to_owned(),
+        after: String::new(),
+        penalty: kind.penalty(),
+        times: 1,
+    }
+}
+
+fn offset_in(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
+}
+
+fn explain(text: &str, shift: usize, failure: Option<Failure>) -> ReadError {
+    let Some(failure) = failure else {
+        let found = if text.trim().is_empty() { "the text is empty" } else { "it holds comments or prose only" };
+        return ReadError::Empty { found: found.to_owned() };
+    };
+    let place = Place::of(text, failure.at() + shift);
+    match failure {
+        Failure::Unreadable { problem, .. } => ReadError::Unreadable { place, problem },
+        Failure::TooDeep { .. } => ReadError::TooDeep { limit: MAX_DEPTH, place },
+        Failure::Escaped { .. } => {
+            ReadError::Unreadable { place, problem: "expected a value, found an escaped quote".to_owned() }
+        }
+        Failure::Ambiguous { first, second } => ambiguous(first, second),
+    }
+}

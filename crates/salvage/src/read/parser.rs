@@ -1,0 +1,395 @@
+//! The tolerant parser: one pass over text that ought to be JSON, with an explicit stack.
+//!
+//! ```text
+//! Value --scalar--> Have --attach--> After --`,`--> Item or Key --> Value ...
+//!   '---bracket--> Item or Key (one frame deeper)      '--bracket--> Have (one frame up)
+//! ```
+//!
+//! Each state looks at the next character and answers with the next state. Nothing recurses, so a text cannot
+//! exhaust the stack, and nothing is read twice except for short, bounded looks ahead.
+
+use reknit_protocol::{Object, Path, Value};
+
+use super::unquoted::Unquoted;
+use crate::fix::{FixKind, Fixes};
+
+/// Reading stopped: where, and why.
+#[derive(Debug, Clone)]
+pub(super) enum Failure {
+    /// What was expected and found, at an offset.
+    Unreadable { at: usize, problem: String },
+    /// Deeper than [`MAX_DEPTH`].
+    TooDeep { at: usize },
+    /// Quotes are escaped outside strings: the whole text needs one layer of escapes removed.
+    Escaped { at: usize },
+    /// Two readings are equally likely.
+    Ambiguous { first: Value, second: Value },
+}
+
+impl Failure {
+    pub(super) fn at(&self) -> usize {
+        match self {
+            Self::Unreadable { at, .. } | Self::TooDeep { at } | Self::Escaped { at } => *at,
+            Self::Ambiguous { .. } => 0,
+        }
+    }
+}
+
+/// Where a value stands; it decides what may follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Top,
+    Key,
+    Member,
+    Item,
+    Argument,
+}
+
+/// Whether a yes-or-no word that is the whole text is a boolean, or left to the schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum YesNo {
+    Boolean,
+    Word,
+}
+
+/// An array, object or call whose end is still to come.
+#[derive(Debug)]
+pub(super) enum Frame {
+    Array { items: Vec<Value>, closer: u8 },
+    Object { object: Object, key: Option<String>, doubled: bool },
+    Call,
+}
+
+/// How many frames of each kind are open; a bracket that closes none of them closes nothing.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Open {
+    pub(super) arrays: usize,
+    pub(super) objects: usize,
+    pub(super) rounds: usize,
+}
+
+/// What the parser does next.
+pub(super) enum State {
+    Value,
+    Item,
+    Key,
+    Have(Value),
+    After,
+    CallEnd(Value),
+    Finished(Option<Value>),
+}
+
+#[derive(Debug)]
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t str,
+    pub(super) pos: usize,
+    pub(super) open: Open,
+    pub(super) fixes: Fixes,
+    pub(super) truncated: bool,
+    pub(super) elided: bool,
+    /// Paths of strings that are unquoted arithmetic.
+    pub(super) arithmetic: Vec<Path>,
+    pub(super) yes_no: YesNo,
+    pub(super) no_end: super::quoted::NoEnd,
+    /// The first segment of every path when the text holds a sequence of values.
+    pub(super) sequence_index: Option<usize>,
+    /// The brackets the text ends with, last first; found when first asked for.
+    pub(super) last_closers: Option<Vec<u8>>,
+    pub(super) stack: Vec<Frame>,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(text: &'t str, pos: usize, yes_no: YesNo) -> Self {
+        Self {
+            text,
+            pos,
+            open: Open::default(),
+            fixes: Fixes::default(),
+            truncated: false,
+            elided: false,
+            arithmetic: Vec::new(),
+            yes_no,
+            no_end: super::quoted::NoEnd::default(),
+            sequence_index: None,
+            last_closers: None,
+            stack: Vec::new(),
+        }
+    }
+
+    /// Reads one value from the current position; `None` when the text ends before one begins.
+    pub(super) fn value(&mut self) -> Result<Option<Value>, Failure> {
+        let mut state = State::Value;
+        loop {
+            state = match state {
+                State::Value => self.start()?,
+                State::Item => self.item()?,
+                State::Key => self.key()?,
+                State::Have(value) => self.attach(value),
+                State::After => self.after()?,
+                State::CallEnd(value) => self.end_call(value)?,
+                State::Finished(value) => return Ok(value),
+            };
+        }
+    }
+
+    /// What a value at the current position would be.
+    pub(super) fn role(&self) -> Role {
+        match self.stack.last() {
+            None => Role::Top,
+            Some(Frame::Array { .. }) => Role::Item,
+            Some(Frame::Object { .. }) => Role::Member,
+            Some(Frame::Call) => Role::Argument,
+        }
+    }
+
+    /// Where the value being read stands in the result.
+    pub(super) fn path(&self) -> Path {
+        let mut path = Path::root();
+        if let Some(index) = self.sequence_index {
+            path.push_index(index);
+        }
+        for frame in &self.stack {
+            match frame {
+                Frame::Array { items, .. } => path.push_index(items.len()),
+                Frame::Object { key: Some(key), .. } => path.push_key(key.as_str()),
+                Frame::Object { key: None, .. } | Frame::Call => {}
+            }
+        }
+        path
+    }
+
+    pub(super) fn fix(&mut self, kind: FixKind, before: &str, after: &str) {
+        let mut fixes = std::mem::take(&mut self.fixes);
+        fixes.push(|| self.path(), kind, before, after);
+        self.fixes = fixes;
+    }
+
+    pub(super) fn fail<T>(&self, problem: impl Into<String>) -> Result<T, Failure> {
+        Err(Failure::Unreadable { at: self.pos, problem: problem.into() })
+    }
+
+    pub(super) fn expected<T>(&self, what: &str) -> Result<T, Failure> {
+        let found = match self.text.get(self.pos..).and_then(|rest| rest.chars().next()) {
+            None => "the end of the text".to_owned(),
+            Some(found) if found.is_control() => format!("the control character U+{:04X}", u32::from(found)),
+            Some(found) => format!("`{found}`"),
+        };
+        self.fail(format!("expected {what}, found {found}"))
+    }
+
+    fn start(&mut self) -> Result<State, Failure> {
+        self.space();
+        let Some(byte) = self.peek() else { return Ok(self.cut()) };
+        match byte {
+            b'{' if self.is_template() => self.unquoted_state(),
+            b'{' => self.push(Frame::Object { object: Object::new(), key: None, doubled: false }),
+            b'[' => self.push(Frame::Array { items: Vec::new(), closer: b']' }),
+            b'(' if self.role() != Role::Top => {
+                self.fix(FixKind::Tuple, "(", "[");
+                self.push(Frame::Array { items: Vec::new(), closer: b')' })
+            }
+            b'\\' if self.byte(self.pos + 1) == b'"' => Err(Failure::Escaped { at: self.pos }),
+            b'/' if self.regular_expression_end().is_some() => Ok(self.regular_expression()),
+            b']' | b'}' | b')' | b',' | b':' => self.expected("a value"),
+            b'"' if super::arithmetic::end(self.text, self.pos, self.role()).is_some() => self.unquoted_state(),
+            _ if self.quote_here().is_some() => match self.quoted(self.role())? {
+                Some(text) => {
+                    let text = self.concatenation(text)?;
+                    Ok(State::Have(Value::String(text)))
+                }
+                None => Ok(self.cut()),
+            },
+            _ => self.unquoted_state(),
+        }
+    }
+
+    fn unquoted_state(&mut self) -> Result<State, Failure> {
+        match self.unquoted()? {
+            Unquoted::Value(value) => Ok(State::Have(value)),
+            Unquoted::Call => self.push(Frame::Call),
+            Unquoted::Cut => Ok(self.cut()),
+        }
+    }
+
+    fn regular_expression(&mut self) -> State {
+        let (start, end) = (self.pos, self.regular_expression_end().unwrap_or(self.text.len()));
+        let source = self.slice(start, end);
+        self.fix(FixKind::RegularExpression, source, source);
+        self.pos = end;
+        State::Have(Value::from(source))
+    }
+
+    fn item(&mut self) -> Result<State, Failure> {
+        self.space();
+        match self.peek() {
+            None => Ok(self.cut()),
+            Some(b',') => Ok(self.extra_commas(State::Item)),
+            Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
+            Some(_) if self.elision() => Ok(State::Item),
+            Some(_) => Ok(State::Value),
+        }
+    }
+
+    fn key(&mut self) -> Result<State, Failure> {
+        self.space();
+        match self.peek() {
+            None => Ok(self.cut()),
+            Some(b',') => Ok(self.extra_commas(State::Key)),
+            Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
+            Some(b'{') => self.brace_for_key(),
+            Some(b'\\') if self.byte(self.pos + 1) == b'"' => Err(Failure::Escaped { at: self.pos }),
+            Some(_) if self.elision() => Ok(State::Key),
+            Some(_) => {
+                let start = self.pos;
+                let Some(key) = self.key_text()? else { return Ok(self.cut()) };
+                if let Some(Frame::Object { key: slot, .. }) = self.stack.last_mut() {
+                    *slot = Some(key);
+                }
+                self.colon(start)
+            }
+        }
+    }
+
+    fn key_text(&mut self) -> Result<Option<String>, Failure> {
+        if self.quote_here().is_some() { self.quoted(Role::Key) } else { self.bare_key() }
+    }
+
+    fn colon(&mut self, key_start: usize) -> Result<State, Failure> {
+        let key_end = self.pos;
+        self.space();
+        match self.peek() {
+            None => return Ok(self.cut()),
+            Some(b':') => self.pos += 1,
+            Some(b'=') => {
+                let end = self.pos + if self.byte(self.pos + 1) == b'>' { 2 } else { 1 };
+                self.fix(FixKind::MissingColon, self.slice(self.pos, end), ":");
+                self.pos = end;
+            }
+            Some(_) if self.starts_value_after_key() => {
+                self.fix(FixKind::MissingColon, self.slice(key_start, self.pos + 1), ":");
+            }
+            Some(_) => return self.expected("`:` after the key"),
+        }
+        self.space();
+        match self.peek() {
+            Some(b',' | b'}') => {
+                let before = self.slice(key_start, key_end.max(self.pos));
+                self.fix(FixKind::MissingValue, before, "");
+                self.forget_key();
+                Ok(State::After)
+            }
+            Some(byte @ (b']' | b')')) if self.closes_outer(byte) => {
+                self.fix(FixKind::MissingValue, self.slice(key_start, self.pos), "");
+                self.forget_key();
+                Ok(State::After)
+            }
+            _ => Ok(State::Value),
+        }
+    }
+
+    fn forget_key(&mut self) {
+        if let Some(Frame::Object { key, .. }) = self.stack.last_mut() {
+            *key = None;
+        }
+    }
+
+    fn attach(&mut self, value: Value) -> State {
+        let duplicate = match self.stack.last_mut() {
+            None => return State::Finished(Some(value)),
+            Some(Frame::Call) => return State::CallEnd(value),
+            Some(Frame::Array { items, .. }) => {
+                items.push(value);
+                return State::After;
+            }
+            Some(Frame::Object { object, key, .. }) => match key.take() {
+                None => None,
+                Some(name) => match object.get_mut(&name) {
+                    None => {
+                        object.insert(name, value);
+                        None
+                    }
+                    Some(slot) => {
+                        let dropped = std::mem::replace(slot, value);
+                        let (before, after) = (dropped.to_string(), slot.to_string());
+                        *key = Some(name);
+                        Some((before, after))
+                    }
+                },
+            },
+        };
+        if let Some((before, after)) = duplicate {
+            self.fix(FixKind::DuplicateKey, &before, &after);
+            self.forget_key();
+        }
+        State::After
+    }
+
+    fn after(&mut self) -> Result<State, Failure> {
+        let in_object = matches!(self.stack.last(), Some(Frame::Object { .. }));
+        let next = if in_object { State::Key } else { State::Item };
+        let newline = self.space();
+        match self.peek() {
+            None => Ok(self.cut()),
+            Some(b',') => {
+                self.pos += 1;
+                self.space();
+                if let Some(b']' | b'}' | b')') = self.peek() {
+                    self.fix(FixKind::ExtraComma, ",", "");
+                }
+                Ok(next)
+            }
+            Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
+            Some(b'{') if in_object && self.open.arrays > 0 => {
+                self.fix(FixKind::MissingBracket, "{", "}, {");
+                Ok(self.pop_value())
+            }
+            Some(_) if self.elision() => Ok(next),
+            Some(_) if in_object && !newline && !self.looks_like_key(self.pos) => self.expected("`,` or `}`"),
+            Some(b':') => self.expected("`,` or `]`"),
+            Some(_) => {
+                self.fix(FixKind::MissingComma, self.slice(self.pos.saturating_sub(1), self.pos + 1), ",");
+                Ok(next)
+            }
+        }
+    }
+
+    fn end_call(&mut self, value: Value) -> Result<State, Failure> {
+        self.space();
+        match self.peek() {
+            Some(b')') => self.pos += 1,
+            None => self.truncated = true,
+            Some(_) => return self.expected("`)`"),
+        }
+        self.pop();
+        if self.stack.is_empty() && self.byte(self.pos) == b';' {
+            self.pos += 1;
+        }
+        Ok(State::Have(value))
+    }
+
+    fn extra_commas(&mut self, next: State) -> State {
+        let start = self.pos;
+        while self.peek() == Some(b',') {
+            self.pos += 1;
+            self.space();
+        }
+        self.fix(FixKind::ExtraComma, self.slice(start, self.pos), "");
+        next
+    }
+
+    /// Reads `...` that stands for items left out, with the comma behind it.
+    fn elision(&mut self) -> bool {
+        let rest = self.rest();
+        let Some(len) = ["...", "…"].iter().find(|mark| rest.starts_with(**mark)).map(|mark| mark.len()) else {
+            return false;
+        };
+        self.fix(FixKind::Elision, self.slice(self.pos, self.pos + len), "");
+        self.elided = true;
+        self.pos += len;
+        self.space();
+        if self.peek() == Some(b',') {
+            self.pos += 1;
+        }
+        true
+    }
+}

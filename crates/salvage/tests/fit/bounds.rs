@@ -1,0 +1,135 @@
+//! Work that stays bounded, whatever is thrown at it.
+
+use std::time::{Duration, Instant};
+
+use reknit_protocol::{MAX_DEPTH, Value};
+use reknit_salvage::{ProblemKind, Schema, fit};
+
+use crate::kit::{json, schema};
+
+/// Far more than any of these takes, far less than what does not end.
+const SOON: Duration = Duration::from_secs(20);
+
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread");
+    thread.join().expect("no panic, no overflow");
+}
+
+/// `levels` pairs of brackets around a core.
+fn nested(open: &str, core: &str, close: &str, levels: usize) -> Value {
+    json(&format!("{}{core}{}", open.repeat(levels), close.repeat(levels)))
+}
+
+#[test]
+fn the_deepest_value_fits_into_a_small_stack() {
+    on_a_small_stack(|| {
+        let lists = schema(r##"{"anyOf": [{"type": "array", "items": {"$ref": "#"}}, {"type": "integer"}]}"##);
+        let fitted = fit(nested("[", "\"5\"", "]", MAX_DEPTH), &lists).expect("fits");
+        assert_eq!(fitted.value, nested("[", "5", "]", MAX_DEPTH));
+        assert!(fit(nested("[", "\"x\"", "]", MAX_DEPTH), &lists).is_err());
+
+        let chain = schema(
+            r##"{"type": "object", "properties": {"next_one": {"$ref": "#"}, "n": {"type": "integer"}}, "additionalProperties": false}"##,
+        );
+        let fitted = fit(nested(r#"{"nextOne":"#, r#"{"n":"5"}"#, "}", MAX_DEPTH - 1), &chain).expect("fits");
+        assert_eq!(fitted.value, nested(r#"{"next_one":"#, r#"{"n":5}"#, "}", MAX_DEPTH - 1));
+        let misfit =
+            fit(nested(r#"{"nextOne":"#, r#"{"n":"x"}"#, "}", MAX_DEPTH - 1), &chain).expect_err("does not fit");
+        assert_eq!(misfit.problems[0].path.segments().len(), MAX_DEPTH);
+    });
+}
+
+#[test]
+fn a_deep_schema_fits_into_a_small_stack() {
+    on_a_small_stack(|| {
+        let levels = MAX_DEPTH / 2 - 1;
+        let deep = nested(r#"{"type":"array","items":"#, r#"{"type":"integer"}"#, "}", MAX_DEPTH - 1);
+        let schema = Schema::compile(&deep).expect("compiles");
+        let fitted = fit(nested("[", "\"5\"", "]", MAX_DEPTH - 1), &schema).expect("fits");
+        assert_eq!(fitted.value, nested("[", "5", "]", MAX_DEPTH - 1));
+        let objects = nested(r#"{"properties":{"a":"#, r#"{"type":"integer"}"#, "}}", levels);
+        let schema = Schema::compile(&objects).expect("compiles");
+        let fitted = fit(nested(r#"{"a":"#, "\"5\"", "}", levels), &schema).expect("fits");
+        assert_eq!(fitted.value, nested(r#"{"a":"#, "5", "}", levels));
+    });
+}
+
+#[test]
+fn unions_inside_unions_do_not_explode() {
+    let start = Instant::now();
+    let terms = schema(
+        r##"{"$ref": "#/$defs/term", "$defs": {"term": {"anyOf": [
+            {"type": "object", "properties": {"op": {"enum": ["add", "plus"]}, "left": {"$ref": "#/$defs/term"}, "right": {"$ref": "#/$defs/term"}}, "required": ["op", "left"]},
+            {"type": "object", "properties": {"op": {"enum": ["mul", "times"]}, "left": {"$ref": "#/$defs/term"}, "right": {"$ref": "#/$defs/term"}}, "required": ["op", "left"]},
+            {"type": "object", "properties": {"op": {"enum": ["neg"]}, "left": {"$ref": "#/$defs/term"}}, "required": ["op", "left"]},
+            {"type": "number"}
+        ]}}}"##,
+    );
+    let fitted = fit(nested(r#"{"op":"mul","left":"#, "\"5\"", "}", 200), &terms).expect("fits");
+    assert_eq!(fitted.value, nested(r#"{"op":"mul","left":"#, "5", "}", 200));
+    let misfit = fit(nested(r#"{"op":"mul","left":"#, "\"five\"", "}", 200), &terms).expect_err("does not fit");
+    assert_eq!(misfit.problems[0].path.segments().len(), 200, "{misfit}");
+    assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
+}
+
+#[test]
+fn alternatives_that_cannot_be_told_apart_do_not_explode_either() {
+    let start = Instant::now();
+    let twins = schema(
+        r##"{"anyOf": [
+            {"type": "object", "properties": {"a": {"$ref": "#"}, "x": {"type": "integer"}}},
+            {"type": "object", "properties": {"a": {"$ref": "#"}, "x": {"type": "boolean"}}},
+            {"type": "object", "properties": {"a": {"$ref": "#"}, "x": {"type": "null"}}}
+        ]}"##,
+    );
+    let fitted = fit(nested(r#"{"a":"#, r#"{"x":"yes"}"#, "}", 150), &twins).expect("fits");
+    assert_eq!(fitted.value, nested(r#"{"a":"#, r#"{"x":true}"#, "}", 150));
+    assert!(fit(nested(r#"{"a":"#, r#"{"x":"?"}"#, "}", 150), &twins).is_err());
+    assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
+}
+
+#[test]
+fn many_unions_at_one_place_are_given_up_or_fitted_in_time() {
+    let start = Instant::now();
+    let group = r#"{"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {"type": "integer"}}}, {"properties": {"c": {"type": "integer"}}}]}"#;
+    let schema = schema(&format!(r#"{{"type": "object", "allOf": [{}]}}"#, vec![group; 20].join(", ")));
+    let fitted = fit(json(r#"{"a": 1, "b": "x", "c": "x"}"#), &schema).expect("fits as it is");
+    assert!(fitted.fixes.is_empty());
+    let result = fit(json(r#"{"a": "x", "b": "x", "c": "x"}"#), &schema);
+    assert!(result.is_err());
+    assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
+}
+
+#[test]
+fn large_values_take_time_in_proportion() {
+    let start = Instant::now();
+    let schema = schema(
+        r#"{"type": "array", "items": {"type": "object", "properties": {"row_id": {"type": "integer"}, "v": {"anyOf": [{"type": "number"}, {"type": "null"}]}}}}"#,
+    );
+    let rows = |row: &str| json(&format!("[{}]", vec![row; 20_000].join(",")));
+    let fitted = fit(rows(r#"{"rowId": "1", "v": "2.5"}"#), &schema).expect("fits");
+    assert_eq!(fitted.value, rows(r#"{"row_id": 1, "v": 2.5}"#));
+    assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
+}
+
+#[test]
+fn an_object_with_countless_keys_is_no_trouble() {
+    let start = Instant::now();
+    let schema = schema(r#"{"type": "object", "properties": {"a_b": {"type": "integer"}}}"#);
+    let keys: Vec<String> =
+        (1..20_000).map(|length| format!(r#""a{}b": 1"#, "_".repeat(length % 50) + &" ".repeat(length / 50))).collect();
+    let fitted = fit(json(&format!("{{{}}}", keys.join(","))), &schema).expect("fits");
+    assert!(fitted.fixes.is_empty());
+    assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
+}
+
+#[test]
+fn deep_texts_in_deep_values_are_given_up() {
+    on_a_small_stack(|| {
+        let lists = schema(r##"{"type": "array", "items": {"$ref": "#"}}"##);
+        let inner = nested("[", "", "]", 400);
+        let value = nested("[", &Value::from(inner.to_string()).to_string(), "]", 300);
+        let misfit = fit(value, &lists).expect_err("deeper than anything may be");
+        assert!(misfit.problems.iter().any(|problem| problem.kind == ProblemKind::GaveUp), "{misfit}");
+    });
+}

@@ -1,0 +1,212 @@
+//! Arrays and objects: in texts, around single values, and what stands in them.
+
+use reknit_salvage::FixKind::{
+    BooleanFromWord, DoubleEncoding, EnumSpelling, NullForOptional, NumberInString, NumberToString, ScalarForArray,
+};
+
+use crate::kit::{becomes, json, refused, stays, try_fit};
+
+const INTEGER: &str = r#"{"type": "integer"}"#;
+const STRING: &str = r#"{"type": "string"}"#;
+
+#[test]
+fn an_array_or_object_is_read_from_its_text() {
+    let strings = r#"{"type": "array", "items": {"type": "string"}}"#;
+    becomes(
+        strings,
+        &[
+            (r#""[\"a\", \"b\"]""#, r#"["a", "b"]"#, &[DoubleEncoding]),
+            (r#"" [] ""#, "[]", &[DoubleEncoding]),
+            (r#""\"[\\\"a\\\"]\"""#, r#"["a"]"#, &[DoubleEncoding, DoubleEncoding]),
+        ],
+    );
+    let object = r#"{"type": "object", "properties": {"a": {"type": "integer"}}}"#;
+    becomes(
+        object,
+        &[
+            (r#""{\"a\": 1}""#, r#"{"a": 1}"#, &[DoubleEncoding]),
+            (r#""{\"a\": \"1\"}""#, r#"{"a": 1}"#, &[DoubleEncoding, NumberInString]),
+            (r#""\"{\\\"a\\\": 1}\"""#, r#"{"a": 1}"#, &[DoubleEncoding, DoubleEncoding]),
+        ],
+    );
+    refused(object, &[r#""abc""#, r#""[1]""#, r#""5""#, r#""null""#, r#""{\"a\": \"x\"}""#, r#""{\"a\": ""#, "[]"]);
+}
+
+#[test]
+fn python_spelling_is_read_too() {
+    let schema = r#"{"type": "object", "properties": {
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "options": {"type": "object"},
+        "matrix": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
+    }}"#;
+    for (value, expected) in [
+        (r#"{"tags": "['a', 'b']"}"#, r#"{"tags": ["a", "b"]}"#),
+        (r#"{"tags": "['it\\'s', \"x\"]"}"#, r#"{"tags": ["it's", "x"]}"#),
+        (r#"{"tags": "('a', 'b')"}"#, r#"{"tags": ["a", "b"]}"#),
+        (r#"{"tags": "('a',)"}"#, r#"{"tags": ["a"]}"#),
+        (r#"{"tags": "'[\\'a\\']'"}"#, r#"{"tags": ["a"]}"#),
+        (r#"{"tags": "```json\n[\"a\"]\n```"}"#, r#"{"tags": ["a"]}"#),
+        (r#"{"tags": "[a, b]"}"#, r#"{"tags": ["a", "b"]}"#),
+        (r#"{"options": "{'a': None, 'b': True}"}"#, r#"{"options": {"a": null, "b": true}}"#),
+        (r#"{"matrix": "[[1, 2], [3, 4]]"}"#, r#"{"matrix": [[1, 2], [3, 4]]}"#),
+    ] {
+        let fitted = try_fit(schema, value).unwrap_or_else(|misfit| panic!("{value}: {misfit}"));
+        assert_eq!(fitted.value.to_string(), json(expected).to_string(), "case: {value}");
+        assert_eq!(fitted.fixes[0].kind, DoubleEncoding, "case: {value}");
+    }
+}
+
+#[test]
+fn a_text_that_only_contains_an_array_is_not_one() {
+    let schema = r#"{"type": "array", "items": {"type": "string"}}"#;
+    for text in [
+        "[Draft] my note",
+        "see [1]",
+        "{{step-1.items}}",
+        "(555) 123-4567",
+        "{city} of {name}",
+        "(Paris, France)",
+        "(see below)",
+    ] {
+        let (text, wrapped) = (format!("{text:?}"), format!("[{text:?}]"));
+        becomes(schema, &[(&text, &wrapped, &[ScalarForArray])]);
+    }
+    refused(schema, &[r#""[\"a\", \"b""#, r#""['a', 'b', ...]""#]);
+}
+
+#[test]
+fn texts_in_texts_are_decoded_four_times_and_no_more() {
+    let schema = r#"{"type": "array", "items": {"type": "integer"}}"#;
+    let mut text = "[1]".to_owned();
+    for layers in 1..=6 {
+        text = reknit_protocol::Value::from(text).to_string();
+        if layers <= 4 {
+            becomes(schema, &[(&text, "[1]", &[DoubleEncoding; 4][..layers])]);
+        } else {
+            refused(schema, &[&text]);
+        }
+    }
+}
+
+#[test]
+fn a_single_value_becomes_an_array_if_the_items_accept_it() {
+    let strings = r#"{"type": "array", "items": {"type": "string"}}"#;
+    let integers = r#"{"type": "array", "items": {"type": "integer"}}"#;
+    let objects = r#"{"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}}}"#;
+    becomes(
+        strings,
+        &[(r#""a""#, r#"["a"]"#, &[ScalarForArray]), ("5", r#"["5"]"#, &[ScalarForArray, NumberToString])],
+    );
+    becomes(integers, &[("5", "[5]", &[ScalarForArray]), (r#""5""#, "[5]", &[ScalarForArray, NumberInString])]);
+    becomes(objects, &[(r#"{"a": 1}"#, r#"[{"a": 1}]"#, &[ScalarForArray])]);
+    becomes(objects, &[(r#""{\"a\": 1}""#, r#"[{"a": 1}]"#, &[ScalarForArray, DoubleEncoding])]);
+    becomes(r#"{"type": "array"}"#, &[("true", "[true]", &[ScalarForArray])]);
+    refused(integers, &[r#""a""#, "5.5", "true", "null", "{}"]);
+    refused(r#"{"type": "array", "items": {"type": "integer"}, "minItems": 2}"#, &["5"]);
+}
+
+#[test]
+fn a_list_of_lists_is_only_guessed_where_a_neighbour_shows_it() {
+    let schema = r#"{"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}"#;
+    refused(schema, &["5", "[1, 2]"]);
+    becomes(schema, &[("[[1], 2]", "[[1], [2]]", &[ScalarForArray])]);
+}
+
+#[test]
+fn an_array_is_never_cut_to_its_first_item() {
+    refused(INTEGER, &["[5]"]);
+    refused(STRING, &[r#"["a"]"#]);
+    refused(r#"{"type": "object"}"#, &["[{}]"]);
+}
+
+#[test]
+fn a_null_for_an_optional_property_is_left_out() {
+    let schema = r#"{"type": "object", "required": ["city"], "properties": {
+        "city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"enum": ["C", "F"]}, "note": {"type": ["string", "null"]}
+    }}"#;
+    becomes(
+        schema,
+        &[
+            (r#"{"city": "Rome", "days": null}"#, r#"{"city": "Rome"}"#, &[NullForOptional]),
+            (
+                r#"{"days": null, "city": "Rome", "unit": null, "note": null}"#,
+                r#"{"city": "Rome", "note": null}"#,
+                &[NullForOptional, NullForOptional],
+            ),
+        ],
+    );
+    stays(schema, &[r#"{"city": "Rome", "note": null}"#, r#"{"city": "Rome", "other": null}"#]);
+    refused(schema, &[r#"{"city": null}"#, r#"{"days": 3}"#]);
+    refused(r#"{"type": "array", "items": {"type": "integer"}}"#, &["[1, null]", "null"]);
+}
+
+#[test]
+fn only_what_does_not_fit_is_changed() {
+    let schema = r#"{"type": "object", "properties": {
+        "id": {"type": "string"}, "count": {"type": "integer"}, "either": {"type": ["string", "integer"]},
+        "list": {"type": "array", "items": {"type": ["number", "string"]}}, "free": {}
+    }}"#;
+    let before = r#"{"id": "5", "count": "5", "either": "5", "list": ["1", 2, "x"], "free": "[1]", "extra": "6"}"#;
+    let after = r#"{"id": "5", "count": 5, "either": "5", "list": ["1", 2, "x"], "free": "[1]", "extra": "6"}"#;
+    becomes(schema, &[(before, after, &[NumberInString])]);
+}
+
+#[test]
+fn deep_places_are_mended_and_named() {
+    let schema = r#"{"type": "object", "properties": {"stops": {"type": "array", "items": {
+        "type": "object", "properties": {"at": {"type": "array", "items": {"type": "number"}}}}}}}"#;
+    let fitted = try_fit(schema, r#"{"stops": [{"at": [1, 2]}, {"at": "[\"3.50\", 4]"}]}"#).expect("fits");
+    assert_eq!(fitted.value.to_string(), r#"{"stops":[{"at":[1,2]},{"at":[3.50,4]}]}"#);
+    let fixes: Vec<_> = fitted
+        .fixes
+        .iter()
+        .map(|fix| format!("{} {} {} {}", fix.path, fix.kind.name(), fix.before, fix.after))
+        .collect();
+    assert_eq!(
+        fixes,
+        [
+            r#"$.stops[1].at double_encoding "[\"3.50\", 4]" ["3.50",4]"#,
+            r#"$.stops[1].at[0] number_in_string "3.50" 3.50"#,
+        ]
+    );
+}
+
+#[test]
+fn a_property_may_have_any_name() {
+    let odd = ["Zip Code", "50%", "#1", "a/b", "~x", "größe", "a?b&c", "[0]", "", "\\u0000"];
+    let keywords =
+        ["$ref", "$id", "default", "const", "enum", "examples", "properties", "items", "type", "definitions"];
+    for name in odd.into_iter().chain(keywords) {
+        let name = format!("{name:?}");
+        let schema = format!(r#"{{"type": "object", "properties": {{{name}: {{"enum": ["New York"]}}}}}}"#);
+        let (before, after) = (format!(r#"{{{name}: "new york"}}"#), format!(r#"{{{name}: "New York"}}"#));
+        becomes(&schema, &[(&before, &after, &[EnumSpelling])]);
+    }
+}
+
+#[test]
+fn tuples_patterns_and_other_keys_are_followed() {
+    becomes(
+        r#"{"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": {"type": "boolean"}}"#,
+        &[(r#"[1, "2", "yes"]"#, r#"["1", 2, true]"#, &[NumberToString, NumberInString, BooleanFromWord])],
+    );
+    becomes(
+        r#"{"$schema": "http://json-schema.org/draft-07/schema#", "type": "array",
+            "items": [{"type": "integer"}], "additionalItems": {"type": "boolean"}}"#,
+        &[(r#"["2", "yes"]"#, "[2, true]", &[NumberInString, BooleanFromWord])],
+    );
+    becomes(
+        r#"{"type": "object", "patternProperties": {"^n_": {"type": "integer"}}, "additionalProperties": {"type": "boolean"}}"#,
+        &[(r#"{"n_a": "1", "b": "no"}"#, r#"{"n_a": 1, "b": false}"#, &[NumberInString, BooleanFromWord])],
+    );
+}
+
+#[test]
+fn nothing_is_invented_and_nothing_is_left_out() {
+    let closed = r#"{"type": "object", "properties": {"a": {"type": "integer", "default": 1}}, "required": ["a"],
+        "additionalProperties": false}"#;
+    refused(closed, &["{}", r#"{"a": 1, "b": 2}"#]);
+    refused(r#"{"type": "string", "maxLength": 3}"#, &[r#""long""#]);
+    refused(r#"{"type": "array", "maxItems": 1}"#, &["[1, 2]"]);
+    refused(r#"{"type": "integer", "maximum": 5}"#, &["7"]);
+}

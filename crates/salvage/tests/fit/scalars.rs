@@ -1,0 +1,221 @@
+//! Numbers, booleans, strings and allowed values.
+
+use reknit_salvage::FixKind::{
+    BooleanFromWord, Emphasis, EnumSpelling, NumberInString, NumberSpelling, NumberToString,
+};
+
+use crate::kit::{becomes, refused, stays};
+
+const NUMBER: &str = r#"{"type": "number"}"#;
+const INTEGER: &str = r#"{"type": "integer"}"#;
+const BOOLEAN: &str = r#"{"type": "boolean"}"#;
+const STRING: &str = r#"{"type": "string"}"#;
+
+#[test]
+fn a_number_is_read_from_a_string_with_all_its_digits() {
+    for (text, number) in [
+        ("35.6897", "35.6897"),
+        ("-7", "-7"),
+        (" 12 ", "12"),
+        ("0.10", "0.10"),
+        ("1e3", "1e3"),
+        ("1E-2", "1E-2"),
+        ("+5", "5"),
+        ("-0", "-0"),
+        ("123456789012345678901234567890", "123456789012345678901234567890"),
+        ("0.1000000000000000055511151231257827", "0.1000000000000000055511151231257827"),
+        ("1,234", "1234"),
+        ("1,234,567.89", "1234567.89"),
+        ("-12,000", "-12000"),
+        ("+1,000", "1000"),
+        ("999,999", "999999"),
+        ("**5**", "5"),
+        ("*5*", "5"),
+        ("`5`", "5"),
+        ("'5'", "5"),
+    ] {
+        becomes(NUMBER, &[(&format!("{text:?}"), number, &[NumberInString])]);
+    }
+}
+
+#[test]
+fn what_is_no_number_is_not_made_one() {
+    let texts = [
+        "",
+        " ",
+        "abc",
+        "NaN",
+        "Inf",
+        "Infinity",
+        "-Infinity",
+        "0x1F",
+        "12 apples",
+        "$5",
+        "5%",
+        "1_000",
+        ".5",
+        "5.",
+        "007",
+        "1.2.3",
+        "--5",
+        "+-5",
+        "-+5",
+        "1e",
+        "2024-01-05",
+        "12:30",
+        "555-1234",
+        "+1 555 123 4567",
+        "+15551234567",
+        "12,34",
+        "1,2345",
+        "1234,567",
+        ",123",
+        "1,",
+        "1,23,456",
+        "0,123",
+        "1,234.",
+        "1,234.5.6",
+        "1,234,56",
+        "1,234e5",
+        "1 234",
+        "1.234,56",
+        "１２",
+        "true",
+        "[5]",
+        "**",
+        "five",
+        "1/2",
+        "3 * 4",
+    ];
+    for text in texts {
+        refused(NUMBER, &[&format!("{text:?}")]);
+        refused(INTEGER, &[&format!("{text:?}")]);
+    }
+    refused(NUMBER, &["null", "true", "[1]", "{}"]);
+}
+
+#[test]
+fn an_integer_is_read_from_any_spelling_of_it_and_never_rounded() {
+    becomes(
+        INTEGER,
+        &[
+            (r#""5""#, "5", &[NumberInString]),
+            (r#""5.0""#, "5", &[NumberInString]),
+            (r#""5.000""#, "5", &[NumberInString]),
+            (r#""1e3""#, "1000", &[NumberInString]),
+            (r#""1,000.0""#, "1000", &[NumberInString]),
+            (r#""12345678901234567890123""#, "12345678901234567890123", &[NumberInString]),
+        ],
+    );
+    stays(INTEGER, &["5", "5.0", "1e3", "-0"]);
+    refused(INTEGER, &[r#""5.5""#, "5.5", r#""1e-1""#, r#""1e999""#, r#""0.99999999999999999999999""#]);
+}
+
+#[test]
+fn draft_4_wants_integers_spelt_as_integers() {
+    let schema = r#"{"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"}"#;
+    becomes(schema, &[("5.0", "5", &[NumberSpelling]), (r#""5.0""#, "5", &[NumberInString])]);
+}
+
+#[test]
+fn a_number_outside_the_range_is_read_but_not_accepted() {
+    let schema = r#"{"type": "integer", "minimum": 1, "maximum": 10}"#;
+    becomes(schema, &[(r#""10""#, "10", &[NumberInString])]);
+    refused(schema, &[r#""11""#, r#""0""#, "0"]);
+}
+
+#[test]
+fn limits_are_compared_digit_by_digit() {
+    let schema = r#"{"type": "integer", "maximum": 9007199254740992}"#;
+    stays(schema, &["9007199254740992"]);
+    refused(schema, &["9007199254740993", r#""9007199254740993""#]);
+}
+
+#[test]
+fn words_and_zero_and_one_are_booleans_under_a_boolean_schema() {
+    for word in ["true", "TRUE", "True", "yes", "Yes", "on", "y", "Y", "t", "1", " yes ", "**true**", "'True'"] {
+        becomes(BOOLEAN, &[(&format!("{word:?}"), "true", &[BooleanFromWord])]);
+    }
+    for word in ["false", "False", "no", "NO", "off", "n", "f", "0"] {
+        becomes(BOOLEAN, &[(&format!("{word:?}"), "false", &[BooleanFromWord])]);
+    }
+    becomes(BOOLEAN, &[("1", "true", &[BooleanFromWord]), ("0", "false", &[BooleanFromWord])]);
+    refused(BOOLEAN, &[r#""maybe""#, r#""""#, r#""2""#, "2", "-1", "0.5", "null", "[true]", r#""yes please""#]);
+}
+
+#[test]
+fn words_stay_words_under_any_other_schema() {
+    stays(STRING, &[r#""yes""#, r#""true""#, r#""1""#, r#""null""#, r#""[1]""#, r#""**bold**""#, r#""""#]);
+    stays("{}", &[r#""yes""#, r#""5""#, r#""[1]""#, "1"]);
+    refused(NUMBER, &[r#""yes""#, "true"]);
+}
+
+#[test]
+fn a_number_becomes_a_string_as_it_was_written() {
+    becomes(
+        STRING,
+        &[
+            ("0.10", r#""0.10""#, &[NumberToString]),
+            ("94107", r#""94107""#, &[NumberToString]),
+            ("1e3", r#""1e3""#, &[NumberToString]),
+            ("12345678901234567890123", r#""12345678901234567890123""#, &[NumberToString]),
+        ],
+    );
+    refused(STRING, &["true", "null", "{}", r#"["a"]"#, r#"{"name": "Paris"}"#]);
+}
+
+#[test]
+fn an_allowed_value_is_recognised_in_another_spelling() {
+    let cities = r#"{"type": "string", "enum": ["New York", "san_francisco", "Tokyo", "BERLIN-MITTE"]}"#;
+    for (text, city) in [
+        ("new york", "New York"),
+        ("NewYork", "New York"),
+        ("new_york", "New York"),
+        ("San Francisco", "san_francisco"),
+        ("SAN-FRANCISCO", "san_francisco"),
+        ("**Tokyo**", "Tokyo"),
+        ("`tokyo`", "Tokyo"),
+        (" Tokyo ", "Tokyo"),
+        ("berlin mitte", "BERLIN-MITTE"),
+    ] {
+        becomes(cities, &[(&format!("{text:?}"), &format!("{city:?}"), &[EnumSpelling])]);
+    }
+    stays(cities, &[r#""Tokyo""#]);
+    refused(cities, &[r#""Osaka""#, r#""""#, r#""-""#, r#""New York City""#, "5", "null"]);
+}
+
+#[test]
+fn an_allowed_value_with_two_spellings_is_not_guessed() {
+    let schema = r#"{"enum": ["a-b", "a_b", "LOW", "low"]}"#;
+    refused(schema, &[r#""A B""#, r#""Low""#, r#""ab""#]);
+    stays(schema, &[r#""a-b""#, r#""LOW""#]);
+    becomes(schema, &[(r#""**low**""#, r#""low""#, &[EnumSpelling])]);
+    refused(r#"{"enum": ["-", "_", "+"]}"#, &[r#""--""#, r#""""#]);
+}
+
+#[test]
+fn numbers_and_strings_meet_in_an_enum() {
+    becomes(r#"{"enum": [1, 2, 3]}"#, &[(r#""2""#, "2", &[NumberInString]), (r#""2.0""#, "2", &[NumberInString])]);
+    becomes(r#"{"enum": ["1", "2"]}"#, &[("1", r#""1""#, &[NumberToString]), ("2.0", r#""2""#, &[NumberToString])]);
+    becomes(r#"{"enum": [true, false]}"#, &[(r#""yes""#, "true", &[BooleanFromWord])]);
+    becomes(r#"{"type": "string", "enum": ["5", "10"]}"#, &[("10", r#""10""#, &[NumberToString])]);
+    refused(r#"{"enum": [1, 2, 3]}"#, &[r#""4""#, "4", r#""one""#]);
+    refused(r#"{"enum": ["true", "false"]}"#, &["true"]);
+}
+
+#[test]
+fn a_constant_is_an_enum_of_one() {
+    becomes(r#"{"const": "Metric"}"#, &[(r#""metric""#, r#""Metric""#, &[EnumSpelling])]);
+    becomes(r#"{"const": 2}"#, &[(r#""2""#, "2", &[NumberInString])]);
+    stays(r#"{"const": 2}"#, &["2", "2.0"]);
+    stays(r#"{"const": 123456789012345678901234567890}"#, &["123456789012345678901234567890"]);
+    refused(r#"{"const": "Metric"}"#, &[r#""imperial""#]);
+}
+
+#[test]
+fn emphasis_goes_where_a_string_fits_only_without_it() {
+    let code = r#"{"type": "string", "pattern": "^[A-Z]{3}$"}"#;
+    becomes(code, &[(r#""**EUR**""#, r#""EUR""#, &[Emphasis])]);
+    refused(code, &[r#""**Euro**""#, r#""euro""#]);
+    stays(STRING, &[r#""**EUR**""#]);
+}
