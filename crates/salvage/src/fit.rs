@@ -12,7 +12,6 @@ mod decode;
 mod misfit;
 mod plan;
 mod planner;
-mod text;
 
 #[cfg(test)]
 mod tests;

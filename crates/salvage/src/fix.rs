@@ -53,6 +53,8 @@ pub enum FixKind {
     WhiteSpace,
     /// A comma too many was dropped.
     ExtraComma,
+    /// A semicolon behind the value was dropped.
+    Semicolon,
     /// A missing comma was put in.
     MissingComma,
     /// A missing colon was put in.
@@ -157,6 +159,7 @@ impl FixKind {
             Self::Comment => ("comment", "dropped a comment", 1),
             Self::WhiteSpace => ("white_space", "read unusual white space as a space", 0),
             Self::ExtraComma => ("extra_comma", "dropped an extra comma", 1),
+            Self::Semicolon => ("semicolon", "dropped a semicolon", 1),
             Self::MissingComma => ("missing_comma", "put in a missing comma", 2),
             Self::MissingColon => ("missing_colon", "put in a missing colon", 3),
             Self::MissingValue => ("missing_value", "dropped a key that has no value", 6),

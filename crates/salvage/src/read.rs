@@ -25,7 +25,7 @@ use self::{
     document::{Candidate, document},
     parser::{Failure, YesNo},
 };
-use crate::{Completeness, Misfit, Place, ReadError, Reading, Schema, fit, fix::FixKind};
+use crate::{Completeness, Fix, Misfit, Place, ReadError, Reading, Schema, fit, fix::FixKind};
 
 /// Limits of one reading.
 #[derive(Debug, Clone)]
@@ -105,9 +105,8 @@ fn read_with(text: &str, options: &ReadOptions, judge: &Judge<'_>) -> Result<Rea
             Refusal::Failure(failure) => explain(text, offset_in(text, body), failure),
         })
         .map(|mut reading| {
-            if trimmed.starts_with('\u{feff}') {
-                reading.fixes.insert(0, byte_order_mark());
-            }
+            let (before, rest) = trimmed.split_at(offset_in(trimmed, body));
+            reading.fixes.splice(0..0, edges(before, rest.get(body.len()..).unwrap_or_default()));
             reading
         })
 }
@@ -219,16 +218,16 @@ fn ambiguous(first: Value, second: Value) -> ReadError {
     ReadError::Ambiguous { first: reading(first), second: reading(second) }
 }
 
-fn byte_order_mark() -> crate::Fix {
-    let kind = FixKind::ByteOrderMark;
-    crate::Fix {
-        path: Path::root(),
-        kind,
-        before: "\u{feff}".to_owned(),
-        after: String::new(),
-        penalty: kind.penalty(),
-        times: 1,
-    }
+/// The repairs at the edges of a text: what was trimmed off that JSON does not allow there.
+fn edges(before: &str, after: &str) -> impl Iterator<Item = Fix> {
+    let fix = |kind: FixKind, before: String| {
+        let (path, after, penalty) = (Path::root(), String::new(), kind.penalty());
+        Fix { path, kind, before, after, penalty, times: 1 }
+    };
+    let mark = before.contains('\u{feff}').then(|| fix(FixKind::ByteOrderMark, '\u{feff}'.into()));
+    let is_odd = |c: &char| !matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{feff}');
+    let space = before.chars().chain(after.chars()).find(is_odd).map(|c| fix(FixKind::WhiteSpace, c.into()));
+    mark.into_iter().chain(space)
 }
 
 fn offset_in(text: &str, part: &str) -> usize {

@@ -1,5 +1,6 @@
 //! The one compiled schema whose verdict means "fits".
 
+mod allowed;
 mod build;
 mod error;
 mod json;
@@ -12,6 +13,7 @@ mod room;
 pub(crate) mod shape;
 pub(crate) mod spelling;
 mod tangle;
+pub(crate) mod text;
 mod types;
 
 use std::fmt;

@@ -29,11 +29,11 @@ fn every_fix_is_listed_with_its_place() {
       $          dropped a comment                    // the order
       $          read other quotes as double quotes   ' -> "
       $.symbol   read other quotes as double quotes   ' -> "
-      $          put in a missing comma               " s" -> ,
+      $          put in a missing comma               ,
       $          quoted a key                         shares -> "shares"
       $.urgent   read a literal of another language   True -> true
       $          dropped an extra comma               ,
-      $          took the JSON from a fenced block    Sure:\n```json\n{\n  // the order\n  'sy… -> {\n  // the order\n  'symbol': 'TSLA'\n …
+      $          took the JSON from a fenced block    Sure:\n```json\n{\n  // the orde… -> {\n  // the order\n  'symbol': '…
     "#);
 }
 
@@ -46,7 +46,7 @@ fn a_cut_text_is_listed_and_warned_about() {
     --- stderr
     fixed 2 places:
       $[1].a   closed a text that ends early   "two -> two
-      $[1]     closed a text that ends early   [{"a": 1}, {"a": "two
+      $[1]     closed a text that ends early   [{"a": 1}, {"a": "two -> }]
     warning: the text was cut; what came after its end is missing
     "#);
 }

@@ -136,7 +136,7 @@ fn a_schema_that_is_none_is_bad_usage() {
     exit status 2
     --- stderr
     error: cannot use `order.schema.json` as a schema
-      caused by: the schema is not valid at `$.type`: "objekt" is not valid under any of the schemas listed in the 'anyOf' keyword
+      caused by: the schema is not valid at `$.type`: expected "array", "boolean", "integer", "null", "number", "object" or "string", found "objekt"
     "#);
     insta::assert_snapshot!(with_schema("no_schema", "3", "{}"), @"
     exit status 2

@@ -125,7 +125,7 @@ fn a_text_that_leaves_things_out_comes_with_a_warning() {
 
 #[test]
 fn nesting_without_end_is_an_error() {
-    insta::assert_snapshot!(repair(&"[".repeat(100_000)), @"
+    insta::assert_snapshot!(repair(&("[".repeat(100_000) + &"]".repeat(100_000))), @"
     exit status 1
     --- stderr
     error: cannot read standard input

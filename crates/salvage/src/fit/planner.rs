@@ -23,6 +23,9 @@ use trail::Trail;
 /// How deep texts may be encoded in texts.
 const MOST_DECODINGS: u8 = 4;
 
+/// How many ambiguous places are reported.
+const MOST_NOTES: usize = 100;
+
 /// Walks over a value and the shapes it should have, and says what is to be done.
 pub(super) struct Planner<'a> {
     schema: &'a Schema,
@@ -50,7 +53,7 @@ pub(super) struct Notes {
     pub(super) renames: bool,
     /// Places with two results of equal cost.
     pub(super) ambiguous: Vec<(Path, ProblemKind)>,
-    /// Whether the budget ran out.
+    /// Whether the budget ran out, or the value would nest too deep.
     pub(super) gave_up: bool,
 }
 

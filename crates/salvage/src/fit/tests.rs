@@ -40,6 +40,18 @@ fn arithmetic_becomes_an_expression_where_a_number_is_wanted() {
 }
 
 #[test]
+fn arithmetic_inside_a_union_is_excused_too() {
+    let under = r#"{"anyOf": [
+        {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["unit"]},
+        {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["currency"]}
+    ]}"#;
+    let result = arithmetic_at(under, r#"{"amount": "2 * 3", "currency": "EUR"}"#, &[at("amount")]);
+    let (value, expressions, _) = result.expect("fits the second");
+    assert_eq!(value, r#"{"amount":"{{2 * 3}}","currency":"EUR"}"#);
+    assert_eq!(expressions, ["$.amount"]);
+}
+
+#[test]
 fn the_operands_lose_their_quotes_and_braces() {
     let under = r#"{"type": "object", "properties": {"amount": {"type": "number"}}}"#;
     let value = r#"{"amount": "100 * \"{{step-1.response.price}}\""}"#;

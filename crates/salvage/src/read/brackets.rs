@@ -55,11 +55,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn close(&mut self, byte: u8) -> Result<State, Failure> {
-        let right = match self.stack.last() {
-            Some(Frame::Array { closer, .. }) => *closer,
-            Some(Frame::Object { .. }) => b'}',
-            Some(Frame::Call) | None => b')',
-        };
+        let right = self.stack.last().map_or(b')', Frame::closer);
         if byte == right {
             self.pos += 1;
             if let Some(Frame::Object { doubled: true, .. }) = self.stack.last()
@@ -118,11 +114,7 @@ impl Parser<'_> {
                 .take(MAX_DEPTH)
                 .collect()
         });
-        let wanted = self.stack.iter().map(|frame| match frame {
-            Frame::Array { closer, .. } => *closer,
-            Frame::Object { .. } => b'}',
-            Frame::Call => b')',
-        });
+        let wanted = self.stack.iter().map(Frame::closer);
         !self.stack.is_empty()
             && closers.len() >= self.stack.len()
             && wanted.eq(closers.iter().copied().take(self.stack.len()))
@@ -143,7 +135,8 @@ impl Parser<'_> {
         }
         self.truncated = true;
         let tail = self.slice(self.text.floor_char_boundary(self.pos.saturating_sub(40)), self.text.len());
-        self.fix(FixKind::CutTail, tail, "");
+        let closers: String = self.stack.iter().rev().map(|frame| char::from(frame.closer())).collect();
+        self.fix(FixKind::CutTail, tail, &closers);
         self.pos = self.text.len();
         let mut value: Option<Value> = None;
         while let Some(frame) = self.pop() {

@@ -99,9 +99,9 @@ fn next_in_sequence(parser: &mut Parser<'_>, container: bool, index: usize) -> R
                 return Ok(None);
             }
         }
-        b'}' | b']' | b')' | b';' if container => {
+        b'}' | b']' | b')' if container => {
             let start = parser.pos;
-            while let Some(b'}' | b']' | b')' | b';' | b',') = parser.peek() {
+            while let Some(b'}' | b']' | b')' | b',') = parser.peek() {
                 parser.pos += 1;
                 parser.space();
             }
@@ -109,6 +109,7 @@ fn next_in_sequence(parser: &mut Parser<'_>, container: bool, index: usize) -> R
             return if parser.peek().is_none() { Ok(None) } else { leftover(parser) };
         }
         b';' => {
+            parser.fix(FixKind::Semicolon, ";", "");
             parser.pos += 1;
             parser.space();
             return if parser.peek().is_none() { Ok(None) } else { leftover(parser) };

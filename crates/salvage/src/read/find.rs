@@ -61,6 +61,7 @@ impl Finder<'_> {
     fn search(&mut self, start: usize, end: usize) {
         let text = self.text.get(..end).unwrap_or_default();
         let mut at = start;
+        let mut first_bracket = start == 0;
         while self.found.candidates.len() < MOST {
             let Some(step) = text.get(at..).and_then(|rest| rest.find(['{', '[', '`', '"'])) else { return };
             at += step;
@@ -68,7 +69,9 @@ impl Finder<'_> {
                 Some(b'`') if text.get(at..).is_some_and(|rest| rest.starts_with("```")) => self.fence(text, at),
                 Some(b'"') => quotation_end(text, at),
                 Some(b'{' | b'[') => {
-                    self.opening_scalar(text, start, at);
+                    if std::mem::take(&mut first_bracket) {
+                        self.opening_scalar(text, at);
+                    }
                     self.bracket(text, at)
                 }
                 _ => at + 1,
@@ -77,11 +80,11 @@ impl Finder<'_> {
     }
 
     /// A number, literal or string that opens the text is a candidate too: `42 {"a": 1}` answers 42 and goes on.
-    fn opening_scalar(&mut self, text: &str, start: usize, at: usize) {
-        let opening = text.get(start..at).unwrap_or_default();
-        if start == 0
-            && opening.ends_with([' ', '\t'])
+    fn opening_scalar(&mut self, text: &str, at: usize) {
+        let opening = text.get(..at).unwrap_or_default();
+        if opening.ends_with([' ', '\t'])
             && let Ok(value) = Value::parse(opening.trim())
+            && !matches!(value, Value::Array(_) | Value::Object(_))
         {
             let mut candidate = Candidate::untouched(value);
             candidate.fixes.push(Path::root, FixKind::SurroundingText, text, opening.trim());
@@ -137,7 +140,7 @@ impl Finder<'_> {
                 let around =
                     |fixes: &mut Fixes, kind| fixes.push(Path::root, kind, text, text.get(at..end).unwrap_or_default());
                 around(&mut candidate.fixes, FixKind::SurroundingText);
-                if !is_introduced(text, at) {
+                if !stands_out(text, at, end) {
                     around(&mut candidate.fixes, FixKind::Mention);
                 }
                 self.found.candidates.push(candidate);
@@ -172,14 +175,18 @@ fn is_answer(text: &str, at: usize, end: usize, value: &Value, parser: &Parser<'
     };
     let bare_words = words && parser.fixes.has(FixKind::BareText);
     let after_value = text.get(..at).is_some_and(|before| before.trim_end().ends_with(['}', ']']));
-    !glued && (is_introduced(text, at) || after_value || !(empty || bare_words))
+    !glued && (stands_out(text, at, end) || after_value || !(empty || bare_words))
 }
 
-/// Whether the text before `at` leads up to an answer: nothing, the end of a line, a colon or an equals sign.
-fn is_introduced(text: &str, at: usize) -> bool {
+/// Whether what stands from `at` to `end` is set off as an answer: led up to by a colon, an equals sign or a tag, or
+/// alone on its lines.
+fn stands_out(text: &str, at: usize, end: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
-    let before = before.trim_end_matches(|c: char| c == ' ' || c == '\t' || c == '*' || is_odd_space(c));
-    before.is_empty() || before.ends_with(['\n', ':', '=', '>', '：', '}', ']'])
+    let on_line = before.trim_end_matches(|c: char| c == ' ' || c == '\t' || c == '*' || is_odd_space(c));
+    let after = text.get(end..).unwrap_or_default().trim_start_matches([' ', '\t', '*']);
+    let alone =
+        (on_line.is_empty() || on_line.ends_with('\n')) && (after.is_empty() || after.starts_with(['\n', '\r']));
+    alone || on_line.trim_end().ends_with([':', '=', '>', '：'])
 }
 
 /// Whether the bracket at `at` opens something that means to be JSON, so that a part of it is never the answer.

@@ -60,6 +60,17 @@ pub(super) enum Frame {
     Call,
 }
 
+impl Frame {
+    /// The bracket that closes it.
+    pub(super) fn closer(&self) -> u8 {
+        match self {
+            Self::Array { closer, .. } => *closer,
+            Self::Object { .. } => b'}',
+            Self::Call => b')',
+        }
+    }
+}
+
 /// How many frames of each kind are open; a bracket that closes none of them closes nothing.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Open {
@@ -266,7 +277,7 @@ impl<'t> Parser<'t> {
                 self.pos = end;
             }
             Some(_) if self.starts_value_after_key() => {
-                self.fix(FixKind::MissingColon, self.slice(key_start, self.pos + 1), ":");
+                self.fix(FixKind::MissingColon, "", ":");
             }
             Some(_) => return self.expected("`:` after the key"),
         }
@@ -347,7 +358,7 @@ impl<'t> Parser<'t> {
             Some(_) if in_object && !newline && !self.looks_like_key(self.pos) => self.expected("`,` or `}`"),
             Some(b':') => self.expected("`,` or `]`"),
             Some(_) => {
-                self.fix(FixKind::MissingComma, self.slice(self.pos.saturating_sub(1), self.pos + 1), ",");
+                self.fix(FixKind::MissingComma, "", ",");
                 Ok(next)
             }
         }
@@ -361,9 +372,6 @@ impl<'t> Parser<'t> {
             Some(_) => return self.expected("`)`"),
         }
         self.pop();
-        if self.stack.is_empty() && self.byte(self.pos) == b';' {
-            self.pos += 1;
-        }
         Ok(State::Have(value))
     }
 

@@ -61,17 +61,11 @@ impl<'t> Parser<'t> {
         let source = self.slice(start, end);
         self.pos = end;
         self.arithmetic.push(self.path());
-        match arithmetic::expression(source).filter(|_| source.contains("{{")) {
-            Some(expression) => {
-                let kind = if expression == source { FixKind::BareText } else { FixKind::Arithmetic };
-                self.fix(kind, source, &expression);
-                Value::from(expression)
-            }
-            None => {
-                self.fix(FixKind::BareText, source, source);
-                Value::from(source)
-            }
-        }
+        let expression = arithmetic::expression(source).filter(|_| source.contains("{{"));
+        let text = expression.unwrap_or_else(|| source.to_owned());
+        let kind = if text == source { FixKind::BareText } else { FixKind::Arithmetic };
+        self.fix(kind, source, &text);
+        Value::String(text)
     }
 
     /// The unquoted text up to the next white space, comma, bracket, quote or comment.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use reknit_protocol::Value;
 
+use super::allowed::Allowed;
 use super::member::Member;
 use super::outline::Outline;
 use super::parts::{self, PartId};
@@ -131,7 +132,7 @@ impl<'s> Builder<'s> {
             chosen: key.chosen.as_slice().into(),
             types,
             is_plain,
-            allowed: allowed.map(Into::into),
+            allowed: allowed.map(Allowed::new),
             object: self.object(&parts),
             array: self.array(&parts),
             alternatives,

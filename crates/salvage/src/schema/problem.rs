@@ -90,7 +90,7 @@ pub enum ProblemKind {
         /// The other.
         second: Value,
     },
-    /// Making the value fit would take more work than is allowed.
+    /// Making the value fit would take more work, or make it nest deeper, than is allowed.
     GaveUp,
     /// Anything else.
     Other {

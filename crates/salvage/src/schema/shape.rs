@@ -10,6 +10,7 @@ use std::sync::Arc;
 use jsonschema::Validator;
 use reknit_protocol::Value;
 
+use super::allowed::Allowed;
 use super::json::Tree;
 use super::parts::PartId;
 use super::types::Types;
@@ -29,7 +30,7 @@ pub(crate) struct Shape {
     /// Whether the types alone decide about values that are no containers.
     pub(crate) is_plain: bool,
     /// The values that `enum` and `const` allow, if they do not allow all.
-    pub(crate) allowed: Option<Box<[Value]>>,
+    pub(crate) allowed: Option<Allowed>,
     pub(crate) object: ObjectShape,
     pub(crate) array: ArrayShape,
     /// Where there are alternatives: the same shape once with each of them. Then the rest of this one is not used.

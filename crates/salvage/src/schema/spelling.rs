@@ -17,7 +17,9 @@ pub(crate) fn word_form(word: &str) -> String {
 
 fn folded(text: &str) -> String {
     let is_joint = |letter: &char| matches!(letter, '_' | '-') || letter.is_whitespace();
-    text.chars().filter(|letter| !is_joint(letter)).flat_map(char::to_lowercase).collect()
+    // Up and down again, because `straße` and `STRASSE` meet only in the upper case.
+    let letters = text.chars().filter(|letter| !is_joint(letter));
+    letters.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
 /// The text without white space and without emphasis or quotes around it: `Paris` for `**Paris**`.

@@ -113,6 +113,17 @@ fn large_values_take_time_in_proportion() {
 }
 
 #[test]
+fn long_enums_and_long_lists_do_not_multiply() {
+    let start = Instant::now();
+    let words: Vec<String> = (0..3_000).map(|number| format!("\"word_{number}\", \"{number}.5\"")).collect();
+    let schema = schema(&format!(r#"{{"items": {{"enum": [{}]}}}}"#, words.join(",")));
+    let items: Vec<String> = (0..3_000).map(|number| format!("\"Word {number}\", {number}.50")).collect();
+    let fitted = fit(json(&format!("[{}]", items.join(","))), &schema).expect("fits");
+    assert_eq!(fitted.value, json(&format!("[{}]", words.join(","))));
+    assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
+}
+
+#[test]
 fn an_object_with_countless_keys_is_no_trouble() {
     let start = Instant::now();
     let schema = schema(r#"{"type": "object", "properties": {"a_b": {"type": "integer"}}}"#);

@@ -74,6 +74,16 @@ proptest! {
     }
 
     #[test]
+    fn our_view_of_a_value_leads_to_the_same_verdict((model, value) in (model(), any_json())) {
+        let same = value.to_serde();
+        // Beyond 64 bits the verdicts may differ: ours is exact.
+        prop_assume!(Value::from(same.clone()) == value);
+        let theirs = jsonschema::is_valid(&model.schema().to_serde(), &same);
+        prop_assert_eq!(compile(&model).fits(&value), theirs, "{} under {}", value, model.schema());
+        prop_assert_eq!(compile(&model).problems(&value).is_empty(), theirs);
+    }
+
+    #[test]
     fn damage_elsewhere_never_changes_what_fits((model, value) in fitting(model()), dice in any::<Dice>()) {
         let both = Model::Object(vec![
             model::property("left_side", model.clone(), true),

@@ -89,6 +89,15 @@ fn an_alternative_is_found_by_its_tag() {
 }
 
 #[test]
+fn an_alternative_that_does_not_fit_in_the_end_does_not_win_by_its_price() {
+    let schema = r#"{"anyOf": [
+        {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]},
+        {"type": "object", "properties": {"a": {"type": "integer"}, "c": {"type": "integer"}}, "required": ["c"]}
+    ]}"#;
+    becomes(schema, &[(r#"{"a": "1", "c": "2"}"#, r#"{"a": 1, "c": 2}"#, &[NumberInString, NumberInString])]);
+}
+
+#[test]
 fn what_stands_beside_a_union_holds_too() {
     let schema = r#"{"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "max_age": {"type": "integer"}},
         "anyOf": [{"required": ["id"]}, {"required": ["name"]}]}"#;
@@ -131,22 +140,32 @@ fn a_condition_decides_between_its_two_sides() {
 #[test]
 fn references_are_followed_wherever_they_lead() {
     for schema in [
-        r##"{"$ref": "#/$defs/n", "$defs": {"n": {"type": "integer"}}}"##,
-        r##"{"$ref": "#/definitions/a~1b%25", "definitions": {"a/b%": {"type": "integer"}}}"##,
-        r##"{"$ref": "#n", "$defs": {"x": {"$anchor": "n", "type": "integer"}}}"##,
-        r##"{"$id": "https://example.com/root.json", "$ref": "item.json", "$defs": {"x": {"$id": "item.json", "$ref": "#/$defs/y", "$defs": {"y": {"type": "integer"}}}}}"##,
-        r##"{"$schema": "http://json-schema.org/draft-07/schema#", "allOf": [{"$ref": "#n"}], "definitions": {"x": {"$id": "#n", "type": "integer"}}}"##,
-        r##"{"$ref": "#/components/schemas/default", "components": {"schemas": {"default": {"type": "integer", "minimum": 1}}}}"##,
-        r##"{"$dynamicRef": "#n", "$defs": {"x": {"$dynamicAnchor": "n", "type": "integer"}}}"##,
+        r##"{"$ref": "#/$defs/n", "$defs": {"n": TARGET}}"##,
+        r##"{"$ref": "#/definitions/a~1b%25%20c", "definitions": {"a/b% c": TARGET}}"##,
+        r##"{"$ref": "#n", "$defs": {"x": {"$anchor": "n", "allOf": [TARGET]}}}"##,
+        r##"{"$id": "https://example.com/root.json", "$ref": "item.json",
+            "$defs": {"x": {"$id": "item.json", "$ref": "#/$defs/y", "$defs": {"y": TARGET}}}}"##,
+        r##"{"$schema": "http://json-schema.org/draft-07/schema#", "allOf": [{"$ref": "#n"}],
+            "definitions": {"x": {"$id": "#n", "allOf": [TARGET]}}}"##,
+        r#"{"$schema": "http://json-schema.org/draft-04/schema#", "$ref": "other#/definitions/y",
+            "definitions": {"x": {"id": "other", "definitions": {"y": TARGET}}}}"#,
+        r##"{"$schema": "https://json-schema.org/draft/2019-09/schema", "allOf": [TARGET],
+            "properties": {"below": {"$recursiveRef": "#"}}}"##,
+        r##"{"$ref": "#/components/schemas/default", "components": {"schemas": {"default": TARGET}}}"##,
+        r##"{"$dynamicRef": "#n", "$defs": {"x": {"$dynamicAnchor": "n", "allOf": [TARGET]}}}"##,
     ] {
-        becomes(schema, &[(r#""5""#, "5", &[NumberInString])]);
+        let schema = schema.replace("TARGET", r#"{"type": "object", "properties": {"n": {"type": "integer"}}}"#);
+        becomes(&schema, &[(r#"{"n": "5"}"#, r#"{"n": 5}"#, &[NumberInString])]);
+        if schema.contains("below") {
+            becomes(&schema, &[(r#"{"below": {"n": "5"}}"#, r#"{"below": {"n": 5}}"#, &[NumberInString])]);
+        }
     }
 }
 
 #[test]
 fn what_stands_beside_a_reference_counts_from_2019_on() {
-    let rest = r##""$ref": "#/definitions/n", "minimum": 3, "definitions": {"n": {"type": "integer"}}"##;
-    refused(&format!("{{{rest}}}"), &[r#""2""#]);
+    let rest = r##""$ref": "#/definitions/n", "type": "string", "definitions": {"n": {"type": "integer"}}"##;
+    refused(&format!("{{{rest}}}"), &[r#""2""#, "2"]);
     let old = format!(r#"{{"$schema": "http://json-schema.org/draft-07/schema#", {rest}}}"#);
     becomes(&old, &[(r#""2""#, "2", &[NumberInString])]);
 }

@@ -96,6 +96,9 @@ fn prose_that_only_mentions_brackets_is_no_json() {
 fn two_answers_are_ambiguous_and_both_are_shown() {
     for text in [
         "{\"a\": 1} {\"a\": 2}",
+        "{\"a\": 1} or {\"a\": 2}",
+        "Either {\"a\": 1} or {\"a\": 2}.",
+        "{\"a\": 1}\n\nor rather\n\n{\"a\": 2}",
         "First: {\"a\": 1}\nor maybe: {\"a\": 2}",
         "```json\n{\"a\": 1}\n```\nor\n```json\n{\"a\": 2}\n```",
     ] {
@@ -197,6 +200,7 @@ fn literals_of_other_languages_are_read() {
     repairs(FixKind::NotANumber, &[("[NaN, -Infinity]", "[null,null]")]);
     repairs(FixKind::Tuple, &[("{'point': (1, 2)}", r#"{"point":[1,2]}"#)]);
     repairs(FixKind::Call, &[("{\"id\": ObjectId(\"5f\")}", r#"{"id":"5f"}"#), ("done({\"a\": 1});", r#"{"a":1}"#)]);
+    repairs(FixKind::Semicolon, &[("{a: 1};", r#"{"a":1}"#), ("82\n;", "82")]);
     repairs(FixKind::NumberSpelling, &[("[.5, -.5, 2.]", "[0.5,-0.5,2.0]")]);
     repairs(FixKind::RegularExpression, &[("{pattern: /a\\/[b]/i}", r#"{"pattern":"/a\\/[b]/i"}"#)]);
     repairs(FixKind::Concatenation, &[("{\"a\": \"b\" +\n \"c\"}", r#"{"a":"bc"}"#)]);
@@ -267,7 +271,7 @@ fn comments_and_odd_spaces_are_dropped() {
             ("// see {here}\n[1]", "[1]"),
         ],
     );
-    repairs(FixKind::WhiteSpace, &[("{\"a\":\u{a0}1}", r#"{"a":1}"#)]);
+    repairs(FixKind::WhiteSpace, &[("{\"a\":\u{a0}1}", r#"{"a":1}"#), ("\u{a0}{\"a\":1}", r#"{"a":1}"#)]);
     repairs(FixKind::ByteOrderMark, &[("\u{feff}[1,]", "[1]")]);
 }
 

@@ -113,9 +113,7 @@ fn a_cut_text_that_fits_is_still_flagged() {
 
 #[test]
 fn prose_that_does_not_fit_says_what_was_wanted() {
-    let Err(ReadError::Misfit(misfit)) = read_as("I cannot do that.", &order()) else {
-        panic!("prose fits nothing")
-    };
+    let Err(ReadError::Misfit(misfit)) = read_as("I cannot do that.", &order()) else { panic!("prose fits nothing") };
     assert_eq!(misfit.problems.len(), 1);
     assert!(misfit.problems[0].message.contains("object"), "{}", misfit.problems[0].message);
     let several = read_as("I am sorry, I cannot.\nPlease ask again.", &order());

@@ -56,7 +56,7 @@ impl Planner<'_> {
         spot: Spot<'_>,
     ) -> Planned {
         if self.is_superfluous(value, property, Known::Nothing) {
-            return dropped();
+            return if is_closed { dropped() } else { (None, 0, true) };
         }
         let plan = self.plan(value, property.shape, Spot { known: Known::Nothing, ..spot });
         if !plan.fits && !property.is_required && !is_closed {

@@ -2,16 +2,16 @@
 
 use reknit_protocol::{Number, Value};
 
-use super::{MOST_DECODINGS, Planner, Spot, Trail};
+use super::{MOST_DECODINGS, MOST_NOTES, Planner, Spot, Trail};
 use crate::FixKind;
+use crate::fit::apply;
 use crate::fit::choice::Choice;
 use crate::fit::decode::{self, Found};
 use crate::fit::plan::Plan;
-use crate::fit::{apply, text};
 use crate::read::expression;
-use crate::schema::Type;
 use crate::schema::shape::{Shape, ShapeId};
 use crate::schema::spelling::without_marks;
+use crate::schema::{Type, text};
 
 impl Planner<'_> {
     /// Keeps what is accepted; else takes the cheapest way to something that is.
@@ -60,7 +60,9 @@ impl Planner<'_> {
         match choice.decide() {
             Ok(best) => best,
             Err(tie) => {
-                self.notes.ambiguous.push((spot.trail.path(), tie));
+                if self.notes.ambiguous.len() < MOST_NOTES {
+                    self.notes.ambiguous.push((spot.trail.path(), tie));
+                }
                 None
             }
         }
@@ -133,7 +135,7 @@ enum Content {
 /// What a value might stand for, other than itself; what is not accepted is left out later.
 fn offers(value: &Value, shape: &Shape) -> Vec<(FixKind, Value)> {
     let mut offers = Vec::new();
-    if let Some(meant) = shape.allowed.as_deref().and_then(|allowed| text::allowed(value, allowed)) {
+    if let Some(meant) = shape.allowed.as_ref().and_then(|allowed| allowed.meant_by(value)) {
         let kind = match (value, meant) {
             (Value::String(_), Value::Number(_)) => FixKind::NumberInString,
             (Value::Number(_), Value::String(_)) => FixKind::NumberToString,

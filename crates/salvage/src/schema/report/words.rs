@@ -36,7 +36,7 @@ pub(crate) fn message(kind: &ProblemKind, found: &Value) -> String {
         ProblemKind::Ambiguous { first, second } => {
             format!("{} can be read as {} or as {}", named(found), plain(first), plain(second))
         }
-        ProblemKind::GaveUp => "gave up: there are too many ways to make it fit".to_owned(),
+        ProblemKind::GaveUp => "gave up: it has too many ways to fit, or would nest too deep".to_owned(),
         ProblemKind::Other { keyword } => other(keyword, found),
     }
 }

@@ -1,15 +1,15 @@
 //! What a text says, if it says exactly that.
 
-use reknit_protocol::{Number, Value};
+use reknit_protocol::Number;
 
-use crate::schema::spelling::{without_marks, word_form};
+use super::spelling::without_marks;
 
 /// A `+` and at least this many digits are taken for a telephone number.
 const TELEPHONE_DIGITS: usize = 10;
 
 /// The number a text holds, with all its digits: by the grammar of JSON, also with a leading `+` or with thousands
 /// separators in full groups of three.
-pub(super) fn number(text: &str) -> Option<Number> {
+pub(crate) fn number(text: &str) -> Option<Number> {
     let text = without_marks(text);
     let text = match text.strip_prefix('+') {
         // `+15551234567` is a telephone number.
@@ -27,8 +27,7 @@ fn without_separators(text: &str) -> Option<String> {
     }
     let mut groups = whole.strip_prefix('-').unwrap_or(whole).split(',');
     let first = groups.next()?;
-    // A group that starts with 0 is the comma of `0,125`: a decimal one.
-    let starts_well = is_digits(first) && first.len() <= 3 && !first.starts_with('0');
+    let starts_well = is_digits(first) && first.len() <= 3;
     let goes_on_well = groups.all(|group| is_digits(group) && group.len() == 3);
     (starts_well && goes_on_well).then(|| text.replace(',', ""))
 }
@@ -38,7 +37,7 @@ fn is_digits(text: &str) -> bool {
 }
 
 /// The boolean a word stands for.
-pub(super) fn boolean(text: &str) -> Option<bool> {
+pub(crate) fn boolean(text: &str) -> Option<bool> {
     const YES: [&str; 6] = ["true", "yes", "on", "y", "t", "1"];
     const NO: [&str; 6] = ["false", "no", "off", "n", "f", "0"];
     let word = without_marks(text);
@@ -50,7 +49,7 @@ pub(super) fn boolean(text: &str) -> Option<bool> {
 }
 
 /// The boolean that 0 and 1 stand for.
-pub(super) fn boolean_of_number(number: &Number) -> Option<bool> {
+pub(crate) fn boolean_of_number(number: &Number) -> Option<bool> {
     match number.as_i64() {
         Some(0) => Some(false),
         Some(1) => Some(true),
@@ -59,34 +58,6 @@ pub(super) fn boolean_of_number(number: &Number) -> Option<bool> {
 }
 
 /// Whether the text is the word for null in JSON or Python.
-pub(super) fn is_null(text: &str) -> bool {
+pub(crate) fn is_null(text: &str) -> bool {
     matches!(text.trim(), "null" | "None")
-}
-
-/// The allowed value that is meant by another spelling; `None` if there is no such value or more than one.
-pub(super) fn allowed<'a>(value: &Value, allowed: &'a [Value]) -> Option<&'a Value> {
-    let exact = |text: &str| allowed.iter().find(|candidate| candidate.as_str() == Some(text));
-    match value {
-        Value::String(text) => exact(without_marks(text)).or_else(|| {
-            let form = word_form(text);
-            let has_form = |text: &str| !form.is_empty() && word_form(text) == form;
-            let mut alike = allowed.iter().filter(|candidate| candidate.as_str().is_some_and(has_form)).peekable();
-            if alike.peek().is_some() {
-                return only(alike);
-            }
-            let number = number(text)?;
-            only(allowed.iter().filter(|candidate| candidate.as_number() == Some(&number)))
-        }),
-        Value::Number(written) => {
-            let has_value = |candidate: &&Value| candidate.as_str().and_then(number).as_ref() == Some(written);
-            exact(&written.to_string()).or_else(|| only(allowed.iter().filter(has_value)))
-        }
-        _ => None,
-    }
-}
-
-/// The only value there is, however often it comes.
-fn only<'a>(mut values: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
-    let first = values.next()?;
-    values.all(|value| value == first).then_some(first)
 }
