@@ -21,7 +21,7 @@ pub(crate) fn fixes(fixes: &[Fix]) -> String {
     if fixes.is_empty() {
         return "nothing to fix\n".to_owned();
     }
-    let paths: Vec<String> = fixes.iter().map(|fix| last_of_line(&fix.path.to_string(), PATH)).collect();
+    let paths: Vec<String> = fixes.iter().map(|fix| path(&fix.path)).collect();
     let path_column = paths.iter().map(|path| width(path)).max().unwrap_or_default();
     let words_column = fixes.iter().map(|fix| width(fix.kind.words())).max().unwrap_or_default();
 
@@ -38,6 +38,10 @@ pub(crate) fn fixes(fixes: &[Fix]) -> String {
         list.push('\n');
     }
     list
+}
+
+fn path(path: &Path) -> String {
+    last_of_line(&path.to_string(), PATH)
 }
 
 /// `before -> after`, or the one of them that says it all.
@@ -61,7 +65,7 @@ pub(crate) fn caveats(reading: &Reading) -> String {
         Completeness::Elided => caveats.push_str("warning: the text was cut; `...` stands where more was meant\n"),
     }
     if !reading.expressions.is_empty() {
-        let mut places: Vec<String> = reading.expressions.iter().take(PLACES).map(Path::to_string).collect();
+        let mut places: Vec<String> = reading.expressions.iter().take(PLACES).map(path).collect();
         if reading.expressions.len() > PLACES {
             places.push(format!("and {} more", reading.expressions.len() - PLACES));
         }

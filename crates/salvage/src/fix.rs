@@ -277,6 +277,9 @@ impl Fixes {
 
 /// A quotation that is cut after [`QUOTE_LIMIT`] characters.
 pub(crate) fn quote(text: &str) -> Cow<'_, str> {
+    if text.len() <= QUOTE_LIMIT {
+        return Cow::Borrowed(text);
+    }
     match text.char_indices().nth(QUOTE_LIMIT) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),

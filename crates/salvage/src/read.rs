@@ -105,8 +105,10 @@ fn read_with(text: &str, options: &ReadOptions, judge: &Judge<'_>) -> Result<Rea
             Refusal::Failure(failure) => explain(text, offset_in(text, body), failure),
         })
         .map(|mut reading| {
-            let (before, rest) = trimmed.split_at(offset_in(trimmed, body));
-            reading.fixes.splice(0..0, edges(before, rest.get(body.len()..).unwrap_or_default()));
+            if body.len() < trimmed.len() {
+                let (before, rest) = trimmed.split_at(offset_in(trimmed, body));
+                reading.fixes.splice(0..0, edges(before, rest.get(body.len()..).unwrap_or_default()));
+            }
             reading
         })
 }
@@ -114,15 +116,19 @@ fn read_with(text: &str, options: &ReadOptions, judge: &Judge<'_>) -> Result<Rea
 /// Whether the ends of the text allow it to be valid JSON. A glance at them saves the strict attempt on most broken
 /// texts.
 fn may_be_valid(text: &[u8]) -> bool {
-    let last = text.last();
-    match text.first() {
-        Some(b'{') => {
-            let inside = text.iter().skip(1).find(|byte| !byte.is_ascii_whitespace());
-            last == Some(&b'}') && matches!(inside, Some(b'"' | b'}'))
+    let space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let inside = || text.iter().skip(1).find(|byte| !space(byte));
+    let no_comma = || text.iter().rev().skip(1).find(|byte| !space(byte)) != Some(&b',');
+    match (text.first(), text.last()) {
+        (Some(b'{'), Some(b'}')) => matches!(inside(), Some(b'"' | b'}')) && no_comma(),
+        (Some(b'['), Some(b']')) => {
+            let value = |byte: &u8| matches!(byte, b'"' | b'{' | b'[' | b']' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n');
+            inside().is_some_and(value) && no_comma()
         }
-        Some(b'[') => last == Some(&b']'),
-        Some(b'"') => last == Some(&b'"'),
-        Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => true,
+        (Some(b'"'), last) => last == Some(&b'"'),
+        (Some(b'-' | b'0'..=b'9'), last) => last.is_some_and(u8::is_ascii_digit),
+        (Some(b't' | b'f'), last) => last == Some(&b'e'),
+        (Some(b'n'), last) => last == Some(&b'l'),
         _ => false,
     }
 }
@@ -195,6 +201,7 @@ impl Judge<'_> {
     fn accept(&self, candidate: Candidate) -> Result<Reading, Misfit> {
         let Candidate { value, mut fixes, completeness, arithmetic, .. } = candidate;
         let (value, expressions) = match self {
+            Self::Anything if arithmetic.is_empty() => (value, Vec::new()),
             Self::Anything => {
                 let is_expression =
                     |path: &Path| value.at(path).and_then(Value::as_str).is_some_and(|text| text.starts_with("{{"));

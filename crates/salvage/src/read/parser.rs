@@ -314,6 +314,10 @@ impl<'t> Parser<'t> {
             }
             Some(Frame::Object { object, key, .. }) => match key.take() {
                 None => None,
+                Some(name) if object.is_empty() => {
+                    object.insert(name, value);
+                    None
+                }
                 Some(name) => match object.get_mut(&name) {
                     None => {
                         object.insert(name, value);
@@ -321,9 +325,9 @@ impl<'t> Parser<'t> {
                     }
                     Some(slot) => {
                         let dropped = std::mem::replace(slot, value);
-                        let (before, after) = (dropped.to_string(), slot.to_string());
+                        let change = (dropped.to_string(), slot.to_string());
                         *key = Some(name);
-                        Some((before, after))
+                        Some(change)
                     }
                 },
             },
