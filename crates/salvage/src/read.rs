@@ -231,7 +231,8 @@ fn edges(before: &str, after: &str) -> impl Iterator<Item = Fix> {
         let (path, after, penalty) = (Path::root(), String::new(), kind.penalty());
         Fix { path, kind, before, after, penalty, times: 1 }
     };
-    let mark = before.contains('\u{feff}').then(|| fix(FixKind::ByteOrderMark, '\u{feff}'.into()));
+    let mark = (before.contains('\u{feff}') || after.contains('\u{feff}'))
+        .then(|| fix(FixKind::ByteOrderMark, '\u{feff}'.into()));
     let is_odd = |c: &char| !matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{feff}');
     let space = before.chars().chain(after.chars()).find(is_odd).map(|c| fix(FixKind::WhiteSpace, c.into()));
     mark.into_iter().chain(space)

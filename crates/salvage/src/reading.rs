@@ -9,7 +9,8 @@ use crate::{Fix, Misfit};
 pub struct Reading {
     /// The value.
     pub value: Value,
-    /// Every repair, in the order of the text; empty when the text was valid and fits.
+    /// Every repair: those of reading in the order of the text, then where the JSON was found, then those of fitting.
+    /// Empty when the text was valid and fits.
     pub fixes: Vec<Fix>,
     /// Whether the whole answer was there.
     pub completeness: Completeness,

@@ -29,9 +29,12 @@ fn a_renamed_key_keeps_its_place_and_its_value_is_fitted() {
                 r#"{"max_results": 5, "query": "x", "sortOrder": "up"}"#,
                 &[KeySpelling, NumberInString, KeySpelling],
             ),
-            (r#"{"query": "x", "maxResults": null}"#, r#"{"query": "x"}"#, &[NullForOptional]),
+            // It fits as it is: an unknown key is no fault here, and its null says nothing.
+            (r#"{"query": "x", "maxResults": null}"#, r#"{"query": "x", "maxResults": null}"#, &[]),
         ],
     );
+    let closed = r#"{"properties": {"max_results": {"type": "integer"}}, "additionalProperties": false}"#;
+    becomes(closed, &[(r#"{"maxResults": null}"#, "{}", &[NullForOptional])]);
     let fitted = try_fit(SEARCH, r#"{"maxResults": "5"}"#).expect("fits");
     let fixes: Vec<_> = fitted.fixes.iter().map(|fix| format!("{} {} {}", fix.path, fix.before, fix.after)).collect();
     assert_eq!(fixes, ["$.max_results maxResults max_results", r#"$.max_results "5" 5"#]);
