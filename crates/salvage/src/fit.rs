@@ -44,7 +44,7 @@ pub struct Fitted {
 /// invented, cut or rounded: what is not clearly meant is a [`Misfit`], which shows what is wrong and keeps the value.
 ///
 /// A value that fits is returned as it is, with one exception: an unknown key that is another spelling of an absent
-/// property gets the name of that property.
+/// property gets the name of that property, and its value is then fitted to what that property wants.
 ///
 /// ```
 /// use reknit_protocol::Value;
