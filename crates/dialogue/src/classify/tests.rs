@@ -1,0 +1,117 @@
+use super::*;
+
+fn evidence(code: &str, status: u16, kind: &str, message: &str) -> Evidence {
+    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    Evidence {
+        code: some(code),
+        status: Some(status).filter(|status| *status > 0),
+        kind: some(kind),
+        message: message.into(),
+    }
+}
+
+#[test]
+fn the_code_comes_before_the_status() {
+    for (code, status, expected) in [
+        ("insufficient_quota", 429, ErrorClass::QuotaExceeded),
+        ("rate_limit_exceeded", 413, ErrorClass::RateLimit),
+        ("context_length_exceeded", 400, ErrorClass::ContextLength),
+        ("content_policy_violation", 400, ErrorClass::ContentFilter),
+        ("content_filter", 400, ErrorClass::ContentFilter),
+        ("invalid_api_key", 400, ErrorClass::AuthError),
+        ("model_not_found", 403, ErrorClass::ModelError),
+        ("RESOURCE_EXHAUSTED", 429, ErrorClass::RateLimit),
+        ("UNAUTHENTICATED", 400, ErrorClass::AuthError),
+        ("Too-Many Requests", 0, ErrorClass::RateLimit),
+        ("DEADLINE_EXCEEDED", 500, ErrorClass::Timeout),
+    ] {
+        assert_eq!(classify(&evidence(code, status, "", "")), expected, "{code} {status}");
+    }
+}
+
+#[test]
+fn a_code_that_is_a_status_counts_as_one() {
+    for (code, status, expected) in [
+        ("429", 200, ErrorClass::RateLimit),
+        ("502", 0, ErrorClass::NetworkError),
+        ("401", 400, ErrorClass::AuthError),
+        ("0", 402, ErrorClass::QuotaExceeded),
+        ("20015", 400, ErrorClass::ModelError),
+    ] {
+        assert_eq!(classify(&evidence(code, status, "", "")), expected, "{code} {status}");
+    }
+}
+
+#[test]
+fn the_status_comes_before_type_and_text() {
+    for (status, expected) in [
+        (307, ErrorClass::InvalidResponse),
+        (400, ErrorClass::ModelError),
+        (401, ErrorClass::AuthError),
+        (402, ErrorClass::QuotaExceeded),
+        (403, ErrorClass::AuthError),
+        (404, ErrorClass::ModelError),
+        (408, ErrorClass::Timeout),
+        (409, ErrorClass::ModelError),
+        (413, ErrorClass::ContextLength),
+        (418, ErrorClass::ModelError),
+        (422, ErrorClass::ModelError),
+        (425, ErrorClass::NetworkError),
+        (429, ErrorClass::RateLimit),
+        (498, ErrorClass::RateLimit),
+        (500, ErrorClass::NetworkError),
+        (502, ErrorClass::NetworkError),
+        (503, ErrorClass::NetworkError),
+        (504, ErrorClass::Timeout),
+        (520, ErrorClass::NetworkError),
+        (524, ErrorClass::Timeout),
+        (529, ErrorClass::RateLimit),
+    ] {
+        assert_eq!(classify(&evidence("", status, "", "")), expected, "{status}");
+        if status != 400 && status != 409 && status != 418 && status != 422 {
+            let with_text = evidence("", status, "invalid_request_error", "invalid api key");
+            assert_eq!(classify(&with_text), expected, "{status} with a type and a text that say otherwise");
+        }
+    }
+}
+
+#[test]
+fn a_type_tells_an_empty_account_from_a_busy_minute_and_a_text_does_not() {
+    let quota = "You exceeded your current quota, please check your plan and billing details.";
+    assert_eq!(classify(&evidence("", 429, "insufficient_quota", quota)), ErrorClass::QuotaExceeded);
+    assert_eq!(classify(&evidence("", 429, "requests", quota)), ErrorClass::RateLimit);
+    assert_eq!(classify(&evidence("", 500, "overloaded_error", "")), ErrorClass::RateLimit);
+}
+
+#[test]
+fn type_then_text_are_heard_where_the_status_says_nothing() {
+    for (kind, message, expected) in [
+        ("exceed_context_size_error", "", ErrorClass::ContextLength),
+        ("invalid_request_error", "This model's maximum context length is 8192 tokens.", ErrorClass::ContextLength),
+        ("", "the request exceeds the available context size, try increasing it", ErrorClass::ContextLength),
+        ("", "Your request was rejected as a result of our safety system.", ErrorClass::ContentFilter),
+        ("", "triggering Azure OpenAI's content management policy", ErrorClass::ContentFilter),
+        ("", "Incorrect API key provided: sk-a***z.", ErrorClass::AuthError),
+        ("", "Rate-limit exceeded", ErrorClass::RateLimit),
+        ("", "Timeout", ErrorClass::Timeout),
+        ("authentication_error", "prompt is too long", ErrorClass::AuthError),
+        ("", "", ErrorClass::ModelError),
+        ("", "'response_format' of type 'json_schema' is not supported", ErrorClass::ModelError),
+    ] {
+        assert_eq!(classify(&evidence("", 400, kind, message)), expected, "{kind} {message}");
+        assert_eq!(classify(&evidence("", 0, kind, message)), expected, "without a status: {kind} {message}");
+    }
+}
+
+#[test]
+fn words_that_an_error_quotes_do_not_end_a_run() {
+    for message in [
+        "could not read your text `invalid api key`",
+        "error 401 in line 3 of your schema",
+        "unknown field `quota`: insufficient quota of tests",
+        "model `timeout-predictor` does not accept images",
+        "unauthorizedly is no word",
+    ] {
+        assert_eq!(classify(&evidence("", 400, "", message)), ErrorClass::ModelError, "{message}");
+    }
+}

@@ -1,0 +1,102 @@
+//! Why one attempt gave no answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ErrorClass, Usage};
+
+/// Why one attempt gave no answer.
+///
+/// ```
+/// use reknit_dialogue::{ErrorClass, Failure};
+///
+/// let failure = Failure::new(ErrorClass::RateLimit, "30 requests a minute").with_status(429).with_retry_after_ms(1_500);
+/// assert_eq!(failure.to_string(), "rate limited (HTTP 429): 30 requests a minute; asks to wait 1.5 s");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{}", self.sentence())]
+pub struct Failure {
+    /// What kind of failure.
+    pub class: ErrorClass,
+    /// The HTTP status, if there was one.
+    pub status: Option<u16>,
+    /// What happened, in the provider's words where it had some; without secrets and of bounded length.
+    pub message: String,
+    /// How long the provider asks to be left alone.
+    pub retry_after_ms: Option<u64>,
+    /// What the attempt has used all the same; none if the provider did no work for it.
+    pub usage: Option<Usage>,
+}
+
+impl Failure {
+    /// A failure of which no more is known.
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self { class, status: None, message: message.into(), retry_after_ms: None, usage: None }
+    }
+
+    /// The same with the HTTP status it came with.
+    #[must_use]
+    pub fn with_status(self, status: u16) -> Self {
+        Self { status: Some(status), ..self }
+    }
+
+    /// The same with the wait that the provider asks for.
+    #[must_use]
+    pub fn with_retry_after_ms(self, ms: u64) -> Self {
+        Self { retry_after_ms: Some(ms), ..self }
+    }
+
+    /// The same with what it has used.
+    #[must_use]
+    pub fn with_usage(self, usage: Usage) -> Self {
+        Self { usage: Some(usage), ..self }
+    }
+
+    fn sentence(&self) -> String {
+        let mut sentence = self.class.words().to_owned();
+        if let Some(status) = self.status {
+            sentence += &format!(" (HTTP {status})");
+        }
+        if !self.message.is_empty() {
+            sentence += ": ";
+            sentence += &self.message;
+        }
+        if let Some(ms) = self.retry_after_ms {
+            sentence += &format!("; asks to wait {}", seconds(ms));
+        }
+        sentence
+    }
+}
+
+/// `2 s`, `1.5 s`, `0.25 s`.
+fn seconds(ms: u64) -> String {
+    let fraction = format!("{:03}", ms % 1000);
+    match fraction.trim_end_matches('0') {
+        "" => format!("{} s", ms / 1000),
+        rest => format!("{}.{rest} s", ms / 1000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_a_sentence_with_what_is_known_and_no_more() {
+        let failure = Failure::new(ErrorClass::Timeout, "no first byte within 5 s");
+        for (failure, expected) in [
+            (failure.clone(), "timed out: no first byte within 5 s"),
+            (Failure::new(ErrorClass::NetworkError, "").with_status(502), "network error (HTTP 502)"),
+            (failure.with_retry_after_ms(60_000), "timed out: no first byte within 5 s; asks to wait 60 s"),
+        ] {
+            assert_eq!(failure.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_failure_comes_back_from_its_text() {
+        let failure = Failure::new(ErrorClass::Timeout, "cut").with_usage(Usage::reported(1, 2));
+        let text = serde_json::to_string(&failure).unwrap();
+        insta::assert_snapshot!(text, @r#"{"class":"timeout","status":null,"message":"cut","retry_after_ms":null,"usage":{"input_tokens":1,"output_tokens":2,"source":"reported"}}"#);
+        assert_eq!(serde_json::from_str::<Failure>(&text).unwrap(), failure);
+    }
+}

@@ -1,0 +1,134 @@
+//! What tokens cost.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Usage;
+
+/// The price of a million tokens, in millionths of the currency's unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Price(u64);
+
+/// Why a number is no price.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("a price for a million tokens is between 0 and 1000000, not {0}")]
+pub struct PriceError(f64);
+
+impl Price {
+    /// 2.50 for a million tokens is 2500000.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// In millionths of the currency's unit.
+    pub const fn micros(self) -> u64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Price {
+    type Error = PriceError;
+
+    /// Rounds to the nearest millionth.
+    fn try_from(units: f64) -> Result<Self, Self::Error> {
+        if !(0.0..=1e6).contains(&units) {
+            return Err(PriceError(units));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and 1e12, checked above"
+        )]
+        let micros = (units * 1e6).round() as u64;
+        Ok(Self(micros))
+    }
+}
+
+/// What a target asks for its tokens.
+///
+/// ```
+/// use reknit_dialogue::{Price, Prices, Usage};
+///
+/// let prices = Prices { input: Price::try_from(0.15)?, output: Price::try_from(0.60)? };
+/// assert_eq!(prices.cost(&Usage::reported(2_000, 500)).to_string(), "0.0006");
+/// # Ok::<(), reknit_dialogue::PriceError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prices {
+    /// For tokens of the question.
+    pub input: Price,
+    /// For tokens of the answer.
+    pub output: Price,
+}
+
+impl Prices {
+    /// What this usage costs, rounded up: a limit of money is kept, not nearly kept.
+    pub fn cost(&self, usage: &Usage) -> Money {
+        let millionths_of_micros = u128::from(usage.input_tokens) * u128::from(self.input.0)
+            + u128::from(usage.output_tokens) * u128::from(self.output.0);
+        Money(u64::try_from(millionths_of_micros.div_ceil(1000)).unwrap_or(u64::MAX))
+    }
+}
+
+/// An amount of money, in billionths of the currency's unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Money(u64);
+
+impl Money {
+    /// From billionths.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// In billionths.
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Both together; the largest amount there is if that is more.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = format!("{}.{:09}", self.0 / 1_000_000_000, self.0 % 1_000_000_000);
+        out.pad(digits.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_is_exact_to_a_billionth_and_rounded_up_beyond() {
+        let prices = Prices { input: Price::from_micros(1), output: Price::from_micros(2_500_000) };
+        for (input, output, nanos) in [(0, 0, 0), (1, 0, 1), (1000, 0, 1), (1001, 0, 2), (0, 1_000_000, 2_500_000_000)]
+        {
+            assert_eq!(prices.cost(&Usage::reported(input, output)), Money::from_nanos(nanos), "{input} {output}");
+        }
+        let dear = Prices { input: Price::from_micros(u64::MAX), output: Price::from_micros(0) };
+        assert_eq!(dear.cost(&Usage::reported(u64::MAX, 0)), Money::from_nanos(u64::MAX));
+    }
+
+    #[test]
+    fn what_is_no_price_is_refused() {
+        for number in [-0.01, f64::NAN, f64::INFINITY, 1e7] {
+            assert!(Price::try_from(number).is_err(), "{number}");
+        }
+        assert_eq!(Price::try_from(0.15), Ok(Price::from_micros(150_000)));
+    }
+
+    #[test]
+    fn money_shows_the_digits_it_has() {
+        for (nanos, expected) in [(0, "0"), (2_500_000_000, "2.5"), (1, "0.000000001"), (10_000_000_000, "10")] {
+            assert_eq!(Money::from_nanos(nanos).to_string(), expected);
+        }
+    }
+}
