@@ -52,18 +52,10 @@ impl Failure {
     }
 
     fn sentence(&self) -> String {
-        let mut sentence = self.class.words().to_owned();
-        if let Some(status) = self.status {
-            sentence += &format!(" (HTTP {status})");
-        }
-        if !self.message.is_empty() {
-            sentence += ": ";
-            sentence += &self.message;
-        }
-        if let Some(ms) = self.retry_after_ms {
-            sentence += &format!("; asks to wait {}", seconds(ms));
-        }
-        sentence
+        let status = self.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
+        let colon = if self.message.is_empty() { "" } else { ": " };
+        let wait = self.retry_after_ms.map(|ms| format!("; asks to wait {}", seconds(ms))).unwrap_or_default();
+        format!("{}{status}{colon}{}{wait}", self.class.words(), self.message)
     }
 }
 

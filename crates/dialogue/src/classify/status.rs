@@ -16,8 +16,6 @@ pub(super) enum Verdict {
 pub(super) fn verdict(status: u16) -> Verdict {
     use ErrorClass as Class;
     match status {
-        // An answer that does not carry its failure in the status.
-        0..300 => Verdict::Unclear,
         // Redirects are not followed: something else answers at this address.
         300..400 => Verdict::Clear(Class::InvalidResponse),
         401 | 403 => Verdict::Clear(Class::AuthError),
@@ -33,6 +31,7 @@ pub(super) fn verdict(status: u16) -> Verdict {
         498 | 529 => Verdict::Clear(Class::RateLimit),
         425 => Verdict::Clear(Class::NetworkError),
         500.. => Verdict::UnlessKind(Class::NetworkError),
-        400..500 => Verdict::Unclear,
+        // Below 300 the failure is not in the status; other refusals have many reasons.
+        0..300 | 400..500 => Verdict::Unclear,
     }
 }
