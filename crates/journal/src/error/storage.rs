@@ -1,0 +1,135 @@
+//! Why the file of a journal cannot be used.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+
+/// Why the file of a journal cannot be used. What was committed before is still there, and nothing was half done.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StorageError {
+    /// There is no room.
+    #[error("the disk is full: nothing more can be written to the journal `{}`", .path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What `SQLite` said.
+        source: Arc<rusqlite::Error>,
+    },
+    /// It may be read, but not written.
+    #[error("the journal `{}` cannot be written", .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// What `SQLite` said.
+        source: Arc<rusqlite::Error>,
+    },
+    /// Another process kept the file to itself for longer than [`BUSY`](crate::BUSY).
+    #[error("the journal `{}` is kept busy by another process", .path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// What `SQLite` said.
+        source: Arc<rusqlite::Error>,
+    },
+    /// The file is damaged, or is something else.
+    #[error("the journal `{}` is damaged", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: Damage,
+    },
+    /// The file is not there any more, or another one has taken its place.
+    #[error("the journal `{}` was moved or deleted while it was in use", .path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// The system refused to read or write.
+    #[error("the journal `{}` cannot be used", .path.display())]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What `SQLite` said.
+        source: Arc<rusqlite::Error>,
+    },
+    /// The thread that writes has ended, so that nothing more is written.
+    #[error("the journal `{}` is closed", .path.display())]
+    Closed {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// In which way a journal is damaged.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Damage {
+    /// `SQLite` says so.
+    #[error(transparent)]
+    Sqlite(Arc<rusqlite::Error>),
+    /// What stands in the tables cannot be.
+    #[error("{0}")]
+    Contents(String),
+}
+
+impl StorageError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Full { path, .. } => {
+                format!("make room on the disk of `{}`, then resume; what was committed is safe", path.display())
+            }
+            Self::ReadOnly { path, .. } | Self::Other { path, .. } => format!(
+                "check that you may write to `{}` and to the directory it is in, and that the disk is well",
+                path.display()
+            ),
+            Self::Busy { path, .. } => format!("see who holds it with `fuser {}`, then try again", path.display()),
+            Self::Damaged { path, .. } => {
+                format!("keep a copy; `sqlite3 {} .recover` writes out what can still be read", path.display())
+            }
+            Self::Gone { path } => {
+                format!("put the file back at `{}` together with its `-wal` file, then resume", path.display())
+            }
+            Self::Closed { .. } => "start the program again, then resume".to_owned(),
+        }
+    }
+
+    pub(crate) fn new(path: &Path, failure: Failure) -> Self {
+        let path = path.to_owned();
+        let source = match failure {
+            Failure::Contents(what) => return Self::Damaged { path, source: Damage::Contents(what) },
+            Failure::Gone => return Self::Gone { path },
+            Failure::Sqlite(source) => Arc::new(source),
+        };
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::Full { path, source },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path, source },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, source },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Damaged { path, source: Damage::Sqlite(source) }
+            }
+            _ => Self::Other { path, source },
+        }
+    }
+}
+
+/// Why a store cannot do something, before anybody has said in which file.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// `SQLite` says so.
+    Sqlite(rusqlite::Error),
+    /// What stands in the tables cannot be.
+    Contents(String),
+    /// The file was moved or deleted.
+    Gone,
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+/// What a store gives.
+pub(crate) type Stored<T> = Result<T, Failure>;

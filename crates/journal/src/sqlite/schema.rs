@@ -1,0 +1,81 @@
+//! The tables.
+
+/// What the header of the file says it is, so that no other program's file is taken for a journal: `RKJ1`.
+pub(crate) const APPLICATION: u32 = 0x524b_4a31;
+
+/// The version of the tables below. A change of them needs a new one, and a step that brings old files to it.
+pub(crate) const VERSION: u32 = 1;
+
+/// `events` and `due` are clustered by run: a run is read as a whole, and an append touches one page of each.
+pub(crate) const TABLES: &str = "
+CREATE TABLE runs (
+    key        INTEGER PRIMARY KEY,
+    run        TEXT    NOT NULL UNIQUE,
+    title      TEXT    NOT NULL,
+    created_ms INTEGER NOT NULL,
+    updated_ms INTEGER NOT NULL,
+    status     TEXT,
+    len        INTEGER NOT NULL,
+    epoch      INTEGER NOT NULL,
+    holder     TEXT,
+    until_ms   INTEGER
+) STRICT;
+CREATE INDEX runs_by_time ON runs (created_ms, key);
+
+CREATE TABLE events (
+    run   INTEGER NOT NULL,
+    seq   INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    kind  TEXT    NOT NULL,
+    body  TEXT    NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE due (
+    run     INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    effect  TEXT    NOT NULL,
+    digest  TEXT    NOT NULL,
+    PRIMARY KEY (run, seq, ordinal)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE parts (
+    run     INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    place   INTEGER NOT NULL,
+    digest  TEXT    NOT NULL,
+    size    INTEGER NOT NULL,
+    PRIMARY KEY (run, seq, ordinal)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE blobs (
+    digest TEXT NOT NULL PRIMARY KEY,
+    body   TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE claims (
+    run    INTEGER NOT NULL,
+    effect TEXT    NOT NULL,
+    epoch  INTEGER NOT NULL,
+    PRIMARY KEY (run, effect)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE inbox (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    run      INTEGER NOT NULL,
+    at_ms    INTEGER NOT NULL,
+    kind     TEXT    NOT NULL,
+    body     TEXT    NOT NULL,
+    consumed INTEGER
+) STRICT;
+CREATE INDEX inbox_unread ON inbox (run, id) WHERE consumed IS NULL;
+
+CREATE TABLE snapshots (
+    run             INTEGER PRIMARY KEY,
+    len             INTEGER NOT NULL,
+    machine_version INTEGER NOT NULL,
+    body            TEXT    NOT NULL
+) STRICT;
+";
