@@ -17,7 +17,7 @@ use crate::{ErrorClass, Usage};
 pub struct Failure {
     /// What kind of failure.
     pub class: ErrorClass,
-    /// The HTTP status, if there was one.
+    /// The HTTP status, if it tells of the failure: none for an answer that began well.
     pub status: Option<u16>,
     /// What happened, in the provider's words where it had some; without secrets and of bounded length.
     pub message: String,

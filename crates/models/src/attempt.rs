@@ -1,0 +1,211 @@
+//! One request, from the first byte sent to the last one read.
+
+use jiff::Timestamp;
+use reknit_dialogue::{Answer, ErrorClass, Evidence, Failure, Request, classify};
+use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, LOCATION};
+
+use crate::Streaming;
+use crate::body::{Body, Broken};
+use crate::endpoint::Endpoint;
+use crate::limits::{Stage, Watch};
+use crate::openai::{self, Reading, Refused, Seen};
+use crate::retry_after::retry_after_ms;
+use crate::sse::Events;
+use crate::text::{root_cause, tidy};
+
+/// Enough for any error a server has to tell.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+/// Enough to recognise what has come instead of an answer.
+const MAX_SAMPLE: usize = 100;
+/// No text has fewer tokens than that, or nearly none.
+const MOST_CHARACTERS_PER_TOKEN: usize = 8;
+
+type OnDelta<'a> = &'a mut (dyn FnMut(&str) + Send);
+
+/// One request to one endpoint.
+#[derive(Debug)]
+pub(crate) struct Attempt<'a> {
+    endpoint: &'a Endpoint,
+    request: &'a Request,
+    watch: Watch,
+    reading: Reading,
+}
+
+impl<'a> Attempt<'a> {
+    /// Starts the clock.
+    pub(crate) fn new(endpoint: &'a Endpoint, request: &'a Request) -> Self {
+        Self { endpoint, request, watch: Watch::start(endpoint.target.limits), reading: Reading::default() }
+    }
+
+    /// Sends the request and reads the answer.
+    pub(crate) async fn run(mut self, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
+        self.check_length()?;
+        let target = &self.endpoint.target;
+        let (body, format_used) = openai::body(target, self.request);
+        let response = match self.watch.within(Stage::Head, self.endpoint.send(body)).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(self.unanswered(&error)),
+            Err(exceeded) => return Err(self.cut(&Broken::Exceeded(exceeded))),
+        };
+        if !response.status().is_success() {
+            return Err(self.refused(response).await);
+        }
+        if is_stream(&response, target.streaming) {
+            self.read_stream(response, on_delta).await?;
+        } else {
+            self.read_whole(response, on_delta).await?;
+        }
+        let conclusion = self.reading.conclude(self.request, &target.model, format_used);
+        conclusion.map_err(|failure| Failure { message: tidy(&failure.message, self.endpoint.secret()), ..failure })
+    }
+
+    fn check_length(&self) -> Result<(), Failure> {
+        let Some(max_context) = self.endpoint.target.max_context else { return Ok(()) };
+        let characters: usize = self.request.messages.iter().map(|message| message.text.chars().count()).sum();
+        if characters / MOST_CHARACTERS_PER_TOKEN <= usize::try_from(max_context).unwrap_or(usize::MAX) {
+            return Ok(());
+        }
+        let message = format!("not sent: {characters} characters cannot fit into {max_context} tokens");
+        Err(Failure::new(ErrorClass::ContextLength, message))
+    }
+
+    async fn read_whole(&mut self, response: Response, on_delta: OnDelta<'_>) -> Result<(), Failure> {
+        let body = Body::new(response).whole(&mut self.watch).await.map_err(|broken| self.cut(&broken))?;
+        let Ok(json) = serde_json::from_slice(&body) else {
+            let message = if body.trim_ascii().is_empty() { "an empty body".to_owned() } else { not_json(&body) };
+            return Err(self.worked_for(ErrorClass::InvalidResponse, &message));
+        };
+        match self.reading.whole(json) {
+            Ok("") => Ok(()),
+            Ok(text) => {
+                on_delta(text);
+                Ok(())
+            }
+            Err(refused) => Err(self.refused_inside(&refused)),
+        }
+    }
+
+    async fn read_stream(&mut self, response: Response, on_delta: OnDelta<'_>) -> Result<(), Failure> {
+        let mut body = Body::new(response);
+        let mut events = Events::default();
+        let mut sample = Vec::new();
+        loop {
+            let piece = match body.next(&self.watch, self.stage()).await {
+                Ok(piece) => piece,
+                // The answer is complete; what broke could only have brought its count of tokens.
+                Err(_) if self.reading.is_ended() => return Ok(()),
+                Err(broken) => return Err(self.cut(&broken)),
+            };
+            match &piece {
+                Some(piece) => {
+                    events.feed(piece.as_ref());
+                    sample.extend(piece.as_ref().iter().take(MAX_SAMPLE.saturating_sub(sample.len())));
+                }
+                None => events.end(),
+            }
+            while let Some(event) = events.next() {
+                match self.reading.event(&event) {
+                    Ok(Seen::Progress(text)) => {
+                        self.watch.progress();
+                        if !text.is_empty() {
+                            on_delta(text);
+                        }
+                    }
+                    Ok(Seen::EndMark) => return Ok(()),
+                    Ok(Seen::Nothing) => {}
+                    Err(refused) => return Err(self.refused_inside(&refused)),
+                }
+            }
+            if piece.is_none() {
+                return if self.reading.is_ended() { Ok(()) } else { Err(self.unended(&sample)) };
+            }
+        }
+    }
+
+    fn stage(&self) -> Stage {
+        if self.reading.is_ended() {
+            Stage::Tail
+        } else if self.reading.is_begun() {
+            Stage::Next
+        } else {
+            Stage::FirstToken
+        }
+    }
+
+    /// The server says no with its status.
+    async fn refused(&mut self, response: Response) -> Failure {
+        let status = response.status();
+        let retry_after_ms = retry_after_ms(response.headers(), Timestamp::now());
+        let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let body = Body::new(response).beginning(&mut self.watch, MAX_ERROR_BODY).await;
+        let mut evidence = openai::evidence(Some(status.as_u16()), &body);
+        if let Some(location) = location.filter(|_| status.is_redirection()) {
+            evidence.message = format!("it points to {location}; redirects are not followed");
+        } else if evidence.message.is_empty() {
+            evidence.message = status.canonical_reason().unwrap_or_default().to_owned();
+        }
+        Failure { status: Some(status.as_u16()), retry_after_ms, ..self.failure(&evidence) }
+    }
+
+    /// The server says no in the place of an answer, or in the middle of one.
+    fn refused_inside(&self, Refused(json): &Refused) -> Failure {
+        let failure = self.failure(&openai::evidence(None, json.to_string().as_bytes()));
+        if self.reading.is_begun() { failure.with_usage(self.reading.usage(self.request)) } else { failure }
+    }
+
+    fn failure(&self, evidence: &Evidence) -> Failure {
+        Failure::new(classify(evidence), tidy(&evidence.message, self.endpoint.secret()))
+    }
+
+    /// No response came.
+    fn unanswered(&self, error: &reqwest::Error) -> Failure {
+        let server = self.endpoint.server();
+        let cause = tidy(&root_cause(error), self.endpoint.secret());
+        if error.is_connect() && error.is_timeout() {
+            let limit = self.endpoint.target.limits.connect;
+            return Failure::new(ErrorClass::Timeout, format!("no connection to {server} within {limit:?}"));
+        }
+        if error.is_connect() {
+            return Failure::new(ErrorClass::NetworkError, format!("no connection to {server}: {cause}"));
+        }
+        self.worked_for(ErrorClass::NetworkError, &format!("{server} broke the connection before it answered: {cause}"))
+    }
+
+    /// The answer broke off.
+    fn cut(&self, broken: &Broken) -> Failure {
+        let class = match broken {
+            Broken::Exceeded(_) => ErrorClass::Timeout,
+            Broken::Connection(_) => ErrorClass::NetworkError,
+            Broken::TooLong => ErrorClass::InvalidResponse,
+        };
+        self.worked_for(class, &format!("{broken}{}", self.reading.reached()))
+    }
+
+    /// The stream came to its proper end, the answer did not.
+    fn unended(&self, sample: &[u8]) -> Failure {
+        let message = match self.reading.reached() {
+            reached if !reached.is_empty() => format!("the stream ended without a finish reason{reached}"),
+            _ if sample.trim_ascii().is_empty() => "an empty stream".to_owned(),
+            _ => format!("a stream without an answer, which begins with `{}`", String::from_utf8_lossy(sample)),
+        };
+        self.worked_for(ErrorClass::InvalidResponse, &message)
+    }
+
+    /// A failure for which the server may have worked, and may want to be paid.
+    fn worked_for(&self, class: ErrorClass, message: &str) -> Failure {
+        Failure::new(class, tidy(message, self.endpoint.secret())).with_usage(self.reading.usage(self.request))
+    }
+}
+
+fn not_json(body: &[u8]) -> String {
+    let sample = body.get(..MAX_SAMPLE).unwrap_or(body);
+    format!("not JSON, but something that begins with `{}`", String::from_utf8_lossy(sample))
+}
+
+/// Servers answer in the form they like; what they call it counts more than what was asked for.
+fn is_stream(response: &Response, asked: Streaming) -> bool {
+    let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = media_type.to_ascii_lowercase();
+    media_type.starts_with("text/event-stream") || (asked == Streaming::On && !media_type.contains("json"))
+}

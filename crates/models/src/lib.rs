@@ -1,0 +1,46 @@
+//! Model providers on the wire, one attempt at a time.
+//!
+//! ```text
+//! Request --> POST {base_url}/chat/completions --> JSON or a stream of events --> Answer
+//!                          |                                 |
+//!                          '------ status, reset, limits ----'--> Failure { class, .. }
+//! ```
+//!
+//! One call of [`Models::ask`] is one HTTP request. Nothing here retries, follows a redirect or falls back: who is asked
+//! next is decided by [`Rotation`](reknit_dialogue::Rotation). Every wait has a limit, every body a largest size, and an
+//! answer that was cut is a [`Failure`](reknit_dialogue::Failure), never a short answer. Dropping the future ends the
+//! request.
+//!
+//! ```no_run
+//! use reknit_dialogue::{Message, Request};
+//! use reknit_models::{Models, Target};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let models = Models::new(vec![Target::new("local", "http://127.0.0.1:8080/v1", "qwen3-4b")])?;
+//! let request = Request::new(vec![Message::user("Say hello.")], 100);
+//! let answer = models.ask(&"local".into(), &request, &mut |piece| print!("{piece}")).await?;
+//! println!("\n{} tokens", answer.usage.output_tokens);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Where to go next: [`Target`] for what can be set, [`Limits`] for how long things may take, [`Models::ask`] for what a
+//! failure means.
+
+mod attempt;
+mod body;
+mod config;
+mod endpoint;
+mod limits;
+mod models;
+mod openai;
+mod retry_after;
+mod sse;
+mod target;
+mod text;
+
+pub use config::ConfigError;
+pub use limits::Limits;
+pub use models::Models;
+pub use target::{FormatSupport, Streaming, Target};

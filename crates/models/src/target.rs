@@ -1,0 +1,113 @@
+//! A model on a server, as configured.
+
+use reknit_dialogue::{Format, FormatUsed, Prices, TargetName};
+use secrecy::SecretString;
+
+use crate::Limits;
+
+/// A model on a server that speaks OpenAI's chat completions, as configured.
+///
+/// `Debug` does not show the key.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// What we call it.
+    pub name: TargetName,
+    /// The address up to and without `/chat/completions`: `https://api.openai.com/v1`.
+    pub base_url: String,
+    /// What the server calls the model.
+    pub model: String,
+    /// Sent as `Authorization: Bearer`; local servers need none.
+    pub key: Option<SecretString>,
+    /// How many tokens the model can read. A question that cannot fit even at eight characters a token fails as
+    /// `context_length` without being sent; everything else, and all if there is no number here, the server decides.
+    pub max_context: Option<u32>,
+    /// How long things may take.
+    pub limits: Limits,
+    /// The most that the server understands about the form of an answer.
+    pub format: FormatSupport,
+    /// Whether the answer is asked for piece by piece.
+    pub streaming: Streaming,
+    /// What it costs, if that is known. Carried along for whoever keeps the budget.
+    pub prices: Option<Prices>,
+}
+
+impl Target {
+    /// A target without a key, with streaming, JSON mode and the default limits.
+    pub fn new(name: impl Into<TargetName>, base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            base_url: base_url.into(),
+            model: model.into(),
+            key: None,
+            max_context: None,
+            limits: Limits::default(),
+            format: FormatSupport::Json,
+            streaming: Streaming::On,
+            prices: None,
+        }
+    }
+}
+
+/// The most that a server understands about the form of an answer. A server that is asked for more than it knows
+/// refuses the request, which is a failure like any other; nothing is tried again with less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FormatSupport {
+    /// `response_format` with a JSON Schema, and without.
+    Schema,
+    /// `response_format` of type `json_object`.
+    Json,
+    /// None of it: the prompt alone has to do.
+    Text,
+}
+
+impl FormatSupport {
+    /// What to ask this server for when the request wishes for that.
+    pub(crate) fn reduce(self, wish: &Format) -> FormatUsed {
+        match (wish, self) {
+            (Format::Text, _) | (_, Self::Text) => FormatUsed::Text,
+            (Format::Schema { .. }, Self::Schema) => FormatUsed::Schema,
+            (Format::Json, Self::Json | Self::Schema) | (Format::Schema { .. }, Self::Json) => FormatUsed::Json,
+        }
+    }
+}
+
+/// Whether an answer is asked for piece by piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Streaming {
+    /// As a stream of events. A model that has died is noticed early.
+    On,
+    /// In one piece.
+    Off,
+}
+
+#[cfg(test)]
+mod tests {
+    use reknit_protocol::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_server_is_asked_for_no_more_than_it_understands() {
+        let schema = Format::Schema { name: "x".into(), schema: Value::Null };
+        for (support, wish, expected) in [
+            (FormatSupport::Schema, &schema, FormatUsed::Schema),
+            (FormatSupport::Schema, &Format::Json, FormatUsed::Json),
+            (FormatSupport::Schema, &Format::Text, FormatUsed::Text),
+            (FormatSupport::Json, &schema, FormatUsed::Json),
+            (FormatSupport::Json, &Format::Json, FormatUsed::Json),
+            (FormatSupport::Json, &Format::Text, FormatUsed::Text),
+            (FormatSupport::Text, &schema, FormatUsed::Text),
+            (FormatSupport::Text, &Format::Json, FormatUsed::Text),
+        ] {
+            assert_eq!(support.reduce(wish), expected, "{support:?} {wish:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_shown_for_debugging_does_not_show_its_key() {
+        let target = Target { key: Some("sk-very-secret".into()), ..Target::new("a", "http://localhost/v1", "m") };
+        let shown = format!("{target:?}");
+        assert!(!shown.contains("very-secret"), "{shown}");
+        assert!(shown.contains("REDACTED"), "{shown}");
+    }
+}
