@@ -1,0 +1,94 @@
+//! Where a value comes from.
+
+use reknit_protocol::{Path, StepId, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::Exactness;
+
+/// Where the value of a parameter comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provenance {
+    /// The plan says it.
+    Literal,
+    /// The plan refers to it.
+    Reference {
+        /// Whose result.
+        step: StepId,
+        /// The place in the body where it was found.
+        #[serde(with = "crate::path_text")]
+        path: Path,
+    },
+    /// It was calculated.
+    Expression {
+        /// The calculation.
+        text: String,
+        /// What went into it: literals and references, in the order they came up.
+        inputs: Vec<Input>,
+        /// Whether it was rounded.
+        exact: Exactness,
+    },
+    /// A text that values were put into.
+    Text {
+        /// Those values.
+        inputs: Vec<Input>,
+        /// Whether one of them was rounded.
+        exact: Exactness,
+    },
+    /// A list or an object with parts that come from elsewhere. What is not listed is literal.
+    Nested {
+        /// Those parts.
+        parts: Vec<NestedPart>,
+    },
+    /// The plan left it out, and exactly one result had it.
+    Wired {
+        /// Whose result.
+        step: StepId,
+        /// The place in the body where it was found.
+        #[serde(with = "crate::path_text")]
+        path: Path,
+    },
+    /// A model says it, and no result does.
+    Inferred,
+    /// It was corrected after a failure.
+    Corrected {
+        /// The rung that did it.
+        rung: String,
+    },
+}
+
+/// A part of a list or an object, with where it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NestedPart {
+    /// Where in the parameters.
+    #[serde(with = "crate::path_text")]
+    pub path: Path,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+/// A value that went into a calculation or a text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// Where it comes from.
+    pub source: InputSource,
+    /// The value.
+    #[serde(with = "reknit_protocol::exact")]
+    pub value: Value,
+}
+
+/// Where an [`Input`] comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputSource {
+    /// The expression says it.
+    Literal,
+    /// The expression refers to it.
+    Reference {
+        /// Whose result.
+        step: StepId,
+        /// The place in the body where it was found.
+        #[serde(with = "crate::path_text")]
+        path: Path,
+    },
+}
