@@ -1,0 +1,130 @@
+//! `stock-tool`: prices of a handful of shares, and orders that are only written down.
+
+use std::sync::Arc;
+
+use reknit_protocol::tool::codes;
+use reknit_protocol::{Category, Effect, Retryable, ToolError, Value};
+use reknit_toolkit::{CallContext, Capability, Exact, Handler, Service};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Data, Share};
+use crate::faults::{Countdown, unavailable};
+use crate::orders::{Order, Orders};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct QuoteArgs {
+    /// The ticker symbol, not the name of the company.
+    #[schemars(example = &"TSLA")]
+    symbol: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Quote {
+    /// The ticker symbol.
+    symbol: String,
+    /// The name of the company.
+    name: String,
+    /// The price of one share.
+    current_price: Exact,
+    /// What the price is in.
+    currency: String,
+    /// Where the share is traded.
+    exchange: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct OrderArgs {
+    /// The ticker symbol of the shares to sell.
+    #[schemars(example = &"TSLA")]
+    symbol: String,
+    /// How many shares to sell.
+    #[schemars(range(min = 1), example = 100)]
+    shares: u32,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Placed {
+    /// The number of the order.
+    order_id: String,
+    /// The ticker symbol.
+    symbol: String,
+    /// How many shares are to be sold.
+    shares: u32,
+    /// `accepted`.
+    status: &'static str,
+}
+
+/// Answers with prices.
+#[derive(Debug)]
+struct Quotes {
+    data: Arc<Data>,
+    down: Countdown,
+}
+
+/// Takes orders.
+#[derive(Debug)]
+struct Desk {
+    data: Arc<Data>,
+    orders: Orders,
+}
+
+/// The tool; orders are written into `orders`.
+pub(crate) fn service(data: &Arc<Data>, down: u32, orders: &Orders) -> Service {
+    let quotes = Quotes { data: Arc::clone(data), down: Countdown::new(down) };
+    let desk = Desk { data: Arc::clone(data), orders: orders.clone() };
+    Service::new("stock-tool")
+        .describe("Share prices, and orders to sell shares")
+        .capability(
+            Capability::new("get_stock_quote", Effect::Read, quotes)
+                .describe("Gets the current price of one share by its ticker symbol")
+                .answers_with::<Quote>(),
+        )
+        .capability(
+            Capability::new("place_order", Effect::Keyed, desk)
+                .describe("Places an order to sell shares; only for a user who asks to sell now")
+                .answers_with::<Placed>(),
+        )
+}
+
+impl Handler<QuoteArgs> for Quotes {
+    type Output = Quote;
+
+    async fn call(&self, _: CallContext, args: QuoteArgs) -> Result<Quote, ToolError> {
+        if self.down.fails() {
+            return Err(unavailable("the exchange"));
+        }
+        let share = find(&self.data, &args.symbol).ok_or_else(|| unknown(&self.data, &args.symbol))?;
+        Ok(Quote {
+            symbol: share.symbol.clone(),
+            name: share.name.clone(),
+            current_price: share.current_price.clone(),
+            currency: share.currency.clone(),
+            exchange: share.exchange.clone(),
+        })
+    }
+}
+
+impl Handler<OrderArgs> for Desk {
+    type Output = Placed;
+
+    async fn call(&self, _: CallContext, args: OrderArgs) -> Result<Placed, ToolError> {
+        let share = find(&self.data, &args.symbol).ok_or_else(|| unknown(&self.data, &args.symbol))?;
+        let number = self.orders.place(Order { symbol: share.symbol.clone(), shares: args.shares });
+        let order_id = format!("order-{number}");
+        Ok(Placed { order_id, symbol: share.symbol.clone(), shares: args.shares, status: "accepted" })
+    }
+}
+
+fn find<'a>(data: &'a Data, symbol: &str) -> Option<&'a Share> {
+    data.shares.iter().find(|share| share.symbol.eq_ignore_ascii_case(symbol.trim()))
+}
+
+fn unknown(data: &Data, symbol: &str) -> ToolError {
+    let known: Vec<Value> = data.shares.iter().map(|share| share.symbol.as_str().into()).collect();
+    ToolError::new(codes::SYMBOL_NOT_FOUND, format!("no share is traded as `{symbol}`"), Category::NotFound)
+        .retryable(Retryable::Yes)
+        .detail("symbol", symbol)
+        .detail("known_symbols", known)
+        .detail("hint", "use the ticker symbol, for example TSLA for Tesla; a company that is not listed has none")
+}

@@ -1,0 +1,114 @@
+//! `weather-tool`: what the nearest of a handful of stations has measured.
+
+use std::sync::Arc;
+
+use reknit_protocol::tool::codes;
+use reknit_protocol::{Category, Effect, Retryable, ToolError};
+use reknit_toolkit::{CallContext, Capability, Exact, Handler, Service};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Faults;
+use crate::data::{Data, Measurement};
+use crate::faults::Countdown;
+
+/// Farther away a measurement says nothing about a place. Degrees; about 100 km.
+const MAX_DISTANCE: f64 = 1.0;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Args {
+    /// The latitude in degrees.
+    #[schemars(range(min = -90, max = 90), example = 37.5665)]
+    lat: f64,
+    /// The longitude in degrees.
+    #[schemars(range(min = -180, max = 180), example = 126.978)]
+    lon: f64,
+    /// The units of the temperature; metric if absent.
+    #[serde(default)]
+    units: Units,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Units {
+    #[default]
+    Metric,
+    Imperial,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Weather {
+    /// The station that has measured it.
+    station: String,
+    /// The temperature.
+    temperature: Exact,
+    /// `celsius` or `fahrenheit`.
+    unit: &'static str,
+    /// The sky, in a word or two.
+    condition: String,
+    /// Relative humidity in percent.
+    humidity: u32,
+}
+
+#[derive(Debug)]
+struct Stations {
+    data: Arc<Data>,
+    refusals: Countdown,
+    retry_after: u32,
+}
+
+/// The tool.
+pub(crate) fn service(data: &Arc<Data>, faults: Faults) -> Service {
+    let stations = Stations {
+        data: Arc::clone(data),
+        refusals: Countdown::new(faults.weather_rate_limits),
+        retry_after: faults.weather_retry_after,
+    };
+    Service::new("weather-tool").describe("The weather now").capability(
+        Capability::new("get_weather", Effect::Read, stations)
+            .describe("Gets the current weather at a latitude and a longitude")
+            .answers_with::<Weather>(),
+    )
+}
+
+impl Handler<Args> for Stations {
+    type Output = Weather;
+
+    async fn call(&self, _: CallContext, args: Args) -> Result<Weather, ToolError> {
+        if self.refusals.fails() {
+            return Err(too_many(self.retry_after));
+        }
+        let away = |station: &Measurement| distance(station, &args);
+        let nearest = self.data.weather.iter().min_by(|one, other| away(one).total_cmp(&away(other)));
+        let found = nearest.filter(|station| away(station) <= MAX_DISTANCE).ok_or_else(|| no_station(&args))?;
+        let (temperature, unit) = match args.units {
+            Units::Metric => (&found.celsius, "celsius"),
+            Units::Imperial => (&found.fahrenheit, "fahrenheit"),
+        };
+        Ok(Weather {
+            station: found.station.clone(),
+            temperature: temperature.clone(),
+            unit,
+            condition: found.condition.clone(),
+            humidity: found.humidity,
+        })
+    }
+}
+
+/// In degrees, as if the earth were flat: enough to tell cities apart.
+fn distance(station: &Measurement, args: &Args) -> f64 {
+    (station.lat - args.lat).hypot(station.lon - args.lon)
+}
+
+fn too_many(retry_after: u32) -> ToolError {
+    ToolError::new(codes::RATE_LIMIT_EXCEEDED, "too many requests for the weather", Category::RateLimit)
+        .retryable(Retryable::Yes)
+        .detail("retry_after", retry_after)
+}
+
+fn no_station(args: &Args) -> ToolError {
+    let message = format!("no weather station is near {}, {}", args.lat, args.lon);
+    ToolError::new(codes::LOCATION_NOT_FOUND, message, Category::NotFound)
+        .retryable(Retryable::Yes)
+        .detail("hint", "latitude comes first; they may have been swapped")
+}
