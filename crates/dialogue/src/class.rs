@@ -63,7 +63,7 @@ impl ErrorClass {
             Self::AuthError => "not allowed",
             Self::QuotaExceeded => "quota exceeded",
             Self::RateLimit => "rate limited",
-            Self::ModelError => "refused by the model's server",
+            Self::ModelError => "model error",
             Self::NetworkError => "network error",
             Self::Timeout => "timed out",
             Self::InvalidResponse => "invalid response",

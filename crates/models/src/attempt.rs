@@ -1,5 +1,7 @@
 //! One request, from the first byte sent to the last one read.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use reknit_dialogue::{Answer, ErrorClass, Evidence, Failure, Request, classify};
 use reqwest::Response;
@@ -9,7 +11,7 @@ use crate::Streaming;
 use crate::body::{Body, Broken};
 use crate::endpoint::Endpoint;
 use crate::limits::{Stage, Watch};
-use crate::openai::{self, Reading, Refused, Seen};
+use crate::openai::{self, Reading, Refused, Seen, Whole};
 use crate::retry_after::retry_after_ms;
 use crate::sse::Events;
 use crate::text::{root_cause, tidy};
@@ -77,11 +79,12 @@ impl<'a> Attempt<'a> {
             return Err(self.worked_for(ErrorClass::InvalidResponse, &message));
         };
         match self.reading.whole(json) {
-            Ok("") => Ok(()),
-            Ok(text) => {
+            Ok(Whole::Text("")) => Ok(()),
+            Ok(Whole::Text(text)) => {
                 on_delta(text);
                 Ok(())
             }
+            Ok(Whole::NoAnswer) => Err(self.worked_for(ErrorClass::InvalidResponse, &no_answer(&body))),
             Err(refused) => Err(self.refused_inside(&refused)),
         }
     }
@@ -143,7 +146,7 @@ impl<'a> Attempt<'a> {
         if let Some(location) = location.filter(|_| status.is_redirection()) {
             evidence.message = format!("it points to {location}; redirects are not followed");
         } else if evidence.message.is_empty() {
-            evidence.message = status.canonical_reason().unwrap_or_default().to_owned();
+            evidence.message = status.canonical_reason().unwrap_or_default().into();
         }
         Failure { status: Some(status.as_u16()), retry_after_ms, ..self.failure(&evidence) }
     }
@@ -199,8 +202,15 @@ impl<'a> Attempt<'a> {
 }
 
 fn not_json(body: &[u8]) -> String {
-    let sample = body.get(..MAX_SAMPLE).unwrap_or(body);
-    format!("not JSON, but something that begins with `{}`", String::from_utf8_lossy(sample))
+    format!("not JSON, but something that begins with `{}`", sample(body))
+}
+
+fn no_answer(body: &[u8]) -> String {
+    format!("no answer in `{}`", sample(body))
+}
+
+fn sample(body: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(body.get(..MAX_SAMPLE).unwrap_or(body))
 }
 
 /// Servers answer in the form they like; what they call it counts more than what was asked for.

@@ -42,7 +42,7 @@ impl Body {
             .within(stage, self.response.chunk())
             .await?
             .map_err(|error| Broken::Connection(root_cause(&error)))?;
-        self.seen = self.seen.saturating_add(piece.as_ref().map_or(0, |piece| piece.len()));
+        self.seen = self.seen.saturating_add(piece.as_deref().map_or(0, <[u8]>::len));
         if self.seen > MAX_BODY { Err(Broken::TooLong) } else { Ok(piece) }
     }
 

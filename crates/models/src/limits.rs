@@ -26,10 +26,10 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(120),
-            first_token: Duration::from_secs(120),
-            idle: Duration::from_secs(60),
-            total: Duration::from_secs(600),
+            first_byte: Duration::from_mins(2),
+            first_token: Duration::from_mins(2),
+            idle: Duration::from_mins(1),
+            total: Duration::from_mins(10),
         }
     }
 }
@@ -86,6 +86,10 @@ impl Watch {
     /// Waits for something, no longer than it may take.
     pub(crate) async fn within<T>(&self, stage: Stage, wait: impl Future<Output = T>) -> Result<T, Exceeded> {
         let (deadline, exceeded) = self.due(stage);
+        // A server that always has another byte ready would never let the timer have its turn.
+        if Instant::now() >= deadline {
+            return Err(exceeded);
+        }
         timeout_at(deadline, wait).await.map_err(|_elapsed| exceeded)
     }
 
@@ -130,6 +134,13 @@ mod tests {
             assert_eq!(exceeded.to_string(), words);
             assert_eq!(watch.started.elapsed().as_secs(), seconds);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_limit_that_has_passed_counts_even_if_there_is_something_to_read() {
+        let watch = Watch::start(LIMITS);
+        tokio::time::advance(Duration::from_secs(4)).await;
+        assert_eq!(watch.within(Stage::Next, async {}).await, Err(Exceeded::Idle(LIMITS.idle)));
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 
 use crate::Limits;
 
-/// A model on a server that speaks OpenAI's chat completions, as configured.
+/// A model on a server that speaks `chat/completions`, as configured.
 ///
 /// `Debug` does not show the key.
 #[derive(Debug, Clone)]

@@ -28,6 +28,15 @@ pub(crate) enum Seen<'a> {
     Nothing,
 }
 
+/// What a body in one piece has brought.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Whole<'a> {
+    /// An answer, with this text.
+    Text(&'a str),
+    /// Something that has no place for an answer.
+    NoAnswer,
+}
+
 /// A body that reports an error instead of an answer.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Refused(pub(crate) Value);
@@ -48,11 +57,12 @@ impl Reading {
         Ok(Seen::Progress(self.text.get(before..).unwrap_or_default()))
     }
 
-    /// Takes the whole body of an answer in one piece, and gives its text.
-    pub(crate) fn whole(&mut self, json: Value) -> Result<&str, Refused> {
+    /// Takes the whole body of an answer in one piece.
+    pub(crate) fn whole(&mut self, json: Value) -> Result<Whole<'_>, Refused> {
+        let has_choices = json.get("choices").is_some_and(Value::is_array);
         self.take(json, "message")?;
         self.end_mark = true;
-        Ok(&self.text)
+        Ok(if has_choices { Whole::Text(&self.text) } else { Whole::NoAnswer })
     }
 
     /// Whether the server has ended the answer. What comes to an end without it was cut.

@@ -26,7 +26,7 @@ fn a_whole_answer_has_everything_the_server_says() {
         "choices": [{"index": 0, "message": {"role": "assistant", "content": "46828.5"}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15},
     });
-    assert_eq!(reading.whole(body), Ok("46828.5"));
+    assert_eq!(reading.whole(body), Ok(Whole::Text("46828.5")));
     assert_eq!(
         conclude(reading).unwrap(),
         Answer { model: "m-1-2026".into(), ..Answer::complete("46828.5", "", Usage::reported(12, 3)) }

@@ -1,0 +1,173 @@
+//! Servers that answer.
+
+use reknit_dialogue::{Answer, Finish, Usage, UsageSource};
+use reknit_models::{Models, Target};
+use serde_json::json;
+
+use crate::server::{Act, STOP, Server, chunk, delta, response, stream_head};
+use crate::{ask, failure, question};
+
+const JSON: &str = "content-type: application/json\r\n";
+
+fn body(text: &str) -> String {
+    json!({
+        "model": "m-1-2026",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 12, "completion_tokens": 3},
+    })
+    .to_string()
+}
+
+fn expected() -> Answer {
+    Answer::complete("46828.5", "m-1-2026", Usage::reported(12, 3))
+}
+
+#[tokio::test]
+async fn an_answer_in_one_piece_is_shown_as_one() {
+    let server = Server::responding("200 OK", JSON, &body("46828.5")).await;
+    let (answer, pieces) = ask(server.target_in_one_piece()).await;
+    assert_eq!(answer, Ok(expected()));
+    assert_eq!(pieces, ["46828.5"]);
+}
+
+#[tokio::test]
+async fn a_streamed_answer_is_shown_as_it_comes_and_is_the_same_answer() {
+    let first = r#"{"model":"m-1-2026","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#;
+    let usage = r#"{"model":"m-1-2026","choices":[],"usage":{"prompt_tokens":12,"completion_tokens":3}}"#;
+    let stream =
+        format!("data: {first}\n\n: alive\n\n{}{}{STOP}data: {usage}\n\ndata: [DONE]\n\n", delta("46"), delta("828.5"));
+    let server = Server::streaming(&stream).await;
+    let (answer, pieces) = ask(server.target()).await;
+    assert_eq!(answer, Ok(expected()));
+    assert_eq!(pieces, ["46", "828.5"]);
+}
+
+#[tokio::test]
+async fn what_goes_over_the_wire_is_what_was_configured() {
+    let mut server = Server::responding("200 OK", JSON, &body("ok")).await;
+    let target = Target { key: Some("sk-1".into()), ..server.target() };
+    ask(target).await.0.unwrap();
+    let request = server.request().await.replace(&server.address.to_string(), "[server]").replace("\r\n", "\n");
+    insta::assert_snapshot!(request, @r#"
+    POST /v1/chat/completions HTTP/1.1
+    content-type: application/json
+    accept: text/event-stream, application/json
+    authorization: Bearer sk-1
+    user-agent: reknit/0.1.0
+    host: [server]
+    content-length: 168
+
+    {"model":"m-1","messages":[{"role":"user","content":"How much are 100 shares?"}],"temperature":0,"max_tokens":100,"stream":true,"stream_options":{"include_usage":true}}
+    "#);
+}
+
+#[tokio::test]
+async fn a_server_may_answer_in_the_other_form() {
+    let whole = Server::responding("200 OK", JSON, &body("46828.5")).await;
+    assert_eq!(ask(whole.target()).await.0, Ok(expected()));
+
+    let stream = Server::streaming(&format!("{}{STOP}data: [DONE]\n\n", delta("yes"))).await;
+    let (answer, pieces) = ask(stream.target_in_one_piece()).await;
+    assert_eq!(answer.unwrap().text, "yes");
+    assert_eq!(pieces, ["yes"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_reached_its_limit_says_so() {
+    let stop = STOP.replace("stop", "length");
+    let server = Server::streaming(&format!("{}{stop}", delta("half a sen"))).await;
+    let answer = ask(server.target()).await.0.unwrap();
+    assert_eq!(answer.finish, Finish::Length);
+    assert_eq!(answer.usage.source, UsageSource::Estimated);
+}
+
+#[tokio::test]
+async fn an_ended_answer_needs_no_end_mark_and_an_end_mark_no_finish_reason() {
+    let server = Server::streaming(&format!("{}{STOP}", delta("yes"))).await;
+    assert_eq!(ask(server.target()).await.0.unwrap().finish, Finish::Complete);
+
+    let server = Server::streaming(&format!("{}data: [DONE]\n\n", delta("yes"))).await;
+    assert_eq!(ask(server.target()).await.0.unwrap().finish, Finish::Other("unstated".into()));
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_or_stalls_behind_a_complete_answer_does_no_harm() {
+    for last in [Act::Reset, Act::Silence] {
+        let server = Server::new([stream_head(), chunk(&format!("{}{STOP}", delta("yes"))), last]).await;
+        let target = server.target_within(|limits| limits.idle = std::time::Duration::from_millis(50));
+        assert_eq!(ask(target).await.0.unwrap().text, "yes");
+    }
+}
+
+#[tokio::test]
+async fn an_event_in_pieces_is_one_event() {
+    let event = delta("grüße");
+    let middle = event.find('ü').unwrap() + 1;
+    let (left, right) = event.as_bytes().split_at(middle);
+    let piece = |bytes: &[u8]| Act::Send([format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat());
+    let server = Server::new([stream_head(), piece(left), piece(right), chunk(STOP), chunk("")]).await;
+    assert_eq!(ask(server.target()).await.0.unwrap().text, "grüße");
+}
+
+#[tokio::test]
+async fn a_malformed_event_is_skipped_and_counted() {
+    let server = Server::streaming(&format!("{}data: {{\"choi\n\n{}{STOP}", delta("a"), delta("b"))).await;
+    let answer = ask(server.target()).await.0.unwrap();
+    assert_eq!((answer.text.as_str(), answer.skipped_events), ("ab", 1));
+}
+
+#[tokio::test]
+async fn one_question_is_one_request_whatever_comes_back() {
+    for acts in [
+        vec![Act::Send(response("200 OK", JSON, &body("ok")))],
+        vec![Act::Send(response("500 Internal Server Error", "", ""))],
+        vec![Act::Send(response("429 Too Many Requests", "retry-after: 0\r\n", ""))],
+        vec![Act::Send(response("307 Temporary Redirect", "location: /v1/chat/completions\r\n", ""))],
+        vec![Act::Reset],
+        vec![],
+    ] {
+        let mut server = Server::new(acts.clone()).await;
+        let _ = ask(server.target()).await;
+        assert_eq!(server.requests(), 1, "{acts:?}");
+    }
+}
+
+#[tokio::test]
+async fn dropping_the_question_closes_the_connection() {
+    for acts in [vec![Act::Silence], vec![stream_head(), chunk(&delta("a")), Act::Silence]] {
+        let mut server = Server::new(acts).await;
+        let models = Models::new(vec![server.target()]).unwrap();
+        let request = question();
+        let name = "a".into();
+        let mut ignore = |_: &str| {};
+        {
+            let asking = models.ask(&name, &request, &mut ignore);
+            tokio::select! {
+                answer = asking => panic!("{answer:?}"),
+                _ = server.request() => {}
+            }
+        }
+        server.client_gone().await;
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_target_is_a_failure_that_names_it() {
+    let models = Models::new(vec![]).unwrap();
+    let failure = models.ask(&"b".into(), &question(), &mut |_| {}).await.unwrap_err();
+    assert_eq!(failure.to_string(), "model error: no model is called `b`");
+}
+
+#[tokio::test]
+async fn a_question_that_cannot_fit_is_not_sent() {
+    let mut server = Server::new([]).await;
+    let fitting = Target { max_context: Some(3), ..server.target() };
+    assert_ne!(failure(fitting).await.class, reknit_dialogue::ErrorClass::ContextLength);
+    assert_eq!(server.requests(), 1);
+    let small = Target { max_context: Some(2), ..server.target() };
+    assert_eq!(
+        failure(small).await.to_string(),
+        "too long for the model: not sent: 24 characters cannot fit into 2 tokens"
+    );
+    assert_eq!(server.requests(), 0);
+}

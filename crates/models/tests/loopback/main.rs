@@ -1,0 +1,29 @@
+//! What a caller gets from servers that behave well, badly, or not at all. Every server here is a real one on loopback.
+#![cfg(test)]
+
+mod answers;
+mod cuts;
+mod limits;
+mod refusals;
+mod server;
+
+use reknit_dialogue::{Answer, Failure, Message, Request};
+use reknit_models::{Models, Target};
+
+fn question() -> Request {
+    Request::new(vec![Message::user("How much are 100 shares?")], 100)
+}
+
+/// Asks one target, and gives the pieces that were shown on the way.
+async fn ask(target: Target) -> (Result<Answer, Failure>, Vec<String>) {
+    let name = target.name.clone();
+    let models = Models::new(vec![target]).unwrap();
+    let mut pieces = Vec::new();
+    let result = models.ask(&name, &question(), &mut |piece| pieces.push(piece.to_owned())).await;
+    (result, pieces)
+}
+
+/// Asks one target, which is going to fail.
+async fn failure(target: Target) -> Failure {
+    ask(target).await.0.expect_err("an answer, where there can be none")
+}
