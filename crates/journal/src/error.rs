@@ -7,7 +7,7 @@ use reknit_protocol::RunId;
 
 use crate::{Holder, SignalId};
 pub use open::OpenError;
-pub use storage::{Damage, StorageError};
+pub use storage::{Damage, SqliteError, StorageError};
 
 /// Why a run was not created.
 #[derive(Debug, Clone, thiserror::Error)]

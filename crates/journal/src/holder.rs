@@ -38,7 +38,11 @@ pub enum Liveness {
 impl Holder {
     /// This process, with a token of its own for each call.
     pub fn this_process() -> Self {
-        let pid = std::process::id();
+        Self::of_process(std::process::id())
+    }
+
+    /// Another process on this host, on whose behalf leases are taken.
+    pub fn of_process(pid: u32) -> Self {
         Self {
             pid,
             host: host(),

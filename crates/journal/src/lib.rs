@@ -54,7 +54,8 @@ mod tables;
 pub use claim::Claim;
 pub use durability::Durability;
 pub use error::{
-    AppendError, CreateError, Damage, FenceError, LeaseError, OpenError, ReadError, SendError, StorageError,
+    AppendError, CreateError, Damage, FenceError, LeaseError, OpenError, ReadError, SendError, SqliteError,
+    StorageError,
 };
 pub use event::{Due, NewEvent, Record};
 pub use holder::{Holder, Liveness};

@@ -14,7 +14,7 @@ pub enum StorageError {
         /// The file.
         path: PathBuf,
         /// What `SQLite` said.
-        source: Arc<rusqlite::Error>,
+        source: SqliteError,
     },
     /// It may be read, but not written.
     #[error("the journal `{}` cannot be written", .path.display())]
@@ -22,7 +22,7 @@ pub enum StorageError {
         /// The file.
         path: PathBuf,
         /// What `SQLite` said.
-        source: Arc<rusqlite::Error>,
+        source: SqliteError,
     },
     /// Another process kept the file to itself for longer than [`BUSY`](crate::BUSY).
     #[error("the journal `{}` is kept busy by another process", .path.display())]
@@ -30,7 +30,7 @@ pub enum StorageError {
         /// The file.
         path: PathBuf,
         /// What `SQLite` said.
-        source: Arc<rusqlite::Error>,
+        source: SqliteError,
     },
     /// The file is damaged, or is something else.
     #[error("the journal `{}` is damaged", .path.display())]
@@ -52,7 +52,7 @@ pub enum StorageError {
         /// The file.
         path: PathBuf,
         /// What `SQLite` said.
-        source: Arc<rusqlite::Error>,
+        source: SqliteError,
     },
     /// The thread that writes has ended, so that nothing more is written.
     #[error("the journal `{}` is closed", .path.display())]
@@ -67,11 +67,26 @@ pub enum StorageError {
 pub enum Damage {
     /// `SQLite` says so.
     #[error(transparent)]
-    Sqlite(Arc<rusqlite::Error>),
+    Sqlite(SqliteError),
     /// What stands in the tables cannot be.
     #[error("{0}")]
     Contents(String),
 }
+
+/// What `SQLite` said, in one sentence: its own chain of errors says everything twice.
+#[derive(Debug, Clone)]
+pub struct SqliteError(Arc<rusqlite::Error>);
+
+impl std::fmt::Display for SqliteError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0.sqlite_error() {
+            Some(code) => write!(out, "{} (SQLite error {})", self.0, code.extended_code),
+            None => self.0.fmt(out),
+        }
+    }
+}
+
+impl std::error::Error for SqliteError {}
 
 impl StorageError {
     /// What a person can do about it.
@@ -85,9 +100,11 @@ impl StorageError {
                 path.display()
             ),
             Self::Busy { path, .. } => format!("see who holds it with `fuser {}`, then try again", path.display()),
-            Self::Damaged { path, .. } => {
-                format!("keep a copy; `sqlite3 {} .recover` writes out what can still be read", path.display())
-            }
+            Self::Damaged { path, .. } => format!(
+                "copy `{0}` and `{0}-wal` to another place before anything else; then bring back an older copy, or let \
+                 `sqlite3 {0} .recover` read what it can",
+                path.display()
+            ),
             Self::Gone { path } => {
                 format!("put the file back at `{}` together with its `-wal` file, then resume", path.display())
             }
@@ -100,9 +117,9 @@ impl StorageError {
         let source = match failure {
             Failure::Contents(what) => return Self::Damaged { path, source: Damage::Contents(what) },
             Failure::Gone => return Self::Gone { path },
-            Failure::Sqlite(source) => Arc::new(source),
+            Failure::Sqlite(source) => SqliteError(Arc::new(source)),
         };
-        match source.sqlite_error_code() {
+        match source.0.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full { path, source },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path, source },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, source },

@@ -104,3 +104,6 @@ fn commit(opened: &mut Opened, group: &mut [Box<dyn Job>]) -> Result<(), Failed>
     }
     transaction.commit().map_err(|error| Failed::ToCommit(error.into()))
 }
+
+#[cfg(test)]
+mod tests;

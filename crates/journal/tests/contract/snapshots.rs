@@ -1,0 +1,36 @@
+//! Snapshots.
+
+use reknit_journal::{Append, AppendError, Snapshot};
+
+use crate::kit::{event, leased, stores};
+
+fn snapshot(len: u64, body: &str) -> Snapshot {
+    Snapshot { len, machine_version: 3, body: body.to_owned() }
+}
+
+#[tokio::test]
+async fn the_newest_snapshot_replaces_the_one_before() {
+    for store in stores() {
+        let lease = leased(&store.journal, "r").await;
+        assert_eq!(store.journal.snapshot(lease.run()).await.unwrap(), None, "{}", store.name);
+        store.journal.save_snapshot(&lease, snapshot(1, r#"{"n":1.0}"#)).await.unwrap();
+        let mut append = Append::at(1).event(event(1));
+        append.snapshot = Some(snapshot(2, r#"{"n":2.0}"#));
+        store.journal.append(&lease, append).await.unwrap();
+        assert_eq!(store.journal.snapshot(lease.run()).await.unwrap(), Some(snapshot(2, r#"{"n":2.0}"#)));
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_of_what_is_not_committed_is_refused() {
+    for store in stores() {
+        let lease = leased(&store.journal, "r").await;
+        let early = store.journal.save_snapshot(&lease, snapshot(2, "{}")).await;
+        assert!(matches!(early, Err(AppendError::Conflict { len: 1, .. })), "{}: {early:?}", store.name);
+        let mut append = Append::at(1).event(event(1));
+        append.snapshot = Some(snapshot(3, "{}"));
+        let early = store.journal.append(&lease, append).await;
+        assert!(matches!(early, Err(AppendError::Conflict { len: 2, .. })), "{}: {early:?}", store.name);
+        assert_eq!(store.journal.summary(lease.run()).await.unwrap().len, 1);
+    }
+}
