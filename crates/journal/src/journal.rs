@@ -14,6 +14,9 @@ use crate::sqlite::Sqlite;
 use crate::tables::{Tables, Views};
 use crate::{Durability, OpenError, StorageError};
 
+/// What stands for the file where there is none.
+const IN_MEMORY: &str = "(memory)";
+
 /// A journal: a cheap handle on it. The last one to be dropped closes the file.
 ///
 /// A method that writes answers when what it wrote is committed. Dropping its future does not take the write back: it may
@@ -61,6 +64,10 @@ impl Journal {
         &self.mail
     }
 
+    pub(crate) fn closed(&self) -> StorageError {
+        StorageError::Closed { path: self.path().unwrap_or(Path::new(IN_MEMORY)).to_owned() }
+    }
+
     async fn write<T, E>(&self, mut work: impl FnMut(&mut dyn Tables) -> Verdict<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
@@ -86,5 +93,5 @@ impl Journal {
 }
 
 fn in_memory(failure: crate::error::storage::Failure) -> StorageError {
-    StorageError::new(Path::new("(memory)"), failure)
+    StorageError::new(Path::new(IN_MEMORY), failure)
 }

@@ -1,7 +1,6 @@
 //! Waiting for signals.
 
 use std::collections::{HashMap, VecDeque};
-use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -39,7 +38,7 @@ impl Mailbox {
             let answered = self.answered;
             let knock = match self.knocks.wait_for(|knock| Some(knock.count) != answered).await {
                 Ok(knock) => knock.clone(),
-                Err(_) => return Err(StorageError::Closed { path: PathBuf::new() }.into()),
+                Err(_) => return Err(self.journal.closed().into()),
             };
             if let Some(failure) = knock.failure {
                 self.answered = Some(knock.count);
@@ -153,5 +152,30 @@ impl Mailboxes {
 impl Doorbell {
     fn knock(&self, failure: Option<&StorageError>) {
         self.knocks.send_modify(|knock| *knock = Knock { count: knock.count + 1, failure: failure.cloned() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_forgotten_with_its_last_mailbox() {
+        let journal = Journal::in_memory();
+        let (first, second) = (journal.mailbox(&"r".into()), journal.mailbox(&"r".into()));
+        drop(first);
+        assert_eq!(journal.mailboxes().state().boxes.len(), 1);
+        drop(second);
+        assert_eq!(journal.mailboxes().state().boxes.len(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_failure_to_look_is_told_once_and_the_mailbox_goes_on() {
+        let journal = Journal::in_memory();
+        let mut mailbox = journal.mailbox(&"r".into());
+        journal.mailboxes().knock_everywhere(Some(&journal.closed()));
+        assert!(matches!(mailbox.next().await, Err(ReadError::Storage(StorageError::Closed { .. }))));
+        journal.mailboxes().knock(&"r".into());
+        assert!(matches!(mailbox.next().await, Err(ReadError::NoSuchRun { .. })));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 /// Why the file of a journal cannot be used. What was committed before is still there, and nothing was half done.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -79,9 +79,12 @@ pub struct SqliteError(Arc<rusqlite::Error>);
 
 impl std::fmt::Display for SqliteError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0.sqlite_error() {
-            Some(code) => write!(out, "{} (SQLite error {})", self.0, code.extended_code),
-            None => self.0.fmt(out),
+        match &*self.0 {
+            rusqlite::Error::SqliteFailure(code, message) => {
+                let words = message.as_deref().unwrap_or_else(|| ffi::code_to_str(code.extended_code));
+                write!(out, "{words} (SQLite error {})", code.extended_code)
+            }
+            other => other.fmt(out),
         }
     }
 }
@@ -150,3 +153,53 @@ impl From<rusqlite::Error> for Failure {
 
 /// What a store gives.
 pub(crate) type Stored<T> = Result<T, Failure>;
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    fn words(failure: Failure) -> String {
+        let error = StorageError::new(Path::new("/j.db"), failure);
+        let cause = error.source().map(|cause| format!("caused by: {cause}\n")).unwrap_or_default();
+        format!("{error}\n{cause}hint: {}", error.hint())
+    }
+
+    fn code(code: i32) -> Failure {
+        Failure::Sqlite(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+    }
+
+    #[test]
+    fn every_failure_says_which_file_and_what_to_do() {
+        insta::assert_snapshot!(words(code(ffi::SQLITE_FULL)), @"
+        the disk is full: nothing more can be written to the journal `/j.db`
+        caused by: database or disk is full (SQLite error 13)
+        hint: make room on the disk of `/j.db`, then resume; what was committed is safe
+        ");
+        insta::assert_snapshot!(words(code(ffi::SQLITE_READONLY)), @"
+        the journal `/j.db` cannot be written
+        caused by: attempt to write a readonly database (SQLite error 8)
+        hint: check that you may write to `/j.db` and to the directory it is in, and that the disk is well
+        ");
+        insta::assert_snapshot!(words(code(ffi::SQLITE_BUSY)), @"
+        the journal `/j.db` is kept busy by another process
+        caused by: database is locked (SQLite error 5)
+        hint: see who holds it with `fuser /j.db`, then try again
+        ");
+        insta::assert_snapshot!(words(code(ffi::SQLITE_CORRUPT)), @"
+        the journal `/j.db` is damaged
+        caused by: database disk image is malformed (SQLite error 11)
+        hint: copy `/j.db` and `/j.db-wal` to another place before anything else; then bring back an older copy, or let `sqlite3 /j.db .recover` read what it can
+        ");
+        insta::assert_snapshot!(words(code(ffi::SQLITE_IOERR_WRITE)), @"
+        the journal `/j.db` cannot be used
+        caused by: disk I/O error (SQLite error 778)
+        hint: check that you may write to `/j.db` and to the directory it is in, and that the disk is well
+        ");
+        insta::assert_snapshot!(words(Failure::Gone), @"
+        the journal `/j.db` was moved or deleted while it was in use
+        hint: put the file back at `/j.db` together with its `-wal` file, then resume
+        ");
+    }
+}

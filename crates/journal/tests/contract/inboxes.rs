@@ -1,6 +1,8 @@
 //! Signals.
 
-use reknit_journal::{Append, AppendError, SendError, Signal};
+use std::time::Duration;
+
+use reknit_journal::{Append, AppendError, Mailbox, SendError, Signal};
 
 use crate::kit::{event, leased, stores};
 
@@ -69,13 +71,37 @@ async fn a_mailbox_gives_each_signal_once_whether_it_was_there_or_comes() {
         let other = leased(&store.journal, "other").await;
         store.journal.send(lease.run(), Signal::new("first", "{}"), 0).await.unwrap();
         let mut mailbox = store.journal.mailbox(lease.run());
-        assert_eq!(mailbox.next().await.unwrap().signal.kind, "first", "{}", store.name);
-        let (letter, ()) = tokio::join!(mailbox.next(), async {
+        assert_eq!(next(&mut mailbox).await, "first", "{}", store.name);
+        let (kind, ()) = tokio::join!(next(&mut mailbox), async {
             store.journal.send(other.run(), Signal::new("not mine", "{}"), 0).await.unwrap();
             store.journal.send(lease.run(), Signal::new("second", "{}"), 0).await.unwrap();
         });
-        assert_eq!(letter.unwrap().signal.kind, "second", "{}", store.name);
+        assert_eq!(kind, "second", "{}", store.name);
     }
+}
+
+#[tokio::test]
+async fn a_wait_that_was_given_up_loses_no_signal() {
+    for store in stores() {
+        let lease = leased(&store.journal, "r").await;
+        let mut mailbox = store.journal.mailbox(lease.run());
+        tokio::select! {
+            biased;
+            letter = mailbox.next() => panic!("{}: {letter:?}", store.name),
+            () = std::future::ready(()) => {}
+        }
+        for kind in ["first", "second"] {
+            store.journal.send(lease.run(), Signal::new(kind, "{}"), 0).await.unwrap();
+        }
+        assert_eq!(next(&mut mailbox).await, "first", "{}", store.name);
+        assert_eq!(next(&mut mailbox).await, "second", "{}", store.name);
+    }
+}
+
+/// A test that fails should not wait for ever.
+async fn next(mailbox: &mut Mailbox) -> String {
+    let letter = tokio::time::timeout(Duration::from_secs(10), mailbox.next()).await;
+    letter.expect("a signal within ten seconds").unwrap().signal.kind
 }
 
 #[tokio::test]

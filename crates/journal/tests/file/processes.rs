@@ -1,5 +1,7 @@
 //! Several processes on one journal.
 
+use std::time::Duration;
+
 use reknit_journal::{Append, AppendError, Holder, LeaseError, RunFilter, Signal};
 
 use crate::child::Actor;
@@ -34,7 +36,8 @@ async fn a_mailbox_hears_what_another_process_sends() {
     for _ in 0..2 {
         let to = path.clone();
         let sending = tokio::task::spawn_blocking(move || Actor::start("send", &to).end());
-        assert_eq!(mailbox.next().await.unwrap().signal, Signal::new("cancel", "{}"));
+        let letter = tokio::time::timeout(Duration::from_secs(20), mailbox.next()).await;
+        assert_eq!(letter.expect("the signal comes").unwrap().signal, Signal::new("cancel", "{}"));
         sending.await.unwrap();
     }
 }
