@@ -89,6 +89,13 @@ mod tests {
     }
 
     #[test]
+    fn models_shown_for_debugging_do_not_show_their_keys() {
+        let target = Target { key: Some("sk-very-secret".into()), ..Target::new("a", "http://localhost", "m") };
+        let shown = format!("{:?}", Models::new(vec![target]).unwrap());
+        assert!(!shown.contains("very-secret"), "{shown}");
+    }
+
+    #[test]
     fn a_question_can_be_asked_from_any_task() {
         fn is_send(_: &impl Send) {}
         let models = Models::new(vec![]).unwrap();

@@ -111,6 +111,15 @@ mod tests {
         assert_eq!(read([&b"data: \xff\n\ndata: b\n\n"[..]]), ["\u{fffd}", "b"]);
     }
 
+    #[test]
+    fn a_cut_anywhere_changes_nothing() {
+        let stream = "\u{feff}data: a\r\ndata: é\r\n\r\ndata: c\r\rdata: d\n\n".as_bytes();
+        for cut in 0..=stream.len() {
+            let (left, right) = stream.split_at(cut);
+            assert_eq!(read([left, right]), ["a\né", "c", "d"], "cut at {cut}");
+        }
+    }
+
     proptest! {
         #[test]
         fn the_pieces_do_not_matter(

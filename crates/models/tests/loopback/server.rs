@@ -1,6 +1,7 @@
 //! A server that does exactly what it is told, byte by byte.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use reknit_models::{Limits, Streaming, Target};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -59,9 +60,10 @@ impl Server {
         Self::responding("200 OK", "content-type: text/event-stream\r\n", body).await
     }
 
-    /// This server as a target that streams, with limits that do not matter.
+    /// This server as a target that streams, with limits that matter only where something is wrong.
     pub(crate) fn target(&self) -> Target {
-        Target::new("a", format!("http://{}/v1", self.address), "m-1")
+        let limits = Limits { total: Duration::from_secs(20), ..Limits::default() };
+        Target { limits, ..Target::new("a", format!("http://{}/v1", self.address), "m-1") }
     }
 
     /// This server as a target that does not stream.
