@@ -1,0 +1,128 @@
+//! What tools there are: a snapshot that a run keeps to its end.
+
+use std::sync::{Arc, OnceLock};
+
+use reknit_protocol::{AgentName, Capability, Object, Value, exact};
+use reknit_salvage::{Schema, SchemaError};
+use serde::{Deserialize, Serialize};
+
+/// The tools a run may use. It never changes; a run that began before a tool came does not see it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Catalogue {
+    /// The tools.
+    pub tools: Vec<Tool>,
+}
+
+/// One tool or agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: AgentName,
+    /// What it is for, in words; empty if it does not say.
+    pub description: String,
+    /// What it can do.
+    pub capabilities: Vec<Entry>,
+}
+
+/// One capability with the schema of its parameters.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Entry {
+    /// As the tool announces it.
+    #[serde(with = "exact")]
+    pub capability: Capability,
+    /// The JSON Schema of the parameters that the tool publishes, if it does.
+    #[serde(with = "exact::option", default)]
+    pub schema: Option<Value>,
+    #[serde(skip)]
+    compiled: OnceLock<Option<Arc<Schema>>>,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.capability == other.capability && self.schema == other.schema
+    }
+}
+
+impl Entry {
+    /// A capability with its published schema. Fails if the schema is none.
+    pub fn new(capability: Capability, schema: Option<Value>) -> Result<Self, SchemaError> {
+        let entry = Self { capability, schema, compiled: OnceLock::new() };
+        if let Some(source) = entry.source() {
+            let compiled = Schema::compile(&source)?;
+            // The cell is new, so setting it cannot fail.
+            let _ = entry.compiled.set(Some(Arc::new(compiled)));
+        }
+        Ok(entry)
+    }
+
+    /// The schema of the parameters: the published one, else what the hints say.
+    pub fn source(&self) -> Option<Value> {
+        self.schema.clone().or_else(|| self.capability.input_schema())
+    }
+
+    /// The schema, compiled once. `None` if the tool says nothing about its parameters.
+    pub fn compiled(&self) -> Option<Arc<Schema>> {
+        self.compiled
+            // It was compiled before it came into the catalogue, so a schema that is none cannot be here.
+            .get_or_init(|| self.source().and_then(|source| Schema::compile(&source).ok()).map(Arc::new))
+            .clone()
+    }
+
+    /// The names of the parameters, as far as the schema declares them.
+    pub fn parameters(&self) -> Vec<String> {
+        let source = self.source();
+        let properties = source.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+        properties.map(|object| object.iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()
+    }
+
+    /// The names of the parameters that must be there.
+    pub fn required(&self) -> Vec<String> {
+        let source = self.source();
+        let required = source.as_ref().and_then(|schema| schema.get("required")).and_then(Value::as_array);
+        required.unwrap_or_default().iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+}
+
+impl Catalogue {
+    /// The tool of this name.
+    pub fn tool(&self, agent: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.name.as_str() == agent)
+    }
+
+    /// A capability of a tool.
+    pub fn entry(&self, agent: &str, capability: &str) -> Option<&Entry> {
+        self.tool(agent)?.entry(capability)
+    }
+
+    /// The tools as planners see them: names, words, and the schemas of what is not internal.
+    pub fn for_planners(&self) -> Value {
+        self.tools.iter().map(Tool::for_planners).collect()
+    }
+}
+
+impl Tool {
+    /// A capability of this tool.
+    pub fn entry(&self, capability: &str) -> Option<&Entry> {
+        self.capabilities.iter().find(|entry| entry.capability.name.as_str() == capability)
+    }
+
+    fn for_planners(&self) -> Value {
+        let shown = self.capabilities.iter().filter(|entry| !entry.capability.internal).map(|entry| {
+            let mut object = Object::new();
+            object.insert("name", entry.capability.name.as_str());
+            object.insert("description", entry.capability.description.as_str());
+            if let Some(schema) = entry.source() {
+                object.insert("parameters", schema);
+            }
+            if let Some(schema) = entry.capability.output_schema() {
+                object.insert("returns", schema);
+            }
+            Value::Object(object)
+        });
+        let mut object = Object::new();
+        object.insert("agent_name", self.name.as_str());
+        object.insert("description", self.description.as_str());
+        object.insert("capabilities", shown.collect::<Value>());
+        Value::Object(object)
+    }
+}

@@ -1,0 +1,45 @@
+//! Hashes that are the same on every machine.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+/// The hash of a thing as JSON. What cannot be written has no hash of its own, and says so.
+pub(crate) fn digest_of(thing: &impl Serialize) -> String {
+    match serde_json::to_vec(thing) {
+        Ok(bytes) => hex(&Sha256::digest(&bytes)),
+        Err(error) => format!("unwritable: {error}"),
+    }
+}
+
+/// The hash of several texts. Each is preceded by its length, so that moving a border changes the hash.
+pub(crate) fn digest_of_texts(texts: &[&str]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().into()
+}
+
+/// The key under which a call may be sent any number of times and happens once.
+pub(crate) fn idempotency_key(run: &str, step: &str, correction: u32) -> String {
+    let hash = digest_of_texts(&["key", run, step, &correction.to_string()]);
+    hex(hash.get(..16).unwrap_or(&hash))
+}
+
+/// A number below `limit` that looks random and follows from the seed and the name alone.
+pub(crate) fn jitter(seed: u64, name: &str, limit: u64) -> u64 {
+    let hash = digest_of_texts(&["jitter", &seed.to_string(), name]);
+    let number = hash.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    if limit == 0 { 0 } else { number % limit }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,139 @@
+//! What has happened. The state of a run is the fold of its events and of nothing else.
+
+use std::sync::Arc;
+
+use reknit_dialogue::{Answer as ModelAnswer, Failure as ModelFailure, TargetName};
+use reknit_protocol::{Plan, RunId, exact};
+use serde::{Deserialize, Serialize};
+
+use crate::reply::{ToolReply, TransportFailure};
+use crate::{Catalogue, EffectId, Policy, Templates};
+
+/// The version of the machine: an event list written by another version may want other effects.
+pub const MACHINE_VERSION: u32 = 1;
+
+/// Something that happened, and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Milliseconds since 1970.
+    pub at_ms: i64,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// The run began. Event 0; everything the machine will ever know besides events is in here.
+    Started(Box<Started>),
+    /// A process took the run over; the time since the last event does not count as active.
+    Resumed,
+    /// A model answered.
+    ModelAnswered {
+        /// The effect that asked.
+        effect: EffectId,
+        /// What it said.
+        answer: ModelAnswer,
+    },
+    /// A model did not answer.
+    ModelFailed {
+        /// The effect that asked.
+        effect: EffectId,
+        /// Why not.
+        failure: ModelFailure,
+    },
+    /// A tool answered, well or badly.
+    ToolAnswered {
+        /// The effect that called.
+        effect: EffectId,
+        /// What it said.
+        reply: ToolReply,
+    },
+    /// A call brought no answer.
+    ToolFailed {
+        /// The effect that called.
+        effect: EffectId,
+        /// Why not.
+        failure: TransportFailure,
+    },
+    /// A wait is over.
+    Woke {
+        /// The effect that waited.
+        effect: EffectId,
+    },
+    /// A person decided.
+    PersonDecided {
+        /// The effect that asked.
+        effect: EffectId,
+        /// The hash of the question that was decided.
+        hash: String,
+        /// What was decided.
+        decision: Decision,
+    },
+    /// An effect was under way when its process died or was told to stop: nobody knows how far it got.
+    Interrupted {
+        /// The effect.
+        effect: EffectId,
+    },
+    /// Somebody wants the run to end.
+    Cancelled,
+    /// Somebody sent something that cannot be understood. It changes nothing, but it is not lost.
+    NotUnderstood {
+        /// What it was, in words.
+        words: String,
+    },
+}
+
+impl What {
+    /// The name of the variant as it is written.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Started(_) => "started",
+            Self::Resumed => "resumed",
+            Self::ModelAnswered { .. } => "model_answered",
+            Self::ModelFailed { .. } => "model_failed",
+            Self::ToolAnswered { .. } => "tool_answered",
+            Self::ToolFailed { .. } => "tool_failed",
+            Self::Woke { .. } => "woke",
+            Self::PersonDecided { .. } => "person_decided",
+            Self::Interrupted { .. } => "interrupted",
+            Self::Cancelled => "cancelled",
+            Self::NotUnderstood { .. } => "not_understood",
+        }
+    }
+}
+
+/// What a person decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Do it.
+    Approve,
+    /// Leave it.
+    Deny,
+}
+
+/// How a run begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// Which run.
+    pub run: RunId,
+    /// What the user asked for, in the user's words.
+    pub request: String,
+    /// The plan, if somebody wrote one; otherwise a model makes it.
+    #[serde(with = "exact::option")]
+    pub plan: Option<Plan>,
+    /// What tools there are.
+    pub catalogue: Arc<Catalogue>,
+    /// The models that may be asked, the preferred one first.
+    pub targets: Vec<TargetName>,
+    /// The rules.
+    pub policy: Arc<Policy>,
+    /// The words in which models are asked.
+    pub templates: Arc<Templates>,
+    /// What chance is made of.
+    pub seed: u64,
+    /// The version of the machine that began it.
+    pub machine_version: u32,
+}

@@ -1,0 +1,127 @@
+//! What a failed call tells us: the typed facts on which every remedy is decided.
+
+mod judge;
+mod wait;
+
+pub use judge::{Verdict, judge_failure, judge_reply};
+
+use reknit_protocol::{Category, Object, Value, exact};
+use serde::{Deserialize, Serialize};
+
+use crate::reply::TransportKind;
+
+/// How a call failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Where it failed.
+    pub origin: Origin,
+    /// What became of it.
+    pub fate: Fate,
+    /// For machines: `LOCATION_NOT_FOUND`; empty if nobody said.
+    pub code: String,
+    /// In words, as the tool said it.
+    pub message: String,
+    /// The kind of failure, if the tool or the status say so.
+    pub category: Option<String>,
+    /// Whether the tool thinks that trying again can help.
+    pub retryable: Option<bool>,
+    /// Facts around the failure.
+    #[serde(with = "exact")]
+    pub details: Object,
+    /// How long the tool wants us to wait.
+    pub wait_ms: Option<u64>,
+    /// The body as it came, if it is not too long.
+    #[serde(with = "exact")]
+    pub body: Value,
+}
+
+/// Where a call failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Here: the parameters cannot be bound or do not fit, so nothing was sent.
+    Local,
+    /// On the way.
+    Transport(TransportKind),
+    /// The tool answered with this status.
+    Status(u16),
+    /// Nobody knows: the process that made the call is gone.
+    Interrupted,
+}
+
+/// What became of a call that did not succeed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It never left.
+    NotSent,
+    /// The tool refused it: it had no effect.
+    Rejected,
+    /// It may or may not have had its effect.
+    Unknown,
+}
+
+impl Fault {
+    /// A call that was not made, because its parameters cannot be used.
+    pub(crate) fn local(message: String, details: Object) -> Self {
+        Self {
+            origin: Origin::Local,
+            fate: Fate::NotSent,
+            code: reknit_protocol::tool::codes::INVALID_FORMAT.to_owned(),
+            message,
+            category: Some(Category::InputError.as_str().to_owned()),
+            retryable: Some(true),
+            details,
+            wait_ms: None,
+            body: Value::Null,
+        }
+    }
+
+    /// A call whose process is gone.
+    pub(crate) fn interrupted() -> Self {
+        Self {
+            origin: Origin::Interrupted,
+            fate: Fate::Unknown,
+            code: String::new(),
+            message: "the process that made the call ended before the answer came".to_owned(),
+            category: None,
+            retryable: None,
+            details: Object::new(),
+            wait_ms: None,
+            body: Value::Null,
+        }
+    }
+
+    /// The HTTP status, if the tool answered. A local rejection counts as 422, which is what a tool would have said.
+    pub fn status(&self) -> Option<u16> {
+        match self.origin {
+            Origin::Local => Some(422),
+            Origin::Status(status) => Some(status),
+            Origin::Transport(_) | Origin::Interrupted => None,
+        }
+    }
+
+    /// What makes two failures the same: where, which code, which words.
+    pub(crate) fn same_as(&self, other: &Self) -> bool {
+        self.origin == other.origin && self.code == other.code && self.message == other.message
+    }
+
+    /// Whether the tool used the envelope, and so chose its words.
+    pub(crate) fn is_structured(&self) -> bool {
+        reknit_protocol::ToolResponse::is_envelope(&self.body)
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.origin {
+            Origin::Status(status) => write!(out, "{status}")?,
+            Origin::Local => write!(out, "not sent")?,
+            Origin::Transport(_) | Origin::Interrupted => return out.write_str(&self.message),
+        }
+        if !self.code.is_empty() && self.origin != Origin::Local {
+            write!(out, " {}", self.code)?;
+        }
+        write!(out, ": {}", self.message)
+    }
+}

@@ -1,0 +1,56 @@
+//! What is done about a call that failed: the cheapest thing that can help, each with a budget of its own.
+
+mod advice;
+mod remedy;
+
+pub(crate) use advice::{Advice, read_context, read_feedback};
+pub(crate) use remedy::{Remedy, Used, last_rung, remedy, resend};
+
+use serde::{Deserialize, Serialize};
+
+/// The rungs of the ladder, cheapest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rung {
+    /// The value was made to fit its schema.
+    Schema,
+    /// The same call was sent again.
+    Resend,
+    /// A model saw the error.
+    Feedback,
+    /// A model saw all that is known.
+    Context,
+}
+
+impl Rung {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::Resend => "resend",
+            Self::Feedback => "feedback",
+            Self::Context => "context",
+        }
+    }
+}
+
+/// One thing that was mended, or tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mend {
+    /// On which rung.
+    pub rung: Rung,
+    /// Whether it changed the call.
+    pub effect: MendEffect,
+    /// What and why, in words.
+    pub words: String,
+}
+
+/// What a rung came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MendEffect {
+    /// The call was changed or sent again.
+    Applied,
+    /// It could not help.
+    NoHelp,
+}

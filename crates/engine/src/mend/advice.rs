@@ -1,0 +1,111 @@
+//! What a model says about a failed call, read into a shape we can act upon.
+
+use std::sync::LazyLock;
+
+use reknit_protocol::{Object, Value};
+use reknit_salvage::{Completeness, ReadOptions, Schema, SchemaError, fit, read};
+
+/// A model's advice.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Advice {
+    /// Whether another call can work.
+    pub(crate) retry: bool,
+    /// Whether the same call can work later.
+    pub(crate) transient: bool,
+    /// Why, in the model's words.
+    pub(crate) reason: String,
+    /// What to change; what is not mentioned stays.
+    pub(crate) changes: Object,
+}
+
+static SHAPE: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| {
+    let typed = |name: &str| Value::Object(Object::from([("type", Value::from(name))]));
+    Schema::compile(&Value::Object(Object::from([
+        ("type", Value::from("object")),
+        ("required", Value::from_iter([Value::from("should_retry")])),
+        (
+            "properties",
+            Value::Object(Object::from([
+                ("should_retry", typed("boolean")),
+                ("is_transient_error", typed("boolean")),
+                ("reason", typed("string")),
+                ("suggested_changes", typed("object")),
+            ])),
+        ),
+    ])))
+});
+
+/// Other names for the same things, in answers to questions like ours.
+const ALIASES: [(&str, &str); 6] = [
+    ("can_fix", "should_retry"),
+    ("analysis", "reason"),
+    ("corrected_payload", "suggested_changes"),
+    ("corrected_parameters", "suggested_changes"),
+    ("corrected_params", "suggested_changes"),
+    ("is_transient", "is_transient_error"),
+];
+
+/// Reads the answer to a question about an error.
+pub(crate) fn read_feedback(text: &str) -> Result<Advice, String> {
+    read_advice(text)
+}
+
+/// Reads the answer to a question about all that is known. There is no such thing as transient here: the error alone
+/// would have said so.
+pub(crate) fn read_context(text: &str) -> Result<Advice, String> {
+    read_advice(text).map(|advice| Advice { transient: false, ..advice })
+}
+
+fn read_advice(text: &str) -> Result<Advice, String> {
+    let schema = SHAPE.as_ref().map_err(ToString::to_string)?;
+    let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
+    if reading.completeness != Completeness::Whole {
+        return Err("the answer is cut".to_owned());
+    }
+    let mut value = reading.value;
+    if let Some(object) = value.as_object_mut() {
+        for (alias, name) in ALIASES {
+            if !object.contains_key(name) {
+                object.rename(alias, name);
+            }
+        }
+    }
+    let value = fit(value, schema).map_err(|misfit| format!("the answer has another shape: {misfit}"))?.value;
+    let flag = |name| value.get(name).and_then(Value::as_bool).unwrap_or(false);
+    Ok(Advice {
+        retry: flag("should_retry"),
+        transient: flag("is_transient_error"),
+        reason: value.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        changes: value.get("suggested_changes").and_then(Value::as_object).cloned().unwrap_or_default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_is_read_under_every_name_it_goes_by() {
+        for text in [
+            r#"{"should_retry": true, "reason": "typo", "suggested_changes": {"city": "Tokyo"}}"#,
+            r#"{"can_fix": true, "analysis": "typo", "corrected_payload": {"city": "Tokyo"}}"#,
+            r#"{"should_retry": true, "analysis": "typo", "corrected_parameters": {"city": "Tokyo"}}"#,
+            "Sure:\n```json\n{should_retry: 'true', reason: \"typo\", suggested_changes: {\"city\": \"Tokyo\"},}\n```",
+        ] {
+            let advice = read_feedback(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+            assert!(advice.retry && !advice.transient);
+            assert_eq!(advice.reason, "typo");
+            assert_eq!(advice.changes.get("city"), Some(&Value::from("Tokyo")));
+        }
+    }
+
+    #[test]
+    fn words_without_a_verdict_are_no_advice() {
+        assert!(read_feedback("I think the amount is wrong.").is_err());
+        assert!(read_feedback(r#"{"reason": "unclear"}"#).is_err());
+        assert_eq!(
+            read_context(r#"{"should_retry": true, "corrected_parameters": {"a": "#),
+            Err("the answer is cut".to_owned())
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! The one remedy a failure allows, as a table. Pure: the same failure in the same state gives the same remedy.
+
+use reknit_protocol::Effect as Class;
+
+use crate::fault::{Fate, Fault, Origin, Verdict};
+use crate::policy::{People, Policy};
+
+/// What one step has used up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Used {
+    pub(crate) resends: u32,
+    pub(crate) feedback: u32,
+    pub(crate) context: u32,
+    /// Whether the call before failed in the same way.
+    pub(crate) same_again: bool,
+}
+
+/// What is done about a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Remedy {
+    /// Send the same again, after at least this wait.
+    SendAgain { floor_ms: u64 },
+    /// Show a model the error.
+    Feedback,
+    /// Show a model all that is known.
+    Context,
+    /// Ask a person whether to send it again.
+    AskPerson,
+    /// End the step.
+    GiveUp(String),
+}
+
+/// Chooses the remedy. A success needs none.
+pub(crate) fn remedy(verdict: &Verdict, class: Class, used: Used, policy: &Policy) -> Option<Remedy> {
+    Some(match verdict {
+        Verdict::Success(_) => return None,
+        Verdict::Stop(fault) => Remedy::GiveUp(stop_reason(fault)),
+        Verdict::SendAgain(fault) => send_again(fault, class, used, policy),
+        Verdict::Mend(fault) => mend(fault, used, policy),
+    })
+}
+
+fn stop_reason(fault: &Fault) -> String {
+    match fault.status() {
+        Some(300..=399) => "the tool has moved, and calls are not sent on to another place".to_owned(),
+        Some(401 | 403) => "the tool does not let us in; no other parameters can change that".to_owned(),
+        Some(405) => "the tool does not take calls there".to_owned(),
+        _ if fault.category.as_deref() == Some("AUTH_ERROR") => {
+            "the tool does not let us in; no other parameters can change that".to_owned()
+        }
+        _ => "nothing can be done about it".to_owned(),
+    }
+}
+
+fn send_again(fault: &Fault, class: Class, used: Used, policy: &Policy) -> Remedy {
+    if fault.fate == Fate::Unknown && class == Class::Unsafe {
+        return match policy.people {
+            People::Ask => Remedy::AskPerson,
+            People::Nobody => {
+                Remedy::GiveUp("it may have happened, it must not happen twice, and nobody can be asked".to_owned())
+            }
+        };
+    }
+    // A service that words its trouble twice in the same way may be telling us about the input.
+    if fault.origin == Origin::Status(503)
+        && fault.is_structured()
+        && used.same_again
+        && used.feedback < policy.mending.feedback
+    {
+        return Remedy::Feedback;
+    }
+    resend(fault, used, policy)
+}
+
+/// The same call again, as long as the budget for that lasts and the tool does not ask for too much patience.
+pub(crate) fn resend(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
+    if used.resends >= policy.resend.times {
+        return Remedy::GiveUp(format!("it failed the same call {} times", used.resends + 1));
+    }
+    match fault.wait_ms {
+        Some(wait) if wait > policy.resend.ceiling_ms => Remedy::GiveUp(format!(
+            "the tool asks for a wait of {wait} ms; the longest allowed is {}",
+            policy.resend.ceiling_ms
+        )),
+        wait => Remedy::SendAgain { floor_ms: wait.unwrap_or(0) },
+    }
+}
+
+fn mend(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
+    if fault.retryable == Some(false) {
+        return Remedy::GiveUp("the tool says that no other try will work".to_owned());
+    }
+    // What could not be bound is in no error text: only the results can have it.
+    if fault.origin != Origin::Local && used.feedback < policy.mending.feedback {
+        return Remedy::Feedback;
+    }
+    last_rung(fault, used, policy)
+}
+
+/// The last rung before giving up.
+pub(crate) fn last_rung(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
+    let allowed = fault.status().is_some_and(|status| policy.mending.context_statuses.contains(&status));
+    if !allowed {
+        return Remedy::GiveUp("what is known cannot help with this kind of failure".to_owned());
+    }
+    if used.context >= policy.mending.context {
+        return Remedy::GiveUp("every way to mend it was tried".to_owned());
+    }
+    Remedy::Context
+}

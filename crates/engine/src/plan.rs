@@ -1,0 +1,46 @@
+//! Plans: read from a model's words, checked against the catalogue, made ready to run.
+
+mod check;
+mod nearest;
+mod problem;
+mod read;
+
+pub use check::check;
+pub use problem::{PlanProblem, ProblemCode};
+pub use read::{PlanError, read_plan};
+
+use std::sync::Arc;
+
+use reknit_bind::Parameters;
+use reknit_protocol::{AgentName, CapabilityName, Effect as Class, StepId};
+use reknit_salvage::Schema;
+
+/// A plan that may run: every name is known, every reference leads to an earlier step.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The steps, in the order of the plan.
+    pub steps: Vec<Planned>,
+}
+
+/// One step of a checked plan.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// Which step.
+    pub id: StepId,
+    /// The tool.
+    pub agent: AgentName,
+    /// Its capability.
+    pub capability: CapabilityName,
+    /// What it does, in the tool's words.
+    pub description: String,
+    /// What the step is for, in the plan's words.
+    pub instruction: String,
+    /// What the tool says a call does to the world.
+    pub declared: Class,
+    /// The parameters, parsed once.
+    pub parameters: Parameters,
+    /// The schema they must fit, if the tool has one.
+    pub schema: Option<Arc<Schema>>,
+    /// The steps whose results it needs, written or inferred from references.
+    pub needs: Vec<StepId>,
+}

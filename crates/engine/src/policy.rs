@@ -1,0 +1,163 @@
+//! The rules of a run. They are part of its first event, so a change of configuration never changes a run that began.
+
+use std::collections::BTreeMap;
+
+use reknit_dialogue::Rules;
+use reknit_protocol::Effect as Class;
+use serde::{Deserialize, Serialize};
+
+/// The rules of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// What it may spend.
+    pub limits: Limits,
+    /// How a call that failed in passing is sent again.
+    pub resend: Resend,
+    /// How a rejected call is mended.
+    pub mending: Mending,
+    /// How models are taken in turn.
+    pub rotation: Rules,
+    /// How often a plan that cannot be read or run is asked for again.
+    pub plan_retries: u32,
+    /// Who writes the answer.
+    pub synthesis: Synthesis,
+    /// What calls do to the world, where the tool says otherwise or nothing: `agent/capability` or `agent`.
+    pub effects: Effects,
+    /// Whether a person can be asked.
+    pub people: People,
+}
+
+/// What a run may spend.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Calls of tools.
+    pub tool_calls: u32,
+    /// Questions to models, one of which is kept for the answer.
+    pub model_calls: u32,
+    /// Time in which it is not waiting for a person.
+    pub active_ms: u64,
+    /// Calls under way at once.
+    pub calls_at_once: u32,
+    /// How long one call may take.
+    pub call_ms: u64,
+    /// How long a call may still take when the run is cancelled.
+    pub drain_ms: u64,
+    /// How long a person may take.
+    pub person_ms: u64,
+}
+
+/// How a call is sent again unchanged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resend {
+    /// How often, after the first time.
+    pub times: u32,
+    /// The first wait; it doubles.
+    pub base_ms: u64,
+    /// Where doubling ends.
+    pub max_ms: u64,
+    /// The longest wait a tool may ask for; beyond it the step gives up.
+    pub ceiling_ms: u64,
+}
+
+/// How a rejected call is mended by a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mending {
+    /// How often a model may see the error of one step.
+    pub feedback: u32,
+    /// How often a model may see the error of one step with all that is known.
+    pub context: u32,
+    /// The statuses for which the second is allowed.
+    pub context_statuses: Vec<u16>,
+}
+
+/// Who writes the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Synthesis {
+    /// A model, from the results; if it fails, the template.
+    Model,
+    /// Code: the results, one after the other.
+    Template,
+}
+
+/// Whether a person can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum People {
+    /// Yes: the run waits.
+    Ask,
+    /// No: what only a person could decide is left undone.
+    Nobody,
+}
+
+/// What calls do to the world, against or beyond what tools say.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Effects {
+    /// How a call is treated whose tool does not say what it does.
+    pub undeclared: Undeclared,
+    /// The class of a capability (`agent/capability`) or of all of a tool's (`agent`).
+    pub classes: BTreeMap<String, Class>,
+}
+
+/// How a call is treated whose tool does not say what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undeclared {
+    /// It is sent again under the same key.
+    #[default]
+    SendAgain,
+    /// As if it were unsafe: a person is asked.
+    Ask,
+}
+
+impl Effects {
+    /// The class that counts for a capability.
+    pub fn class(&self, agent: &str, capability: &str, declared: Class) -> Class {
+        let set = self.classes.get(&format!("{agent}/{capability}")).or_else(|| self.classes.get(agent)).copied();
+        match (set.unwrap_or(declared), self.undeclared) {
+            (Class::Undeclared, Undeclared::Ask) => Class::Unsafe,
+            (class, _) => class,
+        }
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            resend: Resend::default(),
+            mending: Mending::default(),
+            rotation: Rules::default(),
+            plan_retries: 2,
+            synthesis: Synthesis::Model,
+            effects: Effects::default(),
+            people: People::Ask,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            tool_calls: 50,
+            model_calls: 25,
+            active_ms: 10 * 60 * 1000,
+            calls_at_once: 5,
+            call_ms: 30_000,
+            drain_ms: 5_000,
+            person_ms: 7 * 24 * 60 * 60 * 1000,
+        }
+    }
+}
+
+impl Default for Resend {
+    fn default() -> Self {
+        Self { times: 3, base_ms: 1_000, max_ms: 30_000, ceiling_ms: 120_000 }
+    }
+}
+
+impl Default for Mending {
+    fn default() -> Self {
+        Self { feedback: 2, context: 2, context_statuses: vec![400, 404, 409, 422] }
+    }
+}

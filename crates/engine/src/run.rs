@@ -1,0 +1,215 @@
+//! A run: from a request to an answer, as the fold of its events.
+//!
+//! ```text
+//!   Started -> planning -> running -> answering -> ended
+//!                 |           |           |
+//!              AskModel   CallTool     AskModel        each step on its own:
+//!                         Sleep                        waiting -> queued -> calling -> done
+//!                         AskModel                                  ^         |
+//!                         AskPerson                                 |         v
+//!                                                        resting, advising, deciding -> failed
+//! ```
+
+mod advising;
+mod ending;
+mod planning;
+mod scheduling;
+mod sources;
+mod state;
+mod stepping;
+mod view;
+
+pub use view::{StepState, StepView};
+
+use std::sync::Arc;
+
+use crate::answer::Answer;
+use crate::budget::{Exhausted, Spent};
+use crate::catalogue::Catalogue;
+use crate::effect::{Effect, EffectId};
+use crate::event::{Event, MACHINE_VERSION, Started, What};
+use crate::plan::{Checked, check};
+use crate::policy::Policy;
+use state::{Phase, Stage, State, Stop};
+
+/// A run. [`Run::apply`] takes in what happened, [`Run::pending`] says what is to be done; neither does anything else.
+#[derive(Debug, Clone)]
+pub struct Run {
+    started: Arc<Started>,
+    /// Follows from the plan in the state: parsed once, never written.
+    plan: Arc<Checked>,
+    state: State,
+}
+
+/// Why an event cannot be taken in. The run is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ApplyError {
+    /// The first event must be the beginning.
+    #[error("a run begins with `started`, not with `{0}`")]
+    NotStarted(&'static str),
+    /// A run begins only once.
+    #[error("the run has begun already")]
+    StartedTwice,
+    /// The run was begun by another version of the machine.
+    #[error("the run was begun by version {found} of the machine; this is version {expected}")]
+    OtherMachine {
+        /// The version that began it.
+        found: u32,
+        /// This version.
+        expected: u32,
+    },
+    /// A snapshot cannot be read.
+    #[error("the snapshot of the run cannot be read: {0}")]
+    Snapshot(String),
+}
+
+impl Run {
+    /// Begins a run with its first event.
+    pub fn begin(event: &Event) -> Result<Self, ApplyError> {
+        let What::Started(started) = &event.what else { return Err(ApplyError::NotStarted(event.what.name())) };
+        let started = Arc::new(started.as_ref().clone());
+        if started.machine_version != MACHINE_VERSION {
+            return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
+        }
+        let mut run = Self { started, plan: Arc::new(Checked { steps: Vec::new() }), state: State::new(event.at_ms) };
+        match run.started.plan.clone() {
+            Some(plan) => run.take_plan(plan),
+            None => run.ask_for_plan(None),
+        }
+        run.settle();
+        Ok(run)
+    }
+
+    /// Takes in what happened. An answer that nobody waits for is counted and changes nothing else.
+    pub fn apply(&mut self, event: &Event) -> Result<(), ApplyError> {
+        self.state.events += 1;
+        self.state.now_ms = self.state.now_ms.max(event.at_ms);
+        match &event.what {
+            What::Started(_) => {
+                self.state.events -= 1;
+                return Err(ApplyError::StartedTwice);
+            }
+            What::Resumed => self.state.clock.resume(event.at_ms),
+            What::Cancelled => self.stop(Stop::Cancelled),
+            _ if matches!(self.state.phase, Phase::Ended(_)) => self.state.late += 1,
+            What::Woke { effect } if self.state.clock.deadline_id() == *effect => {
+                let limit = self.policy().limits.active_ms;
+                self.stop(Stop::Exhausted(Exhausted::Time(limit)));
+            }
+            what => {
+                if !(self.on_planning(what) || self.on_step(what) || self.on_answering(what)) {
+                    self.state.late += 1;
+                }
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+
+    /// What is to be done now. An effect stays here until an event answers it; one that is under way and no longer here
+    /// may be dropped.
+    pub fn pending(&self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match &self.state.phase {
+            Phase::Ended(answer) => return vec![Effect::Finish(answer.clone())],
+            Phase::Planning { consultation, .. } | Phase::Answering { consultation } => {
+                effects.extend(consultation.effect());
+            }
+            Phase::Running => {
+                let grace_ms = self.policy().limits.drain_ms;
+                effects.extend(self.state.steps.iter().flat_map(|step| step.effects(grace_ms)));
+            }
+        }
+        effects.extend(self.state.clock.effect(self.policy().limits.active_ms));
+        effects
+    }
+
+    /// The state as text, for a driver that works in segments.
+    pub fn snapshot(&self) -> Result<String, ApplyError> {
+        serde_json::to_string(&(self.started.as_ref(), &self.state))
+            .map_err(|error| ApplyError::Snapshot(error.to_string()))
+    }
+
+    /// The run that [`Run::snapshot`] wrote down.
+    pub fn restore(text: &str) -> Result<Self, ApplyError> {
+        let (started, state): (Started, State) =
+            serde_json::from_str(text).map_err(|error| ApplyError::Snapshot(error.to_string()))?;
+        if started.machine_version != MACHINE_VERSION {
+            return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
+        }
+        let checked = match &state.plan {
+            Some(plan) => check(plan, &started.catalogue).unwrap_or(Checked { steps: Vec::new() }),
+            None => Checked { steps: Vec::new() },
+        };
+        Ok(Self { started: Arc::new(started), plan: Arc::new(checked), state })
+    }
+
+    /// How it began.
+    pub fn started(&self) -> &Started {
+        &self.started
+    }
+
+    /// How many events were taken in, the first included.
+    pub fn len(&self) -> u64 {
+        self.state.events
+    }
+
+    /// Never: a run has its first event.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The answer, once the run has ended.
+    pub fn answer(&self) -> Option<&Answer> {
+        match &self.state.phase {
+            Phase::Ended(answer) => Some(answer),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing but a person's decision can take it on.
+    pub fn is_waiting_for_person(&self) -> bool {
+        matches!(self.state.phase, Phase::Running)
+            && self.state.steps.iter().any(|step| matches!(step.stage, Stage::Deciding { .. }))
+            && !self.state.steps.iter().any(|step| step.stage.is_active())
+    }
+
+    /// What it has spent so far.
+    pub fn spent(&self) -> Spent {
+        let mut spent = self.state.spent.clone();
+        spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
+        spent
+    }
+
+    /// How many answers came that nobody waited for.
+    pub fn late(&self) -> u32 {
+        self.state.late
+    }
+
+    /// The steps as a person wants to see them.
+    pub fn steps(&self) -> Vec<StepView> {
+        view::steps(self)
+    }
+
+    /// Whether an effect is due.
+    pub fn is_due(&self, effect: &EffectId) -> bool {
+        self.pending().iter().any(|due| due.id() == Some(effect))
+    }
+
+    fn policy(&self) -> &Policy {
+        &self.started.policy
+    }
+
+    fn catalogue(&self) -> &Catalogue {
+        &self.started.catalogue
+    }
+
+    /// Does all that follows without anything new happening: starts what can start, skips what cannot, ends what is over.
+    fn settle(&mut self) {
+        self.schedule();
+        self.end_if_over();
+        let active = !matches!(self.state.phase, Phase::Ended(_)) && !self.is_waiting_for_person();
+        let now_ms = self.state.now_ms;
+        self.state.clock.set_active(active, now_ms);
+    }
+}

@@ -1,0 +1,261 @@
+//! Asking a model about a failed call, and doing what it says as far as that is safe.
+
+use std::sync::Arc;
+
+use reknit_bind::{Bound, Corrected, correct};
+use reknit_dialogue::{Format, Message, Purpose, Request};
+use reknit_protocol::{Effect as Class, Object, StepId, Value};
+
+use super::Run;
+use super::sources::{Results, bounded};
+use super::state::{Stage, StepRun};
+use crate::consult::{AfterFailure, Consultation};
+use crate::event::What;
+use crate::fault::{Fate, Fault};
+use crate::mend::{Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
+use crate::plan::Planned;
+use crate::templates::{TemplateError, render};
+
+const FEEDBACK_TOKENS: u32 = 500;
+const CONTEXT_TOKENS: u32 = 1_000;
+
+/// The most of a schema or of details that a model is shown, in bytes.
+const SHOWN: usize = 8_192;
+
+impl Run {
+    /// Opens a rung. What keeps it from being opened is recorded, and the next one is tried.
+    pub(super) fn ask_for_advice(&mut self, index: usize, fault: Fault, rung: Rung) {
+        let plan = Arc::clone(&self.plan);
+        let Some(planned) = plan.steps.get(index) else { return };
+        let (purpose, asked) = match self.state.steps.get_mut(index) {
+            None => return,
+            Some(step) if rung == Rung::Feedback => {
+                step.feedback += 1;
+                (Purpose::ErrorAnalysis, step.feedback_asked)
+            }
+            Some(step) => {
+                step.context += 1;
+                (Purpose::SemanticRetry, step.context_asked)
+            }
+        };
+        if self.started.targets.is_empty() {
+            return self.no_help(index, fault, rung, "there is no model to ask".to_owned(), NoHelp::Final);
+        }
+        let messages = match self.advice_messages(index, planned, &fault, rung) {
+            Ok(messages) => messages,
+            Err(error) => return self.no_help(index, fault, rung, error.to_string(), NoHelp::Final),
+        };
+        if let Err(exhausted) = self.pay_for_model(purpose) {
+            let words = exhausted.to_string();
+            self.state.stop_for(exhausted);
+            return self.no_help(index, fault, rung, words, NoHelp::Final);
+        }
+        let tokens = if rung == Rung::Feedback { FEEDBACK_TOKENS } else { CONTEXT_TOKENS };
+        let request = Request::new(messages, tokens).with_format(Format::Json);
+        let consultation =
+            Consultation::open(planned.id.as_str(), rung.as_str(), asked, purpose, request, self.rotation());
+        self.set_stage(index, Stage::Advising { rung, fault: Box::new(fault), consultation: Box::new(consultation) });
+        self.note_asked(index);
+    }
+
+    fn advice_messages(
+        &self,
+        index: usize,
+        planned: &Planned,
+        fault: &Fault,
+        rung: Rung,
+    ) -> Result<Vec<Message>, TemplateError> {
+        let Some(step) = self.state.steps.get(index) else { return Ok(Vec::new()) };
+        let schema = planned.schema.as_ref().map_or(Value::Null, |schema| bounded(schema.source(), SHOWN)).to_pretty();
+        let common = [
+            ("agent", planned.agent.as_str()),
+            ("capability", planned.capability.as_str()),
+            ("description", planned.description.as_str()),
+            ("instruction", planned.instruction.as_str()),
+            ("schema", schema.as_str()),
+        ];
+        if rung == Rung::Feedback {
+            let details = bounded(&Value::Object(fault.details.clone()), SHOWN).to_string();
+            let (attempt, parameters) = (step.attempts.len().to_string(), self.parameters_text(index));
+            let status = fault.status().map_or_else(|| "none".to_owned(), |status| status.to_string());
+            let own = [
+                ("attempt", attempt.as_str()),
+                ("status", status.as_str()),
+                ("code", fault.code.as_str()),
+                ("category", fault.category.as_deref().unwrap_or("unknown")),
+                ("message", fault.message.as_str()),
+                ("details", details.as_str()),
+                ("parameters", parameters.as_str()),
+            ];
+            return render(&self.started.templates.feedback, &[&common[..], &own[..]].concat());
+        }
+        let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
+        let (sources, attempts) = (results.shown(), attempts_text(step));
+        let own = [
+            ("request", self.started.request.as_str()),
+            ("sources", sources.as_str()),
+            ("attempts", attempts.as_str()),
+        ];
+        render(&self.started.templates.context, &[&common[..], &own[..]].concat())
+    }
+
+    /// Takes in an answer to a question about a step; says whether it was one.
+    pub(super) fn on_advice(&mut self, index: usize, what: &What) -> bool {
+        let now_ms = self.state.now_ms;
+        let Some(step) = self.state.steps.get_mut(index) else { return false };
+        let Stage::Advising { rung, fault, consultation } = &mut step.stage else { return false };
+        let (rung, fault) = (*rung, fault.as_ref().clone());
+        match what {
+            What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
+                self.state.spent.input_tokens += answer.usage.input_tokens;
+                self.state.spent.output_tokens += answer.usage.output_tokens;
+                let read =
+                    if rung == Rung::Feedback { read_feedback(&answer.text) } else { read_context(&answer.text) };
+                match read {
+                    Ok(advice) => self.follow(index, fault, rung, advice),
+                    Err(error) => self.no_help(index, fault, rung, error, NoHelp::AskAgain),
+                }
+            }
+            What::ModelFailed { effect, failure } if consultation.wants(effect) => {
+                match consultation.failed(failure, now_ms) {
+                    AfterFailure::Wait => {}
+                    AfterFailure::AskNext => self.pay_for_advice(index, fault, rung),
+                    AfterFailure::GiveUp(reason) => self.no_help(index, fault, rung, reason, NoHelp::Final),
+                }
+            }
+            What::Woke { effect } if consultation.wants(effect) => {
+                consultation.woke();
+                self.pay_for_advice(index, fault, rung);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn pay_for_advice(&mut self, index: usize, fault: Fault, rung: Rung) {
+        let purpose = if rung == Rung::Feedback { Purpose::ErrorAnalysis } else { Purpose::SemanticRetry };
+        match self.pay_for_model(purpose) {
+            Ok(()) => self.note_asked(index),
+            Err(exhausted) => {
+                let words = exhausted.to_string();
+                self.state.stop_for(exhausted);
+                self.no_help(index, fault, rung, words, NoHelp::Final);
+            }
+        }
+    }
+
+    /// Keeps the number of the last question, so that the next one on this rung gets another.
+    fn note_asked(&mut self, index: usize) {
+        let Some(step) = self.state.steps.get_mut(index) else { return };
+        if let Stage::Advising { rung, consultation, .. } = &step.stage {
+            let asked = consultation.asked();
+            match rung {
+                Rung::Feedback => step.feedback_asked = asked,
+                _ => step.context_asked = asked,
+            }
+        }
+    }
+
+    fn follow(&mut self, index: usize, fault: Fault, rung: Rung, advice: Advice) {
+        let wants_same = (advice.retry || advice.transient) && advice.changes.is_empty();
+        if advice.retry && !advice.changes.is_empty() {
+            return self.follow_correction(index, fault, rung, advice);
+        }
+        if wants_same && fault.fate != Fate::NotSent {
+            let Some(step) = self.state.steps.get(index) else { return };
+            let remedy = resend(&fault, step.used(&fault), &self.started.policy);
+            return match remedy {
+                Remedy::GiveUp(words) => self.no_help(index, fault, rung, words, NoHelp::Declined),
+                remedy => self.treat(index, fault, remedy),
+            };
+        }
+        let words = if advice.reason.is_empty() { "it sees no way".to_owned() } else { advice.reason };
+        self.no_help(index, fault, rung, words, NoHelp::Declined);
+    }
+
+    fn follow_correction(&mut self, index: usize, fault: Fault, rung: Rung, advice: Advice) {
+        let plan = Arc::clone(&self.plan);
+        let Some(planned) = plan.steps.get(index) else { return };
+        let harmless = matches!(self.class(planned), Class::Read | Class::Idempotent);
+        if fault.fate == Fate::Unknown && !harmless {
+            let words = "the call may have happened, so it is not changed".to_owned();
+            return self.no_help(index, fault, rung, words, NoHelp::Declined);
+        }
+        match self.corrected(index, planned, &advice.changes, rung) {
+            Ok(Bound { parameters, provenance, .. }) => {
+                let Some(step) = self.state.steps.get_mut(index) else { return };
+                let words = format!("{}: {}", changed_text(&step.parameters, &parameters), advice.reason);
+                step.parameters = parameters;
+                for (name, origin) in provenance {
+                    step.provenance.retain(|(known, _)| *known != name);
+                    step.provenance.push((name, origin));
+                }
+                step.mends.push(Mend { rung, effect: MendEffect::Applied, words });
+                self.send_corrected(index, fault, advice.reason);
+            }
+            Err(words) => self.no_help(index, fault, rung, words, NoHelp::AskAgain),
+        }
+    }
+
+    /// The parameters after a correction, or why it is refused.
+    fn corrected(&self, index: usize, planned: &Planned, changes: &Object, rung: Rung) -> Result<Bound, String> {
+        let step = self.state.steps.get(index).ok_or("there is no such step")?;
+        let ids: Vec<StepId> = self.plan.steps.iter().map(|planned| planned.id.clone()).collect();
+        let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
+        let corrected = correct(&step.parameters, changes, &results, &ids, planned.schema.as_deref(), rung.as_str())
+            .map_err(|error| format!("the correction is refused: {error}"))?;
+        match corrected {
+            Corrected::Unchanged => Err("the correction changes nothing".to_owned()),
+            Corrected::Changed(bound) if step.was_tried(&bound.parameters) => {
+                Err("the correction was tried before".to_owned())
+            }
+            Corrected::Changed(bound) => Ok(bound),
+        }
+    }
+
+    /// The rung brought nothing: records why, and goes on to the next thing.
+    fn no_help(&mut self, index: usize, fault: Fault, rung: Rung, words: String, how: NoHelp) {
+        let Some(step) = self.state.steps.get_mut(index) else { return };
+        step.mends.push(Mend { rung, effect: MendEffect::NoHelp, words: words.clone() });
+        let used = step.used(&fault);
+        let next = match (rung, how) {
+            (Rung::Feedback, _) | (_, NoHelp::AskAgain) => last_rung(&fault, used, &self.started.policy),
+            (_, NoHelp::Declined | NoHelp::Final) => Remedy::GiveUp(words),
+        };
+        self.treat(index, fault, next);
+    }
+}
+
+/// How a rung came to nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NoHelp {
+    /// The answer could not be used; asking once more can help.
+    AskAgain,
+    /// The model sees no way.
+    Declined,
+    /// Nobody can be asked.
+    Final,
+}
+
+/// What changed, for people: `amount: 0 -> 46828.5`.
+fn changed_text(before: &Object, after: &Object) -> String {
+    let changed = after.iter().filter(|(name, value)| before.get(name) != Some(value)).map(|(name, value)| {
+        let old = before.get(name).map_or_else(|| "nothing".to_owned(), ToString::to_string);
+        format!("{name}: {old} -> {value}")
+    });
+    changed.collect::<Vec<_>>().join(", ")
+}
+
+fn attempts_text(step: &StepRun) -> String {
+    let lines = step.attempts.iter().enumerate().map(|(index, attempt)| {
+        let outcome = attempt.fault.as_ref().map_or_else(|| "accepted".to_owned(), ToString::to_string);
+        let parameters = bounded(&Value::Object(attempt.parameters.clone()), SHOWN);
+        format!("{}. {parameters}\n   {outcome}", index + 1)
+    });
+    let advice = step
+        .mends
+        .iter()
+        .filter(|mend| mend.rung >= Rung::Feedback)
+        .map(|mend| format!("   an earlier look at it said: {}", mend.words));
+    lines.chain(advice).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,198 @@
+//! How a run ends: stopped, or with everything over and an answer written.
+
+use std::sync::Arc;
+
+use reknit_dialogue::{Purpose, Request};
+use reknit_protocol::Effect as Class;
+
+use super::Run;
+use super::state::{Phase, Stage, State, Stop};
+use crate::answer::{Answer, Outcome, Status, StepReport, Writer};
+use crate::budget::Exhausted;
+use crate::consult::{AfterFailure, Consultation};
+use crate::event::What;
+use crate::fault::Fate;
+use crate::policy::Synthesis;
+use crate::synthesis;
+use crate::templates::render;
+
+const ANSWER_TOKENS: u32 = 2_000;
+
+/// Why a run ends before any step.
+pub(super) struct NoSteps {
+    status: Status,
+    reason: String,
+}
+
+impl NoSteps {
+    pub(super) fn new(status: Status, reason: String) -> Self {
+        Self { status, reason }
+    }
+}
+
+impl State {
+    /// Nothing that costs what ran out begins any more.
+    pub(super) fn stop_for(&mut self, exhausted: Exhausted) {
+        self.stop.get_or_insert(Stop::Exhausted(exhausted));
+    }
+}
+
+impl Run {
+    pub(super) fn end_without_steps(&mut self, end: NoSteps) {
+        let answer = Answer {
+            status: end.status,
+            text: end.reason.clone(),
+            written_by: Writer::Template,
+            reason: Some(end.reason),
+            steps: Vec::new(),
+            spent: self.spent(),
+        };
+        self.state.phase = Phase::Ended(Box::new(answer));
+    }
+
+    /// Ends what can be ended at once. Calls under way are aborted, and waited for until they are.
+    pub(super) fn stop(&mut self, stop: Stop) {
+        let reason = stop.reason();
+        let status = stop.status();
+        self.state.stop = Some(stop);
+        match &self.state.phase {
+            Phase::Ended(_) => {}
+            Phase::Planning { .. } => self.end_without_steps(NoSteps::new(status, reason)),
+            Phase::Answering { .. } => self.end(Writer::TemplateInstead(reason), None),
+            Phase::Running => {
+                for step in &mut self.state.steps {
+                    step.stage = match std::mem::take(&mut step.stage) {
+                        Stage::Waiting => Stage::Skipped { reason: reason.clone() },
+                        Stage::Queued if step.calls == 0 => Stage::Skipped { reason: reason.clone() },
+                        Stage::Queued | Stage::Resting { .. } => Stage::Failed {
+                            reason: reason.clone(),
+                            fault: step.attempts.last().and_then(|attempt| attempt.fault.clone()).map(Box::new),
+                        },
+                        Stage::Advising { fault, .. } | Stage::Deciding { fault, .. } => {
+                            Stage::Failed { reason: reason.clone(), fault: Some(fault) }
+                        }
+                        Stage::Calling(call) => Stage::Stopping(call),
+                        over => over,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Once every step is over, the answer is written.
+    pub(super) fn end_if_over(&mut self) {
+        let over = self.state.steps.iter().all(|step| step.stage.is_over());
+        if !over || !matches!(self.state.phase, Phase::Running) {
+            return;
+        }
+        let at_once = matches!(self.state.stop, Some(Stop::Cancelled | Stop::Exhausted(Exhausted::Time(_))));
+        match self.policy().synthesis {
+            Synthesis::Template => self.end(Writer::Template, None),
+            Synthesis::Model if at_once => self.end(Writer::Template, None),
+            Synthesis::Model => self.ask_for_answer(),
+        }
+    }
+
+    fn ask_for_answer(&mut self) {
+        if self.started.targets.is_empty() {
+            return self.end(Writer::Template, None);
+        }
+        let reports = self.reports();
+        let (results, missing) = (synthesis::results_text(&reports), synthesis::missing_text(&reports));
+        let values = [("request", self.started.request.as_str()), ("results", &results), ("missing", &missing)];
+        let messages = match render(&self.started.templates.answer, &values) {
+            Ok(messages) => messages,
+            Err(error) => return self.end(Writer::TemplateInstead(error.to_string()), None),
+        };
+        if let Err(exhausted) = self.pay_for_model(Purpose::Synthesis) {
+            return self.end(Writer::TemplateInstead(exhausted.to_string()), None);
+        }
+        let request = Request::new(messages, ANSWER_TOKENS);
+        let consultation = Consultation::open("answer", "ask", 0, Purpose::Synthesis, request, self.rotation());
+        self.state.phase = Phase::Answering { consultation: Box::new(consultation) };
+    }
+
+    /// Takes in what a model says about the answer; says whether it was that.
+    pub(super) fn on_answering(&mut self, what: &What) -> bool {
+        let now_ms = self.state.now_ms;
+        let Phase::Answering { consultation } = &mut self.state.phase else { return false };
+        match what {
+            What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
+                self.state.spent.input_tokens += answer.usage.input_tokens;
+                self.state.spent.output_tokens += answer.usage.output_tokens;
+                match answer.text.trim() {
+                    "" => self.end(Writer::TemplateInstead("the model said nothing".to_owned()), None),
+                    text => self.end(Writer::Model, Some(text.to_owned())),
+                }
+            }
+            What::ModelFailed { effect, failure } if consultation.wants(effect) => {
+                match consultation.failed(failure, now_ms) {
+                    AfterFailure::Wait => {}
+                    AfterFailure::AskNext => self.pay_for_answer(),
+                    AfterFailure::GiveUp(reason) => self.end(Writer::TemplateInstead(reason), None),
+                }
+            }
+            What::Woke { effect } if consultation.wants(effect) => {
+                consultation.woke();
+                self.pay_for_answer();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn pay_for_answer(&mut self) {
+        if let Err(exhausted) = self.pay_for_model(Purpose::Synthesis) {
+            self.end(Writer::TemplateInstead(exhausted.to_string()), None);
+        }
+    }
+
+    fn end(&mut self, written_by: Writer, text: Option<String>) {
+        let steps = self.reports();
+        let status = self.final_status(&steps);
+        let text = text.unwrap_or_else(|| synthesis::template_text(status, &steps));
+        let reason = self.state.stop.as_ref().map(Stop::reason);
+        let answer = Answer { status, text, written_by, reason, steps, spent: self.spent() };
+        self.state.phase = Phase::Ended(Box::new(answer));
+    }
+
+    fn final_status(&self, steps: &[StepReport]) -> Status {
+        if let Some(stop) = &self.state.stop {
+            return stop.status();
+        }
+        let done = steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
+        match done {
+            _ if done == steps.len() => Status::Complete,
+            0 => Status::Failed,
+            _ => Status::Partial,
+        }
+    }
+
+    /// What became of each step so far.
+    pub(super) fn reports(&self) -> Vec<StepReport> {
+        let plan = Arc::clone(&self.plan);
+        plan.steps
+            .iter()
+            .zip(&self.state.steps)
+            .map(|(planned, step)| StepReport {
+                step: planned.id.clone(),
+                agent: planned.agent.clone(),
+                capability: planned.capability.clone(),
+                outcome: match &step.stage {
+                    Stage::Done(value) => Outcome::Done(value.clone()),
+                    Stage::Failed { reason, fault } => {
+                        let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
+                        let fate = fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate);
+                        // A read that may have happened has changed nothing.
+                        let fate = if self.class(planned) == Class::Read { Fate::Rejected } else { fate };
+                        Outcome::Failed { reason: words, fate }
+                    }
+                    Stage::Skipped { reason } => Outcome::Skipped { reason: reason.clone() },
+                    _ => Outcome::Skipped { reason: "it was not finished".to_owned() },
+                },
+                mends: step.mends.clone(),
+                calls: step.calls,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! From the request to a plan that may run.
+
+use std::error::Error as _;
+use std::sync::Arc;
+
+use reknit_dialogue::{Format, Purpose, Request, Rotation, Temperature};
+use reknit_protocol::Plan;
+
+use super::Run;
+use super::ending::NoSteps;
+use super::state::{Phase, StepRun};
+use crate::answer::Status;
+use crate::consult::{AfterFailure, Consultation};
+use crate::event::What;
+use crate::plan::{check, read_plan};
+use crate::templates::render;
+
+/// 0.3: a little freedom helps after a plan that could not be used.
+const PLAN_TEMPERATURE: Temperature = match Temperature::from_hundredths(30) {
+    Some(temperature) => temperature,
+    None => Temperature::ZERO,
+};
+const PLAN_TOKENS: u32 = 2_000;
+
+impl Run {
+    /// Asks for a plan, telling what was wrong with the one before.
+    pub(super) fn ask_for_plan(&mut self, problems: Option<&str>) {
+        let (attempt, asked) = match &self.state.phase {
+            Phase::Planning { attempt, consultation } => (attempt + 1, consultation.asked()),
+            _ => (1, 0),
+        };
+        let tools = self.catalogue().for_planners().to_pretty();
+        let values = [
+            ("tools", tools.as_str()),
+            ("request", self.started.request.as_str()),
+            ("problems", problems.unwrap_or_default()),
+        ];
+        let messages = match render(&self.started.templates.plan, &values) {
+            Ok(messages) => messages,
+            Err(error) => return self.end_without_steps(NoSteps::new(Status::Failed, error.to_string())),
+        };
+        let request = Request::new(messages, PLAN_TOKENS).with_temperature(PLAN_TEMPERATURE).with_format(Format::Json);
+        let Some(consultation) = self.consult("plan", "ask", asked, Purpose::PlanGeneration, request) else { return };
+        self.state.phase = Phase::Planning { attempt, consultation: Box::new(consultation) };
+    }
+
+    /// Opens and pays for a question; ends the run if it cannot be paid for. Only for questions of the run as a whole.
+    fn consult(
+        &mut self,
+        owner: &str,
+        rung: &str,
+        asked: u32,
+        purpose: Purpose,
+        request: Request,
+    ) -> Option<Consultation> {
+        if self.started.targets.is_empty() {
+            let reason = "there is no model to make a plan: configure one, or give a plan".to_owned();
+            self.end_without_steps(NoSteps::new(Status::Failed, reason));
+            return None;
+        }
+        if let Err(exhausted) = self.pay_for_model(purpose) {
+            self.end_without_steps(NoSteps::new(Status::BudgetExhausted, exhausted.to_string()));
+            return None;
+        }
+        Some(Consultation::open(owner, rung, asked, purpose, request, self.rotation()))
+    }
+
+    pub(super) fn rotation(&self) -> Rotation {
+        Rotation::new(self.started.targets.clone(), self.policy().rotation.clone())
+    }
+
+    pub(super) fn pay_for_model(&mut self, purpose: Purpose) -> Result<(), crate::budget::Exhausted> {
+        let started = Arc::clone(&self.started);
+        self.state.spent.take_model_call(&started.policy.limits, purpose, started.policy.synthesis)
+    }
+
+    /// Takes in an answer about the plan; says whether it was one.
+    pub(super) fn on_planning(&mut self, what: &What) -> bool {
+        let Phase::Planning { attempt, consultation } = &mut self.state.phase else { return false };
+        let (attempt, now_ms) = (*attempt, self.state.now_ms);
+        match what {
+            What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
+                self.state.spent.input_tokens += answer.usage.input_tokens;
+                self.state.spent.output_tokens += answer.usage.output_tokens;
+                let text = answer.text.clone();
+                self.on_plan_text(&text, attempt);
+            }
+            What::ModelFailed { effect, failure } if consultation.wants(effect) => {
+                match consultation.failed(failure, now_ms) {
+                    AfterFailure::Wait => {}
+                    AfterFailure::AskNext => self.pay_to_ask_again(),
+                    AfterFailure::GiveUp(reason) => {
+                        let reason = format!("no model gave a plan: {reason}");
+                        self.end_without_steps(NoSteps::new(Status::Failed, reason));
+                    }
+                }
+            }
+            What::Woke { effect } if consultation.wants(effect) => {
+                consultation.woke();
+                self.pay_to_ask_again();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn pay_to_ask_again(&mut self) {
+        if let Err(exhausted) = self.pay_for_model(Purpose::PlanGeneration) {
+            self.end_without_steps(NoSteps::new(Status::BudgetExhausted, exhausted.to_string()));
+        }
+    }
+
+    fn on_plan_text(&mut self, text: &str, attempt: u32) {
+        let problems = match read_plan(text, &self.started.request) {
+            Ok((plan, reading)) => match check(&plan, self.catalogue()) {
+                Ok(_) => {
+                    self.state.plan_repairs = reading.fixes.iter().map(|fix| fix.kind.words().to_owned()).collect();
+                    self.state.plan_repairs.dedup();
+                    return self.take_plan(plan);
+                }
+                Err(problems) => problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n"),
+            },
+            Err(error) => {
+                let mut words = format!("- {error}");
+                let mut source = error.source();
+                while let Some(cause) = source {
+                    words = format!("{words}: {cause}");
+                    source = cause.source();
+                }
+                words
+            }
+        };
+        if attempt > self.policy().plan_retries {
+            let reason = format!("no plan could be used after {attempt} tries; the last one:\n{problems}");
+            return self.end_without_steps(NoSteps::new(Status::Failed, reason));
+        }
+        self.ask_for_plan(Some(&problems));
+    }
+
+    /// Begins to run a plan, or says why that is not possible.
+    pub(super) fn take_plan(&mut self, plan: Plan) {
+        match check(&plan, self.catalogue()) {
+            Ok(checked) if checked.steps.is_empty() => {
+                let reason = "no tool can serve the request".to_owned();
+                self.end_without_steps(NoSteps::new(Status::Impossible, reason));
+            }
+            Ok(checked) => {
+                self.state.steps = checked.steps.iter().map(|_| StepRun::default()).collect();
+                self.state.plan = Some(plan);
+                self.plan = Arc::new(checked);
+                self.state.phase = Phase::Running;
+            }
+            Err(problems) => {
+                let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                self.end_without_steps(NoSteps::new(
+                    Status::Failed,
+                    format!("the plan cannot run: {}", words.join("; ")),
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Which step starts when: as soon as its own inputs are there, a place is free and the budget lasts.
+
+use std::sync::Arc;
+
+use reknit_bind::{Binding, bind};
+use reknit_protocol::{Effect as Class, Object, StepId, Value};
+
+use super::Run;
+use super::sources::Results;
+use super::state::{Phase, Stage, Stop};
+use crate::digest::idempotency_key;
+use crate::effect::{CallTool, EffectId};
+use crate::fault::{Fault, Verdict};
+use crate::mend::{Mend, MendEffect, Rung};
+use crate::plan::Planned;
+
+impl Run {
+    /// Starts what can start. Skipping one step can decide others, so it goes round until nothing moves.
+    pub(super) fn schedule(&mut self) {
+        if !matches!(self.state.phase, Phase::Running) {
+            return;
+        }
+        loop {
+            let moved = (0..self.state.steps.len()).filter(|index| self.move_on(*index)).count();
+            if moved == 0 {
+                return;
+            }
+        }
+    }
+
+    fn move_on(&mut self, index: usize) -> bool {
+        match self.state.steps.get(index).map(|step| &step.stage) {
+            Some(Stage::Waiting) => self.leave_waiting(index),
+            Some(Stage::Queued) => self.leave_queue(index),
+            _ => false,
+        }
+    }
+
+    /// A step whose needs are met is bound; one whose needs cannot be met is skipped.
+    fn leave_waiting(&mut self, index: usize) -> bool {
+        let plan = Arc::clone(&self.plan);
+        let Some(planned) = plan.steps.get(index) else { return false };
+        let needs: Vec<(&StepId, &Stage)> = planned
+            .needs
+            .iter()
+            .filter_map(|id| {
+                Some((id, &self.state.steps.get(plan.steps.iter().position(|step| step.id == *id)?)?.stage))
+            })
+            .collect();
+        let lost = needs.iter().find_map(|(id, stage)| match stage {
+            Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
+            Stage::Skipped { .. } => Some(format!("it needs `{id}`, which was skipped")),
+            _ => None,
+        });
+        if let Some(reason) = lost {
+            self.set_stage(index, Stage::Skipped { reason });
+            return true;
+        }
+        if !needs.iter().all(|(_, stage)| matches!(stage, Stage::Done(_))) {
+            return false;
+        }
+        self.bind_step(index, planned);
+        true
+    }
+
+    fn bind_step(&mut self, index: usize, planned: &Planned) {
+        let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
+        let binding = bind(&planned.parameters, &results, &planned.needs, planned.schema.as_deref());
+        let Some(step) = self.state.steps.get_mut(index) else { return };
+        match binding {
+            Binding::Bound(bound) => {
+                if !bound.changes.is_empty() {
+                    let words = bound
+                        .changes
+                        .iter()
+                        .map(|change| format!("{}: {} -> {}", change.path, change.before, change.after));
+                    let words = words.collect::<Vec<_>>().join("; ");
+                    step.mends.push(Mend { rung: Rung::Schema, effect: MendEffect::Applied, words });
+                }
+                step.parameters = bound.parameters;
+                step.provenance = bound.provenance;
+                step.stage = Stage::Queued;
+            }
+            Binding::Unbound { partial, unbound } => {
+                step.parameters = partial.parameters;
+                step.provenance = partial.provenance;
+                let words: Vec<String> = unbound.iter().map(ToString::to_string).collect();
+                self.reject_locally(index, format!("not every parameter has a value: {}", words.join("; ")));
+            }
+            Binding::Misfit { bound, problems } => {
+                step.parameters = bound.parameters;
+                step.provenance = bound.provenance;
+                let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                self.reject_locally(index, format!("the parameters do not fit their schema: {}", words.join("; ")));
+            }
+        }
+    }
+
+    /// What we can see to be wrong is not sent; it is mended as if the tool had refused it.
+    pub(super) fn reject_locally(&mut self, index: usize, message: String) {
+        let fault = Fault::local(message, Object::new());
+        self.on_verdict(index, Verdict::Mend(fault));
+    }
+
+    /// A call that is ready begins if a place is free and the budget lasts.
+    fn leave_queue(&mut self, index: usize) -> bool {
+        if self.state.stop.as_ref().is_some_and(|stop| matches!(stop, Stop::Cancelled)) {
+            return false;
+        }
+        let busy = self.state.steps.iter().filter(|step| matches!(step.stage, Stage::Calling(_))).count();
+        if busy >= self.policy().limits.calls_at_once as usize {
+            return false;
+        }
+        let started = Arc::clone(&self.started);
+        if let Err(exhausted) = self.state.spent.take_tool_call(&started.policy.limits) {
+            let reason = exhausted.to_string();
+            self.state.stop.get_or_insert(Stop::Exhausted(exhausted));
+            let untouched = self.state.steps.get(index).is_some_and(|step| step.calls == 0);
+            let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
+            self.set_stage(index, stage);
+            return true;
+        }
+        let Some(call) = self.next_call(index) else { return false };
+        if let Some(step) = self.state.steps.get_mut(index) {
+            step.calls += 1;
+            step.stage = Stage::Calling(Box::new(call));
+        }
+        true
+    }
+
+    /// The call that a step would make next.
+    pub(super) fn next_call(&self, index: usize) -> Option<CallTool> {
+        let (planned, step) = (self.plan.steps.get(index)?, self.state.steps.get(index)?);
+        let class = self.class(planned);
+        let key = idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
+        Some(CallTool {
+            id: EffectId::new(planned.id.as_str(), "call", step.calls + 1),
+            step: planned.id.clone(),
+            agent: planned.agent.clone(),
+            capability: planned.capability.clone(),
+            parameters: step.parameters.clone(),
+            class,
+            key: (class != Class::Read).then_some(key),
+            limit_ms: self.policy().limits.call_ms,
+        })
+    }
+
+    pub(super) fn class(&self, planned: &Planned) -> Class {
+        self.policy().effects.class(planned.agent.as_str(), planned.capability.as_str(), planned.declared)
+    }
+
+    pub(super) fn set_stage(&mut self, index: usize, stage: Stage) {
+        if let Some(step) = self.state.steps.get_mut(index) {
+            step.stage = stage;
+        }
+    }
+
+    /// The result of a step, for tests and views.
+    pub fn result(&self, step: &str) -> Option<&Value> {
+        let index = self.plan.steps.iter().position(|planned| planned.id.as_str() == step)?;
+        match &self.state.steps.get(index)?.stage {
+            Stage::Done(value) => Some(value),
+            _ => None,
+        }
+    }
+}

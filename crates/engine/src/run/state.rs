@@ -1,0 +1,251 @@
+//! What a run is, between two events. All of it can be written down and read back.
+
+use reknit_bind::Provenance;
+use reknit_protocol::{Object, Plan, Value, exact};
+use serde::{Deserialize, Serialize};
+
+use crate::answer::{Answer, Status};
+use crate::budget::{Exhausted, Spent};
+use crate::consult::Consultation;
+use crate::effect::{AskPerson, CallTool, Effect, EffectId};
+use crate::fault::Fault;
+use crate::mend::{Mend, Rung, Used};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) events: u64,
+    pub(super) now_ms: i64,
+    pub(super) phase: Phase,
+    #[serde(with = "exact::option")]
+    pub(super) plan: Option<Plan>,
+    /// How the model's words had to be repaired to become the plan.
+    pub(super) plan_repairs: Vec<String>,
+    pub(super) steps: Vec<StepRun>,
+    pub(super) spent: Spent,
+    /// Why nothing new starts.
+    pub(super) stop: Option<Stop>,
+    pub(super) clock: ActiveClock,
+    pub(super) late: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Phase {
+    Planning { attempt: u32, consultation: Box<Consultation> },
+    Running,
+    Answering { consultation: Box<Consultation> },
+    Ended(Box<Answer>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Stop {
+    Cancelled,
+    Exhausted(Exhausted),
+}
+
+impl Stop {
+    pub(super) fn status(&self) -> Status {
+        match self {
+            Self::Cancelled => Status::Cancelled,
+            Self::Exhausted(_) => Status::BudgetExhausted,
+        }
+    }
+
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::Cancelled => "the run was cancelled".to_owned(),
+            Self::Exhausted(what) => what.to_string(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct StepRun {
+    pub(super) stage: Stage,
+    /// What was sent last or is to be sent next.
+    #[serde(with = "exact")]
+    pub(super) parameters: Object,
+    /// Where each of them comes from.
+    pub(super) provenance: Vec<(String, Provenance)>,
+    pub(super) attempts: Vec<Attempt>,
+    pub(super) mends: Vec<Mend>,
+    pub(super) calls: u32,
+    pub(super) resends: u32,
+    /// How often the rung was used: its budget.
+    pub(super) feedback: u32,
+    pub(super) context: u32,
+    /// How often any model was asked on the rung: the numbers of its effects.
+    pub(super) feedback_asked: u32,
+    pub(super) context_asked: u32,
+    pub(super) questions: u32,
+    /// How often the call was corrected; part of its key.
+    pub(super) correction: u32,
+}
+
+/// One try of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Attempt {
+    #[serde(with = "exact")]
+    pub(super) parameters: Object,
+    /// How it failed; none if it did not.
+    pub(super) fault: Option<Fault>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Stage {
+    /// For the steps it needs.
+    #[default]
+    Waiting,
+    /// For a free place and for the budget.
+    Queued,
+    Calling(Box<CallTool>),
+    /// Being called while the run is to end.
+    Stopping(Box<CallTool>),
+    /// Before the same call is sent again.
+    Resting {
+        id: EffectId,
+        until_ms: i64,
+    },
+    /// A model is asked about the failure.
+    Advising {
+        rung: Rung,
+        fault: Box<Fault>,
+        consultation: Box<Consultation>,
+    },
+    /// A person is asked.
+    Deciding {
+        ask: Box<AskPerson>,
+        fault: Box<Fault>,
+    },
+    Done(#[serde(with = "exact")] Value),
+    Failed {
+        reason: String,
+        fault: Option<Box<Fault>>,
+    },
+    Skipped {
+        reason: String,
+    },
+}
+
+impl Stage {
+    /// Whether it is over.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self, Self::Done(_) | Self::Failed { .. } | Self::Skipped { .. })
+    }
+
+    /// Whether it goes on without a person.
+    pub(super) fn is_active(&self) -> bool {
+        match self {
+            Self::Queued | Self::Calling(_) | Self::Stopping(_) | Self::Resting { .. } | Self::Advising { .. } => true,
+            // What waits for a step that waits for a person is no more active than that one.
+            Self::Waiting | Self::Deciding { .. } | Self::Done(_) | Self::Failed { .. } | Self::Skipped { .. } => false,
+        }
+    }
+}
+
+impl StepRun {
+    pub(super) fn used(&self, fault: &Fault) -> Used {
+        let last = self.attempts.last().and_then(|attempt| attempt.fault.as_ref());
+        Used {
+            resends: self.resends,
+            feedback: self.feedback,
+            context: self.context,
+            same_again: last.is_some_and(|last| last.same_as(fault)),
+        }
+    }
+
+    /// Whether the same parameters were refused before.
+    pub(super) fn was_tried(&self, parameters: &Object) -> bool {
+        self.attempts.iter().any(|attempt| attempt.parameters == *parameters)
+    }
+
+    /// What this step wants done.
+    pub(super) fn effects(&self, grace_ms: u64) -> Vec<Effect> {
+        match &self.stage {
+            Stage::Calling(call) => vec![Effect::CallTool(call.as_ref().clone())],
+            Stage::Stopping(call) => vec![Effect::Abort { effect: call.id.clone(), grace_ms }],
+            Stage::Resting { id, until_ms } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
+            Stage::Advising { consultation, .. } => consultation.effect().into_iter().collect(),
+            Stage::Deciding { ask, .. } => vec![
+                Effect::AskPerson(ask.as_ref().clone()),
+                Effect::Sleep { id: expiry_id(&ask.id), until_ms: ask.expires_ms },
+            ],
+            Stage::Waiting | Stage::Queued | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The wait after which a question counts as denied.
+pub(super) fn expiry_id(question: &EffectId) -> EffectId {
+    EffectId::from(format!("{question}/expiry").as_str())
+}
+
+/// Counts the time in which a run is not waiting for a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ActiveClock {
+    /// Up to the last time it stopped.
+    past_ms: u64,
+    since_ms: Option<i64>,
+    /// How often it was set going: a new deadline each time.
+    ordinal: u32,
+}
+
+impl ActiveClock {
+    pub(super) fn active_ms(&self, now_ms: i64) -> u64 {
+        let running = self.since_ms.map_or(0, |since| now_ms.saturating_sub(since));
+        self.past_ms.saturating_add(u64::try_from(running).unwrap_or(0))
+    }
+
+    pub(super) fn set_active(&mut self, active: bool, now_ms: i64) {
+        match (active, self.since_ms) {
+            (true, None) => {
+                self.since_ms = Some(now_ms);
+                self.ordinal += 1;
+            }
+            (false, Some(_)) => {
+                self.past_ms = self.active_ms(now_ms);
+                self.since_ms = None;
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
+    }
+
+    /// Another process goes on: the time between does not count.
+    pub(super) fn resume(&mut self, now_ms: i64) {
+        if self.since_ms.is_some() {
+            self.since_ms = Some(now_ms);
+            self.ordinal += 1;
+        }
+    }
+
+    pub(super) fn deadline_id(&self) -> EffectId {
+        EffectId::new("run", "deadline", self.ordinal)
+    }
+
+    pub(super) fn effect(&self, limit_ms: u64) -> Option<Effect> {
+        let since = self.since_ms?;
+        let left = limit_ms.saturating_sub(self.past_ms);
+        Some(Effect::Sleep { id: self.deadline_id(), until_ms: since.saturating_add_unsigned(left) })
+    }
+}
+
+impl State {
+    pub(super) fn new(now_ms: i64) -> Self {
+        Self {
+            events: 1,
+            now_ms,
+            phase: Phase::Running,
+            plan: None,
+            plan_repairs: Vec::new(),
+            steps: Vec::new(),
+            spent: Spent::default(),
+            stop: None,
+            clock: ActiveClock { past_ms: 0, since_ms: None, ordinal: 0 },
+            late: 0,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What happens to a step: its call is answered, its wait is over, a person has decided.
+
+use std::sync::Arc;
+
+use reknit_protocol::{Effect as Class, Value};
+
+use super::Run;
+use super::state::{Attempt, Stage, expiry_id};
+use crate::digest::{digest_of, jitter};
+use crate::effect::{AskPerson, EffectId, Question};
+use crate::event::{Decision, What};
+use crate::fault::{Fault, Verdict, judge_failure, judge_reply};
+use crate::mend::{Mend, MendEffect, Remedy, Rung, remedy};
+
+impl Run {
+    /// Takes in what concerns a step; says whether it did.
+    pub(super) fn on_step(&mut self, what: &What) -> bool {
+        (0..self.state.steps.len()).any(|index| self.on_step_at(index, what))
+    }
+
+    fn on_step_at(&mut self, index: usize, what: &What) -> bool {
+        let Some(step) = self.state.steps.get(index) else { return false };
+        match (&step.stage, what) {
+            (Stage::Calling(call) | Stage::Stopping(call), What::ToolAnswered { effect, reply })
+                if call.id == *effect =>
+            {
+                self.on_verdict(index, judge_reply(reply));
+            }
+            (Stage::Calling(call) | Stage::Stopping(call), What::ToolFailed { effect, failure })
+                if call.id == *effect =>
+            {
+                self.on_verdict(index, judge_failure(failure));
+            }
+            (Stage::Calling(call) | Stage::Stopping(call), What::Interrupted { effect }) if call.id == *effect => {
+                self.on_verdict(index, Verdict::SendAgain(Fault::interrupted()));
+            }
+            (Stage::Resting { id, .. }, What::Woke { effect }) if id == effect => {
+                self.set_stage(index, Stage::Queued);
+            }
+            (Stage::Deciding { ask, .. }, What::PersonDecided { effect, hash, decision })
+                if ask.id == *effect && ask.hash == *hash =>
+            {
+                self.on_decision(index, *decision);
+            }
+            (Stage::Deciding { ask, .. }, What::Woke { effect }) if expiry_id(&ask.id) == *effect => {
+                self.on_decision(index, Decision::Deny);
+            }
+            (Stage::Advising { .. }, _) => return self.on_advice(index, what),
+            _ => return false,
+        }
+        true
+    }
+
+    /// A call, or what would have been one, came out so.
+    pub(super) fn on_verdict(&mut self, index: usize, verdict: Verdict) {
+        let plan = Arc::clone(&self.plan);
+        let Some(planned) = plan.steps.get(index) else { return };
+        let class = self.class(planned);
+        let started = Arc::clone(&self.started);
+        let Some(step) = self.state.steps.get_mut(index) else { return };
+        let fault = match verdict {
+            Verdict::Success(value) => {
+                step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: None });
+                step.stage = Stage::Done(value);
+                return;
+            }
+            Verdict::Stop(ref fault) | Verdict::SendAgain(ref fault) | Verdict::Mend(ref fault) => fault.clone(),
+        };
+        let used = step.used(&fault);
+        step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(fault.clone()) });
+        if let Some(stop) = &self.state.stop {
+            let reason = stop.reason();
+            step.stage = Stage::Failed { reason, fault: Some(Box::new(fault)) };
+            return;
+        }
+        if let Some(remedy) = remedy(&verdict, class, used, &started.policy) {
+            self.treat(index, fault, remedy);
+        }
+    }
+
+    /// Does what was decided about a failure.
+    pub(super) fn treat(&mut self, index: usize, fault: Fault, remedy: Remedy) {
+        match remedy {
+            Remedy::SendAgain { floor_ms } => self.rest(index, &fault, floor_ms),
+            Remedy::Feedback => self.ask_for_advice(index, fault, Rung::Feedback),
+            Remedy::Context => self.ask_for_advice(index, fault, Rung::Context),
+            Remedy::AskPerson => {
+                let Some(call) = self.last_call(index) else { return };
+                self.ask_person(index, fault, Question::SendAgain { call: Box::new(call) });
+            }
+            Remedy::GiveUp(reason) => {
+                self.set_stage(index, Stage::Failed { reason, fault: Some(Box::new(fault)) });
+            }
+        }
+    }
+
+    /// The call that was just answered: the next one, but under the number it had.
+    fn last_call(&self, index: usize) -> Option<crate::effect::CallTool> {
+        let mut call = self.next_call(index)?;
+        let calls = self.state.steps.get(index)?.calls;
+        call.id = EffectId::new(call.step.as_str(), "call", calls);
+        Some(call)
+    }
+
+    /// Waits before the same call is sent again: longer each time, never shorter than the tool asked for.
+    fn rest(&mut self, index: usize, fault: &Fault, floor_ms: u64) {
+        let started = Arc::clone(&self.started);
+        let rules = &started.policy.resend;
+        let now_ms = self.state.now_ms;
+        let plan = Arc::clone(&self.plan);
+        let (Some(planned), Some(step)) = (plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
+        step.resends += 1;
+        let id = EffectId::new(planned.id.as_str(), "rest", step.resends);
+        let doubled =
+            rules.base_ms.saturating_mul(1u64.checked_shl(step.resends - 1).unwrap_or(u64::MAX)).min(rules.max_ms);
+        // Up to a quarter more, so that callers who failed together do not come back together.
+        let wait_ms = doubled.max(floor_ms);
+        let wait_ms = wait_ms.saturating_add(jitter(started.seed, id.as_str(), wait_ms / 4));
+        step.mends.push(Mend {
+            rung: Rung::Resend,
+            effect: MendEffect::Applied,
+            words: format!("sent again after {wait_ms} ms, for {fault}"),
+        });
+        step.stage = Stage::Resting { id, until_ms: now_ms.saturating_add_unsigned(wait_ms) };
+    }
+
+    /// Asks a person. The hash binds the decision to just this question.
+    pub(super) fn ask_person(&mut self, index: usize, fault: Fault, question: Question) {
+        let limits = &self.started.policy.limits;
+        let expires_ms = self.state.now_ms.saturating_add_unsigned(limits.person_ms);
+        let hash = digest_of(&(self.started.run.as_str(), &question));
+        let plan = Arc::clone(&self.plan);
+        let (Some(planned), Some(step)) = (plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
+        step.questions += 1;
+        let id = EffectId::new(planned.id.as_str(), "person", step.questions);
+        let ask = AskPerson { id, step: planned.id.clone(), question, hash, expires_ms };
+        step.stage = Stage::Deciding { ask: Box::new(ask), fault: Box::new(fault) };
+    }
+
+    fn on_decision(&mut self, index: usize, decision: Decision) {
+        let Some(step) = self.state.steps.get_mut(index) else { return };
+        let Stage::Deciding { ask, fault } = std::mem::take(&mut step.stage) else { return };
+        step.stage = match (decision, &ask.question) {
+            (Decision::Approve, _) => Stage::Queued,
+            (Decision::Deny, Question::SendAgain { .. }) => Stage::Failed {
+                reason: "it may have happened, and nobody allowed it to be sent again".to_owned(),
+                fault: Some(fault),
+            },
+            (Decision::Deny, Question::SendCorrected { .. }) => {
+                Stage::Failed { reason: "nobody allowed the corrected call".to_owned(), fault: Some(fault) }
+            }
+        };
+    }
+
+    /// Sends a corrected call, or asks whether it may be sent.
+    pub(super) fn send_corrected(&mut self, index: usize, fault: Fault, reason: String) {
+        let plan = Arc::clone(&self.plan);
+        let Some(planned) = plan.steps.get(index) else { return };
+        let class = self.class(planned);
+        if let Some(step) = self.state.steps.get_mut(index) {
+            step.correction += 1;
+        }
+        let Some(call) = self.next_call(index) else { return };
+        match class {
+            Class::Unsafe => self.ask_person(index, fault, Question::SendCorrected { call: Box::new(call), reason }),
+            Class::Read | Class::Idempotent | Class::Keyed | Class::Undeclared => self.set_stage(index, Stage::Queued),
+        }
+    }
+
+    /// The parameters of a step as JSON, for prompts.
+    pub(super) fn parameters_text(&self, index: usize) -> String {
+        self.state.steps.get(index).map(|step| Value::Object(step.parameters.clone()).to_pretty()).unwrap_or_default()
+    }
+}

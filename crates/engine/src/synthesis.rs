@@ -1,0 +1,82 @@
+//! The answer in words, written by code.
+
+use std::fmt::Write as _;
+
+use reknit_protocol::{ToolResponse, Value};
+
+use crate::answer::{Outcome, Status, StepReport};
+use crate::fault::Fate;
+use crate::mend::MendEffect;
+
+/// The most of one result that is shown, in bytes.
+const SHOWN: usize = 8_192;
+
+/// Everything that was done, mended and left out, one line each.
+pub(crate) fn template_text(status: Status, steps: &[StepReport]) -> String {
+    let mut text = match status {
+        Status::Complete => "Everything was done.".to_owned(),
+        Status::Partial => "Some of it was done.".to_owned(),
+        Status::Failed => "Nothing could be done.".to_owned(),
+        Status::Impossible => "The tools cannot do this.".to_owned(),
+        Status::Cancelled => "The run was cancelled.".to_owned(),
+        Status::BudgetExhausted => "A limit was reached before everything was done.".to_owned(),
+    };
+    for (title, lines) in
+        [("Done", done_lines(steps)), ("Mended", mended_lines(steps)), ("Missing", missing_lines(steps))]
+    {
+        if !lines.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n\n{title}:\n{}", lines.join("\n"));
+        }
+    }
+    text
+}
+
+/// The results as a model sees them.
+pub(crate) fn results_text(steps: &[StepReport]) -> String {
+    let lines = done_lines(steps);
+    if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }
+}
+
+/// What is missing, as a model sees it; empty if nothing is.
+pub(crate) fn missing_text(steps: &[StepReport]) -> String {
+    missing_lines(steps).join("\n")
+}
+
+fn done_lines(steps: &[StepReport]) -> Vec<String> {
+    let line = |step: &StepReport| match &step.outcome {
+        Outcome::Done(value) => Some(format!("- {} ({}): {}", step.step, step.capability, shown(value))),
+        Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
+    };
+    steps.iter().filter_map(line).collect()
+}
+
+fn mended_lines(steps: &[StepReport]) -> Vec<String> {
+    let lines = |step: &StepReport| -> Vec<String> {
+        let applied = step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied);
+        applied.map(|mend| format!("- {} by {}: {}", step.step, mend.rung.as_str(), mend.words)).collect()
+    };
+    steps.iter().flat_map(lines).collect()
+}
+
+fn missing_lines(steps: &[StepReport]) -> Vec<String> {
+    let line = |step: &StepReport| match &step.outcome {
+        Outcome::Done(_) => None,
+        Outcome::Failed { reason, fate } => {
+            let unknown = if *fate == Fate::Unknown { " (it may have happened all the same)" } else { "" };
+            Some(format!("- {} ({}): failed{unknown}: {reason}", step.step, step.capability))
+        }
+        Outcome::Skipped { reason } => Some(format!("- {} ({}): skipped: {reason}", step.step, step.capability)),
+    };
+    steps.iter().filter_map(line).collect()
+}
+
+/// What the tool gave, without the envelope around it.
+fn shown(value: &Value) -> String {
+    let data = ToolResponse::from_value(value).ok().filter(|_| ToolResponse::is_envelope(value));
+    let text = data.as_ref().and_then(ToolResponse::data).unwrap_or(value).to_string();
+    match text.get(..text.floor_char_boundary(SHOWN)) {
+        Some(start) if start.len() < text.len() => format!("{start}…"),
+        _ => text,
+    }
+}

@@ -1,0 +1,14 @@
+//! The machine, driven by hand: no clock, no network, any order of events.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that panics has failed, and says where"
+)]
+
+mod laws;
+mod mending;
+mod stopping;
+mod story;
+mod world;

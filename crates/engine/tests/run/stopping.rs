@@ -1,0 +1,105 @@
+//! Ends before the end: cancelled, out of budget, out of time.
+
+use reknit_engine::{Effect, Policy, Status, Synthesis, What};
+
+use crate::world::{Play, plan, policy, started, step};
+
+fn with(change: impl FnOnce(&mut Policy)) -> Play {
+    let mut policy = policy();
+    change(&mut policy);
+    Play::begin(started(
+        Some(plan(vec![step("a", "read", "{}"), step("b", "keyed", "{}"), step("c", "read", r#"{"x": "{{a}}"}"#)])),
+        policy,
+    ))
+}
+
+#[test]
+fn after_a_cancellation_nothing_starts_and_what_is_under_way_is_stopped() {
+    let mut play = with(|_| ());
+    play.happen(What::Cancelled);
+    let aborted: Vec<String> = play
+        .run
+        .pending()
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Abort { effect, .. } => Some(effect.to_string()),
+            Effect::CallTool(call) => panic!("{} must not be made", call.id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(aborted, ["a/call/1", "b/call/1"]);
+    play.answer_tool("a/call/1", 200, "1");
+    play.happen(What::Interrupted { effect: "b/call/1".into() });
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!(answer.status, Status::Cancelled);
+    insta::assert_snapshot!(answer.text, @r"
+    The run was cancelled.
+
+    Done:
+    - a (read): 1
+
+    Missing:
+    - b (keyed): failed (it may have happened all the same): the process that made the call ended before the answer came; the run was cancelled
+    - c (read): skipped: the run was cancelled
+    ");
+}
+
+#[test]
+fn a_cancellation_while_planning_ends_the_run_at_once() {
+    let mut play = Play::begin(started(None, policy()));
+    play.happen(What::Cancelled);
+    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Cancelled));
+}
+
+#[test]
+fn no_more_tools_are_called_than_allowed() {
+    let mut play = with(|policy| policy.limits.tool_calls = 2);
+    play.answer_tool("a/call/1", 200, "1");
+    assert_eq!(play.due(), ["b/call/1"]);
+    play.answer_tool("b/call/1", 200, "1");
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!((answer.status, answer.spent.tool_calls), (Status::BudgetExhausted, 2));
+}
+
+#[test]
+fn the_last_question_is_kept_for_the_answer() {
+    let mut play = with(|policy| {
+        policy.limits.model_calls = 1;
+        policy.synthesis = Synthesis::Model;
+    });
+    play.answer_tool("a/call/1", 400, "{}");
+    play.answer_tool("b/call/1", 200, "1");
+    assert_eq!(play.due(), ["answer/ask/1"]);
+    play.answer_model("answer/ask/1", "One thing is missing.");
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!((answer.status, answer.spent.model_calls), (Status::BudgetExhausted, 1));
+}
+
+#[test]
+fn time_that_runs_out_ends_the_run_with_what_there_is() {
+    let mut play = with(|policy| policy.limits.active_ms = 5_000);
+    play.answer_tool("a/call/1", 200, "1");
+    play.wake("run/deadline/1");
+    assert_eq!(play.now_ms, 6_000);
+    play.happen(What::Interrupted { effect: "b/call/1".into() });
+    play.happen(What::Interrupted { effect: "c/call/1".into() });
+    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::BudgetExhausted));
+}
+
+#[test]
+fn time_without_a_process_and_time_with_a_person_do_not_count() {
+    let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "unsafe", r#"{"x": "{{a}}"}"#)]);
+    play.now_ms += 2_000;
+    play.answer_tool("a/call/1", 500, "{}");
+    play.now_ms += 1_000_000;
+    play.happen(What::Resumed);
+    play.wake("a/rest/1");
+    play.answer_tool("a/call/2", 200, "1");
+    play.happen(What::Interrupted { effect: "b/call/1".into() });
+    assert!(play.run.is_waiting_for_person());
+    let before = play.run.spent().active_ms;
+    assert!(before < 5_000, "{before}");
+    play.now_ms += 1_000_000;
+    play.happen(What::Cancelled);
+    assert_eq!(play.run.spent().active_ms, before);
+}

@@ -1,0 +1,137 @@
+//! The way from a request to an answer.
+
+use reknit_engine::{Outcome, Status, Synthesis, Writer};
+use reknit_protocol::Value;
+
+use crate::world::{Play, json, plan, policy, started, step};
+
+#[test]
+fn a_request_becomes_a_plan_that_runs_and_is_answered() {
+    let mut play = Play::begin(started(None, reknit_engine::Policy { synthesis: Synthesis::Model, ..policy() }));
+    assert_eq!(play.due(), ["plan/ask/1"]);
+    play.answer_model(
+        "plan/ask/1",
+        "Sure!\n```json\n{\"steps\": [{\"step_id\": \"s1\", \"agent_name\": \"t\", \"instruction\": \"x\",
+          \"metadata\": {\"capability\": \"read\", \"parameters\": {\"symbol\": \"TSLA\"}}},]}\n```",
+    );
+    assert_eq!(play.due(), ["s1/call/1"]);
+    play.answer_tool("s1/call/1", 200, r#"{"success": true, "data": {"price": 468.285}}"#);
+    assert_eq!(play.due(), ["answer/ask/1"]);
+    assert!(play.prompt("answer/ask/1").contains("468.285"));
+    play.answer_model("answer/ask/1", "It is 468.285.");
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!((answer.status, answer.text.as_str()), (Status::Complete, "It is 468.285."));
+    assert_eq!(answer.written_by, Writer::Model);
+    assert_eq!(answer.spent.model_calls, 2);
+}
+
+#[test]
+fn a_plan_that_cannot_run_is_asked_for_again_with_its_problems() {
+    let mut play = Play::begin(started(None, policy()));
+    play.answer_model(
+        "plan/ask/1",
+        r#"{"steps": [{"step_id": "s1", "agent_name": "T", "metadata": {"capability": "read"}},
+                      {"step_id": "s2", "agent_name": "t", "metadata": {"capability": "reed", "parameters": {"x": "{{s9.y}}"}}}]}"#,
+    );
+    let prompt = play.prompt("plan/ask/2");
+    for problem in ["there is no tool `T` (did you mean `t`?)", "no capability `reed` (did you mean `read`?)", "s9"] {
+        assert!(prompt.contains(problem), "{problem} is not in {prompt}");
+    }
+    play.answer_model("plan/ask/2", "no JSON here");
+    play.answer_model("plan/ask/3", "nor here");
+    let answer = play.run.answer().expect("three tries are all");
+    assert_eq!(answer.status, Status::Failed);
+}
+
+#[test]
+fn a_plan_without_steps_is_impossible_and_nothing_is_made_up() {
+    let mut play = Play::begin(started(None, policy()));
+    play.answer_model("plan/ask/1", r#"{"plan_id": "none", "original_request": "x", "steps": []}"#);
+    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Impossible));
+}
+
+#[test]
+fn a_cut_plan_is_never_run() {
+    let mut play = Play::begin(started(None, policy()));
+    play.answer_model(
+        "plan/ask/1",
+        r#"{"steps": [{"step_id": "s1", "agent_name": "t", "metadata": {"capability": "read", "parameters": {}}}, {"step_id": "s2", "#,
+    );
+    assert_eq!(play.due(), ["plan/ask/2"]);
+    assert!(play.prompt("plan/ask/2").contains("cut"));
+}
+
+#[test]
+fn a_step_starts_as_soon_as_its_own_inputs_are_there() {
+    let mut play = Play::of_steps(vec![
+        step("a", "read", "{}"),
+        step("b", "read", "{}"),
+        step("c", "read", r#"{"x": "{{a.v}}"}"#),
+        step("d", "read", r#"{"x": "{{b.v}}"}"#),
+    ]);
+    assert_eq!(play.due(), ["a/call/1", "b/call/1"]);
+    play.answer_tool("a/call/1", 200, r#"{"v": 1.50}"#);
+    assert_eq!(play.due(), ["b/call/1", "c/call/1"]);
+    assert_eq!(play.call("c/call/1").parameters.to_string(), r#"{"x":1.50}"#);
+}
+
+#[test]
+fn a_failed_step_takes_along_only_what_needs_it() {
+    let mut play = Play::of_steps(vec![
+        step("a", "read", "{}"),
+        step("b", "read", r#"{"x": "{{a}}"}"#),
+        step("c", "read", r#"{"x": "{{b}}"}"#),
+        step("d", "read", "{}"),
+    ]);
+    play.answer_tool("a/call/1", 403, r#"{"message": "no"}"#);
+    play.answer_tool("d/call/1", 200, "[1, 2]");
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!(answer.status, Status::Partial);
+    insta::assert_snapshot!(answer.text, @r"
+    Some of it was done.
+
+    Done:
+    - d (read): [1,2]
+
+    Missing:
+    - a (read): failed: 403: no; the tool does not let us in; no other parameters can change that
+    - b (read): skipped: it needs `a`, which failed
+    - c (read): skipped: it needs `b`, which was skipped
+    ");
+}
+
+#[test]
+fn no_more_calls_are_under_way_than_allowed() {
+    let steps = (0..8).map(|index| step(&format!("s{index}"), "read", "{}")).collect();
+    let mut play = Play::of_steps(steps);
+    assert_eq!(play.due().len(), 5);
+    play.answer_tool("s2/call/1", 200, "1");
+    assert_eq!(play.due(), ["s0/call/1", "s1/call/1", "s3/call/1", "s4/call/1", "s5/call/1"]);
+}
+
+#[test]
+fn every_answer_of_success_is_a_result_whatever_it_looks_like() {
+    for (status, body, expected) in [
+        (200, r#"{"success": true, "data": 1}"#, r#"{"success": true, "data": 1}"#),
+        (201, r#"["a"]"#, r#"["a"]"#),
+        (202, "\"later\"", "\"later\""),
+        (204, "", "null"),
+    ] {
+        let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+        play.answer_tool("s/call/1", status, body);
+        let answer = play.run.answer().expect("the run has ended");
+        assert_eq!(answer.steps[0].outcome, Outcome::Done(json(expected)), "case: {status}");
+    }
+}
+
+#[test]
+fn a_wrong_plan_from_a_person_ends_with_all_its_problems() {
+    let play = Play::begin(started(
+        Some(plan(vec![step("a", "read", r#"{"x": "{{b}}"}"#), step("b", "read", r#"{"x": "{{a}}"}"#)])),
+        policy(),
+    ));
+    let answer = play.run.answer().expect("it cannot run");
+    assert_eq!(answer.status, Status::Failed);
+    assert!(answer.text.contains("these steps wait for each other: a -> b -> a"), "{}", answer.text);
+    assert_eq!(play.run.result("a"), None::<&Value>);
+}

@@ -1,0 +1,29 @@
+//! Drives a run: does what the machine wants, writes down what came of it, and asks again what it wants.
+//!
+//! ```text
+//!            pending()                       apply(event)
+//!   Run  ------------->  effects -> outcome ------------->  Run
+//!                           ^                  |
+//!                           '--- journal <-----'      commit, then act
+//! ```
+//!
+//! Where to go next: [`Driver`] drives runs in one process, [`Segments`] is a second driver that keeps nothing in memory,
+//! [`Network`] is where effects leave, [`Clock`] where time comes from.
+
+mod clock;
+mod driver;
+mod edge;
+mod error;
+mod gates;
+mod perform;
+mod record;
+mod segments;
+pub mod signals;
+
+pub use clock::{BoxFuture, Clock, SystemClock};
+pub use driver::{Driver, Ended, Watcher};
+pub use edge::{Edge, Network};
+pub use error::DriveError;
+pub use gates::CallLimits;
+pub use record::RestoreError;
+pub use segments::Segments;

@@ -1,0 +1,170 @@
+//! A second driver, which keeps nothing between two segments: load the state, apply what came, save, hand out the calls.
+//!
+//! This is how an engine that spreads runs over machines works, and it may deliver an outcome more than once. It is here
+//! to prove that the machine and the journal allow it.
+
+use std::collections::HashSet;
+
+use reknit_engine::{Effect, EffectId, Event, MACHINE_VERSION, Run, Started, What};
+use reknit_journal::{Append, Lease, Mailbox, SignalId, Snapshot};
+use reknit_protocol::RunId;
+use tokio::task::JoinSet;
+
+use crate::driver::{Driver, Ended};
+use crate::error::DriveError;
+use crate::record::{Fold, RestoreError, to_row};
+use crate::signals::meaning;
+
+/// Drives runs in segments.
+#[derive(Debug, Clone)]
+pub struct Segments {
+    driver: Driver,
+}
+
+type Outcome = Result<Option<What>, reknit_journal::FenceError>;
+
+impl Segments {
+    /// Works with what a driver works with.
+    pub fn new(driver: Driver) -> Self {
+        Self { driver }
+    }
+
+    /// Begins a run and drives it as far as it goes.
+    pub async fn start(&self, started: Started) -> Result<Ended, DriveError> {
+        let (lease, fold, event) = self.driver.create(started).await?;
+        self.driver.tell(&fold.run, &event);
+        if fold.run.answer().is_none() {
+            self.driver.hands().journal.save_snapshot(&lease, snapshot(&fold.run)?).await?;
+        }
+        self.run(lease, &fold.run).await
+    }
+
+    /// Takes a run over and drives it on.
+    pub async fn resume(&self, run: &RunId) -> Result<Ended, DriveError> {
+        let lease = self.driver.acquire(run).await?;
+        let fold = self.load(&lease).await?;
+        let happened = self.driver.after_restart(run, &fold).await?;
+        let run = self.segment(&lease, happened, Vec::new()).await?;
+        self.run(lease, &run).await
+    }
+
+    async fn run(&self, lease: Lease, run: &Run) -> Result<Ended, DriveError> {
+        let mut tasks: JoinSet<(EffectId, Outcome)> = JoinSet::new();
+        let mut handed_out: HashSet<EffectId> = HashSet::new();
+        let mut run = run.clone();
+        let mut mailbox = self.driver.hands().journal.mailbox(lease.run());
+        let mut cancel_told = false;
+        let mut again: Vec<What> = Vec::new();
+        loop {
+            if let Some(answer) = run.answer() {
+                return Ok(Ended::Finished(Box::new(answer.clone())));
+            }
+            let mut batch = std::mem::take(&mut again);
+            for effect in run.pending() {
+                match effect {
+                    // Nothing can be reached once it is handed out: what becomes of it is not known.
+                    Effect::Abort { effect, .. } => batch.push(What::Interrupted { effect }),
+                    Effect::AskPerson(_) | Effect::Finish(_) => {}
+                    effect => self.hand_out(effect, &lease, &mut tasks, &mut handed_out),
+                }
+            }
+            let letters = self.driver.hands().journal.inbox(lease.run()).await?;
+            if run.is_waiting_for_person() && letters.is_empty() && batch.is_empty() {
+                self.driver.hands().journal.release(&lease).await?;
+                return Ok(Ended::Waiting);
+            }
+            let mut consumed = Vec::new();
+            for letter in letters {
+                batch.push(meaning(&letter.signal));
+                consumed.push(letter.id);
+            }
+            if batch.is_empty() {
+                let outcome = self.next(&mut tasks, &mut mailbox, &mut cancel_told).await?;
+                again.extend(outcome.clone());
+                batch.extend(outcome);
+            }
+            if !batch.is_empty() {
+                run = self.segment(&lease, batch, consumed).await?;
+            }
+        }
+    }
+
+    fn hand_out(
+        &self,
+        effect: Effect,
+        lease: &Lease,
+        tasks: &mut JoinSet<(EffectId, Outcome)>,
+        handed_out: &mut HashSet<EffectId>,
+    ) {
+        let Some(id) = effect.id().cloned() else { return };
+        if handed_out.insert(id.clone()) {
+            let (hands, lease) = (self.driver.hands().clone(), lease.clone());
+            tasks.spawn(async move { (id, hands.perform(effect, lease).await) });
+        }
+    }
+
+    /// The next outcome; nothing if a letter came or a cancellation is wanted first.
+    async fn next(
+        &self,
+        tasks: &mut JoinSet<(EffectId, Outcome)>,
+        mailbox: &mut Mailbox,
+        cancel_told: &mut bool,
+    ) -> Result<Option<What>, DriveError> {
+        tokio::select! {
+            joined = tasks.join_next(), if !tasks.is_empty() => match joined {
+                Some(Ok((_, outcome))) => Ok(outcome?),
+                Some(Err(error)) => Err(DriveError::Task(error.to_string())),
+                None => Ok(None),
+            },
+            letter = mailbox.next() => letter.map(|_| None).map_err(Into::into),
+            () = self.driver.cancelled(), if !*cancel_told => {
+                *cancel_told = true;
+                Ok(Some(What::Cancelled))
+            }
+        }
+    }
+
+    /// One segment: load, apply, save in one transaction. Nothing of the run is kept besides what is saved.
+    async fn segment(&self, lease: &Lease, batch: Vec<What>, consumed: Vec<SignalId>) -> Result<Run, DriveError> {
+        let mut fold = self.load(lease).await?;
+        let mut append = Append::at(fold.run.len());
+        append.consumed = consumed;
+        let mut told = Vec::with_capacity(batch.len());
+        for what in batch {
+            let event = Event { at_ms: self.driver.hands().clock.now_ms(), what };
+            let due = fold.apply(&event)?;
+            append = append.event(to_row(&event, due)?);
+            told.push(event);
+        }
+        match fold.run.answer() {
+            Some(answer) => append = append.ending(answer.status.as_str(), self.driver.hands().clock.now_ms()),
+            None => append.snapshot = Some(snapshot(&fold.run)?),
+        }
+        self.driver.hands().journal.append(lease, append).await?;
+        for event in &told {
+            self.driver.tell(&fold.run, event);
+        }
+        Ok(fold.run)
+    }
+
+    async fn load(&self, lease: &Lease) -> Result<Fold, DriveError> {
+        let journal = &self.driver.hands().journal;
+        if let Some(snapshot) = journal.snapshot(lease.run()).await? {
+            let run =
+                Run::restore(&snapshot.body).map_err(|source| RestoreError::Refused { seq: snapshot.len, source })?;
+            let mut fold = Fold::of(run);
+            // Events without a snapshot behind them: another driver wrote them.
+            for record in journal.events(lease.run(), snapshot.len).await? {
+                fold.apply(&crate::record::from_row(&record)?)?;
+            }
+            return Ok(fold);
+        }
+        let records = journal.events(lease.run(), 0).await?;
+        Ok(crate::record::replay(&records, &journal.due(lease.run()).await?)?)
+    }
+}
+
+fn snapshot(run: &Run) -> Result<Snapshot, DriveError> {
+    let body = run.snapshot().map_err(|source| RestoreError::Refused { seq: run.len(), source })?;
+    Ok(Snapshot { len: run.len(), machine_version: MACHINE_VERSION, body })
+}

@@ -1,0 +1,91 @@
+//! One call, as it is.
+
+use std::error::Error;
+use std::time::Duration;
+
+use reknit_engine::{CallTool, Sent, ToolReply, TransportFailure, TransportKind};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+
+use crate::client::Tools;
+use crate::read::{BodyError, body};
+
+/// What a call that is not a read says who it is by.
+const KEY_HEADER: &str = "Idempotency-Key";
+
+impl Tools {
+    /// Makes one call and says what came of it. Dropping the future ends the call.
+    pub async fn call(&self, call: &CallTool) -> Result<ToolReply, TransportFailure> {
+        let Some(url) = self.route(call) else {
+            return Err(TransportFailure {
+                kind: TransportKind::Unusable,
+                sent: Sent::No,
+                message: format!("it is not known where `{}` of `{}` is", call.capability, call.agent),
+            });
+        };
+        let limit = Duration::from_millis(call.limit_ms);
+        match tokio::time::timeout(limit, self.send(call, url)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(TransportFailure {
+                kind: TransportKind::TimedOut,
+                sent: Sent::Maybe,
+                message: format!("`{}` did not answer within {limit:?}", call.agent),
+            }),
+        }
+    }
+
+    async fn send(&self, call: &CallTool, url: &reqwest::Url) -> Result<ToolReply, TransportFailure> {
+        let mut request = self
+            .client
+            .http
+            .post(url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json")
+            .body(call.parameters.to_string());
+        if let Some(key) = &call.key {
+            request = request.header(KEY_HEADER, key);
+        }
+        let response = request.send().await.map_err(|error| unanswered(call, &error))?;
+        let status = response.status().as_u16();
+        let retry_after_ms = retry_after_ms(response.headers());
+        let body = body(response).await.map_err(|error| broken(call, status, &error))?;
+        Ok(ToolReply { status, retry_after_ms, body })
+    }
+}
+
+/// Only a connection that was never made proves that nothing was sent.
+fn unanswered(call: &CallTool, error: &reqwest::Error) -> TransportFailure {
+    let (kind, sent) = match error {
+        error if error.is_builder() => (TransportKind::Unusable, Sent::No),
+        error if error.is_connect() => (TransportKind::Refused, Sent::No),
+        error if error.is_timeout() => (TransportKind::TimedOut, Sent::Maybe),
+        _ => (TransportKind::Reset, Sent::Maybe),
+    };
+    let mut message = match kind {
+        TransportKind::Refused => format!("`{}` cannot be reached", call.agent),
+        _ => format!("`{}` broke the connection", call.agent),
+    };
+    let mut source = error.source();
+    let mut last = String::new();
+    while let Some(cause) = source {
+        last = cause.to_string();
+        source = cause.source();
+    }
+    if !last.is_empty() {
+        message = format!("{message}: {last}");
+    }
+    TransportFailure { kind, sent, message }
+}
+
+/// An answer began to come: the call was made, whatever the rest would have said.
+fn broken(call: &CallTool, status: u16, error: &BodyError) -> TransportFailure {
+    let kind = match error {
+        BodyError::Broken(_) => TransportKind::Reset,
+        BodyError::TooLarge => TransportKind::BadAnswer,
+    };
+    TransportFailure { kind, sent: Sent::Maybe, message: format!("`{}` answered {status}, but {error}", call.agent) }
+}
+
+/// Seconds, as nearly every service writes it; a date is left to the back-off.
+fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
+    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse::<u64>().ok()?.checked_mul(1_000)
+}

@@ -1,0 +1,128 @@
+//! What tools there are: each is asked what it can do.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use reknit_engine::{Body, Catalogue, Entry, Tool};
+use reknit_protocol::{Capability, Value};
+
+use crate::address::Address;
+use crate::client::{Client, Tools, route};
+use crate::read::body;
+
+/// How long a tool may take to say what it can do.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// What was found.
+#[derive(Debug)]
+pub struct Found {
+    /// What the engine knows of them.
+    pub catalogue: Catalogue,
+    /// How to call them.
+    pub tools: Tools,
+    /// What could not be found out.
+    pub problems: Vec<Problem>,
+}
+
+/// Why a tool or a capability is not in the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Which tool.
+    pub tool: String,
+    /// Where it should be.
+    pub address: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "tool `{}` at {}: {}", self.tool, self.address, self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl Client {
+    /// Asks every tool what it can do. One that does not answer is a problem and does not keep the others away.
+    pub async fn discover(&self, addresses: &[Address]) -> Found {
+        let mut found =
+            Found { catalogue: Catalogue::default(), tools: Tools::none(self.clone()), problems: Vec::new() };
+        let mut routes = HashMap::new();
+        let asked: Vec<_> = addresses
+            .iter()
+            .cloned()
+            .map(|address| {
+                let client = self.clone();
+                async move {
+                    let outcome = tokio::time::timeout(LIMIT, client.ask(&address)).await;
+                    let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {LIMIT:?}")));
+                    (address, outcome)
+                }
+            })
+            .collect();
+        // At once: ten tools that are down must not cost ten times the limit.
+        for (address, outcome) in futures_util::future::join_all(asked).await {
+            let problem = |message| Problem { tool: address.name.to_string(), address: address.to_string(), message };
+            match outcome {
+                Err(message) => found.problems.push(problem(message)),
+                Ok((tool, messages)) => {
+                    found.problems.extend(messages.into_iter().map(problem));
+                    for entry in &tool.capabilities {
+                        let name = (address.name.as_str().to_owned(), entry.capability.name.as_str().to_owned());
+                        routes.insert(name, route(&address, &entry.capability.call_path()));
+                    }
+                    found.catalogue.tools.push(tool);
+                }
+            }
+        }
+        found.tools = Tools::new(self.clone(), routes);
+        found
+    }
+
+    /// What one tool can do, and what of that cannot be used.
+    async fn ask(&self, address: &Address) -> Result<(Tool, Vec<String>), String> {
+        let listed = self.get(address, "/api/capabilities").await?;
+        let list = match &listed {
+            Value::Array(list) => list.as_slice(),
+            other => other.get("capabilities").and_then(Value::as_array).ok_or("it does not list its capabilities")?,
+        };
+        let description = listed.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut tool = Tool { name: address.name.clone(), description, capabilities: Vec::new() };
+        let mut problems = Vec::new();
+        for value in list {
+            let capability = match Capability::from_value(value) {
+                Ok(capability) => capability,
+                Err(error) => {
+                    problems.push(format!("a capability cannot be read: {error}"));
+                    continue;
+                }
+            };
+            let name = capability.name.clone();
+            // Publishing a schema is optional; without one the hints count.
+            let schema =
+                self.get(address, &capability.schema_path()).await.ok().filter(|value| value.as_object().is_some());
+            match Entry::new(capability, schema) {
+                Ok(entry) => tool.capabilities.push(entry),
+                Err(error) => problems.push(format!("`{name}` has a schema that is none: {error}")),
+            }
+        }
+        Ok((tool, problems))
+    }
+
+    async fn get(&self, address: &Address, path: &str) -> Result<Value, String> {
+        let url = address.join(path);
+        let response = self.http.get(url).send().await.map_err(|error| {
+            if error.is_connect() { "nobody answers there; is it running?".to_owned() } else { error.to_string() }
+        })?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(format!("it answers {status} to GET {path}"));
+        }
+        match body(response).await.map_err(|error| error.to_string())? {
+            Body::Json(value) => Ok(value),
+            Body::Text(_) | Body::Empty => Err(format!("it answers GET {path} with something that is no JSON")),
+        }
+    }
+}
