@@ -67,7 +67,8 @@ fn keep_private(options: &OpenOptions, path: &Path) -> io::Result<()> {
 /// log, and with it every event in there.
 pub(crate) fn has_lost_its_head(path: &Path) -> bool {
     let size = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-    size(path) == 0 && size(&beside(path, "-wal")) > 0
+    // In this order: a process that is just making the journal writes the file before the log.
+    size(&beside(path, "-wal")) > 0 && size(path) == 0
 }
 
 /// The file with this ending that `SQLite` keeps beside the main one.

@@ -32,7 +32,7 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<Opened, OpenEr
     }
     let fail = |failure| OpenError::from(StorageError::new(&path, failure));
     let mut connection = connect(&path).map_err(fail)?;
-    match kind(&connection) {
+    match kind_now(&connection) {
         Ok(Kind::New | Kind::Journal) => {}
         Ok(Kind::Newer(found)) => return Err(OpenError::Newer { path, found, known: VERSION }),
         Ok(Kind::Foreign) => return Err(OpenError::NotAJournal { path }),
@@ -62,6 +62,14 @@ enum Kind {
     Journal,
     Newer(u32),
     Foreign,
+}
+
+/// In one transaction: another process may be making the tables while we look.
+fn kind_now(connection: &Connection) -> rusqlite::Result<Kind> {
+    let transaction = connection.unchecked_transaction()?;
+    let kind = kind(&transaction)?;
+    transaction.commit()?;
+    Ok(kind)
 }
 
 fn kind(connection: &Connection) -> rusqlite::Result<Kind> {

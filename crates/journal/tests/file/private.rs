@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::process::Command;
 
 use crate::child::Actor;
 use crate::kit::{anywhere, leased, open, place};
@@ -43,7 +44,9 @@ async fn a_journal_that_others_could_read_is_closed_to_them() {
 fn opened_by_nobody(directory: &Path, path: &Path) -> String {
     let program = directory.join("program");
     if !program.exists() {
-        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        // By another process: one of ours that a test starts meanwhile would keep the copy open for writing.
+        let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
+        assert!(copied.unwrap().success());
         set_mode(&program, 0o755);
     }
     let said = if fs::metadata(directory).unwrap().uid() == 0 {
