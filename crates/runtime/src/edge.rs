@@ -1,5 +1,7 @@
 //! Where effects leave the process.
 
+use std::sync::Arc;
+
 use reknit_dialogue::{Answer, Failure};
 use reknit_engine::{AskModel, CallTool, ToolReply, TransportFailure};
 use reknit_models::Models;
@@ -19,7 +21,7 @@ pub trait Edge: Send + Sync + std::fmt::Debug + 'static {
 #[derive(Debug)]
 pub struct Network {
     /// Who can be asked.
-    pub models: Models,
+    pub models: Arc<Models>,
     /// What can be called.
     pub tools: Tools,
 }

@@ -1,0 +1,107 @@
+//! Everything a driver needs, on loopback.
+
+use std::sync::Arc;
+
+use reknit_engine::{Event, MACHINE_VERSION, Policy, Run, Started, StepState, Synthesis, Templates};
+use reknit_journal::Journal;
+use reknit_models::{Models, Target};
+use reknit_protocol::{Object, Plan, RunId, Step, Value};
+use reknit_runtime::{BoxFuture, CallLimits, Clock, Driver, Network, Watcher};
+use reknit_testing::VirtualClock;
+use reknit_tools::{Address, Client, Found};
+
+/// A clock for drivers that stands still.
+#[derive(Debug, Clone)]
+pub(crate) struct Still(pub(crate) VirtualClock);
+
+impl Clock for Still {
+    fn now_ms(&self) -> i64 {
+        i64::try_from(self.0.now_ms()).expect("the test does not last that long")
+    }
+
+    fn sleep_until(&self, at_ms: i64) -> BoxFuture<'static, ()> {
+        let clock = self.0.clone();
+        Box::pin(async move { clock.sleep_until(u64::try_from(at_ms).unwrap_or(0)).await })
+    }
+}
+
+/// A driver and what it works with.
+pub(crate) struct World {
+    pub(crate) journal: Journal,
+    pub(crate) clock: VirtualClock,
+    pub(crate) found: Found,
+    pub(crate) models: Arc<Models>,
+}
+
+impl World {
+    pub(crate) async fn new(tools: &[(String, String)], model_url: Option<&str>) -> Self {
+        let addresses: Vec<Address> =
+            tools.iter().map(|(name, url)| Address::parse(name.as_str(), url).expect("an address")).collect();
+        let found = Client::new().expect("a client").discover(&addresses).await;
+        assert_eq!(found.problems, []);
+        let targets = model_url.map(|url| Target::new("scripted", url, "scripted")).into_iter().collect();
+        Self {
+            journal: Journal::in_memory(),
+            clock: VirtualClock::new(1_000_000),
+            found,
+            models: Arc::new(Models::new(targets).expect("the targets are well formed")),
+        }
+    }
+
+    /// A driver whose clock leaps over every wait before a call is sent again.
+    pub(crate) fn driver(&self) -> Driver {
+        let clock = self.clock.clone();
+        let watcher: Watcher = Arc::new(move |run: &Run, _: &Event| leap(&clock, run));
+        let edge = Network { models: self.models.clone(), tools: self.found.tools.clone() };
+        let clock = Arc::new(Still(self.clock.clone()));
+        Driver::new(self.journal.clone(), Arc::new(edge), clock, CallLimits::default()).watched_by(watcher)
+    }
+
+    pub(crate) fn started(&self, run: &str, request: &str, plan: Option<Plan>) -> Started {
+        Started {
+            run: run.into(),
+            request: request.to_owned(),
+            plan,
+            catalogue: Arc::new(self.found.catalogue.clone()),
+            targets: vec!["scripted".into()],
+            policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),
+            templates: Arc::new(Templates::default()),
+            seed: 7,
+            machine_version: MACHINE_VERSION,
+        }
+    }
+
+    /// The run as its events tell it.
+    pub(crate) async fn read_back(&self, run: &str) -> (Run, Vec<Event>) {
+        let records = self.journal.events(&RunId::new(run), 0).await.expect("the run is there");
+        let events: Vec<Event> =
+            records.iter().map(|record| serde_json::from_str(&record.body).expect("an event")).collect();
+        let mut read = Run::begin(&events[0]).expect("it begins");
+        for event in &events[1..] {
+            read.apply(event).expect("the event is taken in");
+        }
+        (read, events)
+    }
+}
+
+fn leap(clock: &VirtualClock, run: &Run) {
+    let resting = run.steps().into_iter().filter_map(|step| match step.state {
+        StepState::Resting { until_ms } => u64::try_from(until_ms).ok(),
+        _ => None,
+    });
+    if let Some(until_ms) = resting.min() {
+        clock.advance_to(until_ms);
+    }
+}
+
+pub(crate) fn object(text: &str) -> Object {
+    Value::parse(text).expect("JSON").as_object().cloned().expect("an object")
+}
+
+pub(crate) fn step(id: &str, agent: &str, capability: &str, parameters: &str) -> Step {
+    Step::new(id, agent, capability, "").with_parameters(object(parameters))
+}
+
+pub(crate) fn plan(steps: Vec<Step>) -> Plan {
+    Plan::new("p", "a test", steps)
+}
