@@ -1,7 +1,7 @@
 //! Parameters on their way from templates to a call.
 
 use reknit_protocol::{Object, Path, Segment, Value};
-use reknit_salvage::{Fix, FixKind, Problem, Schema, fit};
+use reknit_salvage::{Fix, FixKind, Problem, ProblemKind, Schema, fit};
 
 use crate::provenance::NestedPart;
 use crate::resolve::Resolver;
@@ -34,27 +34,56 @@ impl Draft {
 
     /// Looks again at what only the schema can decide: texts that may be calculations, and nulls from results.
     pub(crate) fn settle(&mut self, resolver: &mut Resolver<'_>, schema: &Schema) {
-        if resolver.calculations.is_empty() && resolver.nulls.is_empty() {
+        self.settle_calculations(resolver, schema);
+        self.settle_nulls(resolver, schema);
+    }
+
+    /// A text that can be read as a calculation is one where no text is wanted.
+    fn settle_calculations(&mut self, resolver: &mut Resolver<'_>, schema: &Schema) {
+        let calculations = std::mem::take(&mut resolver.calculations);
+        if calculations.is_empty() {
             return;
         }
-        let whole = Value::Object(self.parameters.clone());
-        let problems = schema.problems(&whole);
-        let is_wrong = |path: &Path| problems.iter().any(|problem: &Problem| problem.path == *path);
-        for (path, expression) in std::mem::take(&mut resolver.calculations) {
-            if !is_wrong(&path) {
+        let problems = self.problems(schema);
+        let refuses_text = |problem: &Problem| matches!(problem.kind, ProblemKind::Type { .. } | ProblemKind::NoBranch);
+        for (path, expression) in calculations {
+            if !problems.iter().any(|problem| problem.path == path && refuses_text(problem)) {
                 continue;
             }
             match resolver.expression(expression, &path) {
-                Ok((value, provenance)) => self.replace(&path, value, provenance),
+                Ok((value, provenance)) => {
+                    if value.is_null() {
+                        resolver.nulls.push((path.clone(), expression.to_string()));
+                    }
+                    self.replace(&path, value, provenance);
+                }
                 Err(reason) => self.unbind(&path, reason),
             }
         }
-        for (path, what) in std::mem::take(&mut resolver.nulls) {
-            // Not an option to drop it: the plan has asked for this value.
-            if is_wrong(&path) {
+    }
+
+    /// A null that the plan has asked for is not an option to drop: it is kept where it fits, and unbound elsewhere.
+    fn settle_nulls(&mut self, resolver: &mut Resolver<'_>, schema: &Schema) {
+        let nulls = std::mem::take(&mut resolver.nulls);
+        if nulls.is_empty() {
+            return;
+        }
+        let problems = self.problems(schema);
+        for (path, what) in nulls {
+            if problems.iter().any(|problem| problem.path == path) {
                 self.unbind(&path, Reason::Null { what });
             }
         }
+    }
+
+    /// What is wrong with the parameters as they are.
+    pub(crate) fn problems(&mut self, schema: &Schema) -> Vec<Problem> {
+        let whole = Value::Object(std::mem::take(&mut self.parameters));
+        let problems = schema.problems(&whole);
+        if let Value::Object(parameters) = whole {
+            self.parameters = parameters;
+        }
+        problems
     }
 
     /// Puts the result of a calculation where its text stood.

@@ -17,7 +17,7 @@ pub(crate) use halt::{Halt, Outcome};
 pub(crate) use work::Work;
 
 use crate::expression::{Function, Level, Node, Operator};
-use crate::lookup::look_up;
+use crate::lookup::{look_inside, look_up};
 use crate::provenance::{Input, InputSource};
 use crate::{Change, Exactness, Expression, Reason, Sources};
 use operand::describe;
@@ -111,13 +111,29 @@ impl<'a> Evaluator<'a, '_> {
                 Some(Level::Add | Level::Multiply) | None => self.calculate(first, rest),
             },
             Node::Call(function, arguments) => self.call(*function, arguments),
+            Node::Inside(inner, path) => self.inside(node, inner, path),
+        }
+    }
+
+    fn inside(&mut self, whole: &Node, inner: &'a Node, path: &Path) -> Outcome<Cow<'a, Value>> {
+        let missing = |available| Halt::Absent(Reason::NoSuchField { reference: whole.to_string(), available });
+        match self.present(inner)? {
+            Cow::Borrowed(value) => Ok(Cow::Borrowed(look_inside(value, path).map_err(missing)?)),
+            Cow::Owned(value) => {
+                let found = look_inside(&value, path).map_err(missing)?;
+                Ok(Cow::Owned(self.work.copy(found)?))
+            }
         }
     }
 
     /// Notes what goes into the result, each thing once.
     fn note(&mut self, source: InputSource, value: &Value) -> Outcome<()> {
         self.work.spend(self.inputs.len())?;
-        if self.inputs.iter().any(|input| input.source == source && input.value == *value) {
+        let is_same = |input: &Input| {
+            // One place has one value, so only literals have to be compared by theirs.
+            input.source == source && (source != InputSource::Literal || input.value == *value)
+        };
+        if self.inputs.iter().any(is_same) {
             return Ok(());
         }
         let value = self.work.copy(value)?;
@@ -175,7 +191,7 @@ impl<'a> Evaluator<'a, '_> {
             Value::Bool(true) => self.value(then),
             Value::Bool(false) => self.value(otherwise),
             Value::Null => Err(Halt::null(condition)),
-            other => Err(Halt::kind(Function::If, "true or false", describe(other))),
+            other => Err(Halt::kind(&Function::If, "true or false", describe(other))),
         }
     }
 

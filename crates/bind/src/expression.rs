@@ -7,7 +7,7 @@ mod parser;
 mod print;
 mod quoted;
 
-use reknit_protocol::{StepId, Value};
+use reknit_protocol::{Path, StepId, Value};
 
 pub use function::Function;
 pub(crate) use operator::{Level, Operator};
@@ -41,6 +41,8 @@ pub(crate) enum Node {
     /// Operators of one level, from left to right. A list and not a tree, so that a long sum is not a deep one.
     Chain(Box<Node>, Vec<(Operator, Node)>),
     Call(Function, Vec<Node>),
+    /// A place in a value that is no result of a step itself: `first(a.items).price`.
+    Inside(Box<Node>, Path),
 }
 
 impl Expression {
@@ -64,7 +66,7 @@ impl Expression {
             match node {
                 Node::Literal(_) => {}
                 Node::Reference(reference) => found.push(reference),
-                Node::Negate(inner) => open.push(inner),
+                Node::Negate(inner) | Node::Inside(inner, _) => open.push(inner),
                 Node::Chain(first, rest) => {
                     open.extend(rest.iter().rev().map(|(_, node)| node));
                     open.push(first);

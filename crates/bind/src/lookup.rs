@@ -58,6 +58,11 @@ pub(crate) fn look_up<'a>(sources: &'a dyn Sources, step: &StepId, path: &Path) 
     Ok(first)
 }
 
+/// The value at a place of another; or what there is where the way ended.
+pub(crate) fn look_inside<'a>(value: &'a Value, path: &Path) -> Result<&'a Value, Available> {
+    walk(value, None, path.segments()).map(|found| found.value).map_err(|failure| available(&[failure]))
+}
+
 /// The path without a first segment that names the body itself: `response` in a body that has no such key.
 fn without_body_name<'p>(body: &Value, mut path: &'p [Segment]) -> &'p [Segment] {
     while let [Segment::Key(key), rest @ ..] = path

@@ -32,8 +32,7 @@ pub(crate) fn wire(
     schema: &Schema,
 ) {
     let is_given = |name: &str| parameters.names().any(|given| are_alike(given, name));
-    let required: Vec<String> =
-        required(&draft.parameters, schema).into_iter().filter(|name| !is_given(name)).collect();
+    let required: Vec<String> = required(draft, schema).into_iter().filter(|name| !is_given(name)).collect();
     let results = Results::new(sources, from);
     for name in &required {
         match results.find(name, schema) {
@@ -54,14 +53,13 @@ pub(crate) fn wire(
 }
 
 /// The required parameters that are absent.
-fn required(parameters: &Object, schema: &Schema) -> Vec<String> {
-    let problems = schema.problems(&Value::Object(parameters.clone()));
-    let absent =
-        problems.into_iter().filter(|problem| problem.path.is_root()).filter_map(|problem| match problem.kind {
-            ProblemKind::Required { property } => Some(property),
-            _ => None,
-        });
-    absent.collect()
+fn required(draft: &mut Draft, schema: &Schema) -> Vec<String> {
+    let absent = draft.problems(schema).into_iter().filter(|problem| problem.path.is_root());
+    let names = absent.filter_map(|problem| match problem.kind {
+        ProblemKind::Required { property } => Some(property),
+        _ => None,
+    });
+    names.collect()
 }
 
 impl Candidate<'_> {
@@ -122,21 +120,25 @@ impl<'a> Results<'a> {
     fn named(&self, name: &str, matching: Match) -> Vec<Candidate<'a>> {
         let mut found: Vec<Candidate<'a>> = Vec::new();
         for (step, at, object) in &self.objects {
-            for (key, value) in *object {
-                let is_match = match matching {
-                    Match::Exact => key == name,
-                    Match::Spelling => key != name && are_alike(key, name),
-                };
-                let is_twin = || {
-                    let mut others = found.iter();
-                    others.any(|other| other.step == *step && other.value == value && ends_alike(&other.path, key))
-                };
-                if is_match && !is_twin() {
+            for (key, value) in entries(object, name, matching) {
+                let is_twin = found
+                    .iter()
+                    .any(|other| other.step == *step && other.value == value && ends_alike(&other.path, key));
+                if !is_twin {
                     found.push(Candidate { step, path: at.key(key), value });
                 }
             }
         }
         found
+    }
+}
+
+fn entries<'a>(object: &'a Object, name: &str, matching: Match) -> Vec<(&'a str, &'a Value)> {
+    match matching {
+        Match::Spelling => object.iter().filter(|(key, _)| *key != name && are_alike(key, name)).collect(),
+        // Looked up first: every optional parameter asks, and a result can have thousands of keys.
+        Match::Exact if object.contains_key(name) => object.iter().filter(|(key, _)| *key == name).collect(),
+        Match::Exact => Vec::new(),
     }
 }
 

@@ -1,1 +1,157 @@
+use proptest::prelude::*;
+use reknit_protocol::Number;
 
+use super::*;
+
+fn decimal(text: &str) -> Decimal {
+    Decimal::from_number(&Number::parse(text).expect("it is a number")).expect("it is in range").0
+}
+
+fn text(result: Result<Rounded, Undefined>) -> String {
+    let (decimal, exact) = result.expect("there is a result");
+    let mark = if exact == Exactness::Exact { "" } else { "~" };
+    format!("{mark}{}", decimal.to_number().expect("it is a number"))
+}
+
+#[test]
+fn results_are_exact_up_to_34_digits_and_rounded_half_to_even_beyond() {
+    let nines = "9999999999999999999999999999999999";
+    let cases = [
+        ("3", '*', "19.99", "59.97"),
+        ("100", '*', "468.285", "46828.5"),
+        ("0.1", '+', "0.2", "0.3"),
+        ("-5", '+', "5", "0"),
+        ("1", '/', "3", "~0.3333333333333333333333333333333333"),
+        ("2", '/', "3", "~0.6666666666666666666666666666666667"),
+        ("10", '/', "4", "2.5"),
+        ("7", '%', "3", "1"),
+        ("-7", '%', "3", "-1"),
+        ("7.5", '%', "-2", "1.5"),
+        ("1e30", '%', "7", "1"),
+        ("0.003", '%', "1e30", "0.003"),
+        (nines, '+', "1", "10000000000000000000000000000000000"),
+        (nines, '+', "0.5", "~10000000000000000000000000000000000"),
+        ("9999999999999999999999999999999998", '+', "0.5", "~9999999999999999999999999999999998"),
+        ("1", '+', "1e-60", "~1"),
+        ("1", '-', "1e-60", "~1"),
+        ("1e33", '-', "0.9", "999999999999999999999999999999999.1"),
+        ("1e34", '-', "0.95", "~9999999999999999999999999999999999"),
+        (nines, '*', nines, "~9.999999999999999999999999999999998e67"),
+        ("1e6000", '+', "1e-6000", "~1e6000"),
+    ];
+    for (left, operator, right, expected) in cases {
+        let (left_value, right_value) = (decimal(left), decimal(right));
+        let result = match operator {
+            '+' => left_value.add(right_value),
+            '-' => left_value.subtract(right_value),
+            '*' => left_value.multiply(right_value),
+            '/' => left_value.divide(right_value),
+            _ => left_value.remainder(right_value),
+        };
+        assert_eq!(text(result), expected, "case: {left} {operator} {right}");
+    }
+}
+
+#[test]
+fn what_has_no_result_says_so() {
+    assert_eq!(decimal("1").divide(Decimal::ZERO), Err(Undefined::ByZero));
+    assert_eq!(decimal("1").remainder(Decimal::ZERO), Err(Undefined::ByZero));
+    assert_eq!(decimal("1e6000").multiply(decimal("1e200")), Err(Undefined::OutOfRange));
+    assert_eq!(decimal("1e-6000").divide(decimal("1e200")), Err(Undefined::OutOfRange));
+    let huge = Number::parse("1e999999999999999999").expect("it is a number");
+    assert_eq!(Decimal::from_number(&huge), Err(Undefined::OutOfRange));
+}
+
+#[test]
+fn rounding_to_places_goes_half_to_even() {
+    for (number, places, expected) in [
+        ("2.5", 0, "2"),
+        ("3.5", 0, "4"),
+        ("-2.5", 0, "-2"),
+        ("2.675", 2, "2.68"),
+        ("2.665", 2, "2.66"),
+        ("1234.5", -2, "1200"),
+        ("1250", -2, "1200"),
+        ("0.4", 0, "0"),
+        ("5", 40, "5"),
+        ("5", -40, "0"),
+        ("9.99", 1, "10"),
+    ] {
+        let rounded = decimal(number).rounded(places).expect("it is in range");
+        assert_eq!(rounded.to_number().expect("it is a number").to_string(), expected, "case: {number} to {places}");
+    }
+}
+
+#[test]
+fn a_number_of_more_than_34_digits_is_rounded_and_marked() {
+    for (number, expected) in [
+        ("12345678901234567890123456789012345", "~12345678901234567890123456789012340"),
+        ("12345678901234567890123456789012355", "~12345678901234567890123456789012360"),
+        ("12345678901234567890123456789012340", "12345678901234567890123456789012340"),
+        ("123456789012345678901234567890123450.0001", "~123456789012345678901234567890123500"),
+        ("0.00000000000000000000000000000000000000001", "1e-41"),
+        ("-0.0", "0"),
+    ] {
+        let read = Decimal::from_number(&Number::parse(number).expect("it is a number"));
+        assert_eq!(text(read), expected, "case: {number}");
+    }
+}
+
+/// Numbers of any length up to 34 digits, near each other and far apart.
+fn any_decimal() -> impl Strategy<Value = Decimal> {
+    let near = ("-?[0-9]{1,34}", -40_i64..40);
+    let far = ("-?[0-9]{1,34}", -3000_i64..3000);
+    prop_oneof![near, far].prop_map(|(digits, exponent)| {
+        let negative = digits.starts_with('-');
+        let coefficient: u128 = digits.trim_start_matches('-').parse().expect("34 digits fit");
+        Decimal::new(negative, coefficient, exponent).expect("it is in range")
+    })
+}
+
+fn exactly(result: Result<Rounded, Undefined>) -> Option<Decimal> {
+    result.ok().filter(|(_, exact)| *exact == Exactness::Exact).map(|(decimal, _)| decimal)
+}
+
+proptest! {
+    #[test]
+    fn what_is_added_exactly_can_be_taken_away_again(a in any_decimal(), b in any_decimal()) {
+        if let Some(sum) = exactly(a.add(b)) {
+            prop_assert_eq!(exactly(sum.subtract(b)), Some(a));
+        }
+    }
+
+    #[test]
+    fn what_is_multiplied_exactly_can_be_divided_again(a in any_decimal(), b in any_decimal()) {
+        if let Some(product) = exactly(a.multiply(b)) && !b.is_zero() {
+            prop_assert_eq!(exactly(product.divide(b)), Some(a));
+        }
+    }
+
+    #[test]
+    fn the_order_of_operands_does_not_matter(a in any_decimal(), b in any_decimal()) {
+        prop_assert_eq!(a.add(b), b.add(a));
+        prop_assert_eq!(a.multiply(b), b.multiply(a));
+        prop_assert_eq!(a.subtract(b).map(|(d, e)| (d.negated(), e)), b.subtract(a));
+    }
+
+    #[test]
+    fn every_number_reads_back_as_itself(a in any_decimal()) {
+        let number = a.to_number().expect("it can be written");
+        prop_assert_eq!(Decimal::from_number(&number), Ok((a, Exactness::Exact)));
+    }
+
+    #[test]
+    fn integers_agree_with_the_machine(a in any::<i64>(), b in any::<i64>()) {
+        let (left, right) = (decimal(&a.to_string()), decimal(&b.to_string()));
+        let wide = |value: i128| exactly(Ok((decimal(&value.to_string()), Exactness::Exact)));
+        let (a, b) = (i128::from(a), i128::from(b));
+        prop_assert_eq!(exactly(left.add(right)), wide(a + b));
+        prop_assert_eq!(exactly(left.subtract(right)), wide(a - b));
+        if (a * b).unsigned_abs() < LIMIT {
+            prop_assert_eq!(exactly(left.multiply(right)), wide(a * b));
+        }
+        if b != 0 {
+            prop_assert_eq!(exactly(left.remainder(right)), wide(a % b));
+        }
+    }
+}

@@ -59,7 +59,7 @@ impl<'a> Evaluator<'a, '_> {
         let text = self.text(node, function)?;
         Moment::parse(&text).ok_or_else(|| {
             let shown = super::describe(&Value::from(text.as_ref()));
-            Halt::kind(function, "a date or time without a zone, such as 2025-03-01, 14:30 or 2025-03-01T14:30", shown)
+            Halt::kind(&function, "a date or time without a zone, such as 2025-03-01, 14:30 or 2025-03-01T14:30", shown)
         })
     }
 

@@ -22,7 +22,7 @@ impl Halt {
         Self::Absent(Reason::Null { what: node.to_string() })
     }
 
-    pub(super) fn kind(operation: impl ToString, expected: &str, found: String) -> Self {
+    pub(super) fn kind(operation: &dyn std::fmt::Display, expected: &str, found: String) -> Self {
         Self::Fault(Fault::Kind { operation: operation.to_string(), expected: expected.to_owned(), found })
     }
 

@@ -40,7 +40,7 @@ impl<'a> Evaluator<'a, '_> {
                 self.work.spend(text.len())?;
                 Ok(owned(text.chars().count()))
             }
-            other => Err(Halt::kind(Function::Len, "a list, a text or an object", describe(other))),
+            other => Err(Halt::kind(&Function::Len, "a list, a text or an object", describe(other))),
         }
     }
 
@@ -53,7 +53,7 @@ impl<'a> Evaluator<'a, '_> {
                 Value::String(text) => Cow::Borrowed(text.as_str()),
                 Value::Number(_) | Value::Bool(_) => Cow::Owned(item.to_string()),
                 Value::Null => return Err(Halt::Absent(Reason::Null { what: format!("item {index} of {list}") })),
-                other => return Err(Halt::kind(Function::Join, "texts, numbers or booleans", describe(other))),
+                other => return Err(Halt::kind(&Function::Join, "texts, numbers or booleans", describe(other))),
             };
             self.work.spend(separator.len() + text.len())?;
             if index > 0 {
@@ -140,7 +140,7 @@ fn sorted_order(left: &Value, right: &Value) -> Ordering {
 }
 
 fn field_of<'v>(item: &'v Value, field: &str, index: usize, function: Function) -> Outcome<&'v Value> {
-    let Value::Object(object) = item else { return Err(Halt::kind(function, "a list of objects", describe(item))) };
+    let Value::Object(object) = item else { return Err(Halt::kind(&function, "a list of objects", describe(item))) };
     object.get(field).ok_or_else(|| Halt::Fault(Fault::NoSuchField { index, field: field.to_owned() }))
 }
 

@@ -12,6 +12,9 @@ use crate::{Fault, Reason};
 /// How many texts that were taken for numbers are listed one by one.
 const LISTED: usize = 50;
 
+/// What it costs to calculate with a number, beside looking at one.
+const CALCULATION: usize = 8;
+
 /// How much of a text a message quotes.
 const QUOTED: usize = 40;
 
@@ -52,7 +55,9 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
+    /// The number in a value, to calculate with.
     pub(super) fn decimal(&mut self, value: &Value, operation: &dyn std::fmt::Display) -> Outcome<Decimal> {
+        self.work.spend(CALCULATION)?;
         let number = self.number(value, operation)?;
         Ok(self.rounded(Decimal::from_number(&number)?))
     }
@@ -73,7 +78,7 @@ impl<'a> Evaluator<'a, '_> {
         match self.present(node)? {
             Cow::Borrowed(Value::String(text)) => Ok(Cow::Borrowed(text)),
             Cow::Owned(Value::String(text)) => Ok(Cow::Owned(text)),
-            other => Err(Halt::kind(function, "a text", describe(&other))),
+            other => Err(Halt::kind(&function, "a text", describe(&other))),
         }
     }
 
@@ -84,7 +89,7 @@ impl<'a> Evaluator<'a, '_> {
                 self.work.spend(items.len())?;
                 Ok(items)
             }
-            Err(other) => Err(Halt::kind(function, "a list", describe(&other))),
+            Err(other) => Err(Halt::kind(&function, "a list", describe(&other))),
         }
     }
 

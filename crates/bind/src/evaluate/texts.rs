@@ -11,12 +11,12 @@ use crate::expression::{Function, Node};
 impl<'a> Evaluator<'a, '_> {
     pub(super) fn call_on_texts(&mut self, function: Function, arguments: &'a [Node]) -> Outcome<Cow<'a, Value>> {
         match (function, arguments) {
-            (Function::Lower, [only]) => self.on_text(only, function, |text| text.to_lowercase()),
-            (Function::Upper, [only]) => self.on_text(only, function, |text| text.to_uppercase()),
+            (Function::Lower, [only]) => self.on_text(only, function, str::to_lowercase),
+            (Function::Upper, [only]) => self.on_text(only, function, str::to_uppercase),
             (Function::Trim, [only]) => self.on_text(only, function, |text| text.trim().to_owned()),
             (Function::Split, [text, separator]) => self.split(text, separator),
             (Function::Replace, [text, what, with]) => self.replace(text, what, with),
-            (Function::ToNumber, [only]) => self.to_number(only),
+            (Function::ToNumber, [only]) => self.read_number(only),
             (Function::ToString, [only]) => self.write(only),
             _ => Err(Halt::arguments(function)),
         }
@@ -56,15 +56,15 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(text.replace(what.as_ref(), &with)))
     }
 
-    fn to_number(&mut self, node: &'a Node) -> Outcome<Cow<'a, Value>> {
+    fn read_number(&mut self, node: &'a Node) -> Outcome<Cow<'a, Value>> {
         let value = self.present(node)?;
         match value.as_ref() {
             Value::Number(_) => Ok(value),
             Value::String(text) => match Number::parse(text.trim()) {
                 Ok(number) => Ok(owned(number)),
-                Err(_) => Err(Halt::kind(Function::ToNumber, "the text of a number", describe(&value))),
+                Err(_) => Err(Halt::kind(&Function::ToNumber, "the text of a number", describe(&value))),
             },
-            other => Err(Halt::kind(Function::ToNumber, "a text", describe(other))),
+            other => Err(Halt::kind(&Function::ToNumber, "a text", describe(other))),
         }
     }
 

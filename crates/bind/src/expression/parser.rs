@@ -87,7 +87,10 @@ impl Parser<'_, '_> {
 
     fn single(&mut self) -> Parsed<Node> {
         match self.cursor.peek() {
-            Some('(') => self.enclosed("(", ")", "`)`"),
+            Some('(') => {
+                let node = self.enclosed("(", ")", "`)`")?;
+                self.inside(node)
+            }
             // Braces inside braces, `{{100 * {{a.price}}}}`, can only mean what parentheses do.
             Some('{') if self.cursor.rest().starts_with("{{") => self.enclosed("{{", "}}", "`}}`"),
             Some('[') => self.quoted_step(),
@@ -104,6 +107,12 @@ impl Parser<'_, '_> {
         if self.cursor.eat(close) { Ok(node) } else { Err(self.unexpected(expected)) }
     }
 
+    /// The node, or the place in it that is named behind it.
+    fn inside(&mut self, node: Node) -> Parsed<Node> {
+        let path = self.path()?;
+        Ok(if path.is_root() { node } else { Node::Inside(Box::new(node), path) })
+    }
+
     fn name_or_number(&mut self, first: char) -> Parsed<Node> {
         let rest = self.cursor.rest();
         let (name, behind) = rest.split_at_checked(name_len(rest)).unwrap_or((rest, ""));
@@ -118,7 +127,8 @@ impl Parser<'_, '_> {
             return Ok(Node::Literal(value));
         }
         if behind.starts_with('(') {
-            return self.call(name);
+            let call = self.call(name)?;
+            return self.inside(call);
         }
         if let Some(id) = self.ids.at_start_of(rest) {
             self.cursor.take(id.as_str().len());

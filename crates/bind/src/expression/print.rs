@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Expression, Node};
+use crate::reference::Tail;
 
 impl fmt::Display for Expression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,6 +32,9 @@ impl fmt::Display for Node {
                 }
                 out.write_str(")")
             }
+            // Only a call can be followed by a point and still be read as the same thing.
+            Self::Inside(node, path) if matches!(**node, Self::Call(..)) => write!(out, "{node}{}", Tail(path)),
+            Self::Inside(node, path) => write!(out, "({node}){}", Tail(path)),
         }
     }
 }

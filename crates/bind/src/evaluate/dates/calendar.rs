@@ -11,21 +11,21 @@ const CYCLE: i64 = 146_097;
 pub(super) struct Day {
     pub(super) year: i64,
     pub(super) month: i64,
-    pub(super) day: i64,
+    pub(super) date: i64,
 }
 
 impl Day {
     /// `None` if the calendar has no such day.
-    pub(super) fn new(year: i64, month: i64, day: i64) -> Option<Self> {
+    pub(super) fn new(year: i64, month: i64, date: i64) -> Option<Self> {
         let exists =
-            (1..=9999).contains(&year) && (1..=12).contains(&month) && (1..=month_length(year, month)).contains(&day);
-        exists.then_some(Self { year, month, day })
+            (1..=9999).contains(&year) && (1..=12).contains(&month) && (1..=month_length(year, month)).contains(&date);
+        exists.then_some(Self { year, month, date })
     }
 
     /// Days since the first of March of the year 0. Years begin in March here, so that the odd day comes last.
     pub(super) fn count(self) -> i64 {
         let (year, month) = if self.month > 2 { (self.year, self.month - 3) } else { (self.year - 1, self.month + 9) };
-        365 * year + year / 4 - year / 100 + year / 400 + days_before(month) + self.day - 1
+        365 * year + year / 4 - year / 100 + year / 400 + days_before(month) + self.date - 1
     }
 
     /// The day with this count.
@@ -44,7 +44,7 @@ impl Day {
     pub(super) fn plus_months(self, months: i64) -> Option<Self> {
         let total = (self.year * 12 + self.month - 1).checked_add(months)?;
         let (year, month) = (total.div_euclid(12), total.rem_euclid(12) + 1);
-        Self::new(year, month, self.day.min(month_length(year, month)))
+        Self::new(year, month, self.date.min(month_length(year, month)))
     }
 }
 

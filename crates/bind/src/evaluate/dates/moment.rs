@@ -99,7 +99,7 @@ impl fmt::Display for Moment {
 }
 
 fn write_date(out: &mut fmt::Formatter<'_>, day: Day) -> fmt::Result {
-    write!(out, "{:04}-{:02}-{:02}", day.year, day.month, day.day)
+    write!(out, "{:04}-{:02}-{:02}", day.year, day.month, day.date)
 }
 
 fn write_time(out: &mut fmt::Formatter<'_>, second: i64, form: Clock) -> fmt::Result {

@@ -1,0 +1,120 @@
+//! What a model says should be different.
+
+use reknit_bind::{Bound, Corrected, CorrectionError, Provenance, correct};
+use reknit_salvage::Schema;
+
+use crate::kit::{Results, object, schema};
+
+const CONVERT: &str = r#"{"type": "object", "required": ["amount", "from_currency"], "additionalProperties": false, "properties": {
+    "amount": {"type": "number", "exclusiveMinimum": 0}, "from_currency": {"type": "string", "enum": ["USD", "KRW"]},
+    "note": {"type": "string"}, "limits": {"type": "object", "properties": {"low": {"type": "number"}, "high": {"type": "number"}}}}}"#;
+
+const CURRENT: &str = r#"{"amount": 0, "from_currency": "USD", "limits": {"low": 1, "high": 2}}"#;
+
+fn results() -> Results {
+    Results::new(r#"{"step-1": {"price": 468.285, "none": null}}"#)
+}
+
+fn apply(correction: &str, under: Option<&Schema>) -> Result<Corrected, CorrectionError> {
+    let results = results();
+    correct(&object(CURRENT), &object(correction), &results, &results.ids(), under, "context")
+}
+
+fn changed(correction: &str) -> Bound {
+    match apply(correction, Some(&schema(CONVERT))) {
+        Ok(Corrected::Changed(bound)) => bound,
+        other => panic!("{correction} should change something: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_not_mentioned_stays() {
+    let bound = changed(r#"{"amount": 5}"#);
+    assert_eq!(bound.parameters.to_string(), r#"{"amount":5,"from_currency":"USD","limits":{"low":1,"high":2}}"#);
+    assert_eq!(bound.provenance, [("amount".to_owned(), Provenance::Corrected { rung: "context".to_owned() })]);
+    let bound = changed(r#"{"amount": 5, "limits": {"high": 9}}"#);
+    assert_eq!(bound.parameters.get("limits").map(ToString::to_string), Some(r#"{"low":1,"high":9}"#.to_owned()));
+}
+
+#[test]
+fn a_calculation_is_done_by_us() {
+    for correction in [
+        r#"{"amount": "{{100 * step-1.price}}"}"#,
+        r#"{"amount": "100 * step-1.price"}"#,
+        r#"{"amount": "100 * step-1.response.price"}"#,
+        r#"{"amount": "100 * {{step-1.price}}"}"#,
+        r#"{"amount": "100 * 468.285"}"#,
+        r#"{"Amount": "step-1.price * 100"}"#,
+    ] {
+        let bound = changed(correction);
+        assert_eq!(bound.parameters.get("amount").map(ToString::to_string), Some("46828.5".to_owned()), "{correction}");
+        assert!(matches!(bound.origin("amount"), Some(Provenance::Expression { .. })), "{correction}");
+    }
+    let bound = changed(r#"{"amount": "step-1.response.price"}"#);
+    assert_eq!(bound.parameters.get("amount").map(ToString::to_string), Some("468.285".to_owned()));
+    let bound = changed(r#"{"amount": 1, "limits": {"low": "2 * step-1.price"}}"#);
+    assert_eq!(bound.parameters.get("limits").map(ToString::to_string), Some(r#"{"low":936.57,"high":2}"#.to_owned()));
+}
+
+#[test]
+fn a_text_that_is_allowed_stays_a_text() {
+    let bound = changed(r#"{"amount": 1, "note": "100 * step-1.price"}"#);
+    assert_eq!(bound.parameters.get("note").and_then(|note| note.as_str()), Some("100 * step-1.price"));
+    assert!(matches!(bound.origin("note"), Some(Provenance::Corrected { .. })));
+    let bound = changed(r#"{"amount": "46828.5", "from_currency": "krw"}"#);
+    assert_eq!(bound.parameters.get("amount").map(ToString::to_string), Some("46828.5".to_owned()));
+    assert!(matches!(bound.origin("amount"), Some(Provenance::Corrected { .. })));
+    let kinds: Vec<&str> = bound.changes.iter().map(|change| change.kind.as_str()).collect();
+    assert_eq!(kinds, ["number_in_string", "enum_spelling"]);
+}
+
+#[test]
+fn a_correction_that_changes_nothing_says_so() {
+    for correction in
+        ["{}", r#"{"amount": 0}"#, r#"{"amount": 0.0, "limits": {"low": 1}}"#, r#"{"fromCurrency": "USD"}"#]
+    {
+        assert_eq!(apply(correction, Some(&schema(CONVERT))), Ok(Corrected::Unchanged), "case: {correction}");
+    }
+    assert_eq!(apply(r#"{"amount": 0}"#, None), Ok(Corrected::Unchanged));
+}
+
+#[test]
+fn a_null_takes_an_optional_field_out() {
+    let bound = changed(r#"{"amount": 1, "limits": null}"#);
+    assert_eq!(bound.parameters.to_string(), r#"{"amount":1,"from_currency":"USD"}"#);
+    assert_eq!(bound.changes[0].kind, "null_for_optional");
+}
+
+#[test]
+fn what_cannot_be_applied_is_refused_with_its_reason() {
+    let errors = [
+        r#"{"amount": 1, "currency": "USD"}"#,
+        r#"{"amount": "{{step-2.price}}"}"#,
+        r#"{"amount": "{{step-1.cost}}"}"#,
+        r#"{"amount": "step-1.none"}"#,
+        r#"{"amount": "2 * step-1.none"}"#,
+        r#"{"amount": -5}"#,
+        r#"{"amount": "a lot"}"#,
+    ]
+    .map(|correction| {
+        let error = apply(correction, Some(&schema(CONVERT))).expect_err("it is refused");
+        let source = std::error::Error::source(&error).map(|source| format!(" ({source})")).unwrap_or_default();
+        format!("{error}{source}")
+    });
+    insta::assert_snapshot!(errors.join("\n"), @r#"
+    unknown fields: currency
+    a template in the correction cannot be read (`$.amount`, character 3: there is no step `step-2`; did you mean `step-1`?)
+    the correction has no value for `amount`: `step-1.cost`: no such field (has: price, none)
+    the correction has no value for `amount`: `step-1.none` is null
+    the correction has no value for `amount`: `step-1.none` is null
+    the corrected parameters do not fit: `$.amount`: expected more than 0, found -5
+    the corrected parameters do not fit: `$.amount`: expected a number, found the string "a lot"
+    "#);
+}
+
+#[test]
+fn an_open_schema_takes_other_fields() {
+    let open = schema(r#"{"properties": {"amount": {"type": "number"}}}"#);
+    let Ok(Corrected::Changed(bound)) = apply(r#"{"currency": "EUR"}"#, Some(&open)) else { panic!("it is taken") };
+    assert_eq!(bound.parameters.get("currency").and_then(|value| value.as_str()), Some("EUR"));
+}

@@ -1,0 +1,19 @@
+//! Binding, through the public API.
+
+// The attribute tells clippy that the helpers of tests are tests too, and may panic.
+#![cfg(test)]
+
+mod any;
+mod binding;
+mod corrections;
+mod defects;
+mod errors;
+mod expressions;
+mod functions;
+mod kit;
+mod laws;
+mod limits;
+mod references;
+mod serial;
+mod templates;
+mod wiring;

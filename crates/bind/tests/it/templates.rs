@@ -1,0 +1,76 @@
+//! Text with values in it, and what is not a template.
+
+use reknit_bind::{Parameters, Template};
+use reknit_protocol::Value;
+
+use crate::kit::{Results, bound, bound_to, ids, json, object, reasons, unbound};
+
+#[test]
+fn values_stand_in_texts_and_nested_values() {
+    let results = Results::new(r#"{"a": {"n": 1000000, "s": "x", "b": true, "p": 1.50, "list": [1], "o": {"k": 1}}}"#);
+    for (template, expected) in [
+        (r#""{{a.n}} of {{a.s}}""#, r#""1000000 of x""#),
+        (r#""{{a.b}}: {{a.p}} and {{2 * a.p}}""#, r#""true: 1.50 and 3""#),
+        (r#""{{a.s}}{{a.s}}""#, r#""xx""#),
+        (r#"" {{a.n}}""#, r#"" 1000000""#),
+        (r#"{"deep": [{"x": "{{a.list}}"}, 1, "{{a.n}}!"]}"#, r#"{"deep":[{"x":[1]},1,"1000000!"]}"#),
+        (r#""{{{{a.n}}""#, r#""{{a.n}}""#),
+        (r#"["{{{{", "{{a.s}}"]"#, r#"["{{","x"]"#),
+        (r#""{{{{{{a.s}}}}""#, r#""{{x}}""#),
+        (r#""{\"k\": {{a.n}}}""#, r#""{\"k\": 1000000}""#),
+        (r#""}} {a} { {""#, r#""}} {a} { {""#),
+        (r#""{{join(a.list, \"}}\")}}""#, r#""1""#),
+        (r#""{{100 * {{a.p}}}}""#, "150"),
+        ("null", "null"),
+        ("1e2", "1e2"),
+    ] {
+        let bound = bound(bound_to(&format!(r#"{{"p": {template}}}"#), &results, None));
+        assert_eq!(bound.parameters.get("p"), Some(&json(expected)), "case: {template}");
+        assert_eq!(
+            bound.parameters.get("p").map(Value::to_string),
+            Some(json(expected).to_string()),
+            "case: {template}"
+        );
+    }
+}
+
+#[test]
+fn null_and_containers_cannot_stand_in_a_text() {
+    let results = Results::new(r#"{"a": {"null": null, "list": [1], "o": {}}}"#);
+    let plan = r#"{"n": "x {{a[\"null\"]}}", "l": "x {{a.list}}", "o": "x {{a.o}}", "m": "x {{a.m}}"}"#;
+    insta::assert_snapshot!(reasons(&unbound(bound_to(plan, &results, None))), @"
+    `n`: `a.null` is null
+    `l`: `a.list` is an array, which cannot stand inside a text
+    `o`: `a.o` is an object, which cannot stand inside a text
+    `m`: `a.m`: no such field (has: null, list, o)
+    ");
+}
+
+#[test]
+fn braces_in_results_are_only_text() {
+    let results = Results::new(r#"{"a": {"evil": "{{b.secret}}"}, "b": {"secret": "hidden"}}"#);
+    let plan =
+        r#"{"whole": "{{a.evil}}", "text": "got {{a.evil}}", "made": "{{replace(\"[b.secret]\", \"[\", a.evil)}}"}"#;
+    let bound = bound(bound_to(plan, &results, None));
+    assert_eq!(
+        bound.parameters.to_string(),
+        r#"{"whole":"{{b.secret}}","text":"got {{b.secret}}","made":"{{b.secret}}b.secret]"}"#
+    );
+}
+
+#[test]
+fn dependencies_are_inferred_from_references() {
+    let ids = ids(&["a", "b", "c", "d"]);
+    let plan = object(r#"{"x": "{{c.x}} {{a.y}}", "y": [{"z": "{{if(a.z, b.z, c.z)}}"}], "w": "d.x"}"#);
+    let parameters = Parameters::parse(&plan, &ids).expect("it parses");
+    assert_eq!(parameters.steps(), [ids[2].clone(), ids[0].clone(), ids[1].clone()]);
+    let references: Vec<String> = parameters.references().iter().map(ToString::to_string).collect();
+    assert_eq!(references, ["c.x", "a.y", "a.z", "b.z", "c.z"]);
+    assert_eq!(parameters.names().collect::<Vec<_>>(), ["x", "y", "w"]);
+}
+
+#[test]
+fn values_without_templates_are_literals_as_a_whole() {
+    let value = json(r#"{"a": [1, {"b": "x"}], "c": null}"#);
+    assert_eq!(Template::parse(&value, &[]), Ok(Template::Literal(value)));
+}
