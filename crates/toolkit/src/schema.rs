@@ -4,7 +4,7 @@ mod hints;
 mod words;
 
 pub(crate) use hints::{example, summary};
-pub(crate) use words::{allowed, branches, expected, resolve};
+pub(crate) use words::{Form, allowed, branches, expected, resolve};
 
 use reknit_protocol::Value;
 use schemars::generate::SchemaSettings;

@@ -1,9 +1,9 @@
 //! What is wrong with arguments, in the words of the protocol.
 
 use reknit_protocol::tool::codes;
-use reknit_protocol::{Category, Object, Path, Retryable, ToolError, Value};
+use reknit_protocol::{Category, Kind, Object, Path, Retryable, ToolError, Value};
 
-use crate::schema::{example, expected};
+use crate::schema::{Form, example, expected};
 
 /// More than anybody mends at once.
 const MAX_PROBLEMS: usize = 10;
@@ -18,11 +18,37 @@ pub(super) enum Misfit {
     /// A field is there that nobody declared.
     Unknown { path: Path, meant: Option<String>, known: Vec<String> },
     /// A value of another kind.
-    Kind { path: Path, schema: Value, actual: &'static str },
+    Kind { path: Path, schema: Value, actual: Actual },
     /// A value that is not one of those listed.
     NotListed { path: Path, allowed: Vec<Value>, actual: Value },
     /// A value beyond a bound.
-    Bound { path: Path, rule: String, actual: String },
+    Bound { path: Path, rule: String, actual: Value },
+    /// A value that could be so many things that looking for the right one was given up.
+    TooManyWays { path: Path },
+}
+
+/// The kind of a value that was not expected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Actual {
+    Kind(Kind),
+    /// Where only a whole number will do.
+    Fraction,
+}
+
+impl Actual {
+    fn bare(self) -> &'static str {
+        match self {
+            Self::Kind(kind) => kind.as_str(),
+            Self::Fraction => "number with a fraction",
+        }
+    }
+
+    fn with_article(self) -> &'static str {
+        match self {
+            Self::Kind(kind) => kind.with_article(),
+            Self::Fraction => "a number with a fraction",
+        }
+    }
 }
 
 /// The error about the first misfit; a missing field comes before everything else, because nothing works without it.
@@ -44,7 +70,8 @@ impl Misfit {
             | Self::Unknown { path, .. }
             | Self::Kind { path, .. }
             | Self::NotListed { path, .. }
-            | Self::Bound { path, .. } => path,
+            | Self::Bound { path, .. }
+            | Self::TooManyWays { path } => path,
         }
     }
 
@@ -65,9 +92,13 @@ impl Misfit {
         match self {
             Self::Missing { .. } => format!("`{field}` is required"),
             Self::Unknown { .. } => format!("there is no field `{field}`"),
-            Self::Kind { schema, actual, .. } => format!("`{field}` must be {}, not {actual}", expected(root, schema)),
+            Self::Kind { schema, actual, .. } => {
+                let expected = expected(root, schema, Form::WithArticle);
+                format!("`{field}` must be {expected}, not {}", actual.with_article())
+            }
             Self::NotListed { allowed, .. } => format!("`{field}` must be one of {}", list(allowed)),
             Self::Bound { rule, .. } => format!("`{field}` must be {rule}"),
+            Self::TooManyWays { .. } => format!("`{field}` can be read in too many ways"),
         }
     }
 
@@ -76,13 +107,14 @@ impl Misfit {
         match self {
             Self::Missing { schema, .. } | Self::Kind { schema, .. } => {
                 let example = example(root, schema).map_or_else(String::new, |value| format!(", for example {value}"));
-                format!("send `{field}` as {}{example}", expected(root, schema))
+                format!("send `{field}` as {}{example}", expected(root, schema, Form::WithArticle))
             }
             Self::Unknown { meant: Some(meant), .. } => format!("did you mean `{meant}`?"),
             Self::Unknown { known, .. } if known.is_empty() => "leave it out: nothing is taken here".to_owned(),
             Self::Unknown { known, .. } => format!("leave it out; the fields are {}", known.join(", ")),
             Self::NotListed { allowed, .. } => format!("send one of {}", list(allowed)),
             Self::Bound { rule, .. } => format!("send a value that is {rule}"),
+            Self::TooManyWays { .. } => "send a simpler value".to_owned(),
         }
     }
 
@@ -90,7 +122,7 @@ impl Misfit {
     fn add_facts(&self, root: &Value, details: &mut Object) {
         match self {
             Self::Missing { schema, .. } => {
-                details.insert("expected", expected(root, schema));
+                details.insert("expected", expected(root, schema, Form::Bare));
                 if let Some(example) = example(root, schema) {
                     details.insert("example", example);
                 }
@@ -102,8 +134,8 @@ impl Misfit {
                 details.insert("fields", known.iter().map(|name| name.as_str().into()).collect::<Vec<Value>>());
             }
             Self::Kind { schema, actual, .. } => {
-                details.insert("expected", expected(root, schema));
-                details.insert("actual", *actual);
+                details.insert("expected", expected(root, schema, Form::Bare));
+                details.insert("actual", actual.bare());
                 if let Some(example) = example(root, schema) {
                     details.insert("example", example);
                 }
@@ -114,8 +146,9 @@ impl Misfit {
             }
             Self::Bound { rule, actual, .. } => {
                 details.insert("expected", rule.as_str());
-                details.insert("actual", actual.as_str());
+                details.insert("actual", brief(actual));
             }
+            Self::TooManyWays { .. } => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use reknit_protocol::{Object, Path, Value};
 
 use super::bounds;
-use super::misfit::Misfit;
+use super::misfit::{Actual, Misfit};
 use super::nearest::nearest;
 use crate::schema::{allowed, branches, resolve};
 
@@ -14,11 +14,15 @@ use crate::schema::{allowed, branches, resolve};
 pub(super) struct Walk<'a> {
     root: &'a Value,
     found: Vec<Misfit>,
+    /// How many more values may be copied.
+    copies: usize,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(root: &'a Value) -> Self {
-        Self { root, found: Vec::new() }
+    /// A walk that may copy so many values to try alternatives. Alternatives inside alternatives could otherwise be
+    /// tried without end.
+    pub(super) fn new(root: &'a Value, copies: usize) -> Self {
+        Self { root, found: Vec::new(), copies }
     }
 
     pub(super) fn visit_root(&mut self, value: &mut Value) {
@@ -77,8 +81,8 @@ impl<'a> Walk<'a> {
             return true;
         }
         let actual = match value {
-            Value::Number(_) if words.contains(&"integer") => "a number with a fraction",
-            _ => value.kind().with_article(),
+            Value::Number(_) if words.contains(&"integer") => Actual::Fraction,
+            _ => Actual::Kind(value.kind()),
         };
         self.found.push(Misfit::Kind { path: path.clone(), schema: schema.clone(), actual });
         false
@@ -88,9 +92,14 @@ impl<'a> Walk<'a> {
     fn visit_branches(&mut self, schema: &Value, branches: &'a [Value], value: &mut Value, path: &Path) {
         let mut attempts = Vec::new();
         for branch in branches {
+            let Some(left) = self.copies.checked_sub(size(value)) else {
+                self.found.push(Misfit::TooManyWays { path: path.clone() });
+                return;
+            };
             let mut copy = value.clone();
-            let mut walk = Walk::new(self.root);
+            let mut walk = Walk::new(self.root, left);
             walk.visit(branch, &mut copy, path);
+            self.copies = walk.copies;
             if walk.found.is_empty() {
                 *value = copy;
                 return;
@@ -107,7 +116,7 @@ impl<'a> Walk<'a> {
         if let (Some(only), None) = (meant.next(), meant.next()) {
             self.found.extend(only);
         } else {
-            let actual = value.kind().with_article();
+            let actual = Actual::Kind(value.kind());
             self.found.push(Misfit::Kind { path: path.clone(), schema: schema.clone(), actual });
         }
     }
@@ -145,5 +154,14 @@ impl<'a> Walk<'a> {
                 self.visit(schema, item, &path.index(index));
             }
         }
+    }
+}
+
+/// How many values a value is made of.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(size).sum::<usize>() + 1,
+        Value::Object(object) => object.values().map(size).sum::<usize>() + 1,
+        _ => 1,
     }
 }

@@ -16,12 +16,21 @@ pub(crate) fn resolve<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a 
     None
 }
 
-/// `number`, `array of string`, `one of "metric", "imperial"`, `string or null`.
-pub(crate) fn expected(root: &Value, schema: &Value) -> String {
-    in_words(root, schema, MAX_LEVELS)
+/// How a type is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// For programs: `number`.
+    Bare,
+    /// For sentences: `a number`.
+    WithArticle,
 }
 
-fn in_words(root: &Value, schema: &Value, levels: usize) -> String {
+/// `number`, `array of string`, `one of "metric", "imperial"`, `string or null`.
+pub(crate) fn expected(root: &Value, schema: &Value, form: Form) -> String {
+    in_words(root, schema, form, MAX_LEVELS)
+}
+
+fn in_words(root: &Value, schema: &Value, form: Form, levels: usize) -> String {
     let (Some(schema), Some(levels)) = (resolve(root, schema), levels.checked_sub(1)) else {
         return "any value".to_owned();
     };
@@ -33,12 +42,14 @@ fn in_words(root: &Value, schema: &Value, levels: usize) -> String {
         };
     }
     if let Some(branches) = branches(schema) {
-        let words: Vec<String> = branches.iter().map(|branch| in_words(root, branch, levels)).collect();
+        let words: Vec<String> = branches.iter().map(|branch| in_words(root, branch, form, levels)).collect();
         return words.join(" or ");
     }
     let one = |word: &str| match schema.get("items") {
-        Some(items) if word == "array" => format!("array of {}", in_words(root, items, levels)),
-        _ => word.to_owned(),
+        Some(items) if word == "array" => {
+            format!("{} of {}", named(word, form), in_words(root, items, Form::Bare, levels))
+        }
+        _ => named(word, form),
     };
     match schema.get("type") {
         Some(Value::String(word)) => one(word),
@@ -46,6 +57,14 @@ fn in_words(root: &Value, schema: &Value, levels: usize) -> String {
             words.iter().filter_map(Value::as_str).map(one).collect::<Vec<String>>().join(" or ")
         }
         _ => "any value".to_owned(),
+    }
+}
+
+fn named(word: &str, form: Form) -> String {
+    match (form, word) {
+        (Form::Bare, _) | (Form::WithArticle, "null") => word.to_owned(),
+        (Form::WithArticle, "array" | "integer" | "object") => format!("an {word}"),
+        (Form::WithArticle, _) => format!("a {word}"),
     }
 }
 
