@@ -34,9 +34,8 @@ impl Tools {
     }
 
     async fn send(&self, call: &CallTool, url: &reqwest::Url) -> Result<ToolReply, TransportFailure> {
-        let mut request = self
-            .client
-            .http
+        let client = if call.needs_claim() { &self.client.unpooled } else { &self.client.http };
+        let mut request = client
             .post(url.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json")

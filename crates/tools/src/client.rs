@@ -15,6 +15,9 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) http: reqwest::Client,
+    /// Makes a connection for each call. On one that was kept, a tool that has just gone cannot be told from one that
+    /// went while it worked, and a call that must not happen twice would be in doubt for nothing.
+    pub(crate) unpooled: reqwest::Client,
 }
 
 /// The client could not be set up.
@@ -27,14 +30,16 @@ impl Client {
     pub fn new() -> Result<Self, ClientError> {
         // Another part of the process may have chosen a provider before; any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECT_LIMIT)
-            .no_proxy()
-            .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
-            .build()?;
-        Ok(Self { http })
+        Ok(Self { http: builder().build()?, unpooled: builder().pool_max_idle_per_host(0).build()? })
     }
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_LIMIT)
+        .no_proxy()
+        .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
 }
 
 /// The tools that can be called.
