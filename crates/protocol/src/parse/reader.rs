@@ -14,11 +14,17 @@ pub(super) struct Reader<'a> {
     /// Room for the string that is being put together from runs and escapes.
     pub(super) buffer: String,
     depth: usize,
+    /// How many keys the last object at each of the outer depths had: the next one there is often alike, and gets its
+    /// memory in one piece.
+    alike: [u8; 8],
 }
+
+/// The most keys that room is made for in advance. More than a few would let a small text ask for much memory.
+const ROOM: u8 = 16;
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, buffer: String::new(), depth: 0 }
+        Self { text, at: 0, buffer: String::new(), depth: 0, alike: [0; 8] }
     }
 
     /// One value and nothing else.
@@ -85,16 +91,22 @@ impl<'a> Reader<'a> {
 
     fn object(&mut self) -> Parsed<Object> {
         self.enter()?;
-        let mut object = Object::new();
-        if self.token() != Some(b'}') {
-            loop {
-                self.entry(&mut object)?;
-                match self.token() {
-                    Some(b',') => self.at += 1,
-                    Some(b'}') => break,
-                    _ => return Err(self.unexpected("`,` or `}`")),
-                }
+        if self.token() == Some(b'}') {
+            self.leave();
+            return Ok(Object::new());
+        }
+        let depth = self.depth;
+        let mut object = Object::with_capacity(self.alike.get(depth).copied().unwrap_or(0).into());
+        loop {
+            self.entry(&mut object)?;
+            match self.token() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => break,
+                _ => return Err(self.unexpected("`,` or `}`")),
             }
+        }
+        if let Some(alike) = self.alike.get_mut(depth) {
+            *alike = u8::try_from(object.len()).unwrap_or(u8::MAX).min(ROOM);
         }
         self.leave();
         Ok(object)

@@ -11,6 +11,12 @@ use crate::Value;
 /// same unknown fields; order does not count, as in JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Extra {
+    // One pointer: every type of the protocol carries this, most have nothing in it, and errors must stay small.
+    written: Option<Box<Written>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Written {
     slots: Vec<(String, Slot)>,
 }
 
@@ -35,11 +41,12 @@ impl Extra {
     /// type says about it is what is written.
     pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         let (key, slot) = (key.into(), Slot::Unknown(value.into()));
-        match self.slots.iter_mut().find(|(name, _)| *name == key) {
+        let slots = &mut self.written.get_or_insert_default().slots;
+        match slots.iter_mut().find(|(name, _)| *name == key) {
             Some((_, place @ Slot::Unknown(_))) => std::mem::replace(place, slot).into_value(),
             Some(_) => None,
             None => {
-                self.slots.push((key, slot));
+                slots.push((key, slot));
                 None
             }
         }
@@ -47,7 +54,7 @@ impl Extra {
 
     /// The unknown fields, in the order they were written.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.slots.iter().filter_map(|(key, slot)| match slot {
+        self.slots().iter().filter_map(|(key, slot)| match slot {
             Slot::Unknown(value) => Some((key.as_str(), value)),
             Slot::Known | Slot::KnownNull => None,
         })
@@ -59,11 +66,11 @@ impl Extra {
     }
 
     pub(super) fn from_slots(slots: Vec<(String, Slot)>) -> Self {
-        Self { slots }
+        Self { written: Some(Box::new(Written { slots })) }
     }
 
     pub(super) fn slots(&self) -> &[(String, Slot)] {
-        &self.slots
+        self.written.as_ref().map_or(&[], |written| &written.slots)
     }
 }
 

@@ -150,3 +150,31 @@ fn a_pointer_is_read_along_the_value_it_points_into() {
         assert_eq!(error.to_string(), message);
     }
 }
+
+#[test]
+fn an_object_does_the_same_with_few_keys_and_with_many() {
+    for size in [1, 2, 15, 16, 17, 18, 40] {
+        let name = |index: usize| format!("key {index}");
+        let full: Object = (0..size).map(|index| (name(index), Value::from(index))).collect();
+        assert_eq!(full.len(), size);
+        assert_eq!(full, full.iter().rev().map(|(key, value)| (key.to_owned(), value.clone())).collect::<Object>());
+        assert_eq!(full.clone().into_iter().map(|(key, _)| key).collect::<Vec<_>>(), full.keys().collect::<Vec<_>>());
+
+        let mut object = full.clone();
+        assert_eq!(object.add(name(0)), Err(name(0)), "size {size}");
+        assert_eq!(object.insert(name(0), "first"), Some(Value::from(0)), "size {size}");
+        assert_ne!(object, full, "size {size}");
+        *object.get_mut(&name(0)).expect("it is there") = Value::from(0);
+        assert_eq!(object, full, "size {size}");
+
+        assert!(!object.rename("absent", "new"), "size {size}");
+        assert_eq!(object.rename(&name(0), name(size - 1)), size == 1, "the name of another key is taken; size {size}");
+        assert!(object.rename(&name(0), "new"), "size {size}");
+        assert_eq!(object.keys().next(), Some("new"), "a renamed key keeps its place; size {size}");
+        assert_eq!(object.remove("new"), Some(Value::from(0)), "size {size}");
+        assert!(object.keys().eq((1..size).map(name)), "the others keep their order; size {size}");
+
+        *object.add("late".to_owned()).expect("it is new") = Value::from(true);
+        assert_eq!(object.iter().next_back(), Some(("late", &Value::from(true))), "size {size}");
+    }
+}
