@@ -217,10 +217,21 @@ impl Fixes {
     /// How many path segments the detailed repairs may hold together, against deeply nested texts.
     const SEGMENTS: usize = 200_000;
 
-    pub(crate) fn push(&mut self, path: impl FnOnce() -> Path, kind: FixKind, before: &str, after: &str) {
+    /// Whether the next repair is listed one by one, so that its path is asked for.
+    pub(crate) fn lists_next(&self) -> bool {
+        self.detailed.len() < Self::DETAILED && self.segments < Self::SEGMENTS
+    }
+
+    pub(crate) fn push<'t>(
+        &mut self,
+        path: impl FnOnce() -> Path,
+        kind: FixKind,
+        before: &str,
+        after: impl Into<Cow<'t, str>>,
+    ) {
         let penalty = kind.penalty();
-        if self.detailed.len() < Self::DETAILED && self.segments < Self::SEGMENTS {
-            let (path, before, after) = (path(), quote(before).into_owned(), quote(after).into_owned());
+        if self.lists_next() {
+            let (path, before, after) = (path(), quote(before).into_owned(), quote_all(after.into()));
             self.segments += path.segments().len();
             self.detailed.push(Fix { path, kind, before, after, penalty, times: 1 });
         } else if let Some(summary) = self.counted.iter_mut().find(|fix| fix.kind == kind) {
@@ -273,6 +284,11 @@ impl Fixes {
         list.extend(self.counted);
         list
     }
+}
+
+/// As [`quote`], without a copy of a text that is owned and short.
+fn quote_all(text: Cow<'_, str>) -> String {
+    if text.len() <= QUOTE_LIMIT { text.into_owned() } else { quote(&text).into_owned() }
 }
 
 /// A quotation that is cut after [`QUOTE_LIMIT`] characters.

@@ -13,6 +13,7 @@ mod cursor;
 mod document;
 mod ending;
 mod escape;
+mod failure;
 mod find;
 mod parser;
 mod quoted;
@@ -23,7 +24,8 @@ use reknit_protocol::{MAX_DEPTH, ParseProblem, Path, Value};
 pub(crate) use self::arithmetic::expression;
 use self::{
     document::{Candidate, document},
-    parser::{Failure, YesNo},
+    failure::Failure,
+    parser::YesNo,
 };
 use crate::{Completeness, Fix, Misfit, Place, ReadError, Reading, Schema, fit, fix::FixKind};
 
@@ -86,7 +88,7 @@ fn read_with(text: &str, options: &ReadOptions, judge: &Judge<'_>) -> Result<Rea
     if text.len() > options.max_bytes {
         return Err(ReadError::TooLarge { size: text.len(), limit: options.max_bytes });
     }
-    let trimmed = text.trim_matches([' ', '\t', '\n', '\r']);
+    let trimmed = trim_space(text);
     if may_be_valid(trimmed.as_bytes()) {
         match Value::parse(trimmed) {
             Ok(value) => return judge.accept(Candidate::untouched(value)).map_err(ReadError::Misfit),
@@ -97,7 +99,7 @@ fn read_with(text: &str, options: &ReadOptions, judge: &Judge<'_>) -> Result<Rea
             Err(_) => {}
         }
     }
-    let body = trimmed.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let body = trim_odd_space(trimmed);
     let result = choose(body, judge);
     result
         .map_err(|failure| match failure {
@@ -111,6 +113,24 @@ fn read_with(text: &str, options: &ReadOptions, judge: &Judge<'_>) -> Result<Rea
             }
             reading
         })
+}
+
+/// Without the white space that JSON allows around a value.
+fn trim_space(text: &str) -> &str {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let bytes = text.as_bytes();
+    let start = bytes.iter().position(|byte| !is_space(byte)).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
+    text.get(start..end).unwrap_or_default()
+}
+
+/// Without the white space and byte order marks that JSON does not allow around a value.
+fn trim_odd_space(text: &str) -> &str {
+    let is_visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    if is_visible(text.as_bytes().first()) && is_visible(text.as_bytes().last()) {
+        return text;
+    }
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
 /// Whether the ends of the text allow it to be valid JSON. A glance at them saves the strict attempt on most broken
@@ -157,7 +177,7 @@ fn choose(body: &str, judge: &Judge<'_>) -> Result<Reading, Refusal> {
                 None
             }
         },
-        Err(Failure::Ambiguous { first, second }) => return Err(Refusal::Error(Box::new(ambiguous(first, second)))),
+        Err(Failure::Ambiguous(values)) => return Err(Refusal::Error(Box::new(ambiguous(*values)))),
         Err(failure) => Some(failure),
     };
     let found = find::find(body);
@@ -218,7 +238,7 @@ impl Judge<'_> {
     }
 }
 
-fn ambiguous(first: Value, second: Value) -> ReadError {
+fn ambiguous([first, second]: [Value; 2]) -> ReadError {
     let reading = |value| {
         Box::new(Reading { value, fixes: Vec::new(), completeness: Completeness::Whole, expressions: Vec::new() })
     };
@@ -249,11 +269,11 @@ fn explain(text: &str, shift: usize, failure: Option<Failure>) -> ReadError {
     };
     let place = Place::of(text, failure.at() + shift);
     match failure {
-        Failure::Unreadable { problem, .. } => ReadError::Unreadable { place, problem },
+        Failure::Unreadable { problem, .. } => ReadError::Unreadable { place, problem: problem.to_string() },
         Failure::TooDeep { .. } => ReadError::TooDeep { limit: MAX_DEPTH, place },
         Failure::Escaped { .. } => {
             ReadError::Unreadable { place, problem: "expected a value, found an escaped quote".to_owned() }
         }
-        Failure::Ambiguous { first, second } => ambiguous(first, second),
+        Failure::Ambiguous(values) => ambiguous(*values),
     }
 }

@@ -2,14 +2,17 @@
 
 use reknit_protocol::{MAX_DEPTH, Value};
 
-use super::parser::{Failure, Frame, Parser, State};
+use super::{
+    failure::{Failure, Step},
+    parser::{Frame, Parser, State},
+};
 use crate::fix::FixKind;
 
 impl Parser<'_> {
-    pub(super) fn push(&mut self, frame: Frame) -> Result<State, Failure> {
+    pub(super) fn push(&mut self, frame: Frame) -> Step<State> {
         // One level is kept free: a sequence of values becomes an array around them.
         if self.stack.len() + 1 >= MAX_DEPTH {
-            return Err(Failure::TooDeep { at: self.pos });
+            return Err(Box::new(Failure::TooDeep { at: self.pos }));
         }
         self.pos += 1;
         let state = match &frame {
@@ -33,7 +36,7 @@ impl Parser<'_> {
     }
 
     /// `{` where a key must stand: braces doubled as templates want them, or the end of an unclosed object.
-    pub(super) fn brace_for_key(&mut self) -> Result<State, Failure> {
+    pub(super) fn brace_for_key(&mut self) -> Step<State> {
         let follows_key = {
             let at = self.skip_blanks(self.pos + 1);
             self.quote_at(at).is_some() || self.byte(at).is_ascii_alphabetic()
@@ -54,7 +57,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn close(&mut self, byte: u8) -> Result<State, Failure> {
+    pub(super) fn close(&mut self, byte: u8) -> Step<State> {
         let right = self.stack.last().map_or(b')', Frame::closer);
         if byte == right {
             self.pos += 1;
@@ -65,17 +68,21 @@ impl Parser<'_> {
             }
             return Ok(self.pop_value());
         }
-        let (found, wanted) = (char::from(byte).to_string(), char::from(right).to_string());
+        let [found, wanted] = [byte, right].map(char::from);
         if self.closes_outer(byte) {
-            self.fix(FixKind::MissingBracket, &found, &format!("{wanted}{found}"));
+            self.fix(FixKind::MissingBracket, found.encode_utf8(&mut [0; 4]), String::from_iter([wanted, found]));
             return Ok(self.pop_value());
         }
         if self.suits_parent(self.pos + 1) {
-            self.fix(FixKind::WrongBracket, &found, &wanted);
+            self.fix(FixKind::WrongBracket, found.encode_utf8(&mut [0; 4]), wanted.to_string());
             self.pos += 1;
             return Ok(self.pop_value());
         }
-        self.expected(&format!("`{wanted}`"))
+        self.expected(match right {
+            b']' => "`]`",
+            b'}' => "`}`",
+            _ => "`)`",
+        })
     }
 
     /// Whether a frame further out is closed by `byte`.
@@ -122,21 +129,21 @@ impl Parser<'_> {
 
     pub(super) fn pop_value(&mut self) -> State {
         match self.pop() {
-            Some(Frame::Array { items, .. }) => State::Have(Value::Array(items)),
-            Some(Frame::Object { object, .. }) => State::Have(Value::Object(object)),
-            Some(Frame::Call) | None => State::Finished(None),
+            Some(Frame::Array { items, .. }) => self.attach(Value::Array(items)),
+            Some(Frame::Object { object, .. }) => self.attach(Value::Object(object)),
+            Some(Frame::Call) | None => State::Finished,
         }
     }
 
     /// The text ended early: closes every open frame around what is there.
     pub(super) fn cut(&mut self) -> State {
         if self.stack.is_empty() {
-            return State::Finished(None);
+            return State::Finished;
         }
         self.truncated = true;
         let tail = self.slice(self.text.floor_char_boundary(self.pos.saturating_sub(40)), self.text.len());
         let closers: String = self.stack.iter().rev().map(|frame| char::from(frame.closer())).collect();
-        self.fix(FixKind::CutTail, tail, &closers);
+        self.fix(FixKind::CutTail, tail, closers);
         self.pos = self.text.len();
         let mut value: Option<Value> = None;
         while let Some(frame) = self.pop() {
@@ -154,6 +161,7 @@ impl Parser<'_> {
                 }
             };
         }
-        State::Finished(value)
+        self.held = value;
+        State::Finished
     }
 }

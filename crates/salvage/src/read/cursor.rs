@@ -1,6 +1,6 @@
 //! Looking at the text: bytes, slices, white space, comments, and short looks ahead.
 
-use super::parser::Parser;
+use super::{parser::Parser, quoted::plain_len};
 use crate::fix::FixKind;
 
 /// How far a look ahead may go before it says no; it keeps the time linear.
@@ -81,8 +81,13 @@ impl<'t> Parser<'t> {
     /// The end of the quoted key at `at`, if it is short and on one line; the end of the text if that cuts it.
     fn quoted_key_end(&self, at: usize) -> Option<usize> {
         let (quote, len) = self.quote_at(at)?;
+        let near = self.text.as_bytes().get(..at + LOOK + 1).unwrap_or(self.text.as_bytes());
         let mut from = at + len;
         while from < self.text.len() {
+            from += near.get(from..).map_or(0, plain_len);
+            if from >= self.text.len() {
+                break;
+            }
             if from > at + LOOK || self.byte(from) == b'\n' {
                 return None;
             }

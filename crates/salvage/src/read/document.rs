@@ -2,7 +2,10 @@
 
 use reknit_protocol::{Path, Value};
 
-use super::parser::{Failure, Parser, YesNo};
+use super::{
+    failure::{Failure, Problem},
+    parser::{Parser, YesNo},
+};
 use crate::{
     fix::{FixKind, Fixes},
     reading::Completeness,
@@ -42,8 +45,7 @@ pub(super) fn document(text: &str, yes_no: YesNo) -> Result<Option<Candidate>, F
     match parse(text, yes_no) {
         Err(Failure::Escaped { at }) => {
             let inner = unescape_layer(text);
-            let failure =
-                |_| Failure::Unreadable { at, problem: "expected a value, found an escaped quote".to_owned() };
+            let failure = |_| Failure::Unreadable { at, problem: "expected a value, found an escaped quote".into() };
             let mut candidate = parse(&inner, yes_no).map_err(failure)?;
             if let Some(candidate) = &mut candidate {
                 candidate.fixes.push(Path::root, FixKind::EscapedText, text, &inner);
@@ -70,11 +72,11 @@ fn parse(text: &str, yes_no: YesNo) -> Result<Option<Candidate>, Failure> {
     }
     let prose = |value: &Value| matches!(value, Value::String(text) if text.contains(' '));
     if parser.fixes.has(FixKind::BareText) && values.iter().any(prose) {
-        return Err(Failure::Unreadable { at: 0, problem: "expected a value, found text".to_owned() });
+        return Err(Failure::Unreadable { at: 0, problem: "expected a value, found text".into() });
     }
     parser.sequence_index = None;
     let value = Value::Array(values);
-    parser.fix(FixKind::Sequence, "", &value.to_string());
+    parser.fix(FixKind::Sequence, "", value.to_string());
     Ok(Some(Candidate::from_parser(parser, value, bare)))
 }
 
@@ -133,8 +135,7 @@ fn next_in_sequence(parser: &mut Parser<'_>, container: bool, index: usize) -> R
 }
 
 fn leftover<T>(parser: &Parser<'_>) -> Result<T, Failure> {
-    let found = parser.rest().chars().next().map_or_else(String::new, |c| c.escape_debug().to_string());
-    parser.fail(format!("expected the end of the text after the value, found `{found}`"))
+    Ok(parser.fail(Problem::Shown("the end of the text after the value", parser.rest().chars().next()))?)
 }
 
 /// Removes one layer of string escapes from a text that was escaped as if it stood inside a string.

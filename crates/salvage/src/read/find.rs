@@ -3,7 +3,8 @@
 use super::{
     cursor::is_odd_space,
     document::{Candidate, document},
-    parser::{Failure, Parser, YesNo},
+    failure::Failure,
+    parser::{Parser, YesNo},
 };
 use crate::{FixKind, fix::Fixes};
 use reknit_protocol::{Path, Value};
@@ -51,6 +52,10 @@ struct Finder<'t> {
 impl Finder<'_> {
     /// Where the reasoning ends: behind its last closing tag, or 0.
     fn after_reasoning(&self) -> usize {
+        // To set up a search for a text takes longer than to see that its first letter is nowhere.
+        if !self.text.contains('<') {
+            return 0;
+        }
         let closing = self.text.rmatch_indices("</").find_map(|(at, mark)| {
             let (tag, _) = self.text.get(at + mark.len()..)?.split_once('>')?;
             REASONING.contains(&tag).then_some(at + mark.len() + tag.len() + 1)
@@ -119,7 +124,7 @@ impl Finder<'_> {
                     return (*end + 3).min(text.len());
                 }
                 Ok(None) => {}
-                Err(error) => failure = failure.or(Some(shifted(error, body))),
+                Err(error) => failure = failure.or(Some(error.shifted(body))),
             }
         }
         self.found.failure = self.found.failure.take().or(failure);
@@ -135,22 +140,26 @@ impl Finder<'_> {
         let outcome = parser.value();
         let end = parser.pos;
         match outcome {
-            Ok(Some(value)) if is_answer(text, at, end, &value, &parser) => {
+            Ok(Some(value)) => {
+                let stands_out = stands_out(text, at, end);
+                if !(stands_out || is_answer(text, at, &value, &parser)) || is_glued(text, end) {
+                    return end.max(at + 1);
+                }
                 let mut candidate = Candidate::from_parser(parser, value, false);
                 let around =
                     |fixes: &mut Fixes, kind| fixes.push(Path::root, kind, text, text.get(at..end).unwrap_or_default());
                 around(&mut candidate.fixes, FixKind::SurroundingText);
-                if !stands_out(text, at, end) {
+                if !stands_out {
                     around(&mut candidate.fixes, FixKind::Mention);
                 }
                 self.found.candidates.push(candidate);
                 end
             }
-            Ok(_) => end.max(at + 1),
+            Ok(None) => end.max(at + 1),
             Err(failure) => {
                 let looks_like_json = looks_like_json(text, at);
                 if self.found.failure.is_none() && looks_like_json {
-                    self.found.failure = Some(failure);
+                    self.found.failure = Some(*failure);
                 }
                 match balanced_end(text, at) {
                     Some(end) => end,
@@ -165,9 +174,13 @@ impl Finder<'_> {
     }
 }
 
-/// Whether brackets in prose hold an answer and are not just a mention: `foo []`, `{"a": 2}foo`, `[see below]`.
-fn is_answer(text: &str, at: usize, end: usize, value: &Value, parser: &Parser<'_>) -> bool {
-    let glued = text.get(end..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_alphanumeric() || c == '_');
+/// Whether a word goes on right behind the brackets: `{"a": 2}foo`.
+fn is_glued(text: &str, end: usize) -> bool {
+    text.get(end..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Whether brackets that do not stand out hold an answer and are not just a mention: `foo []`, `[see below]`.
+fn is_answer(text: &str, at: usize, value: &Value, parser: &Parser<'_>) -> bool {
     let (empty, words) = match value {
         Value::Array(items) => (items.is_empty(), items.iter().all(|item| matches!(item, Value::String(_)))),
         Value::Object(object) => (object.is_empty(), false),
@@ -175,7 +188,7 @@ fn is_answer(text: &str, at: usize, end: usize, value: &Value, parser: &Parser<'
     };
     let bare_words = words && parser.fixes.has(FixKind::BareText);
     let after_value = text.get(..at).is_some_and(|before| before.trim_end().ends_with(['}', ']']));
-    !glued && (stands_out(text, at, end) || after_value || !(empty || bare_words))
+    after_value || !(empty || bare_words)
 }
 
 /// Whether what stands from `at` to `end` is set off as an answer: led up to by a colon, an equals sign or a tag, or
@@ -266,6 +279,9 @@ struct Fences {
 impl Fences {
     fn of(text: &str) -> Self {
         let (mut all, mut on_own_line) = (Vec::new(), Vec::new());
+        if !text.contains('`') {
+            return Self { all, on_own_line };
+        }
         let mut behind = 0;
         for (at, mark) in text.match_indices("```") {
             let between = text.get(behind..at).unwrap_or_default();
@@ -287,14 +303,5 @@ impl Fences {
         };
         let own = after(&self.on_own_line);
         if own.is_empty() { after(&self.all) } else { own }
-    }
-}
-
-fn shifted(failure: Failure, by: usize) -> Failure {
-    match failure {
-        Failure::Unreadable { at, problem } => Failure::Unreadable { at: at + by, problem },
-        Failure::TooDeep { at } => Failure::TooDeep { at: at + by },
-        Failure::Escaped { at } => Failure::Escaped { at: at + by },
-        Failure::Ambiguous { .. } => failure,
     }
 }

@@ -1,39 +1,23 @@
 //! The tolerant parser: one pass over text that ought to be JSON, with an explicit stack.
 //!
 //! ```text
-//! Value --scalar--> Have --attach--> After --`,`--> Item or Key --> Value ...
-//!   '---bracket--> Item or Key (one frame deeper)      '--bracket--> Have (one frame up)
+//! Value --scalar, attach--> After --`,`--> Item or Key --> Value ...
+//!   '---bracket--> Item or Key (one frame deeper)
+//!                           '--bracket, attach--> After (one frame up)
 //! ```
 //!
 //! Each state looks at the next character and answers with the next state. Nothing recurses, so a text cannot
 //! exhaust the stack, and nothing is read twice except for short, bounded looks ahead.
 
+use std::borrow::Cow;
+
 use reknit_protocol::{Object, Path, Value};
 
-use super::unquoted::Unquoted;
+use super::{
+    failure::{Failure, Problem, Step},
+    unquoted::Unquoted,
+};
 use crate::fix::{FixKind, Fixes};
-
-/// Reading stopped: where, and why.
-#[derive(Debug, Clone)]
-pub(super) enum Failure {
-    /// What was expected and found, at an offset.
-    Unreadable { at: usize, problem: String },
-    /// Deeper than [`MAX_DEPTH`].
-    TooDeep { at: usize },
-    /// Quotes are escaped outside strings: the whole text needs one layer of escapes removed.
-    Escaped { at: usize },
-    /// Two readings are equally likely.
-    Ambiguous { first: Value, second: Value },
-}
-
-impl Failure {
-    pub(super) fn at(&self) -> usize {
-        match self {
-            Self::Unreadable { at, .. } | Self::TooDeep { at } | Self::Escaped { at } => *at,
-            Self::Ambiguous { .. } => 0,
-        }
-    }
-}
 
 /// Where a value stands; it decides what may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,10 +68,9 @@ pub(super) enum State {
     Value,
     Item,
     Key,
-    Have(Value),
     After,
-    CallEnd(Value),
-    Finished(Option<Value>),
+    CallEnd,
+    Finished,
 }
 
 #[derive(Debug)]
@@ -107,6 +90,8 @@ pub(super) struct Parser<'t> {
     /// The brackets the text ends with, last first; found when first asked for.
     pub(super) last_closers: Option<Vec<u8>>,
     pub(super) stack: Vec<Frame>,
+    /// The whole value, or the argument of a call until the call has ended.
+    pub(super) held: Option<Value>,
 }
 
 impl<'t> Parser<'t> {
@@ -124,21 +109,21 @@ impl<'t> Parser<'t> {
             sequence_index: None,
             last_closers: None,
             stack: Vec::new(),
+            held: None,
         }
     }
 
     /// Reads one value from the current position; `None` when the text ends before one begins.
-    pub(super) fn value(&mut self) -> Result<Option<Value>, Failure> {
+    pub(super) fn value(&mut self) -> Step<Option<Value>> {
         let mut state = State::Value;
         loop {
             state = match state {
                 State::Value => self.start()?,
                 State::Item => self.item()?,
                 State::Key => self.key()?,
-                State::Have(value) => self.attach(value),
                 State::After => self.after()?,
-                State::CallEnd(value) => self.end_call(value)?,
-                State::Finished(value) => return Ok(value),
+                State::CallEnd => self.end_call()?,
+                State::Finished => return Ok(self.held.take()),
             };
         }
     }
@@ -169,26 +154,20 @@ impl<'t> Parser<'t> {
         path
     }
 
-    pub(super) fn fix(&mut self, kind: FixKind, before: &str, after: &str) {
-        let mut fixes = std::mem::take(&mut self.fixes);
-        fixes.push(|| self.path(), kind, before, after);
-        self.fixes = fixes;
+    pub(super) fn fix<'a>(&mut self, kind: FixKind, before: &str, after: impl Into<Cow<'a, str>>) {
+        let path = if self.fixes.lists_next() { self.path() } else { Path::root() };
+        self.fixes.push(|| path, kind, before, after);
     }
 
-    pub(super) fn fail<T>(&self, problem: impl Into<String>) -> Result<T, Failure> {
-        Err(Failure::Unreadable { at: self.pos, problem: problem.into() })
+    pub(super) fn fail<T>(&self, problem: impl Into<Problem>) -> Step<T> {
+        Err(Box::new(Failure::Unreadable { at: self.pos, problem: problem.into() }))
     }
 
-    pub(super) fn expected<T>(&self, what: &str) -> Result<T, Failure> {
-        let found = match self.text.get(self.pos..).and_then(|rest| rest.chars().next()) {
-            None => "the end of the text".to_owned(),
-            Some(found) if found.is_control() => format!("the control character U+{:04X}", u32::from(found)),
-            Some(found) => format!("`{found}`"),
-        };
-        self.fail(format!("expected {what}, found {found}"))
+    pub(super) fn expected<T>(&self, what: &'static str) -> Step<T> {
+        self.fail(Problem::Expected(what, self.rest().chars().next()))
     }
 
-    fn start(&mut self) -> Result<State, Failure> {
+    fn start(&mut self) -> Step<State> {
         self.space();
         let Some(byte) = self.peek() else { return Ok(self.cut()) };
         match byte {
@@ -199,14 +178,14 @@ impl<'t> Parser<'t> {
                 self.fix(FixKind::Tuple, "(", "[");
                 self.push(Frame::Array { items: Vec::new(), closer: b')' })
             }
-            b'\\' if self.byte(self.pos + 1) == b'"' => Err(Failure::Escaped { at: self.pos }),
+            b'\\' if self.byte(self.pos + 1) == b'"' => Err(Box::new(Failure::Escaped { at: self.pos })),
             b'/' if self.regular_expression_end().is_some() => Ok(self.regular_expression()),
             b']' | b'}' | b')' | b',' | b':' => self.expected("a value"),
             b'"' if super::arithmetic::end(self.text, self.pos, self.role()).is_some() => self.unquoted_state(),
             _ if self.quote_here().is_some() => match self.quoted(self.role())? {
                 Some(text) => {
                     let text = self.concatenation(text)?;
-                    Ok(State::Have(Value::String(text)))
+                    Ok(self.attach(Value::String(text)))
                 }
                 None => Ok(self.cut()),
             },
@@ -214,9 +193,9 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn unquoted_state(&mut self) -> Result<State, Failure> {
+    fn unquoted_state(&mut self) -> Step<State> {
         match self.unquoted()? {
-            Unquoted::Value(value) => Ok(State::Have(value)),
+            Unquoted::Value(value) => Ok(self.attach(value)),
             Unquoted::Call => self.push(Frame::Call),
             Unquoted::Cut => Ok(self.cut()),
         }
@@ -227,10 +206,10 @@ impl<'t> Parser<'t> {
         let source = self.slice(start, end);
         self.fix(FixKind::RegularExpression, source, source);
         self.pos = end;
-        State::Have(Value::from(source))
+        self.attach(Value::from(source))
     }
 
-    fn item(&mut self) -> Result<State, Failure> {
+    fn item(&mut self) -> Step<State> {
         self.space();
         match self.peek() {
             None => Ok(self.cut()),
@@ -241,14 +220,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn key(&mut self) -> Result<State, Failure> {
+    fn key(&mut self) -> Step<State> {
         self.space();
         match self.peek() {
             None => Ok(self.cut()),
             Some(b',') => Ok(self.extra_commas(State::Key)),
             Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
             Some(b'{') => self.brace_for_key(),
-            Some(b'\\') if self.byte(self.pos + 1) == b'"' => Err(Failure::Escaped { at: self.pos }),
+            Some(b'\\') if self.byte(self.pos + 1) == b'"' => Err(Box::new(Failure::Escaped { at: self.pos })),
             Some(_) if self.elision() => Ok(State::Key),
             Some(_) => {
                 let start = self.pos;
@@ -261,11 +240,11 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn key_text(&mut self) -> Result<Option<String>, Failure> {
+    fn key_text(&mut self) -> Step<Option<String>> {
         if self.quote_here().is_some() { self.quoted(Role::Key) } else { self.bare_key() }
     }
 
-    fn colon(&mut self, key_start: usize) -> Result<State, Failure> {
+    fn colon(&mut self, key_start: usize) -> Step<State> {
         let key_end = self.pos;
         self.space();
         match self.peek() {
@@ -304,42 +283,45 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn attach(&mut self, value: Value) -> State {
+    /// Puts a complete value where it belongs.
+    pub(super) fn attach(&mut self, value: Value) -> State {
         let duplicate = match self.stack.last_mut() {
-            None => return State::Finished(Some(value)),
-            Some(Frame::Call) => return State::CallEnd(value),
+            None => {
+                self.held = Some(value);
+                return State::Finished;
+            }
+            Some(Frame::Call) => {
+                self.held = Some(value);
+                return State::CallEnd;
+            }
             Some(Frame::Array { items, .. }) => {
                 items.push(value);
                 return State::After;
             }
             Some(Frame::Object { object, key, .. }) => match key.take() {
                 None => None,
-                Some(name) if object.is_empty() => {
-                    object.insert(name, value);
-                    None
-                }
-                Some(name) => match object.get_mut(&name) {
-                    None => {
-                        object.insert(name, value);
+                Some(name) => match object.add(name) {
+                    Ok(slot) => {
+                        *slot = value;
                         None
                     }
-                    Some(slot) => {
-                        let dropped = std::mem::replace(slot, value);
-                        let change = (dropped.to_string(), slot.to_string());
+                    Err(name) => {
+                        let after = value.to_string();
+                        let before = object.insert(name.as_str(), value).unwrap_or_default().to_string();
                         *key = Some(name);
-                        Some(change)
+                        Some((before, after))
                     }
                 },
             },
         };
         if let Some((before, after)) = duplicate {
-            self.fix(FixKind::DuplicateKey, &before, &after);
+            self.fix(FixKind::DuplicateKey, &before, after);
             self.forget_key();
         }
         State::After
     }
 
-    fn after(&mut self) -> Result<State, Failure> {
+    fn after(&mut self) -> Step<State> {
         let in_object = matches!(self.stack.last(), Some(Frame::Object { .. }));
         let next = if in_object { State::Key } else { State::Item };
         let newline = self.space();
@@ -368,7 +350,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn end_call(&mut self, value: Value) -> Result<State, Failure> {
+    fn end_call(&mut self) -> Step<State> {
         self.space();
         match self.peek() {
             Some(b')') => self.pos += 1,
@@ -376,7 +358,7 @@ impl<'t> Parser<'t> {
             Some(_) => return self.expected("`)`"),
         }
         self.pop();
-        Ok(State::Have(value))
+        Ok(self.held.take().map_or(State::Finished, |value| self.attach(value)))
     }
 
     fn extra_commas(&mut self, next: State) -> State {
@@ -391,6 +373,10 @@ impl<'t> Parser<'t> {
 
     /// Reads `...` that stands for items left out, with the comma behind it.
     fn elision(&mut self) -> bool {
+        // Asked behind every value: one byte says no to nearly all.
+        if !matches!(self.peek(), Some(b'.' | 0xE2)) {
+            return false;
+        }
         let rest = self.rest();
         let Some(len) = ["...", "…"].iter().find(|mark| rest.starts_with(**mark)).map(|mark| mark.len()) else {
             return false;

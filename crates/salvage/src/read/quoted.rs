@@ -6,7 +6,8 @@
 use super::{
     cursor::LOOK,
     escape::Escaped,
-    parser::{Failure, Parser, Role},
+    failure::Step,
+    parser::{Parser, Role},
 };
 use crate::fix::FixKind;
 
@@ -87,7 +88,7 @@ impl Parser<'_> {
     }
 
     /// Reads the string that opens here; `None` if it is a key that the text cuts.
-    pub(super) fn quoted(&mut self, role: Role) -> Result<Option<String>, Failure> {
+    pub(super) fn quoted(&mut self, role: Role) -> Step<Option<String>> {
         let Some((quote, len)) = self.quote_here() else { return self.fail("expected a quote") };
         if let Some(text) = self.triple_quoted() {
             return Ok(Some(text));
@@ -95,7 +96,12 @@ impl Parser<'_> {
         if quote != Quote::Double {
             self.fix(FixKind::Quotes, self.slice(self.pos, self.pos + len), "\"");
         }
-        let mut before = String::new();
+        // What strings that are joined without their end quotes begin with.
+        let mut before: Option<String> = None;
+        let join = |before: Option<String>, text: String| match before {
+            None => text,
+            Some(before) => before + &text,
+        };
         loop {
             let (quote, len) = self.quote_here().unwrap_or((quote, len));
             let (open, start) = (self.pos, self.pos + len);
@@ -106,13 +112,13 @@ impl Parser<'_> {
             let (text, resume) = match scan {
                 Scan::End { text, resume } => {
                     self.pos = resume;
-                    return Ok(Some(before + &text));
+                    return Ok(Some(join(before, text)));
                 }
                 Scan::Missing { text, resume } => (text, resume),
                 Scan::Joined { text, resume } => {
-                    self.fix(FixKind::MissingQuote, self.slice(open, resume), &(in_quotes(&text) + " +"));
+                    self.fix(FixKind::MissingQuote, self.slice(open, resume), in_quotes(&text) + " +");
                     self.pos = resume;
-                    before.push_str(&text);
+                    before = Some(join(before, text));
                     continue;
                 }
                 Scan::Open | Scan::OverRun => {
@@ -120,12 +126,12 @@ impl Parser<'_> {
                         self.no_end.learn(slot, start);
                     }
                     self.fixes.truncate(mark);
-                    return Ok(self.unclosed(open, start, role)?.map(|text| before + &text));
+                    return Ok(self.unclosed(open, start, role)?.map(|text| join(before, text)));
                 }
             };
-            self.fix(FixKind::MissingQuote, self.slice(open, resume), &in_quotes(&text));
+            self.fix(FixKind::MissingQuote, self.slice(open, resume), in_quotes(&text));
             self.pos = resume;
-            return Ok(Some(before + &text));
+            return Ok(Some(join(before, text)));
         }
     }
 
@@ -137,7 +143,7 @@ impl Parser<'_> {
     }
 
     /// Walks from quote to quote until one ends the string.
-    fn scan(&mut self, quote: Quote, start: usize, role: Role) -> Result<Scan, Failure> {
+    fn scan(&mut self, quote: Quote, start: usize, role: Role) -> Step<Scan> {
         let mut text = String::new();
         let mut run = start;
         let mut at = start;
@@ -152,8 +158,8 @@ impl Parser<'_> {
                 text.push_str(self.slice(run, at));
                 match self.escape(at)? {
                     Escaped::Cut => return Ok(Scan::Open),
-                    Escaped::Text { text: escaped, end } => {
-                        text.push_str(&escaped);
+                    Escaped::Character(escaped, end) => {
+                        text.push(escaped);
                         (at, run) = (end, end);
                     }
                 }
@@ -211,12 +217,11 @@ impl Parser<'_> {
 
     /// How many bytes from `at` are plain text: no quote, escape or control character.
     fn plain_len(&self, at: usize) -> usize {
-        let plain = |byte: &u8| !matches!(byte, b'"' | b'\'' | b'`' | b'\\' | 0xC2 | 0xE2 | 0..0x20);
-        self.text.as_bytes().get(at..).map_or(0, |bytes| bytes.iter().take_while(|byte| plain(byte)).count())
+        self.text.as_bytes().get(at..).map_or(0, plain_len)
     }
 
     /// No quote ends the string: the text is cut, or the quote is missing before a bracket or comma.
-    fn unclosed(&mut self, open: usize, start: usize, role: Role) -> Result<Option<String>, Failure> {
+    fn unclosed(&mut self, open: usize, start: usize, role: Role) -> Step<Option<String>> {
         let closed = self.is_closed_behind();
         let stop = if role == Role::Key { self.key_stop(start) } else { closed.then(|| self.value_stop(start, role)) };
         let Some(stop) = stop else {
@@ -232,7 +237,7 @@ impl Parser<'_> {
         };
         let text = self.unescaped(start, stop)?;
         let text = drop_hanging_plus(text.trim_end()).to_owned();
-        self.fix(FixKind::MissingQuote, self.slice(open, stop), &in_quotes(&text));
+        self.fix(FixKind::MissingQuote, self.slice(open, stop), in_quotes(&text));
         self.pos = stop;
         Ok(Some(text))
     }
@@ -272,7 +277,7 @@ impl Parser<'_> {
     }
 
     /// The text from `start` to `end` with its escapes read.
-    fn unescaped(&mut self, start: usize, end: usize) -> Result<String, Failure> {
+    fn unescaped(&mut self, start: usize, end: usize) -> Step<String> {
         let mut text = String::new();
         let (mut run, mut at) = (start, start);
         while at < end {
@@ -286,8 +291,8 @@ impl Parser<'_> {
                         text.push_str(if tail.len() > 1 { tail } else { "" });
                         (at, run) = (end, end);
                     }
-                    Escaped::Text { text: escaped, end } => {
-                        text.push_str(&escaped);
+                    Escaped::Character(escaped, end) => {
+                        text.push(escaped);
                         (at, run) = (end, end);
                     }
                 }
@@ -304,7 +309,11 @@ impl Parser<'_> {
 
     /// Python's `"""text"""`, which may hold quotes and line breaks.
     fn triple_quoted(&mut self) -> Option<String> {
-        let fence = ["\"\"\"", "'''"].into_iter().find(|fence| self.rest().starts_with(fence))?;
+        let fence = match self.text.as_bytes().get(self.pos..self.pos + 3)? {
+            b"\"\"\"" => "\"\"\"",
+            b"'''" => "'''",
+            _ => return None,
+        };
         let inside = self.rest().get(fence.len()..)?;
         // An empty string with something behind it is no triple quote.
         let len = inside.get(..inside.len().min(1 << 20)).unwrap_or(inside).find(fence)?;
@@ -319,8 +328,12 @@ impl Parser<'_> {
     }
 
     /// Joins the strings that follow `text` with `+`.
-    pub(super) fn concatenation(&mut self, mut text: String) -> Result<String, Failure> {
+    pub(super) fn concatenation(&mut self, mut text: String) -> Step<String> {
         loop {
+            // Hardly ever does a `+` follow, and a comment could hide it.
+            if !matches!(self.byte(self.skip_blanks(self.pos)), b'+' | b'/' | b'#' | 0x80..) {
+                return Ok(text);
+            }
             let (before, fixes) = (self.pos, self.fixes.len());
             self.space();
             if self.peek() != Some(b'+') || !self.joins_string(self.pos + 1) {
@@ -335,6 +348,26 @@ impl Parser<'_> {
             text.push_str(&more);
         }
     }
+}
+
+/// Which bytes are plain text inside any string. A table, because each byte of every string is looked up.
+#[expect(clippy::indexing_slicing, reason = "a constant does not compile if an index is out of range")]
+const PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let mut byte = 0_u8;
+    loop {
+        plain[byte as usize] = !matches!(byte, b'"' | b'\'' | b'`' | b'\\' | 0xC2 | 0xE2 | 0..0x20);
+        if byte == u8::MAX {
+            break plain;
+        }
+        byte += 1;
+    }
+};
+
+/// How many bytes at the start are plain text.
+pub(super) fn plain_len(bytes: &[u8]) -> usize {
+    let is_plain = |byte: &u8| PLAIN.get(usize::from(*byte)).copied().unwrap_or(false);
+    bytes.iter().position(|byte| !is_plain(byte)).unwrap_or(bytes.len())
 }
 
 /// A `+` left hanging where the text breaks off joins nothing.

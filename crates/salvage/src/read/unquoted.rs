@@ -5,7 +5,8 @@ use reknit_protocol::{Number, Value};
 use super::{
     arithmetic,
     cursor::LOOK,
-    parser::{Failure, Parser, Role, YesNo},
+    failure::{Failure, Problem, Step},
+    parser::{Parser, Role, YesNo},
     quoted::in_quotes,
 };
 use crate::fix::FixKind;
@@ -28,8 +29,11 @@ struct Word {
 }
 
 impl<'t> Parser<'t> {
-    pub(super) fn unquoted(&mut self) -> Result<Unquoted, Failure> {
+    pub(super) fn unquoted(&mut self) -> Step<Unquoted> {
         let start = self.pos;
+        if let Some(number) = self.plain_number() {
+            return Ok(Unquoted::Value(Value::Number(number)));
+        }
         if let Some(end) = arithmetic::end(self.text, start, self.role()) {
             return Ok(Unquoted::Value(self.arithmetic_text(start, end)));
         }
@@ -47,12 +51,24 @@ impl<'t> Parser<'t> {
                 self.truncated = true;
             }
             if let Some(kind) = word.fix {
-                self.fix(kind, token, &word.value.to_string());
+                self.fix(kind, token, word.value.to_string());
             }
             self.pos = end;
             return Ok(Unquoted::Value(word.value));
         }
         self.bare_text()
+    }
+
+    /// A number with a comma or bracket right behind it: nothing else can be meant.
+    fn plain_number(&mut self) -> Option<Number> {
+        if !matches!(self.peek(), Some(b'-' | b'0'..=b'9')) {
+            return None;
+        }
+        let token = self.token();
+        let end = self.pos + token.len();
+        let number = matches!(self.byte(end), b',' | b']' | b'}').then(|| Number::parse(token).ok())??;
+        self.pos = end;
+        Some(number)
     }
 
     /// Arithmetic is kept as text until the schema says that a number is wanted. With a reference in it there is no
@@ -95,7 +111,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads a token as a number or literal in any spelling.
-    fn word(&self, token: &str) -> Result<Option<Word>, Failure> {
+    fn word(&self, token: &str) -> Step<Option<Word>> {
         let at_end = self.pos + token.len() >= self.text.len();
         let plain = |value| Ok(Some(Word { value, fix: None, cut: false }));
         let fixed = |value, kind| Ok(Some(Word { value, fix: Some(kind), cut: false }));
@@ -123,7 +139,7 @@ impl<'t> Parser<'t> {
             match token.to_ascii_lowercase().as_str() {
                 "yes" | "y" | "on" => return fixed(Value::Bool(true), FixKind::BooleanWord),
                 "no" | "off" => return fixed(Value::Bool(false), FixKind::BooleanWord),
-                "n" => return Err(Failure::Ambiguous { first: Value::Bool(false), second: Value::Null }),
+                "n" => return Err(Box::new(Failure::Ambiguous(Box::new([Value::Bool(false), Value::Null])))),
                 _ => {}
             }
         }
@@ -168,7 +184,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Unquoted text as a string: up to the comma, bracket or line end that ends it.
-    fn bare_text(&mut self) -> Result<Unquoted, Failure> {
+    fn bare_text(&mut self) -> Step<Unquoted> {
         let start = self.pos;
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return Ok(Unquoted::Cut) };
@@ -179,11 +195,11 @@ impl<'t> Parser<'t> {
         if !(first.is_alphanumeric()
             || matches!(first, '_' | '$' | '/' | '-' | '+' | '*' | '#' | '~' | '.' | '€' | '£'))
         {
-            return self.fail(format!("expected a value, found `{}`", first.escape_debug()));
+            return self.fail(Problem::Shown("a value", Some(first)));
         }
         let end = start + bare_len(rest, self.role());
         let source = self.slice(start, end).trim_end();
-        if source.contains("```") || source.contains('\0') {
+        if (source.contains('`') && source.contains("```")) || source.contains('\0') {
             return self.fail("expected a value, found text that is no value");
         }
         self.pos = start + source.len();
@@ -202,12 +218,12 @@ impl<'t> Parser<'t> {
             self.pos = start;
             return self.fail(format!("expected a value, found `{text}`"));
         }
-        self.fix(kind, source, &in_quotes(text));
+        self.fix(kind, source, in_quotes(text));
         Ok(Unquoted::Value(Value::from(text)))
     }
 
     /// `abc"`: the first quote is missing.
-    fn text_without_first_quote(&mut self, start: usize, quote: usize) -> Result<Unquoted, Failure> {
+    fn text_without_first_quote(&mut self, start: usize, quote: usize) -> Step<Unquoted> {
         let next = self.skip_blanks(quote + 1);
         let ends = next >= self.text.len() || matches!(self.byte(next), b',' | b']' | b'}' | b')' | b':');
         if !ends {
@@ -215,13 +231,13 @@ impl<'t> Parser<'t> {
             return self.fail("expected `,` or a bracket, found a quote inside unquoted text");
         }
         let text = self.slice(start, quote);
-        self.fix(FixKind::MissingQuote, self.slice(start, quote + 1), &in_quotes(text));
+        self.fix(FixKind::MissingQuote, self.slice(start, quote + 1), in_quotes(text));
         self.pos = quote + 1;
         Ok(Unquoted::Value(Value::from(text)))
     }
 
     /// An unquoted key; `None` if the text ends inside it.
-    pub(super) fn bare_key(&mut self) -> Result<Option<String>, Failure> {
+    pub(super) fn bare_key(&mut self) -> Step<Option<String>> {
         let start = self.pos;
         let rest = self.rest();
         let marks = rest.bytes().take_while(|byte| *byte == b'*').count();
@@ -233,14 +249,12 @@ impl<'t> Parser<'t> {
             self.pos += self.rest().bytes().take_while(|byte| *byte == b'*').count();
             return Ok(key);
         }
-        let in_key = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.');
-        let key: String = body.chars().take_while(in_key).collect();
+        let in_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.');
+        let key = body.get(..body.find(|c| !in_key(c)).unwrap_or(body.len())).unwrap_or_default();
         if key.is_empty() {
-            let found = body.chars().next().map_or_else(String::new, |c| c.escape_debug().to_string());
-            return self.fail(format!("expected a key, found `{found}`"));
+            return self.fail(Problem::Shown("a key", body.chars().next()));
         }
-        let is_number = Number::parse(&key).is_ok();
-        if key.starts_with(|c: char| c.is_ascii_digit()) && !is_number {
+        if key.starts_with(|c: char| c.is_ascii_digit()) && Number::parse(key).is_err() {
             return self.fail(format!("the key `{key}` starts with a digit and must stand in quotes"));
         }
         let mut end = start + marks + key.len();
@@ -252,8 +266,8 @@ impl<'t> Parser<'t> {
         if end >= self.text.len() {
             return Ok(None);
         }
-        self.fix(FixKind::BareKey, self.slice(start, end), &in_quotes(&key));
-        Ok(Some(key))
+        self.fix(FixKind::BareKey, self.slice(start, end), in_quotes(key));
+        Ok(Some(key.to_owned()))
     }
 
     /// Whether `{{name.path}}` without quotes stands here: a reference, not an object.
