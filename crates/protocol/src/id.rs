@@ -75,6 +75,11 @@ id! {
 }
 
 id! {
+    /// Which run of a request.
+    RunId
+}
+
+id! {
     /// Which step of a plan: `step-1`.
     StepId
 }

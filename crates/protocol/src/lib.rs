@@ -23,6 +23,7 @@
 //! I/O.
 
 pub mod capability;
+pub mod exact;
 pub mod object;
 pub mod plan;
 pub mod schema;
@@ -37,7 +38,7 @@ mod shape;
 mod value;
 
 pub use capability::{Capability, Effect};
-pub use id::{AgentName, CapabilityName, PlanId, StepId};
+pub use id::{AgentName, CapabilityName, PlanId, RunId, StepId};
 pub use number::{Number, NumberError};
 pub use object::Object;
 pub use parse::{Found, MAX_DEPTH, ParseError, ParseProblem};

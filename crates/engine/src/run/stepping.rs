@@ -9,7 +9,7 @@ use super::state::{Attempt, Stage, expiry_id};
 use crate::digest::{digest_of, jitter};
 use crate::effect::{AskPerson, EffectId, Question};
 use crate::event::{Decision, What};
-use crate::fault::{Fault, Verdict, judge_failure, judge_reply};
+use crate::fault::{Fault, Origin, Verdict, judge_failure, judge_reply};
 use crate::mend::{Mend, MendEffect, Remedy, Rung, remedy};
 
 impl Run {
@@ -113,9 +113,15 @@ impl Run {
         let id = EffectId::new(planned.id.as_str(), "rest", step.resends);
         let doubled =
             rules.base_ms.saturating_mul(1u64.checked_shl(step.resends - 1).unwrap_or(u64::MAX)).min(rules.max_ms);
-        // Up to a quarter more, so that callers who failed together do not come back together.
-        let wait_ms = doubled.max(floor_ms);
-        let wait_ms = wait_ms.saturating_add(jitter(started.seed, id.as_str(), wait_ms / 4));
+        let wait_ms = match fault.origin {
+            // It was our own process that went away; the tool needs no rest.
+            Origin::Interrupted => 0,
+            Origin::Local | Origin::Transport(_) | Origin::Status(_) => {
+                let wait_ms = doubled.max(floor_ms);
+                // Up to a quarter more, so that callers who failed together do not come back together.
+                wait_ms.saturating_add(jitter(started.seed, id.as_str(), wait_ms / 4))
+            }
+        };
         step.mends.push(Mend {
             rung: Rung::Resend,
             effect: MendEffect::Applied,

@@ -44,6 +44,16 @@ macro_rules! wire {
             }
         }
 
+        impl $crate::exact::Exact for $name {
+            fn to_text(&self) -> String {
+                self.to_value().to_string()
+            }
+
+            fn from_exact(value: $crate::Value) -> Result<Self, String> {
+                Self::try_from(value).map_err(|error| error.to_string())
+            }
+        }
+
         impl serde::Serialize for $name {
             /// Fails if a number has more digits than serde can carry; `to_value` has no such limit.
             fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
