@@ -9,6 +9,7 @@ use std::io;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -97,9 +98,10 @@ async fn complete(
     State(shared): State<Arc<Shared>>,
     ConnectInfo(switch): ConnectInfo<Switch>,
     headers: HeaderMap,
-    body: String,
+    body: Bytes,
 ) -> Response {
     // What is no JSON is recorded as the text it is; no rule finds messages in it.
+    let body = String::from_utf8_lossy(&body).into_owned();
     let body = Value::parse(&body).unwrap_or(Value::String(body));
     let mut chosen = None;
     let request = shared.log.push_with(|before| {

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
@@ -61,8 +62,9 @@ async fn call(
     ConnectInfo(switch): ConnectInfo<Switch>,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: String,
+    body: Bytes,
 ) -> Response {
+    let body = String::from_utf8_lossy(&body).into_owned();
     if !shared.offers.iter().any(|offer| offer.capability.name.as_str() == name) {
         return envelope(&not_found(&name)).into_response();
     }

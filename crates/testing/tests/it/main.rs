@@ -1,0 +1,8 @@
+//! Scripted servers as clients see them, over real loopback HTTP.
+#![cfg(test)]
+
+mod clock;
+mod faults;
+mod model;
+mod support;
+mod tool;

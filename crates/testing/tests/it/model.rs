@@ -1,0 +1,120 @@
+//! What the scripted model answers, and what it remembers.
+
+use reknit_protocol::Value;
+use reknit_testing::Reply;
+use reknit_testing::model::{Script, ScriptError, ScriptedModel, When};
+
+use crate::support::{ask, ask_streaming, model_with, said};
+
+#[tokio::test]
+async fn rules_are_tried_in_order_and_used_up() {
+    let script = Script::new()
+        .once(When::any().purpose("plan_generation"), Reply::text("first plan"))
+        .times(2, When::any().purpose("plan_generation"), Reply::text("another plan"))
+        .on(When::any().purpose("plan_generation").lacks("hurry"), Reply::text("enough"))
+        .on(When::any().says("capability: geocode").says("Seoul"), Reply::text("a place"))
+        .on(When::any().nth(7), Reply::text("the seventh"))
+        .on(When::any().passes(|request| request.model() == "m"), Reply::text("anything"));
+    let model = ScriptedModel::start(script).await.unwrap();
+    let plan = "purpose: plan_generation\nYou plan.";
+    for expected in ["first plan", "another plan", "another plan", "enough"] {
+        assert_eq!(said(ask(&model, plan, "go")).await, expected);
+    }
+    assert_eq!(said(ask(&model, plan, "hurry")).await, "anything");
+    assert_eq!(said(ask(&model, "", "capability: geocode\nlocation: Seoul")).await, "a place");
+    assert_eq!(said(ask(&model, "", "go")).await, "the seventh");
+    assert_eq!(said(ask(&model, "", "capability: geocode")).await, "anything");
+    assert_eq!(model.unmatched(), []);
+}
+
+#[tokio::test]
+async fn a_request_without_a_rule_fails_says_so_and_is_remembered() {
+    let model = ScriptedModel::start(Script::new()).await.unwrap();
+    let response = ask(&model, "purpose: synthesis", "what now?").send().await.unwrap();
+    assert_eq!(response.status(), 500);
+    insta::assert_snapshot!(response.text().await.unwrap(), @r#"
+    {"error":{"message":"the script has no reply for request 1 (purpose: synthesis): purpose: synthesis\nwhat now?","type":"script_error"}}
+    "#);
+    let [request] = &model.unmatched()[..] else { panic!("one request was made") };
+    assert_eq!(request.messages[1].content, "what now?");
+}
+
+#[tokio::test]
+async fn everything_that_was_asked_is_there_to_read() {
+    let model = model_with(Reply::text("fine")).await;
+    let request = ask(&model, "purpose: error_analysis\nBe brief.", "amount is 46828.50").bearer_auth("secret");
+    said(request).await;
+    model.asked(1).await;
+    let [request] = &model.requests()[..] else { panic!("one request was made") };
+    assert_eq!(request.purpose(), Some("error_analysis"));
+    assert_eq!(request.text(), "purpose: error_analysis\nBe brief.\namount is 46828.50");
+    assert_eq!(request.header("authorization"), Some("Bearer secret"));
+    assert!(request.matched);
+}
+
+#[tokio::test]
+async fn an_answer_has_the_form_that_chat_clients_read() {
+    let model = model_with(Reply::text("two words")).await;
+    let response = ask(&model, "one", "two three").send().await.unwrap();
+    insta::assert_snapshot!(response.text().await.unwrap(), @r#"
+    {"id":"scripted-1","object":"chat.completion","created":0,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"two words"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}
+    "#);
+    let model = model_with(Reply::text("cut").usage(10, 20).finish_reason("length")).await;
+    let body: serde_json::Value = ask(&model, "", "").send().await.unwrap().json().await.unwrap();
+    assert_eq!(body["usage"]["total_tokens"], 30);
+    assert_eq!(body["choices"][0]["finish_reason"], "length");
+    let model = model_with(Reply::text("quiet").without_usage()).await;
+    let body: serde_json::Value = ask(&model, "", "").send().await.unwrap().json().await.unwrap();
+    assert!(body.get("usage").is_none());
+}
+
+#[tokio::test]
+async fn a_streamed_answer_comes_in_pieces_and_ends_with_usage_and_done() {
+    let model = model_with(Reply::text("Grüße aus 서울!")).await;
+    let response = ask_streaming(&model, "hello").send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    insta::assert_snapshot!(response.text().await.unwrap().replace("\n\n", "\n"), @r#"
+    data: {"id":"scripted-1","object":"chat.completion.chunk","created":0,"model":"scripted","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
+    data: {"id":"scripted-1","object":"chat.completion.chunk","created":0,"model":"scripted","choices":[{"index":0,"delta":{"content":"Grüße a"},"finish_reason":null}]}
+    data: {"id":"scripted-1","object":"chat.completion.chunk","created":0,"model":"scripted","choices":[{"index":0,"delta":{"content":"us 서울!"},"finish_reason":null}]}
+    data: {"id":"scripted-1","object":"chat.completion.chunk","created":0,"model":"scripted","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+    data: {"id":"scripted-1","object":"chat.completion.chunk","created":0,"model":"scripted","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":3,"total_tokens":4}}
+    data: [DONE]
+    "#);
+}
+
+#[tokio::test]
+async fn a_script_can_be_read_from_a_file() {
+    let text = r#"{"rules": [
+        {"when": {"purpose": "plan_generation", "says": ["Seoul"]}, "times": 1, "reply": {"status": 429, "retry_after": 2, "body": "slow down"}},
+        {"when": {"nth": 2, "lacks": ["Paris"]}, "reply": {"text": "a plan", "finish_reason": "length"}},
+        {"reply": {"text": "something else", "status": 203}}
+    ]}"#;
+    let script = Script::from_value(&Value::parse(text).unwrap()).unwrap();
+    let model = ScriptedModel::start(script).await.unwrap();
+    let refused = ask(&model, "purpose: plan_generation", "Seoul").send().await.unwrap();
+    assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"2".parse().unwrap()));
+    assert_eq!(refused.text().await.unwrap(), "slow down");
+    assert_eq!(said(ask(&model, "purpose: plan_generation", "Seoul")).await, "a plan");
+    assert_eq!(ask(&model, "", "Seoul").send().await.unwrap().status(), 203);
+}
+
+#[test]
+fn a_script_that_says_too_much_or_too_little_is_refused() {
+    for (text, problem) in [
+        (
+            r#"{"rules": [{"reply": {"text": "a", "body": "b"}}]}"#,
+            "rule 1 cannot be used: a reply has either `text` or `body`",
+        ),
+        (
+            r#"{"rules": [{"reply": {"text": "a"}}, {"reply": {}}]}"#,
+            "rule 2 cannot be used: a reply has `text`, `body`, `status`, or the fault `reset` or `silence`",
+        ),
+    ] {
+        assert_eq!(Script::from_value(&Value::parse(text).unwrap()).unwrap_err().to_string(), problem);
+    }
+    for text in [r#"{"rules": [{"reply": {"txt": "a"}}]}"#, r#"{"rule": []}"#, "[]"] {
+        let error = Script::from_value(&Value::parse(text).unwrap()).unwrap_err();
+        assert!(matches!(error, ScriptError::Shape(_)), "{text}: {error}");
+    }
+}
