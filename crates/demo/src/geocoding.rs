@@ -80,5 +80,5 @@ fn unknown(location: &str) -> ToolError {
     ToolError::new(codes::LOCATION_NOT_FOUND, format!("there is no place called `{location}`"), Category::NotFound)
         .retryable(Retryable::Yes)
         .detail("original_location", location)
-        .detail("hint", "write `City` or `City, Country`, for example `Seoul, South Korea`")
+        .detail("hint", "write `City` or `City, Country`")
 }

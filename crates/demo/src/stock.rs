@@ -126,5 +126,5 @@ fn unknown(data: &Data, symbol: &str) -> ToolError {
         .retryable(Retryable::Yes)
         .detail("symbol", symbol)
         .detail("known_symbols", known)
-        .detail("hint", "use the ticker symbol, for example TSLA for Tesla; a company that is not listed has none")
+        .detail("hint", "use the ticker symbol of a listed company; one that is not listed has none")
 }
