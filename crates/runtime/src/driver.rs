@@ -16,7 +16,7 @@ use crate::edge::Edge;
 use crate::error::DriveError;
 use crate::gates::{CallLimits, Gates};
 use crate::perform::Hands;
-use crate::record::{Fold, replay, to_row};
+use crate::record::{Fold, RestoreError, replay, to_row};
 use crate::signals::meaning;
 
 /// How long a lease lasts without being renewed. Longer than a pause of a busy machine, short enough to wait for.
@@ -105,7 +105,7 @@ impl Driver {
         let fold = match replay(&records, &due) {
             Ok(fold) => fold,
             Err(error) => {
-                self.hands.journal.release(&lease).await?;
+                self.leave(&lease, records.len() as u64, &error).await?;
                 return Err(error.into());
             }
         };
@@ -113,6 +113,18 @@ impl Driver {
         let happened = self.after_restart(run, &turn.fold).await?;
         turn.take_in(happened, Vec::new()).await?;
         turn.run().await
+    }
+
+    /// Leaves a run that cannot be restored. One that wants something else than it wanted is ended: nobody may guess what
+    /// it would have done. Its events are kept. Others may be readable by another version.
+    async fn leave(&self, lease: &Lease, len: u64, error: &RestoreError) -> Result<(), DriveError> {
+        if let RestoreError::Mismatch { .. } = error {
+            let append = Append::at(len).ending("replay_mismatch", self.hands.clock.now_ms());
+            self.hands.journal.append(lease, append).await?;
+        } else {
+            self.hands.journal.release(lease).await?;
+        }
+        Ok(())
     }
 
     /// What a process that takes a run over knows to have happened: it was taken over, and what was claimed is in doubt.

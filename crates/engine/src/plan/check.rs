@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use reknit_bind::Parameters;
-use reknit_protocol::{Object, Plan, Step, StepId};
+use reknit_protocol::{Object, Plan, Step, StepId, Value};
 
 use super::nearest::nearest;
 use super::problem::{PlanProblem, ProblemCode as Code};
@@ -127,10 +127,25 @@ fn check_parameters(id: &StepId, parameters: &Parameters, needs: &[StepId], entr
         // A step that needs others may still get it from their results.
         needs.is_empty() && !given.iter().any(|given| spelt_alike(given, name))
     });
-    missing
+    let missing = missing.map(|name| {
+        let message = format!("`{}` needs the parameter `{name}`", entry.capability.name);
+        PlanProblem::new(Code::MissingParameter, id, message)
+    });
+    missing.chain(unknown_parameters(id, &given, entry)).collect()
+}
+
+/// Parameters that the schema refuses, whatever their value.
+fn unknown_parameters(id: &StepId, given: &[&str], entry: &Entry) -> Vec<PlanProblem> {
+    let closed = entry.source().is_some_and(|schema| schema.get("additionalProperties") == Some(&Value::Bool(false)));
+    let declared = entry.parameters();
+    let is_unknown = |name: &&&str| closed && !declared.iter().any(|known| spelt_alike(known, name));
+    given
+        .iter()
+        .filter(is_unknown)
         .map(|name| {
-            let message = format!("`{}` needs the parameter `{name}`", entry.capability.name);
-            PlanProblem::new(Code::MissingParameter, id, message)
+            let names: Vec<&str> = declared.iter().map(String::as_str).collect();
+            let message = format!("`{}` has no parameter `{name}`", entry.capability.name);
+            PlanProblem::new(Code::UnknownParameter, id, message).hint(Some(suggestion(name, &names)))
         })
         .collect()
 }

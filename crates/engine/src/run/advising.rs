@@ -218,7 +218,10 @@ impl Run {
         let Some(step) = self.state.steps.get_mut(index) else { return };
         step.mends.push(Mend { rung, effect: MendEffect::NoHelp, words: words.clone() });
         let used = step.used(&fault);
+        let passes = fault.status().is_none_or(|status| status >= 500);
         let next = match (rung, how) {
+            // Nobody has looked at it: what passes by itself may still do so.
+            (_, NoHelp::AskAgain | NoHelp::Final) if passes => resend(&fault, used, &self.started.policy),
             (Rung::Feedback, _) | (_, NoHelp::AskAgain) => last_rung(&fault, used, &self.started.policy),
             (_, NoHelp::Declined | NoHelp::Final) => Remedy::GiveUp(words),
         };

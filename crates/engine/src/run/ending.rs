@@ -85,7 +85,7 @@ impl Run {
         if !over || !matches!(self.state.phase, Phase::Running) {
             return;
         }
-        let at_once = matches!(self.state.stop, Some(Stop::Cancelled | Stop::Exhausted(Exhausted::Time(_))));
+        let at_once = self.state.stop.as_ref().is_some_and(Stop::is_immediate);
         match self.policy().synthesis {
             Synthesis::Template => self.end(Writer::Template, None),
             Synthesis::Model if at_once => self.end(Writer::Template, None),
@@ -157,14 +157,14 @@ impl Run {
     }
 
     fn final_status(&self, steps: &[StepReport]) -> Status {
-        if let Some(stop) = &self.state.stop {
-            return stop.status();
-        }
         let done = steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
-        match done {
-            _ if done == steps.len() => Status::Complete,
-            0 => Status::Failed,
-            _ => Status::Partial,
+        match (&self.state.stop, done) {
+            (Some(Stop::Cancelled), _) => Status::Cancelled,
+            // A limit that was reached on the way and kept nothing from being done is not how the run ended.
+            (_, done) if done == steps.len() => Status::Complete,
+            (Some(stop), _) => stop.status(),
+            (None, 0) => Status::Failed,
+            (None, _) => Status::Partial,
         }
     }
 

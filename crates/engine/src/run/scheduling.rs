@@ -104,9 +104,6 @@ impl Run {
 
     /// A call that is ready begins if a place is free and the budget lasts.
     fn leave_queue(&mut self, index: usize) -> bool {
-        if self.state.stop.as_ref().is_some_and(|stop| matches!(stop, Stop::Cancelled)) {
-            return false;
-        }
         let busy = self.state.steps.iter().filter(|step| matches!(step.stage, Stage::Calling(_))).count();
         if busy >= self.policy().limits.calls_at_once as usize {
             return false;

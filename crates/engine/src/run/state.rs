@@ -52,6 +52,11 @@ impl Stop {
         }
     }
 
+    /// Whether everything is to end now. Otherwise only what costs what ran out does not begin any more.
+    pub(super) fn is_immediate(&self) -> bool {
+        matches!(self, Self::Cancelled | Self::Exhausted(Exhausted::Time(_)))
+    }
+
     pub(super) fn reason(&self) -> String {
         match self {
             Self::Cancelled => "the run was cancelled".to_owned(),

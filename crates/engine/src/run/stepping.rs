@@ -68,7 +68,7 @@ impl Run {
         };
         let used = step.used(&fault);
         step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(fault.clone()) });
-        if let Some(stop) = &self.state.stop {
+        if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
             let reason = stop.reason();
             step.stage = Stage::Failed { reason, fault: Some(Box::new(fault)) };
             return;

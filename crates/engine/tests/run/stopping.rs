@@ -62,6 +62,27 @@ fn no_more_tools_are_called_than_allowed() {
 }
 
 #[test]
+fn a_limit_that_kept_nothing_from_being_done_is_not_the_end_of_the_story() {
+    let mut play = with(|policy| policy.limits.model_calls = 0);
+    play.answer_tool(
+        "b/call/1",
+        503,
+        r#"{"success": false, "error": {"code": "X", "message": "busy", "category": "SERVICE_ERROR"}}"#,
+    );
+    play.wake("b/rest/1");
+    play.answer_tool(
+        "b/call/2",
+        503,
+        r#"{"success": false, "error": {"code": "X", "message": "busy", "category": "SERVICE_ERROR"}}"#,
+    );
+    play.wake("b/rest/2");
+    for effect in ["b/call/3", "a/call/1", "c/call/1"] {
+        play.answer_tool(effect, 200, "1");
+    }
+    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Complete));
+}
+
+#[test]
 fn the_last_question_is_kept_for_the_answer() {
     let mut play = with(|policy| {
         policy.limits.model_calls = 1;

@@ -125,6 +125,15 @@ fn every_answer_of_success_is_a_result_whatever_it_looks_like() {
 }
 
 #[test]
+fn a_parameter_that_no_tool_knows_is_found_before_anything_runs() {
+    let plan = plan(vec![step("a", "convert", r#"{"amount": 1, "two": "KRW"}"#), step("b", "convert", "{}")]);
+    let answer = Play::begin(started(Some(plan), policy())).run.answer().cloned().expect("it cannot run");
+    for problem in ["`convert` has no parameter `two` (did you mean `to`?)", "`convert` needs the parameter `amount`"] {
+        assert!(answer.text.contains(problem), "{problem} is not in {}", answer.text);
+    }
+}
+
+#[test]
 fn a_wrong_plan_from_a_person_ends_with_all_its_problems() {
     let play = Play::begin(started(
         Some(plan(vec![step("a", "read", r#"{"x": "{{b}}"}"#), step("b", "read", r#"{"x": "{{a}}"}"#)])),
