@@ -6,9 +6,9 @@ use reknit_salvage::{FixKind, Problem, ProblemKind, Schema};
 use crate::draft::Draft;
 use crate::ids::Ids;
 use crate::resolve::Resolver;
-use crate::spelling::are_alike;
 use crate::template::{Part, Text};
 use crate::{Bound, Change, Expression, Provenance, Sources, Template, TemplateError, Unbound};
+use reknit_protocol::spelling::are_alike;
 
 /// What a correction came to.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use reknit_protocol::{Number, StepId};
 
-use crate::nearest::nearest;
+use reknit_protocol::spelling::nearest;
 
 /// The ids a text may refer to, the longest first.
 #[derive(Debug)]

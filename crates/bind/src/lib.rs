@@ -92,7 +92,6 @@ mod evaluate;
 mod expression;
 mod ids;
 mod lookup;
-mod nearest;
 mod parameters;
 mod path_text;
 mod provenance;
@@ -100,7 +99,6 @@ mod reason;
 mod reference;
 mod resolve;
 mod source;
-mod spelling;
 mod template;
 mod wire;
 

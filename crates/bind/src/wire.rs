@@ -6,8 +6,8 @@ use reknit_salvage::{ProblemKind, Schema, fit};
 use crate::draft::Draft;
 use crate::lookup::LAYERS;
 use crate::reference::qualified;
-use crate::spelling::are_alike;
 use crate::{Parameters, Provenance, Reason, Source, Sources, Unbound};
+use reknit_protocol::spelling::are_alike;
 
 /// How a name must match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Plans: read from a model's words, checked against the catalogue, made ready to run.
 
 mod check;
-mod nearest;
 mod problem;
 mod read;
 

@@ -27,6 +27,7 @@ pub mod exact;
 pub mod object;
 pub mod plan;
 pub mod schema;
+pub mod spelling;
 pub mod tool;
 
 mod id;

@@ -7,8 +7,8 @@ use super::quoted::{quoted_len, unquote};
 use super::{Function, Level, Node, Operator};
 use crate::error::TemplateProblem as Problem;
 use crate::ids::{Ids, is_name_letter, name_len};
-use crate::nearest::nearest;
 use crate::{Reference, TemplateError};
+use reknit_protocol::spelling::nearest;
 
 /// How long a text may be: far more than anyone writes, little enough to read in no time.
 const MAX_LENGTH: usize = 64 * 1024;

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use reknit_bind::Parameters;
+use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{Object, Plan, Step, StepId, Value};
 
-use super::nearest::nearest;
 use super::problem::{PlanProblem, ProblemCode as Code};
 use super::{Checked, Planned};
 use crate::catalogue::{Catalogue, Entry};
@@ -125,7 +125,7 @@ fn check_parameters(id: &StepId, parameters: &Parameters, needs: &[StepId], entr
     let given: Vec<&str> = parameters.names().collect();
     let missing = entry.required().into_iter().filter(|name| {
         // A step that needs others may still get it from their results.
-        needs.is_empty() && !given.iter().any(|given| spelt_alike(given, name))
+        needs.is_empty() && !given.iter().any(|given| are_alike(given, name))
     });
     let missing = missing.map(|name| {
         let message = format!("`{}` needs the parameter `{name}`", entry.capability.name);
@@ -138,7 +138,7 @@ fn check_parameters(id: &StepId, parameters: &Parameters, needs: &[StepId], entr
 fn unknown_parameters(id: &StepId, given: &[&str], entry: &Entry) -> Vec<PlanProblem> {
     let closed = entry.source().is_some_and(|schema| schema.get("additionalProperties") == Some(&Value::Bool(false)));
     let declared = entry.parameters();
-    let is_unknown = |name: &&&str| closed && !declared.iter().any(|known| spelt_alike(known, name));
+    let is_unknown = |name: &&&str| closed && !declared.iter().any(|known| are_alike(known, name));
     given
         .iter()
         .filter(is_unknown)
@@ -148,14 +148,6 @@ fn unknown_parameters(id: &StepId, given: &[&str], entry: &Entry) -> Vec<PlanPro
             PlanProblem::new(Code::UnknownParameter, id, message).hint(Some(suggestion(name, &names)))
         })
         .collect()
-}
-
-/// Whether fitting would take one name for the other.
-fn spelt_alike(left: &str, right: &str) -> bool {
-    let plain = |name: &str| -> String {
-        name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    plain(left) == plain(right)
 }
 
 /// Steps that wait for each other, if there are any.
