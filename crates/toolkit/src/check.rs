@@ -5,10 +5,7 @@
 
 mod bounds;
 mod misfit;
-mod nearest;
 mod walk;
-
-pub(crate) use nearest::nearest;
 
 use reknit_protocol::{ToolError, Value};
 

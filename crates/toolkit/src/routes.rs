@@ -10,13 +10,13 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use reknit_protocol::spelling::nearest;
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Object, Retryable, ToolError, Value};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::call::Calls;
-use crate::check::nearest;
 use crate::keys::Keys;
 use crate::reply::Reply;
 use crate::service::Service;

@@ -1,10 +1,11 @@
 //! Schema and value, side by side.
 
+use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Path, Value};
 
 use super::bounds;
 use super::misfit::{Actual, Misfit};
-use super::nearest::nearest;
+
 use crate::schema::{allowed, branches, resolve};
 
 /// Walks down a value along its schema and collects what does not fit.
