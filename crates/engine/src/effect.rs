@@ -136,7 +136,7 @@ pub enum Question {
         /// The call.
         call: Box<CallTool>,
     },
-    /// A call that must not happen twice was corrected by a model. Approve: send the corrected call.
+    /// A call that must not happen twice has values that a model gave. Approve: send it so.
     SendCorrected {
         /// The call as it would be sent.
         call: Box<CallTool>,

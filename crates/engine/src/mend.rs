@@ -3,7 +3,7 @@
 mod advice;
 mod remedy;
 
-pub(crate) use advice::{Advice, read_context, read_feedback};
+pub(crate) use advice::{Advice, read_context, read_feedback, read_values};
 pub(crate) use remedy::{Remedy, Used, last_rung, remedy, resend};
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub enum Rung {
     /// The value was made to fit its schema.
     Schema,
+    /// A model said where in the results a missing value is.
+    Resolution,
     /// The same call was sent again.
     Resend,
     /// A model saw the error.
@@ -27,6 +29,7 @@ impl Rung {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Schema => "schema",
+            Self::Resolution => "resolution",
             Self::Resend => "resend",
             Self::Feedback => "feedback",
             Self::Context => "context",

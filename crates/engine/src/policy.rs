@@ -62,12 +62,24 @@ pub struct Resend {
 /// How a rejected call is mended by a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mending {
+    /// Whether a model may say where a value is that the plan does not give, once for each step.
+    pub resolution: Resolution,
     /// How often a model may see the error of one step.
     pub feedback: u32,
     /// How often a model may see the error of one step with all that is known.
     pub context: u32,
     /// The statuses for which the second is allowed.
     pub context_statuses: Vec<u16>,
+}
+
+/// Whether a model may say where a value is that the plan does not give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// Once for each step, before its call.
+    Once,
+    /// Never: what is missing is treated as a refusal.
+    Off,
 }
 
 /// Who writes the answer.
@@ -158,6 +170,6 @@ impl Default for Resend {
 
 impl Default for Mending {
     fn default() -> Self {
-        Self { feedback: 2, context: 2, context_statuses: vec![400, 404, 409, 422] }
+        Self { resolution: Resolution::Once, feedback: 2, context: 2, context_statuses: vec![400, 404, 409, 422] }
     }
 }

@@ -18,6 +18,9 @@ const FUEL: u64 = 100_000;
 pub struct Templates {
     /// For a plan. Knows `tools`, `request`, `problems`.
     pub plan: String,
+    /// For values that the plan does not give. Knows `request`, `instruction`, `agent`, `capability`, `description`,
+    /// `wanted`, `sources`, `schema`.
+    pub resolution: String,
     /// For what the error says. Knows `agent`, `capability`, `description`, `instruction`, `attempt`, `status`, `code`,
     /// `category`, `message`, `details`, `parameters`, `schema`.
     pub feedback: String,
@@ -32,6 +35,7 @@ impl Default for Templates {
     fn default() -> Self {
         Self {
             plan: include_str!("../prompts/plan.txt").to_owned(),
+            resolution: include_str!("../prompts/resolution.txt").to_owned(),
             feedback: include_str!("../prompts/feedback.txt").to_owned(),
             context: include_str!("../prompts/context.txt").to_owned(),
             answer: include_str!("../prompts/answer.txt").to_owned(),

@@ -56,6 +56,18 @@ pub(crate) fn read_context(text: &str) -> Result<Advice, String> {
     read_advice(text).map(|advice| Advice { transient: false, ..advice })
 }
 
+/// Reads the values for parameters that have none: an object, in which only those count.
+pub(crate) fn read_values(text: &str) -> Result<Object, String> {
+    let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
+    if reading.completeness != Completeness::Whole {
+        return Err("the answer is cut".to_owned());
+    }
+    match reading.value {
+        Value::Object(values) => Ok(values),
+        other => Err(format!("the answer is {}, not an object", other.kind())),
+    }
+}
+
 fn read_advice(text: &str) -> Result<Advice, String> {
     let schema = SHAPE.as_ref().map_err(ToString::to_string)?;
     let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Bound, Corrected, correct};
+use reknit_bind::{Bound, Corrected, Provenance, correct};
 use reknit_dialogue::{Format, Message, Purpose, Request};
 use reknit_protocol::{Effect as Class, Object, StepId, Value};
 
@@ -12,10 +12,13 @@ use super::state::{Stage, StepRun};
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
 use crate::fault::{Fate, Fault};
-use crate::mend::{Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
+use crate::mend::{
+    Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, read_values, resend,
+};
 use crate::plan::Planned;
 use crate::templates::{TemplateError, render};
 
+const RESOLUTION_TOKENS: u32 = 500;
 const FEEDBACK_TOKENS: u32 = 500;
 const CONTEXT_TOKENS: u32 = 1_000;
 
@@ -27,17 +30,19 @@ impl Run {
     pub(super) fn ask_for_advice(&mut self, index: usize, fault: Fault, rung: Rung) {
         let plan = Arc::clone(&self.plan);
         let Some(planned) = plan.steps.get(index) else { return };
-        let (purpose, asked) = match self.state.steps.get_mut(index) {
-            None => return,
-            Some(step) if rung == Rung::Feedback => {
+        let Some(step) = self.state.steps.get_mut(index) else { return };
+        let (asked, tokens) = match rung {
+            Rung::Resolution => (step.resolution_asked, RESOLUTION_TOKENS),
+            Rung::Feedback => {
                 step.feedback += 1;
-                (Purpose::ErrorAnalysis, step.feedback_asked)
+                (step.feedback_asked, FEEDBACK_TOKENS)
             }
-            Some(step) => {
+            Rung::Context | Rung::Schema | Rung::Resend => {
                 step.context += 1;
-                (Purpose::SemanticRetry, step.context_asked)
+                (step.context_asked, CONTEXT_TOKENS)
             }
         };
+        let purpose = purpose(rung);
         if self.started.targets.is_empty() {
             return self.no_help(index, fault, rung, "there is no model to ask".to_owned(), NoHelp::Final);
         }
@@ -50,7 +55,6 @@ impl Run {
             self.state.stop_for(exhausted);
             return self.no_help(index, fault, rung, words, NoHelp::Final);
         }
-        let tokens = if rung == Rung::Feedback { FEEDBACK_TOKENS } else { CONTEXT_TOKENS };
         let request = Request::new(messages, tokens).with_format(Format::Json);
         let consultation =
             Consultation::open(planned.id.as_str(), rung.as_str(), asked, purpose, request, self.rotation());
@@ -91,12 +95,12 @@ impl Run {
         }
         let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
         let (sources, attempts) = (results.shown(), attempts_text(step));
-        let own = [
-            ("request", self.started.request.as_str()),
-            ("sources", sources.as_str()),
-            ("attempts", attempts.as_str()),
-        ];
-        render(&self.started.templates.context, &[&common[..], &own[..]].concat())
+        let known = [("request", self.started.request.as_str()), ("sources", sources.as_str())];
+        let (template, own) = match rung {
+            Rung::Resolution => (&self.started.templates.resolution, ("wanted", fault.message.as_str())),
+            _ => (&self.started.templates.context, ("attempts", attempts.as_str())),
+        };
+        render(template, &[&common[..], &known[..], &[own]].concat())
     }
 
     /// Takes in an answer to a question about a step; says whether it was one.
@@ -109,12 +113,7 @@ impl Run {
             What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
                 self.state.spent.input_tokens += answer.usage.input_tokens;
                 self.state.spent.output_tokens += answer.usage.output_tokens;
-                let read =
-                    if rung == Rung::Feedback { read_feedback(&answer.text) } else { read_context(&answer.text) };
-                match read {
-                    Ok(advice) => self.follow(index, fault, rung, advice),
-                    Err(error) => self.no_help(index, fault, rung, error, NoHelp::AskAgain),
-                }
+                self.on_advice_text(index, fault, rung, &answer.text);
             }
             What::ModelFailed { effect, failure } if consultation.wants(effect) => {
                 match consultation.failed(failure, now_ms) {
@@ -132,9 +131,25 @@ impl Run {
         true
     }
 
+    fn on_advice_text(&mut self, index: usize, fault: Fault, rung: Rung, text: &str) {
+        let read = match rung {
+            Rung::Resolution => read_values(text).map(|changes| Advice {
+                retry: true,
+                transient: false,
+                reason: "found in what is known".to_owned(),
+                changes,
+            }),
+            Rung::Feedback => read_feedback(text),
+            Rung::Context | Rung::Schema | Rung::Resend => read_context(text),
+        };
+        match read {
+            Ok(advice) => self.follow(index, fault, rung, advice),
+            Err(error) => self.no_help(index, fault, rung, error, NoHelp::AskAgain),
+        }
+    }
+
     fn pay_for_advice(&mut self, index: usize, fault: Fault, rung: Rung) {
-        let purpose = if rung == Rung::Feedback { Purpose::ErrorAnalysis } else { Purpose::SemanticRetry };
-        match self.pay_for_model(purpose) {
+        match self.pay_for_model(purpose(rung)) {
             Ok(()) => self.note_asked(index),
             Err(exhausted) => {
                 let words = exhausted.to_string();
@@ -150,8 +165,9 @@ impl Run {
         if let Stage::Advising { rung, consultation, .. } = &step.stage {
             let asked = consultation.asked();
             match rung {
+                Rung::Resolution => step.resolution_asked = asked,
                 Rung::Feedback => step.feedback_asked = asked,
-                _ => step.context_asked = asked,
+                Rung::Context | Rung::Schema | Rung::Resend => step.context_asked = asked,
             }
         }
     }
@@ -188,10 +204,13 @@ impl Run {
                 step.parameters = parameters;
                 for (name, origin) in provenance {
                     step.provenance.retain(|(known, _)| *known != name);
-                    step.provenance.push((name, origin));
+                    step.provenance.push((name, if rung == Rung::Resolution { inferred(origin) } else { origin }));
                 }
                 step.mends.push(Mend { rung, effect: MendEffect::Applied, words });
-                self.send_corrected(index, fault, advice.reason);
+                match rung {
+                    Rung::Resolution => self.send_resolved(index, fault),
+                    _ => self.send_corrected(index, fault, advice.reason),
+                }
             }
             Err(words) => self.no_help(index, fault, rung, words, NoHelp::AskAgain),
         }
@@ -222,10 +241,28 @@ impl Run {
         let next = match (rung, how) {
             // Nobody has looked at it: what passes by itself may still do so.
             (_, NoHelp::AskAgain | NoHelp::Final) if passes => resend(&fault, used, &self.started.policy),
-            (Rung::Feedback, _) | (_, NoHelp::AskAgain) => last_rung(&fault, used, &self.started.policy),
+            (Rung::Resolution | Rung::Feedback, _) | (_, NoHelp::AskAgain) => {
+                last_rung(&fault, used, &self.started.policy)
+            }
             (_, NoHelp::Declined | NoHelp::Final) => Remedy::GiveUp(words),
         };
         self.treat(index, fault, next);
+    }
+}
+
+fn purpose(rung: Rung) -> Purpose {
+    match rung {
+        Rung::Resolution => Purpose::MicroResolution,
+        Rung::Feedback => Purpose::ErrorAnalysis,
+        Rung::Context | Rung::Schema | Rung::Resend => Purpose::SemanticRetry,
+    }
+}
+
+/// A value that a model wrote itself, with no result behind it.
+fn inferred(origin: Provenance) -> Provenance {
+    match origin {
+        Provenance::Corrected { .. } => Provenance::Inferred,
+        other => other,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::effect::{CallTool, EffectId};
 use crate::fault::{Fault, Verdict};
 use crate::mend::{Mend, MendEffect, Rung};
 use crate::plan::Planned;
+use crate::policy::Resolution;
 
 impl Run {
     /// Starts what can start. Skipping one step can decide others, so it goes round until nothing moves.
@@ -85,7 +86,7 @@ impl Run {
                 step.parameters = partial.parameters;
                 step.provenance = partial.provenance;
                 let words: Vec<String> = unbound.iter().map(ToString::to_string).collect();
-                self.reject_locally(index, format!("not every parameter has a value: {}", words.join("; ")));
+                self.on_unbound(index, format!("not every parameter has a value: {}", words.join("; ")));
             }
             Binding::Misfit { bound, problems } => {
                 step.parameters = bound.parameters;
@@ -93,6 +94,18 @@ impl Run {
                 let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 self.reject_locally(index, format!("the parameters do not fit their schema: {}", words.join("; ")));
             }
+        }
+    }
+
+    /// Before anything is sent, a model may say where the missing values are.
+    fn on_unbound(&mut self, index: usize, message: String) {
+        let asked = self.state.steps.get(index).is_none_or(|step| step.resolution_asked > 0);
+        match self.policy().mending.resolution {
+            Resolution::Once if !asked && !self.started.targets.is_empty() => {
+                let fault = Fault::local(message, Object::new());
+                self.ask_for_advice(index, fault, Rung::Resolution);
+            }
+            Resolution::Once | Resolution::Off => self.reject_locally(index, message),
         }
     }
 

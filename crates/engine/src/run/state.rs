@@ -81,6 +81,7 @@ pub(super) struct StepRun {
     pub(super) feedback: u32,
     pub(super) context: u32,
     /// How often any model was asked on the rung: the numbers of its effects.
+    pub(super) resolution_asked: u32,
     pub(super) feedback_asked: u32,
     pub(super) context_asked: u32,
     pub(super) questions: u32,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use reknit_bind::Provenance;
 use reknit_protocol::{Effect as Class, Value};
 
 use super::Run;
@@ -171,6 +172,24 @@ impl Run {
             Class::Unsafe => self.ask_person(index, fault, Question::SendCorrected { call: Box::new(call), reason }),
             Class::Read | Class::Idempotent | Class::Keyed | Class::Undeclared => self.set_stage(index, Stage::Queued),
         }
+    }
+
+    /// Sends a call whose missing values a model has found. What it wrote itself is not sent unseen where it counts.
+    pub(super) fn send_resolved(&mut self, index: usize, fault: Fault) {
+        let plan = Arc::clone(&self.plan);
+        let (Some(planned), Some(step)) = (plan.steps.get(index), self.state.steps.get(index)) else { return };
+        let inferred: Vec<&str> = step
+            .provenance
+            .iter()
+            .filter(|(_, origin)| *origin == Provenance::Inferred)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if self.class(planned) != Class::Unsafe || inferred.is_empty() {
+            return self.set_stage(index, Stage::Queued);
+        }
+        let reason = format!("a model gave {} without a result that says so", inferred.join(", "));
+        let Some(call) = self.next_call(index) else { return };
+        self.ask_person(index, fault, Question::SendCorrected { call: Box::new(call), reason });
     }
 
     /// The parameters of a step as JSON, for prompts.

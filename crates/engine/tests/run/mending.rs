@@ -1,5 +1,6 @@
 //! What is done about calls that fail.
 
+use reknit_bind::Provenance;
 use reknit_dialogue::ErrorClass;
 use reknit_engine::{
     Decision, Effect, Outcome, People, Policy, Rung, Sent, Status, TransportFailure, TransportKind, Undeclared, What,
@@ -322,6 +323,7 @@ fn what_cannot_be_bound_is_never_sent() {
         step("convert", "convert", r#"{"amount": "{{quote.price}}"}"#),
     ]);
     play.answer_tool("quote/call/1", 200, r#"{"current_price": 468.285}"#);
+    play.answer_model("convert/resolution/1", "I cannot tell.");
     let prompt = play.prompt("convert/context/1");
     assert!(prompt.contains("current_price"), "{prompt}");
     play.answer_model(
@@ -329,6 +331,35 @@ fn what_cannot_be_bound_is_never_sent() {
         r#"{"should_retry": true, "corrected_parameters": {"amount": "{{quote.current_price}}"}}"#,
     );
     assert_eq!(play.call("convert/call/1").parameters.to_string(), r#"{"amount":468.285}"#);
+}
+
+#[test]
+fn a_value_that_the_plan_does_not_give_is_asked_for_once_before_the_call() {
+    let mut play = Play::of_steps(vec![
+        step("quote", "read", "{}"),
+        step("convert", "convert", r#"{"amount": "{{quote.price}}"}"#),
+    ]);
+    play.answer_tool("quote/call/1", 200, r#"{"current_price": 468.285}"#);
+    let prompt = play.prompt("convert/resolution/1");
+    for shown in ["sell 100 shares", "current_price", "`amount`"] {
+        assert!(prompt.contains(shown), "{shown} is not in {prompt}");
+    }
+    play.answer_model("convert/resolution/1", r#"{"amount": "{{100 * quote.current_price}}"}"#);
+    assert_eq!(play.call("convert/call/1").parameters.to_string(), r#"{"amount":46828.5}"#);
+    let view = &play.run.steps()[1];
+    assert_eq!(view.mends[0].rung, Rung::Resolution);
+    assert!(matches!(view.provenance[0].1, Provenance::Expression { .. }), "{:?}", view.provenance);
+}
+
+#[test]
+fn a_value_that_a_model_wrote_itself_is_marked_and_an_unsafe_call_with_it_is_shown_first() {
+    let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("pay", "unsafe", r#"{"x": "{{a.b}}"}"#)]);
+    play.answer_tool("a/call/1", 200, "{}");
+    play.answer_model("pay/resolution/1", r#"{"x": 100}"#);
+    assert_eq!(play.run.steps()[1].provenance[0].1, Provenance::Inferred);
+    let ask = question(&play);
+    play.happen(What::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Approve });
+    assert_eq!(play.call("pay/call/1").parameters.to_string(), r#"{"x":100}"#);
 }
 
 #[test]
