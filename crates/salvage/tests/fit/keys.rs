@@ -98,6 +98,29 @@ fn a_value_that_fits_only_under_its_old_key_keeps_it() {
 }
 
 #[test]
+fn a_null_that_is_dropped_makes_room_for_another_spelling() {
+    // Left behind under its old key, the value got the new one only when the result was fitted again.
+    becomes(
+        SEARCH,
+        &[
+            (
+                r#"{"max_results": null, "maxResults": "5"}"#,
+                r#"{"max_results": 5}"#,
+                &[NullForOptional, KeySpelling, NumberInString],
+            ),
+            (
+                r#"{"maxResults": 5, "query": "x", "max_results": null}"#,
+                r#"{"max_results": 5, "query": "x"}"#,
+                &[KeySpelling, NullForOptional],
+            ),
+            (r#"{"max_results": null, "maxResults": "many"}"#, r#"{"maxResults": "many"}"#, &[NullForOptional]),
+        ],
+    );
+    let nullable = r#"{"properties": {"max_results": {"type": ["integer", "null"]}}}"#;
+    stays(nullable, &[r#"{"max_results": null, "maxResults": 5}"#]);
+}
+
+#[test]
 fn a_required_property_under_another_name_is_found() {
     let schema =
         r#"{"type": "object", "properties": {"max_results": {"type": "integer"}}, "required": ["max_results"]}"#;

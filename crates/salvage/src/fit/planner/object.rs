@@ -13,7 +13,7 @@ use crate::schema::spelling::key_form;
 impl Planner<'_> {
     pub(super) fn plan_object(&mut self, object: &Object, shape: &Shape, spot: Spot<'_>) -> Plan {
         let shape = &shape.object;
-        let mut renames = self.misspelt(object, shape).into_iter().peekable();
+        let mut renames = self.misspelt(object, shape, spot.known).into_iter().peekable();
         let mut whole = Plan::keep(true);
         let mut edits = Vec::new();
         for (index, (key, value)) in object.iter().enumerate() {
@@ -73,9 +73,9 @@ impl Planner<'_> {
         droppable && !self.accepts(self.schema.shape(property.shape), value)
     }
 
-    /// The unknown keys that are a spelling of exactly one declared property, which is absent and which no other unknown
-    /// key spells.
-    fn misspelt<'s>(&self, object: &Object, shape: &'s ObjectShape) -> Vec<(usize, &'s str)> {
+    /// The unknown keys that are a spelling of exactly one declared property, which is absent, or a null that will be
+    /// dropped, and which no other unknown key spells.
+    fn misspelt<'s>(&self, object: &Object, shape: &'s ObjectShape, known: Known) -> Vec<(usize, &'s str)> {
         let mut found: Vec<(usize, &str)> = Vec::new();
         let mut claims: HashMap<&str, usize> = HashMap::new();
         if self.keys == Keys::Leave || shape.spellings.is_empty() {
@@ -86,7 +86,9 @@ impl Planner<'_> {
                 continue;
             }
             let Some(Some(name)) = shape.spellings.get(&key_form(key)) else { continue };
-            if !object.contains_key(name) {
+            let property = || shape.properties.get(name.as_ref());
+            let is_dropped = |value| property().is_some_and(|property| self.is_superfluous(value, *property, known));
+            if object.get(name).is_none_or(is_dropped) {
                 found.push((index, name));
                 *claims.entry(name).or_default() += 1;
             }
