@@ -35,7 +35,9 @@ pub use event::{Decision, Event, MACHINE_VERSION, Started, What};
 pub use fault::{Fate, Fault, Origin, Verdict, judge_failure, judge_reply};
 pub use mend::{Mend, MendEffect, Rung};
 pub use plan::{Checked, PlanError, PlanProblem, Planned, ProblemCode, check, read_plan};
-pub use policy::{Effects, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared};
+pub use policy::{
+    Effects, IndependentSteps, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared,
+};
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 pub use run::{ApplyError, Run, StepState, StepView};
 pub use templates::{TemplateError, Templates};

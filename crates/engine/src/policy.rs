@@ -70,6 +70,18 @@ pub struct Mending {
     pub context: u32,
     /// The statuses for which the second is allowed.
     pub context_statuses: Vec<u16>,
+    /// Whether the second is allowed for a step that needs no other: then only the request can help.
+    pub independent_steps: IndependentSteps,
+}
+
+/// What all that is known is good for where a step needs no other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IndependentSteps {
+    /// The request may help.
+    Mended,
+    /// Nothing: the step gives up.
+    Left,
 }
 
 /// Whether a model may say where a value is that the plan does not give.
@@ -170,6 +182,12 @@ impl Default for Resend {
 
 impl Default for Mending {
     fn default() -> Self {
-        Self { resolution: Resolution::Once, feedback: 2, context: 2, context_statuses: vec![400, 404, 409, 422] }
+        Self {
+            resolution: Resolution::Once,
+            feedback: 2,
+            context: 2,
+            context_statuses: vec![400, 404, 409, 422],
+            independent_steps: IndependentSteps::Mended,
+        }
     }
 }

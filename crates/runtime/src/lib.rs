@@ -11,6 +11,7 @@
 //! [`Network`] is where effects leave, [`Clock`] where time comes from.
 
 mod clock;
+pub mod config;
 mod driver;
 mod edge;
 mod error;

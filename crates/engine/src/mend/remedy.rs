@@ -3,7 +3,7 @@
 use reknit_protocol::Effect as Class;
 
 use crate::fault::{Fate, Fault, Origin, Verdict};
-use crate::policy::{People, Policy};
+use crate::policy::{IndependentSteps, People, Policy};
 
 /// What one step has used up.
 #[derive(Debug, Clone, Copy, Default)]
@@ -11,6 +11,8 @@ pub(crate) struct Used {
     pub(crate) resends: u32,
     pub(crate) feedback: u32,
     pub(crate) context: u32,
+    /// Whether the step needs no other.
+    pub(crate) independent: bool,
     /// Whether the call before failed in the same way.
     pub(crate) same_again: bool,
 }
@@ -102,6 +104,9 @@ pub(crate) fn last_rung(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
     let allowed = fault.status().is_some_and(|status| policy.mending.context_statuses.contains(&status));
     if !allowed {
         return Remedy::GiveUp("what is known cannot help with this kind of failure".to_owned());
+    }
+    if used.independent && policy.mending.independent_steps == IndependentSteps::Left {
+        return Remedy::GiveUp("it needs no other step, so nothing else is known".to_owned());
     }
     if used.context >= policy.mending.context {
         return Remedy::GiveUp("every way to mend it was tried".to_owned());

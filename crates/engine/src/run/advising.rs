@@ -178,8 +178,8 @@ impl Run {
             return self.follow_correction(index, fault, rung, advice);
         }
         if wants_same && fault.fate != Fate::NotSent {
-            let Some(step) = self.state.steps.get(index) else { return };
-            let remedy = resend(&fault, step.used(&fault), &self.started.policy);
+            let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get(index)) else { return };
+            let remedy = resend(&fault, step.used(&fault, planned), &self.started.policy);
             return match remedy {
                 Remedy::GiveUp(words) => self.no_help(index, fault, rung, words, NoHelp::Declined),
                 remedy => self.treat(index, fault, remedy),
@@ -234,9 +234,9 @@ impl Run {
 
     /// The rung brought nothing: records why, and goes on to the next thing.
     fn no_help(&mut self, index: usize, fault: Fault, rung: Rung, words: String, how: NoHelp) {
-        let Some(step) = self.state.steps.get_mut(index) else { return };
+        let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
         step.mends.push(Mend { rung, effect: MendEffect::NoHelp, words: words.clone() });
-        let used = step.used(&fault);
+        let used = step.used(&fault, planned);
         let passes = fault.status().is_none_or(|status| status >= 500);
         let next = match (rung, how) {
             // Nobody has looked at it: what passes by itself may still do so.

@@ -10,6 +10,7 @@ use crate::consult::Consultation;
 use crate::effect::{AskPerson, CallTool, Effect, EffectId};
 use crate::fault::Fault;
 use crate::mend::{Mend, Rung, Used};
+use crate::plan::Planned;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
@@ -152,12 +153,13 @@ impl Stage {
 }
 
 impl StepRun {
-    pub(super) fn used(&self, fault: &Fault) -> Used {
+    pub(super) fn used(&self, fault: &Fault, planned: &Planned) -> Used {
         let last = self.attempts.last().and_then(|attempt| attempt.fault.as_ref());
         Used {
             resends: self.resends,
             feedback: self.feedback,
             context: self.context,
+            independent: planned.needs.is_empty(),
             same_again: last.is_some_and(|last| last.same_as(fault)),
         }
     }

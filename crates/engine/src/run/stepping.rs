@@ -67,7 +67,7 @@ impl Run {
             }
             Verdict::Stop(ref fault) | Verdict::SendAgain(ref fault) | Verdict::Mend(ref fault) => fault.clone(),
         };
-        let used = step.used(&fault);
+        let used = step.used(&fault, planned);
         step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(fault.clone()) });
         if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
             let reason = stop.reason();

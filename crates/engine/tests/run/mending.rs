@@ -3,7 +3,8 @@
 use reknit_bind::Provenance;
 use reknit_dialogue::ErrorClass;
 use reknit_engine::{
-    Decision, Effect, Outcome, People, Policy, Rung, Sent, Status, TransportFailure, TransportKind, Undeclared, What,
+    Decision, Effect, IndependentSteps, Outcome, People, Policy, Rung, Sent, Status, TransportFailure, TransportKind,
+    Undeclared, What,
 };
 
 use crate::world::{Play, plan, policy, started, step};
@@ -293,6 +294,20 @@ fn a_model_that_sees_trouble_in_passing_has_the_call_sent_again() {
         play.answer_tool("s/call/1", 422, "{}");
         play.answer_model("s/feedback/1", advice);
         assert_eq!(play.due(), ["s/rest/1"], "case: {advice}");
+    }
+}
+
+#[test]
+fn a_step_that_needs_no_other_is_mended_by_the_request_unless_that_is_turned_off() {
+    let mut strict = policy();
+    strict.mending.feedback = 0;
+    strict.mending.independent_steps = IndependentSteps::Left;
+    let mut open = strict.clone();
+    open.mending.independent_steps = IndependentSteps::Mended;
+    for (policy, due) in [(strict, vec![]), (open, vec!["s/context/1".to_owned()])] {
+        let mut play = Play::begin(started(Some(plan(vec![step("s", "read", "{}")])), policy));
+        play.answer_tool("s/call/1", 400, "{}");
+        assert_eq!(play.due(), due);
     }
 }
 

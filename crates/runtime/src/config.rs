@@ -1,0 +1,66 @@
+//! Configuration: what was written in `reknit.toml` and in the environment, and what it means.
+//!
+//! ```
+//! use reknit_runtime::config::Config;
+//!
+//! let config = Config::read(
+//!     "[[tools]]\nname = \"weather-tool\"\nurl = \"http://127.0.0.1:8085\"\n\n[limits]\ncall-time = \"10s\"\n",
+//!     "reknit.toml",
+//!     &|variable| (variable == "REKNIT_AGENT_MAX_RETRIES").then(|| "5".to_owned()),
+//! )?;
+//! assert_eq!(config.policy.limits.call_ms, 10_000);
+//! assert_eq!(config.policy.resend.times, 5);
+//! # Ok::<(), reknit_runtime::config::ConfigError>(())
+//! ```
+
+mod duration;
+mod environment;
+mod error;
+mod raw;
+mod sections;
+
+pub use environment::{VARIABLES, Variable};
+pub use error::ConfigError;
+
+use reknit_engine::Policy;
+use reknit_journal::Durability;
+use reknit_models::Target;
+use reknit_tools::Address;
+
+use crate::CallLimits;
+
+/// Everything that can be set.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where tools are.
+    pub tools: Vec<Address>,
+    /// Which models may be asked, the preferred one first.
+    pub models: Vec<Target>,
+    /// The rules of runs.
+    pub policy: Policy,
+    /// How many calls may be under way over all runs.
+    pub call_limits: CallLimits,
+    /// Where the journal is, if the configuration says so.
+    pub journal: Option<String>,
+    /// How durable it is.
+    pub durability: Durability,
+}
+
+/// Looks a variable of the environment up.
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+impl Config {
+    /// Reads a configuration. `name` is what the text is called in errors.
+    pub fn read(text: &str, name: &str, environment: Lookup<'_>) -> Result<Self, ConfigError> {
+        let raw: raw::Raw = toml::from_str(text)
+            .map_err(|source| ConfigError::Unreadable { name: name.to_owned(), source: Box::new(source) })?;
+        let mut config = sections::understand(raw, environment).map_err(|problem| problem.in_file(name))?;
+        environment::apply(&mut config.policy, environment)?;
+        Ok(config)
+    }
+
+    /// What counts without a file.
+    pub fn from_environment(environment: Lookup<'_>) -> Result<Self, ConfigError> {
+        Self::read("", "the environment", environment)
+    }
+}

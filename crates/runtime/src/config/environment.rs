@@ -1,0 +1,94 @@
+//! Variables of the environment. One list names them all; each also counts under the name `GOMIND_...`, so that what was
+//! set for other orchestrators of the same protocol keeps working.
+
+use reknit_engine::{IndependentSteps, Policy};
+
+use super::{ConfigError, Lookup};
+
+/// A variable, without the `REKNIT_` in front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it sets.
+    pub meaning: &'static str,
+}
+
+/// Every variable that sets a rule.
+pub const VARIABLES: [Variable; 8] = [
+    Variable { name: "AGENT_MAX_RETRIES", meaning: "how often a failed call is sent again unchanged" },
+    Variable { name: "AGENT_RETRY_BACKOFF_MS", meaning: "the first wait before that, in milliseconds" },
+    Variable { name: "AGENT_USE_AI_CORRECTION", meaning: "whether models may correct a refused call" },
+    Variable { name: "PLAN_RETRY_ENABLED", meaning: "whether a plan that cannot be used is asked for again" },
+    Variable { name: "PLAN_RETRY_MAX", meaning: "how often" },
+    Variable {
+        name: "SEMANTIC_RETRY_ENABLED",
+        meaning: "whether a model may see all that is known about a refused call",
+    },
+    Variable { name: "SEMANTIC_RETRY_MAX_ATTEMPTS", meaning: "how often" },
+    Variable { name: "SEMANTIC_RETRY_INDEPENDENT_STEPS", meaning: "whether also for steps that need no other" },
+];
+
+/// Lets the environment have its way with the rules.
+pub(super) fn apply(policy: &mut Policy, environment: Lookup<'_>) -> Result<(), ConfigError> {
+    let environment = Environment(environment);
+    if let Some(times) = environment.count("AGENT_MAX_RETRIES")? {
+        policy.resend.times = times;
+    }
+    if let Some(ms) = environment.count("AGENT_RETRY_BACKOFF_MS")? {
+        policy.resend.base_ms = u64::from(ms);
+    }
+    if let Some(retries) = environment.count("PLAN_RETRY_MAX")? {
+        policy.plan_retries = retries;
+    }
+    if environment.flag("PLAN_RETRY_ENABLED")? == Some(false) {
+        policy.plan_retries = 0;
+    }
+    if let Some(times) = environment.count("SEMANTIC_RETRY_MAX_ATTEMPTS")? {
+        policy.mending.context = times;
+    }
+    if environment.flag("SEMANTIC_RETRY_ENABLED")? == Some(false) {
+        policy.mending.context = 0;
+    }
+    match environment.flag("SEMANTIC_RETRY_INDEPENDENT_STEPS")? {
+        Some(true) => policy.mending.independent_steps = IndependentSteps::Mended,
+        Some(false) => policy.mending.independent_steps = IndependentSteps::Left,
+        None => {}
+    }
+    if environment.flag("AGENT_USE_AI_CORRECTION")? == Some(false) {
+        policy.mending.feedback = 0;
+        policy.mending.context = 0;
+    }
+    Ok(())
+}
+
+struct Environment<'a>(Lookup<'a>);
+
+impl Environment<'_> {
+    /// The variable under the first of its names that is set, and which that is. Empty counts as not set.
+    fn find(&self, name: &str) -> Option<(String, String)> {
+        [format!("REKNIT_{name}"), format!("GOMIND_{name}")].into_iter().find_map(|variable| {
+            let value = (self.0)(&variable).filter(|value| !value.is_empty())?;
+            Some((variable, value))
+        })
+    }
+
+    fn flag(&self, name: &str) -> Result<Option<bool>, ConfigError> {
+        let Some((variable, value)) = self.find(name) else { return Ok(None) };
+        match value.to_ascii_lowercase().as_str() {
+            "true" => Ok(Some(true)),
+            "false" => Ok(Some(false)),
+            _ => Err(ConfigError::Variable { variable, value, wanted: "write `true` or `false`" }),
+        }
+    }
+
+    fn count(&self, name: &str) -> Result<Option<u32>, ConfigError> {
+        let Some((variable, value)) = self.find(name) else { return Ok(None) };
+        match value.parse() {
+            Ok(count) => Ok(Some(count)),
+            Err(_) => {
+                Err(ConfigError::Variable { variable, value, wanted: "write a whole number that is not negative" })
+            }
+        }
+    }
+}
