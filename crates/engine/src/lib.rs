@@ -39,5 +39,5 @@ pub use policy::{
     Effects, IndependentSteps, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared,
 };
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
-pub use run::{ApplyError, Run, StepState, StepView};
+pub use run::{ApplyError, Progress, Run, StepState, StepView};
 pub use templates::{TemplateError, Templates};

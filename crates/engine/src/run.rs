@@ -19,7 +19,7 @@ mod state;
 mod stepping;
 mod view;
 
-pub use view::{StepState, StepView};
+pub use view::{Progress, StepState, StepView};
 
 use std::sync::Arc;
 
@@ -184,6 +184,26 @@ impl Run {
     /// How many answers came that nobody waited for.
     pub fn late(&self) -> u32 {
         self.state.late
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        match &self.state.phase {
+            Phase::Planning { attempt, .. } => Progress::Planning { attempt: *attempt },
+            Phase::Running => Progress::Running,
+            Phase::Answering { .. } => Progress::Answering,
+            Phase::Ended(_) => Progress::Ended,
+        }
+    }
+
+    /// When the last event happened, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.state.now_ms
+    }
+
+    /// How the words of a model had to be repaired to become the plan.
+    pub fn plan_repairs(&self) -> &[String] {
+        &self.state.plan_repairs
     }
 
     /// The steps as a person wants to see them.

@@ -110,8 +110,8 @@ impl Driver {
             }
         };
         let mut turn = Turn::new(self, lease, fold);
-        let happened = self.after_restart(run, &turn.fold).await?;
-        turn.take_in(happened, Vec::new()).await?;
+        let (happened, consumed) = self.after_restart(run, &turn.fold).await?;
+        turn.take_in(happened, consumed).await?;
         turn.run().await
     }
 
@@ -127,8 +127,14 @@ impl Driver {
         Ok(())
     }
 
-    /// What a process that takes a run over knows to have happened: it was taken over, and what was claimed is in doubt.
-    pub(crate) async fn after_restart(&self, run: &RunId, fold: &Fold) -> Result<Vec<What>, DriveError> {
+    /// What a process that takes a run over knows to have happened: it was taken over, what was claimed is in doubt, and
+    /// whatever came meanwhile. A cancellation must be heard before anything begins again.
+    pub(crate) async fn after_restart(
+        &self,
+        run: &RunId,
+        fold: &Fold,
+    ) -> Result<(Vec<What>, Vec<SignalId>), DriveError> {
+        let letters = self.hands.journal.inbox(run).await?;
         let claims = self.hands.journal.claims(run).await?;
         let in_doubt = fold.pending.iter().filter_map(|effect| match effect {
             Effect::CallTool(call) if claims.iter().any(|claim| claim == call.id.as_str()) => {
@@ -136,7 +142,9 @@ impl Driver {
             }
             _ => None,
         });
-        Ok(std::iter::once(What::Resumed).chain(in_doubt).collect())
+        let sent = letters.iter().map(|letter| meaning(&letter.signal));
+        let happened = std::iter::once(What::Resumed).chain(in_doubt).chain(sent).collect();
+        Ok((happened, letters.iter().map(|letter| letter.id).collect()))
     }
 
     /// Takes the lease. One whose process is dead is inherited at once.

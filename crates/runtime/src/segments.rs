@@ -43,8 +43,8 @@ impl Segments {
     pub async fn resume(&self, run: &RunId) -> Result<Ended, DriveError> {
         let lease = self.driver.acquire(run).await?;
         let fold = self.load(&lease).await?;
-        let happened = self.driver.after_restart(run, &fold).await?;
-        let run = self.segment(&lease, happened, Vec::new()).await?;
+        let (happened, consumed) = self.driver.after_restart(run, &fold).await?;
+        let run = self.segment(&lease, happened, consumed).await?;
         self.run(lease, &run).await
     }
 

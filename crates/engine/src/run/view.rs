@@ -9,6 +9,22 @@ use crate::effect::AskPerson;
 use crate::mend::{Mend, Rung};
 use crate::plan::Planned;
 
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// A model is asked for a plan, for the how-manieth time.
+    Planning {
+        /// From 1.
+        attempt: u32,
+    },
+    /// Its steps are done.
+    Running,
+    /// A model is asked for the answer.
+    Answering,
+    /// It is over.
+    Ended,
+}
+
 /// A step as a person wants to see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepView {
