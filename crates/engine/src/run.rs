@@ -211,6 +211,17 @@ impl Run {
         view::steps(self)
     }
 
+    /// What became of each try of a step, in words.
+    pub fn attempts(&self, step: &str) -> Vec<String> {
+        let index = self.plan.steps.iter().position(|planned| planned.id.as_str() == step);
+        let attempts = index.and_then(|index| self.state.steps.get(index)).map(|step| step.attempts.as_slice());
+        let words = |attempt: &state::Attempt| {
+            let outcome = attempt.fault.as_ref().map_or_else(|| "accepted".to_owned(), ToString::to_string);
+            format!("{outcome} <- {}", attempt.parameters)
+        };
+        attempts.unwrap_or_default().iter().map(words).collect()
+    }
+
     /// Whether an effect is due.
     pub fn is_due(&self, effect: &EffectId) -> bool {
         self.pending().iter().any(|due| due.id() == Some(effect))

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 /// Runs a request over tools and mends what breaks.
@@ -15,11 +15,55 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended
-  reknit help repair                    all about it";
+  reknit demo                           see a run break and be mended, without a key
+  reknit ask \"weather in Seoul?\"       plan a request with a model and run it over your tools
+  reknit run plan.json                  run a plan that is written already
+  reknit runs list                      what has run, and what can be resumed
+  reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Plan a request with a model and run it over tools
+    #[command(after_help = ASK_EXAMPLES)]
+    Ask {
+        /// What you want, in your words
+        request: String,
+        #[command(flatten)]
+        work: WorkArguments,
+        #[command(flatten)]
+        drive: DriveArguments,
+    },
+    /// Run a plan
+    #[command(after_help = RUN_EXAMPLES)]
+    Run {
+        /// The plan as JSON; standard input if it is `-`
+        #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+        plan: PathBuf,
+        #[command(flatten)]
+        work: WorkArguments,
+        #[command(flatten)]
+        drive: DriveArguments,
+    },
+    /// List, show, resume, cancel and decide runs
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// Look at the tools
+    #[command(subcommand)]
+    Tools(ToolsCommand),
+    /// See a run break and be mended: four tools on loopback, no key needed
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo {
+        /// Ask the configured models instead of the scripted one
+        #[arg(long)]
+        live: bool,
+        /// Only start the four tools, and say how to use them
+        #[arg(long, conflicts_with = "live")]
+        serve: bool,
+        #[command(flatten)]
+        work: WorkArguments,
+        #[command(flatten)]
+        drive: DriveArguments,
+    },
     /// Read JSON from a model's answer and mend what is broken
     #[command(long_about = REPAIR, after_help = REPAIR_EXAMPLES, after_long_help = REPAIR_DETAILS)]
     Repair(RepairArguments),
@@ -29,6 +73,153 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// What has run, newest first
+    List {
+        /// At most so many
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: u32,
+        /// Print JSON, one run per line
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        journal: JournalArguments,
+    },
+    /// What became of a run: each step, its parameters and where they come from, each attempt
+    Show {
+        #[command(flatten)]
+        run: WhichRun,
+        /// Only this step
+        #[arg(long, value_name = "STEP")]
+        step: Option<String>,
+        /// List the events of the journal
+        #[arg(long)]
+        events: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        journal: JournalArguments,
+    },
+    /// Go on with a run that was stopped
+    Resume {
+        #[command(flatten)]
+        run: WhichRun,
+        #[command(flatten)]
+        work: WorkArguments,
+        #[command(flatten)]
+        drive: DriveArguments,
+    },
+    /// End a run; what is under way may still answer
+    Cancel {
+        #[command(flatten)]
+        run: WhichRun,
+        #[command(flatten)]
+        work: WorkArguments,
+        #[command(flatten)]
+        drive: DriveArguments,
+    },
+    /// Allow what a run waits for
+    Approve {
+        #[command(flatten)]
+        run: WhichRun,
+        /// Only this step
+        #[arg(value_name = "STEP")]
+        step: Option<String>,
+        #[command(flatten)]
+        journal: JournalArguments,
+    },
+    /// Refuse what a run waits for
+    Deny {
+        #[command(flatten)]
+        run: WhichRun,
+        /// Only this step
+        #[arg(value_name = "STEP")]
+        step: Option<String>,
+        #[command(flatten)]
+        journal: JournalArguments,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Ask each tool what it can do, and list what does not say what it does to the world
+    Check {
+        #[command(flatten)]
+        work: WorkArguments,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhichRun {
+    /// The id, the beginning of it, or `last`
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JournalArguments {
+    /// The journal; the default is reknit/journal.db in your data folder
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) journal: Option<PathBuf>,
+
+    /// The configuration; the default is reknit.toml in this folder
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkArguments {
+    #[command(flatten)]
+    pub(crate) files: JournalArguments,
+
+    /// A tool, in addition to those of the configuration
+    #[arg(long = "tool", value_name = "NAME=URL")]
+    pub(crate) tools: Vec<String>,
+
+    /// A server that speaks the OpenAI protocol, in place of the configured models
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) model_url: Option<String>,
+
+    /// The model to ask there
+    #[arg(long, value_name = "NAME", requires = "model_url", default_value = "default")]
+    pub(crate) model: String,
+
+    /// The variable of the environment that holds its key
+    #[arg(long, value_name = "VARIABLE", requires = "model_url")]
+    pub(crate) model_key_env: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DriveArguments {
+    /// Who writes the answer
+    #[arg(long, value_name = "WHO")]
+    pub(crate) answer: Option<AnswerBy>,
+
+    /// Print the whole answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// How the run is driven: `segments` keeps nothing in memory between two events
+    #[arg(long, value_name = "DRIVER", default_value = "steady", hide = true)]
+    pub(crate) driver: DriverKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerBy {
+    /// A model, from the results
+    Model,
+    /// Code: the results, one after the other
+    Template,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DriverKind {
+    Steady,
+    Segments,
 }
 
 #[derive(Debug, Args)]
@@ -49,6 +240,43 @@ pub(crate) struct RepairArguments {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 }
+
+macro_rules! exit_status {
+    () => {
+        "
+Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
+6 waiting for a person, 130 cancelled."
+    };
+}
+
+const ASK_EXAMPLES: &str = concat!(
+    "\
+Examples:
+  reknit ask \"How much is 100 EUR in won?\"
+  reknit ask --tool weather=http://127.0.0.1:8085 --model-url http://127.0.0.1:8080/v1 \"Weather in Seoul?\"
+",
+    exit_status!()
+);
+
+const RUN_EXAMPLES: &str = concat!(
+    "\
+Examples:
+  reknit run plan.json
+  reknit run --tool weather=http://127.0.0.1:8085 --answer template plan.json
+  cat plan.json | reknit run --json -
+",
+    exit_status!()
+);
+
+const DEMO_EXAMPLES: &str = concat!(
+    "\
+Examples:
+  reknit demo
+  reknit demo --live --model-url http://127.0.0.1:8080/v1
+  reknit demo --serve
+",
+    exit_status!()
+);
 
 const REPAIR: &str = "\
 Read JSON from a model's answer and mend what is broken.

@@ -1,10 +1,14 @@
 //! Why the command ends early.
 
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use reknit_journal::OpenError;
 use reknit_protocol::ParseError;
+use reknit_runtime::DriveError;
+use reknit_runtime::config::ConfigError;
 use reknit_salvage::{Place, ReadError, SchemaError};
 
 use crate::excerpt::Excerpt;
@@ -25,6 +29,32 @@ pub(crate) enum Failure {
     Schema { path: PathBuf, excerpt: Option<Excerpt>, source: Box<BadSchema> },
     #[error("cannot write the answer")]
     Write(#[source] io::Error),
+    #[error("cannot use the configuration")]
+    Config(#[source] Box<ConfigError>),
+    #[error("{what}")]
+    Usage { what: String, hint: Option<String> },
+    #[error("the plan cannot run")]
+    Plan { problems: Vec<String> },
+    #[error("cannot open the journal")]
+    Open(#[source] Box<OpenError>),
+    #[error("cannot read the journal")]
+    Journal(#[source] Box<dyn Error + Send + Sync>),
+    #[error("the run cannot be driven on")]
+    Drive(#[source] Box<DriveError>),
+    #[error("cannot start {what}")]
+    Start { what: &'static str, source: Box<dyn Error + Send + Sync> },
+}
+
+impl From<DriveError> for Failure {
+    fn from(error: DriveError) -> Self {
+        Self::Drive(Box::new(error))
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(Box::new(error))
+    }
 }
 
 /// Where bytes stop being UTF-8.
@@ -60,8 +90,17 @@ impl Failure {
     /// What is wrong with the text is 1, everything else 2.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::NotText { .. } | Self::TooLong { .. } | Self::Read { .. } => ExitCode::from(1),
-            Self::Input { .. } | Self::Schema { .. } | Self::Write(_) => ExitCode::from(2),
+            Self::NotText { .. }
+            | Self::TooLong { .. }
+            | Self::Read { .. }
+            | Self::Plan { .. }
+            | Self::Open(_)
+            | Self::Journal(_)
+            | Self::Drive(_)
+            | Self::Start { .. } => ExitCode::from(1),
+            Self::Input { .. } | Self::Schema { .. } | Self::Write(_) | Self::Config(_) | Self::Usage { .. } => {
+                ExitCode::from(2)
+            }
         }
     }
 

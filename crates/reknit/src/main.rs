@@ -2,22 +2,31 @@
 
 mod cli;
 mod completions;
+mod demo;
+mod drive;
 mod excerpt;
 mod explain;
 mod failure;
+mod finish;
 mod input;
 mod jsonl;
+mod progress;
 mod repair;
 mod report;
+mod runs;
 mod schema_file;
+mod screen;
 mod show;
+mod start;
+mod tools_check;
+mod work;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, ToolsCommand};
 
 // A value is many small pieces of memory, and this hands them out and takes them back faster than the system does.
 #[global_allocator]
@@ -25,11 +34,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Command::Repair(arguments) => repair::run(&arguments),
-        Command::Completions { shell } => completions::run(shell),
+        Command::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
+        Command::Ask { request, work, drive } => work::block_on(start::ask(request, &work, &drive)),
+        Command::Run { plan, work, drive } => work::block_on(start::run(&plan, &work, &drive)),
+        Command::Runs(command) => work::block_on(runs::run(command)),
+        Command::Tools(ToolsCommand::Check { work }) => work::block_on(tools_check::run(&work)),
+        Command::Demo { live, serve, work, drive } => work::block_on(demo::run(live, serve, &work, &drive)),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         // Whoever reads the answer has seen enough of it, as in `reknit repair big.txt | head`.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use reknit_journal::{AppendError, LeaseError};
+use reknit_runtime::DriveError;
 use reknit_salvage::{Misfit, ReadError};
 
 use crate::excerpt::Excerpt;
@@ -31,6 +33,9 @@ pub(crate) fn report(failure: &Failure) -> impl fmt::Display {
 }
 
 fn causes(failure: &Failure) -> Vec<String> {
+    if let Failure::Plan { problems } = failure {
+        return problems.clone();
+    }
     if let Failure::Read { source, .. } = failure {
         match &**source {
             ReadError::Misfit(misfit) => return problems(misfit),
@@ -60,7 +65,7 @@ fn problems(misfit: &Misfit) -> Vec<String> {
 fn excerpt(failure: &Failure) -> Option<&Excerpt> {
     match failure {
         Failure::Read { excerpt, .. } | Failure::Schema { excerpt, .. } => excerpt.as_ref(),
-        Failure::Input { .. } | Failure::TooLong { .. } | Failure::NotText { .. } | Failure::Write(_) => None,
+        _ => None,
     }
 }
 
@@ -79,7 +84,30 @@ fn hint(failure: &Failure) -> Option<String> {
             let path = shell_word(&path.display().to_string());
             Some(format!("see how it could be mended with `reknit repair --explain {path}`"))
         }
-        Failure::Input { .. } | Failure::Schema { .. } | Failure::Write(_) => None,
+        Failure::Usage { hint, .. } => hint.clone(),
+        Failure::Open(error) => Some(error.hint()),
+        Failure::Drive(error) => drive_hint(error),
+        Failure::Input { .. }
+        | Failure::Schema { .. }
+        | Failure::Write(_)
+        | Failure::Config(_)
+        | Failure::Plan { .. }
+        | Failure::Journal(_)
+        | Failure::Start { .. } => None,
+    }
+}
+
+fn drive_hint(error: &DriveError) -> Option<String> {
+    match error {
+        DriveError::Lease(LeaseError::Held { run, .. }) => {
+            Some(format!("watch it with `reknit runs show {run}`, or end it with `reknit runs cancel {run}`"))
+        }
+        DriveError::Lease(LeaseError::Ended { run, .. }) => {
+            Some(format!("see what became of it with `reknit runs show {run}`"))
+        }
+        DriveError::Open(error) => Some(error.hint()),
+        DriveError::Append(AppendError::Storage(error)) | DriveError::Storage(error) => Some(error.hint()),
+        _ => None,
     }
 }
 

@@ -1,0 +1,88 @@
+//! `reknit demo`: the story of a request that breaks and is mended.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use reknit_demo::{Demo, Faults, Tools};
+use reknit_engine::Synthesis;
+use reknit_models::Target;
+use reknit_tools::Address;
+
+use crate::cli::{DriveArguments, WorkArguments};
+use crate::drive::drive;
+use crate::failure::Failure;
+use crate::start::started;
+use crate::work::{Work, config, model};
+
+/// Runs the story, with the scripted model or a real one; or only serves the tools.
+pub(crate) async fn run(
+    live: bool,
+    serve: bool,
+    arguments: &WorkArguments,
+    drive_as: &DriveArguments,
+) -> Result<ExitCode, Failure> {
+    if serve {
+        return serve_tools().await;
+    }
+    let demo = Demo::start().await.map_err(|source| Failure::Start { what: "the demo", source: Box::new(source) })?;
+    let mut config = config(&arguments.files)?;
+    config.tools = addresses(&demo.tools.endpoints())?;
+    if live {
+        if let Some(target) = model(arguments)? {
+            config.models = vec![target];
+        }
+        if config.models.is_empty() {
+            return Err(Failure::Usage {
+                what: "there is no model for `--live`".to_owned(),
+                hint: Some("name one: `reknit demo --live --model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml".to_owned()),
+            });
+        }
+    } else {
+        config.models = vec![Target::new("scripted", &demo.model_base_url(), "scripted")];
+        config.policy.synthesis = Synthesis::Template;
+    }
+    introduce(live, demo.request);
+    let work = Work::with(config, &arguments.files, drive_as).await?;
+    let code = drive(&work, started(&work, demo.request.to_owned(), None), drive_as).await?;
+    let _ = writeln!(
+        io::stderr(),
+        "hint: list your runs with `reknit runs list`; try your own request and model with `reknit demo --serve`"
+    );
+    // A story that ends as it should is a success of the demo, though one branch of it cannot be saved.
+    Ok(if live || code != ExitCode::from(3) { code } else { ExitCode::SUCCESS })
+}
+
+fn introduce(live: bool, request: &str) {
+    let model = if live { "The model is yours." } else { "The model's words are scripted; everything else is real." };
+    let _ = writeln!(io::stderr(), "Four tools run on loopback. {model}\n\nRequest: {request}\n");
+}
+
+fn addresses(endpoints: &[(String, String)]) -> Result<Vec<Address>, Failure> {
+    let address = |(name, url): &(String, String)| Address::parse(name.as_str(), url);
+    endpoints
+        .iter()
+        .map(address)
+        .collect::<Result<_, _>>()
+        .map_err(|source| Failure::Start { what: "the demo", source: Box::new(source) })
+}
+
+/// Serves the tools until somebody presses Ctrl-C, without faults.
+async fn serve_tools() -> Result<ExitCode, Failure> {
+    let tools = Tools::start(Faults::none()).await;
+    let tools = tools.map_err(|source| Failure::Start { what: "the tools", source: Box::new(source) })?;
+    let mut out = io::stdout();
+    for (name, url) in tools.endpoints() {
+        writeln!(out, "[[tools]]\nname = \"{name}\"\nurl = \"{url}\"\n").map_err(Failure::Write)?;
+    }
+    let _ = writeln!(
+        io::stderr(),
+        "The tools run until you press Ctrl-C. Put the lines above into reknit.toml, and in another terminal type:\n\
+         \n  reknit ask --model-url http://127.0.0.1:8080/v1 \"What is the weather in Seoul?\""
+    );
+    let _ = tokio::signal::ctrl_c().await;
+    tools
+        .shutdown()
+        .await
+        .map_err(|source| Failure::Start { what: "the end of the tools", source: Box::new(source) })?;
+    Ok(ExitCode::SUCCESS)
+}

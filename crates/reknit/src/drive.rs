@@ -1,0 +1,78 @@
+//! A run is driven, watched, and may be cancelled with Ctrl-C.
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reknit_engine::{Event, Run, Started};
+use reknit_protocol::RunId;
+use reknit_runtime::{DriveError, Driver, Ended, Segments, Watcher};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{DriveArguments, DriverKind};
+use crate::failure::Failure;
+use crate::finish::{finish, waiting};
+use crate::screen::Screen;
+use crate::work::Work;
+
+/// Begins a run and drives it to its end.
+pub(crate) async fn drive(work: &Work, started: Started, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
+    let run = started.run.clone();
+    let watched = Watched::new(work);
+    let outcome = match arguments.driver {
+        DriverKind::Steady => watched.driver.start(started).await,
+        DriverKind::Segments => Segments::new(watched.driver.clone()).start(started).await,
+    };
+    watched.end(&run, outcome, arguments)
+}
+
+/// Drives a run on.
+pub(crate) async fn resume(work: &Work, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
+    let watched = Watched::new(work);
+    let outcome = match arguments.driver {
+        DriverKind::Steady => watched.driver.resume(run).await,
+        DriverKind::Segments => Segments::new(watched.driver.clone()).resume(run).await,
+    };
+    watched.end(run, outcome, arguments)
+}
+
+/// A driver whose runs are shown, and end when somebody presses Ctrl-C.
+struct Watched {
+    driver: Driver,
+    screen: Arc<Mutex<Screen>>,
+}
+
+impl Watched {
+    fn new(work: &Work) -> Self {
+        let screen = Arc::new(Mutex::new(Screen::new()));
+        let shown = Arc::clone(&screen);
+        let watcher: Watcher = Arc::new(move |run: &Run, _: &Event| {
+            shown.lock().unwrap_or_else(PoisonError::into_inner).show(run);
+        });
+        let cancel = CancellationToken::new();
+        tokio::spawn(cancel_on_interrupt(cancel.clone()));
+        Self { driver: work.driver().watched_by(watcher).cancelled_by(cancel), screen }
+    }
+
+    fn end(
+        &self,
+        run: &RunId,
+        outcome: Result<Ended, DriveError>,
+        arguments: &DriveArguments,
+    ) -> Result<ExitCode, Failure> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner).end();
+        match outcome? {
+            Ended::Finished(answer) => finish(run, &answer, arguments.json),
+            Ended::Waiting => waiting(run, arguments.json),
+        }
+    }
+}
+
+/// Once: the run ends as cancelled. Twice: the process ends, and the run can be resumed.
+async fn cancel_on_interrupt(cancel: CancellationToken) {
+    if tokio::signal::ctrl_c().await.is_ok() {
+        cancel.cancel();
+    }
+    if tokio::signal::ctrl_c().await.is_ok() {
+        std::process::exit(130);
+    }
+}

@@ -1,0 +1,84 @@
+//! The end of a run: the answer on standard output, the rest beside it, and the exit status.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use reknit_engine::{Answer, Outcome, Status, Writer};
+use reknit_protocol::{Object, RunId, Value};
+
+use crate::failure::Failure;
+
+/// What waits for a person.
+const WAITING: u8 = 6;
+
+/// The exit status for the end of a run.
+pub(crate) fn exit_code(status: Status) -> ExitCode {
+    ExitCode::from(match status {
+        Status::Complete => 0,
+        Status::Failed => 1,
+        Status::Partial => 3,
+        Status::Impossible => 4,
+        Status::BudgetExhausted => 5,
+        Status::Cancelled => 130,
+    })
+}
+
+/// Prints the answer.
+pub(crate) fn finish(run: &RunId, answer: &Answer, json: bool) -> Result<ExitCode, Failure> {
+    let text = if json { document(run, answer)?.to_string() } else { answer.text.clone() };
+    writeln!(io::stdout(), "{text}").map_err(Failure::Write)?;
+    // The answer is out; who cannot be told the rest has missed only what `runs show` says too.
+    let _ = write!(io::stderr(), "{}", footer(run, answer));
+    Ok(exit_code(answer.status))
+}
+
+/// Says that a run waits, and for what to be typed.
+pub(crate) fn waiting(run: &RunId, json: bool) -> Result<ExitCode, Failure> {
+    if json {
+        let object = Object::from([("run", run.as_str().into()), ("status", "waiting".into())]);
+        writeln!(io::stdout(), "{object}").map_err(Failure::Write)?;
+    }
+    let _ = write!(
+        io::stderr(),
+        "\nThe run waits for a person.\n\nhint: see what it asks with `reknit runs show {run}`, then type `reknit runs approve {run}` \
+         or `reknit runs deny {run}`, and `reknit runs resume {run}`\n"
+    );
+    Ok(ExitCode::from(WAITING))
+}
+
+/// The whole answer as JSON, digits as they are.
+pub(crate) fn document(run: &RunId, answer: &Answer) -> Result<Value, Failure> {
+    let unwritable = |error: serde_json::Error| Failure::Write(io::Error::other(error));
+    let text = serde_json::to_string(answer).map_err(unwritable)?;
+    let mut object = Object::from([("run", Value::from(run.as_str()))]);
+    if let Ok(Value::Object(fields)) = Value::parse(&text) {
+        for (name, value) in fields {
+            object.insert(if name == "text" { "answer".to_owned() } else { name }, value);
+        }
+    }
+    Ok(Value::Object(object))
+}
+
+fn footer(run: &RunId, answer: &Answer) -> String {
+    let done = answer.steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
+    let spent = &answer.spent;
+    let instead = match &answer.written_by {
+        Writer::TemplateInstead(reason) => format!("note: the answer was put together by code: {reason}\n"),
+        Writer::Model | Writer::Template => String::new(),
+    };
+    let reason = answer.reason.as_ref().filter(|_| !answer.steps.is_empty());
+    let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+    format!(
+        "\n{instead}{}{reason}: {done} of {} steps done, {} tool calls, {} model calls, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        answer.status,
+        answer.steps.len(),
+        spent.tool_calls,
+        spent.model_calls,
+        seconds(spent.active_ms),
+    )
+}
+
+/// `4.2 s`.
+fn seconds(ms: u64) -> String {
+    format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)
+}

@@ -1,0 +1,64 @@
+//! `reknit runs`: what has run, what became of it, and what is to become of it.
+
+mod decide;
+mod list;
+mod saved;
+mod show;
+
+use std::process::ExitCode;
+
+use reknit_engine::Decision;
+
+use crate::cli::{DriveArguments, RunsCommand, WorkArguments};
+use crate::drive;
+use crate::failure::Failure;
+use crate::work::{self, Work};
+use saved::find;
+
+/// Does what was typed.
+pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
+    match command {
+        RunsCommand::List { limit, json, journal } => list::run(&journal, limit, json).await,
+        RunsCommand::Show { run, step, events, json, journal } => {
+            let wanted = show::Wanted { step: step.as_deref(), events, json };
+            show::run(&journal, &run.run, &wanted).await
+        }
+        RunsCommand::Resume { run, work, drive } => resume(&run.run, &work, &drive).await,
+        RunsCommand::Cancel { run, work, drive } => cancel(&run.run, &work, &drive).await,
+        RunsCommand::Approve { run, step, journal } => {
+            decide::run(&journal, &run.run, step.as_deref(), Decision::Approve).await
+        }
+        RunsCommand::Deny { run, step, journal } => {
+            decide::run(&journal, &run.run, step.as_deref(), Decision::Deny).await
+        }
+    }
+}
+
+async fn resume(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments) -> Result<ExitCode, Failure> {
+    let config = work::config(&arguments.files)?;
+    let run = find(&work::open(&config, &arguments.files)?, name).await?;
+    let work = Work::new(arguments, drive_as).await?;
+    drive::resume(&work, &run, drive_as).await
+}
+
+/// Tells the process that drives the run; if there is none, takes the run over and ends it.
+async fn cancel(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments) -> Result<ExitCode, Failure> {
+    let config = work::config(&arguments.files)?;
+    let journal = work::open(&config, &arguments.files)?;
+    let run = find(&journal, name).await?;
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    journal
+        .send(&run, reknit_runtime::signals::cancel(), now_ms)
+        .await
+        .map_err(|error| Failure::Journal(Box::new(error)))?;
+    let summary = journal.summary(&run).await.map_err(|error| Failure::Journal(Box::new(error)))?;
+    if let Some(held) = summary.lease.filter(|held| held.holder.liveness() != reknit_journal::Liveness::Dead) {
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), "{} was told to end run {run}", held.holder);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let work = Work::new(arguments, drive_as).await?;
+    drive::resume(&work, &run, drive_as).await?;
+    // What was asked for was done: the run is cancelled.
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,193 @@
+//! `reknit runs show`.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use reknit_bind::{InputSource, Provenance};
+use reknit_engine::{MendEffect, Run, StepState, StepView};
+use reknit_journal::Record;
+use reknit_protocol::{Object, Value};
+
+use super::decide::question;
+use super::saved::{Saved, find, read_back};
+use crate::cli::JournalArguments;
+use crate::failure::Failure;
+use crate::finish::document;
+use crate::progress::lines;
+use crate::show::one_line;
+use crate::work;
+
+/// How much of a value is shown, in columns.
+const SHOWN: usize = 160;
+
+pub(super) struct Wanted<'a> {
+    pub(super) step: Option<&'a str>,
+    pub(super) events: bool,
+    pub(super) json: bool,
+}
+
+pub(super) async fn run(files: &JournalArguments, name: &str, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
+    let journal = work::open(&work::config(files)?, files)?;
+    let run = find(&journal, name).await?;
+    let saved = read_back(&journal, &run).await?;
+    if let Some(step) = wanted.step
+        && !saved.run.steps().iter().any(|view| view.id.as_str() == step)
+    {
+        let ids: Vec<String> = saved.run.steps().iter().map(|view| view.id.to_string()).collect();
+        return Err(Failure::Usage {
+            what: format!("run `{run}` has no step `{step}`"),
+            hint: Some(format!("it has: {}", ids.join(", "))),
+        });
+    }
+    let text = match (wanted.events, wanted.json) {
+        (true, json) => events(&saved.records, json),
+        (false, true) => as_json(&saved)?.to_string() + "\n",
+        (false, false) => page(&saved, wanted.step),
+    };
+    io::stdout().write_all(text.as_bytes()).map_err(Failure::Write)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(saved: &Saved) -> Result<Value, Failure> {
+    let run = &saved.run.started().run;
+    match saved.run.answer() {
+        Some(answer) => document(run, answer),
+        None => {
+            let steps = saved.run.steps();
+            let steps = steps.iter().map(|view| {
+                Value::Object(Object::from([
+                    ("step", view.id.as_str().into()),
+                    ("capability", view.capability.as_str().into()),
+                    ("state", state_word(&view.state).into()),
+                    ("parameters", Value::Object(view.parameters.clone())),
+                ]))
+            });
+            let status = if saved.run.is_waiting_for_person() { "waiting" } else { "unfinished" };
+            Ok(Value::Object(Object::from([
+                ("run", run.as_str().into()),
+                ("status", status.into()),
+                ("steps", steps.collect()),
+            ])))
+        }
+    }
+}
+
+fn state_word(state: &StepState) -> &'static str {
+    match state {
+        StepState::Waiting => "waiting",
+        StepState::Queued => "queued",
+        StepState::Running => "running",
+        StepState::Resting { .. } => "resting",
+        StepState::Mending(_) => "mending",
+        StepState::Asking(_) => "asking",
+        StepState::Done => "done",
+        StepState::Failed { .. } => "failed",
+        StepState::Skipped { .. } => "skipped",
+    }
+}
+
+/// Every event as a line: its number, its time, its kind, and its body cut to a line, or whole as JSON.
+fn events(records: &[Record], json: bool) -> String {
+    let line = |record: &Record| {
+        if json {
+            return format!("{}\n", record.body);
+        }
+        let at = jiff::Timestamp::from_millisecond(record.at_ms)
+            .map_or_else(|_| record.at_ms.to_string(), |at| at.to_string());
+        format!("{:>4}  {at}  {:<15}  {}\n", record.seq, record.kind, one_line(&record.body, SHOWN))
+    };
+    records.iter().map(line).collect()
+}
+
+fn page(saved: &Saved, only: Option<&str>) -> String {
+    let run = &saved.run;
+    let mut page = String::new();
+    let mut line = |text: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(page, "{text}");
+    };
+    line(format!("run      {}", run.started().run));
+    line(format!("request  {}", one_line(&run.started().request, SHOWN)));
+    line(format!("status   {}", status(run)));
+    let spent = run.spent();
+    line(format!("spent    {} tool calls, {} model calls, {} events", spent.tool_calls, spent.model_calls, run.len()));
+    if !run.plan_repairs().is_empty() {
+        line(format!("plan     repaired: {}", run.plan_repairs().join("; ")));
+    }
+    line(String::new());
+    lines(run, run.now_ms(), SHOWN).into_iter().for_each(&mut line);
+    for view in run.steps().iter().filter(|view| only.is_none_or(|only| only == view.id.as_str())) {
+        line(String::new());
+        step(view, run).into_iter().for_each(&mut line);
+    }
+    if let Some(answer) = run.answer().filter(|_| only.is_none()) {
+        line(String::new());
+        line(answer.text.clone());
+    }
+    page
+}
+
+fn status(run: &Run) -> String {
+    match run.answer() {
+        Some(answer) => match &answer.reason {
+            Some(reason) => format!("{} ({})", answer.status, one_line(reason, SHOWN)),
+            None => answer.status.to_string(),
+        },
+        None if run.is_waiting_for_person() => "waiting for a person".to_owned(),
+        None => "unfinished".to_owned(),
+    }
+}
+
+/// Everything about one step.
+fn step(view: &StepView, run: &Run) -> Vec<String> {
+    let mut lines = vec![format!("{} ({} of {})", view.id, view.capability, view.agent)];
+    if !view.instruction.is_empty() {
+        lines.push(format!("  for        {}", one_line(&view.instruction, SHOWN)));
+    }
+    for (name, value) in &view.parameters {
+        let origin = view.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin_text(origin));
+        let origin = origin.map_or_else(String::new, |origin| format!("   ({origin})"));
+        lines.push(format!("  parameter  {name} = {}{origin}", one_line(&value.to_string(), SHOWN)));
+    }
+    for (index, attempt) in run.attempts(view.id.as_str()).iter().enumerate() {
+        lines.push(format!("  attempt {}  {}", index + 1, one_line(attempt, SHOWN)));
+    }
+    for mend in &view.mends {
+        let word = if mend.effect == MendEffect::Applied { "mended" } else { "no help" };
+        lines.push(format!("  {word:<9}  by {}: {}", mend.rung.as_str(), one_line(&mend.words, SHOWN)));
+    }
+    match &view.state {
+        StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, SHOWN))),
+        StepState::Skipped { reason } => lines.push(format!("  skipped    {}", one_line(reason, SHOWN))),
+        StepState::Asking(ask) => lines.push(format!("  asks       {}", question(&ask.question))),
+        _ => {}
+    }
+    if let Some(value) = run.result(view.id.as_str()) {
+        lines.push(format!("  result     {}", one_line(&value.to_string(), SHOWN)));
+    }
+    lines
+}
+
+/// Where a value comes from, in a few words.
+fn origin_text(origin: &Provenance) -> String {
+    match origin {
+        Provenance::Literal => "from the plan".to_owned(),
+        Provenance::Reference { step, path } => format!("from {step} at {path}"),
+        Provenance::Wired { step, path } => format!("wired from {step} at {path}"),
+        Provenance::Expression { text, inputs, .. } => {
+            let inputs: Vec<String> = inputs
+                .iter()
+                .map(|input| match &input.source {
+                    InputSource::Literal => input.value.to_string(),
+                    InputSource::Reference { step, path } => format!("{} from {step} at {path}", input.value),
+                })
+                .collect();
+            one_line(&format!("computed: {text}, with {}", inputs.join(" and ")), SHOWN)
+        }
+        Provenance::Text { .. } => "text with results in it".to_owned(),
+        Provenance::Nested { .. } => "put together from results".to_owned(),
+        Provenance::Inferred => "given by a model".to_owned(),
+        Provenance::Corrected { rung } => format!("corrected by {rung}"),
+    }
+}

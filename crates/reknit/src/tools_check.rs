@@ -1,0 +1,43 @@
+//! `reknit tools check`: what the tools can do, and what they do not say.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use reknit_protocol::Effect;
+use reknit_tools::Client;
+
+use crate::cli::WorkArguments;
+use crate::failure::Failure;
+use crate::work::{addresses, config};
+
+/// Asks each tool and lists what it said. Ends with 1 if a tool cannot be used.
+pub(crate) async fn run(arguments: &WorkArguments) -> Result<ExitCode, Failure> {
+    let config = config(&arguments.files)?;
+    let addresses = addresses(&config, arguments)?;
+    let client =
+        Client::new().map_err(|source| Failure::Start { what: "the HTTP client", source: Box::new(source) })?;
+    let found = client.discover(&addresses).await;
+    let mut out = io::stdout().lock();
+    let mut undeclared = 0;
+    for tool in &found.catalogue.tools {
+        writeln!(out, "{}", tool.name).map_err(Failure::Write)?;
+        for entry in &tool.capabilities {
+            let (agent, name) = (tool.name.as_str(), entry.capability.name.as_str());
+            let class = config.policy.effects.class(agent, name, entry.capability.effect);
+            let source = if class == entry.capability.effect { "" } else { " (by configuration)" };
+            undeclared += usize::from(class == Effect::Undeclared);
+            writeln!(out, "  {name}: {class}{source}").map_err(Failure::Write)?;
+        }
+    }
+    for problem in &found.problems {
+        let _ = writeln!(io::stderr(), "error: {problem}");
+    }
+    if undeclared > 0 {
+        let _ = writeln!(
+            io::stderr(),
+            "\nnote: {undeclared} of them do not say what they do to the world; after a crash they are sent again under the same key\n\
+             hint: say it in reknit.toml: `[effects.classes]` with `\"tool/capability\" = \"read\"`"
+        );
+    }
+    Ok(if found.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}

@@ -1,0 +1,157 @@
+//! What a run needs: a journal, tools, models, and rules.
+
+use std::env;
+use std::fs;
+use std::future::Future;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use reknit_dialogue::TargetName;
+use reknit_engine::{Catalogue, Policy, Synthesis};
+use reknit_journal::Journal;
+use reknit_models::{Models, Target};
+use reknit_runtime::config::Config;
+use reknit_runtime::{Driver, Network, SystemClock};
+use reknit_tools::{Address, Client, Tools};
+
+use crate::cli::{AnswerBy, DriveArguments, JournalArguments, WorkArguments};
+use crate::failure::Failure;
+
+/// What is looked for in the folder where the command is typed.
+const CONFIG: &str = "reknit.toml";
+
+/// Runs a command that waits for others.
+pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|source| Failure::Start { what: "the threads", source: Box::new(source) })?;
+    runtime.block_on(command)
+}
+
+/// Everything that a run needs.
+pub(crate) struct Work {
+    pub(crate) journal: Journal,
+    pub(crate) catalogue: Arc<Catalogue>,
+    pub(crate) policy: Policy,
+    pub(crate) targets: Vec<TargetName>,
+    network: Arc<Network>,
+    limits: reknit_runtime::CallLimits,
+}
+
+impl Work {
+    /// Reads the configuration, opens the journal and asks the tools what they can do.
+    pub(crate) async fn new(arguments: &WorkArguments, drive: &DriveArguments) -> Result<Self, Failure> {
+        let mut config = config(&arguments.files)?;
+        config.tools = addresses(&config, arguments)?;
+        if let Some(target) = model(arguments)? {
+            config.models = vec![target];
+        }
+        Self::with(config, &arguments.files, drive).await
+    }
+
+    /// The same with a configuration that is made already.
+    pub(crate) async fn with(
+        config: Config,
+        files: &JournalArguments,
+        drive: &DriveArguments,
+    ) -> Result<Self, Failure> {
+        let journal = open(&config, files)?;
+        let (catalogue, tools) = discover(&config.tools).await?;
+        let mut policy = config.policy;
+        match drive.answer {
+            Some(AnswerBy::Model) => policy.synthesis = Synthesis::Model,
+            Some(AnswerBy::Template) => policy.synthesis = Synthesis::Template,
+            None => {}
+        }
+        let targets = config.models.iter().map(|target| target.name.clone()).collect();
+        let models = Models::new(config.models)
+            .map_err(|source| Failure::Start { what: "the models", source: Box::new(source) })?;
+        let network = Arc::new(Network { models: Arc::new(models), tools });
+        Ok(Self { journal, catalogue: Arc::new(catalogue), policy, targets, network, limits: config.call_limits })
+    }
+
+    pub(crate) fn driver(&self) -> Driver {
+        let edge: Arc<dyn reknit_runtime::Edge> = Arc::clone(&self.network) as _;
+        Driver::new(self.journal.clone(), edge, Arc::new(SystemClock::new()), self.limits)
+    }
+}
+
+/// Reads the configuration that was named, or the one in this folder, or none.
+pub(crate) fn config(files: &JournalArguments) -> Result<Config, Failure> {
+    let environment = |variable: &str| env::var(variable).ok();
+    let named = files.config.clone().or_else(|| env::var_os("REKNIT_CONFIG").map(PathBuf::from));
+    let path = named.clone().unwrap_or_else(|| PathBuf::from(CONFIG));
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(Config::read(&text, &path.display().to_string(), &environment)?),
+        Err(error) if error.kind() == ErrorKind::NotFound && named.is_none() => {
+            Ok(Config::from_environment(&environment)?)
+        }
+        Err(source) => {
+            let input = crate::input::Input::File(path);
+            Err(Failure::Input { input, source })
+        }
+    }
+}
+
+/// Opens the journal that was named, by the command line, the environment or the configuration, or the usual one.
+pub(crate) fn open(config: &Config, files: &JournalArguments) -> Result<Journal, Failure> {
+    let named = files
+        .journal
+        .clone()
+        .or_else(|| env::var_os("REKNIT_JOURNAL").map(PathBuf::from))
+        .or_else(|| config.journal.as_ref().map(PathBuf::from));
+    let path = match named {
+        Some(path) => path,
+        None => usual_journal()?,
+    };
+    Journal::open(&path, config.durability).map_err(|error| Failure::Open(Box::new(error)))
+}
+
+fn usual_journal() -> Result<PathBuf, Failure> {
+    let folder = env::var_os("XDG_DATA_HOME").filter(|value| Path::new(value).is_absolute()).map(PathBuf::from);
+    let folder = folder.or_else(|| env::var_os("HOME").map(|home| Path::new(&home).join(".local/share")));
+    folder.map(|folder| folder.join("reknit/journal.db")).ok_or_else(|| Failure::Usage {
+        what: "there is no place for the journal: neither XDG_DATA_HOME nor HOME is set".to_owned(),
+        hint: Some("name one: `--journal FILE`".to_owned()),
+    })
+}
+
+/// The tools of the configuration and of the command line.
+pub(crate) fn addresses(config: &Config, arguments: &WorkArguments) -> Result<Vec<Address>, Failure> {
+    let named = arguments.tools.iter().map(|text| tool(text)).collect::<Result<Vec<_>, _>>()?;
+    Ok(config.tools.iter().cloned().chain(named).collect())
+}
+
+fn tool(text: &str) -> Result<Address, Failure> {
+    let usage =
+        |what: String| Failure::Usage { what, hint: Some("write `--tool weather=http://127.0.0.1:8085`".to_owned()) };
+    let (name, url) = text.split_once('=').ok_or_else(|| usage(format!("`--tool {text}` has no `=`")))?;
+    Address::parse(name, url).map_err(|error| usage(error.to_string()))
+}
+
+/// The model of the command line, if it names one.
+pub(crate) fn model(arguments: &WorkArguments) -> Result<Option<Target>, Failure> {
+    let Some(url) = &arguments.model_url else { return Ok(None) };
+    let mut target = Target::new("model", url, &arguments.model);
+    if let Some(variable) = &arguments.model_key_env {
+        let key = env::var(variable).map_err(|_| Failure::Usage {
+            what: format!("the environment has no variable `{variable}`"),
+            hint: Some(format!("set it: `export {variable}=...`")),
+        })?;
+        target.key = Some(key.into());
+    }
+    Ok(Some(target))
+}
+
+/// Asks the tools what they can do. What is wrong with one is said, and the others are used.
+async fn discover(addresses: &[Address]) -> Result<(Catalogue, Tools), Failure> {
+    let client =
+        Client::new().map_err(|source| Failure::Start { what: "the HTTP client", source: Box::new(source) })?;
+    let found = client.discover(addresses).await;
+    for problem in &found.problems {
+        // Who cannot be told reads the same in what becomes of the run.
+        let _ = writeln!(std::io::stderr(), "warning: {problem}");
+    }
+    Ok((found.catalogue, found.tools))
+}
