@@ -49,14 +49,14 @@ async fn killed_after(answers: usize, driver: &str) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_killed_anywhere_comes_to_the_same_end() {
     for answers in 0..STEPS.len() {
         killed_after(answers, "steady").await;
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_driven_in_segments_and_killed_anywhere_comes_to_the_same_end() {
     for answers in 0..STEPS.len() {
         killed_after(answers, "segments").await;
