@@ -180,8 +180,8 @@ pub(crate) struct WorkArguments {
     #[arg(long = "tool", value_name = "NAME=URL")]
     pub(crate) tools: Vec<String>,
 
-    /// A server that speaks the OpenAI protocol, in place of the configured models
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(help = "A server that speaks the OpenAI protocol, in place of the configured models")]
     pub(crate) model_url: Option<String>,
 
     /// The model to ask there

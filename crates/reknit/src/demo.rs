@@ -29,7 +29,7 @@ pub(crate) async fn run(
     config.tools = addresses(&demo.tools.endpoints())?;
     if live {
         if let Some(target) = model(arguments)? {
-            config.models = vec![target];
+            config = config.with_models(vec![target]);
         }
         if config.models.is_empty() {
             return Err(Failure::Usage {
@@ -38,7 +38,7 @@ pub(crate) async fn run(
             });
         }
     } else {
-        config.models = vec![Target::new("scripted", &demo.model_base_url(), "scripted")];
+        config = config.with_models(vec![Target::new("scripted", demo.model_base_url(), "scripted")]);
         config.policy.synthesis = Synthesis::Template;
     }
     introduce(live, demo.request);

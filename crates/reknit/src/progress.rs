@@ -1,6 +1,7 @@
 //! A run as lines of text, one for each step. Pure: where and when they are drawn is not decided here.
 
 use reknit_engine::{MendEffect, Progress, Run, StepState, StepView};
+use reknit_protocol::StepId;
 use unicode_width::UnicodeWidthStr;
 
 use crate::show::one_line;
@@ -60,7 +61,7 @@ fn mark(state: &StepState) -> char {
 fn words(step: &StepView, now_ms: i64) -> String {
     match &step.state {
         StepState::Waiting => {
-            let needs: Vec<&str> = step.needs.iter().map(|id| id.as_str()).collect();
+            let needs: Vec<&str> = step.needs.iter().map(StepId::as_str).collect();
             format!("waiting for {}", needs.join(", "))
         }
         StepState::Queued => "waiting for a free place".to_owned(),

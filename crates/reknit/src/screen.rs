@@ -1,5 +1,6 @@
 //! Where progress is shown: redrawn in place in a terminal, a line for each change in a pipe.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Stderr, Write};
 
 use reknit_engine::Run;
@@ -65,10 +66,11 @@ fn terminal_width(out: &Stderr) -> usize {
 fn redrawn(before: &[String], after: &[String]) -> String {
     let mut text = String::new();
     if !before.is_empty() {
-        text.push_str(&format!("\x1b[{}A", before.len()));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\x1b[{}A", before.len());
     }
     for line in after {
-        text.push_str(&format!("\r\x1b[2K{line}\n"));
+        let _ = writeln!(text, "\r\x1b[2K{line}");
     }
     if after.len() < before.len() {
         text.push_str("\x1b[J");
@@ -78,5 +80,5 @@ fn redrawn(before: &[String], after: &[String]) -> String {
 
 /// The lines that are new.
 fn changed(before: &[String], after: &[String]) -> String {
-    after.iter().filter(|line| !before.contains(line)).map(|line| format!("{line}\n")).collect()
+    after.iter().filter(|line| !before.contains(line)).flat_map(|line| [line.as_str(), "\n"]).collect()
 }

@@ -45,7 +45,7 @@ impl Work {
         let mut config = config(&arguments.files)?;
         config.tools = addresses(&config, arguments)?;
         if let Some(target) = model(arguments)? {
-            config.models = vec![target];
+            config = config.with_models(vec![target]);
         }
         Self::with(config, &arguments.files, drive).await
     }
@@ -56,6 +56,7 @@ impl Work {
         files: &JournalArguments,
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
+        config.check_keys()?;
         let journal = open(&config, files)?;
         let (catalogue, tools) = discover(&config.tools).await?;
         let mut policy = config.policy;
@@ -79,7 +80,8 @@ impl Work {
 
 /// Reads the configuration that was named, or the one in this folder, or none.
 pub(crate) fn config(files: &JournalArguments) -> Result<Config, Failure> {
-    let environment = |variable: &str| env::var(variable).ok();
+    // What is no text becomes one with marks in it, which no setting takes: it is an error, and not as good as unset.
+    let environment = |variable: &str| env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
     let named = files.config.clone().or_else(|| env::var_os("REKNIT_CONFIG").map(PathBuf::from));
     let path = named.clone().unwrap_or_else(|| PathBuf::from(CONFIG));
     match fs::read_to_string(&path) {
@@ -119,8 +121,16 @@ fn usual_journal() -> Result<PathBuf, Failure> {
 
 /// The tools of the configuration and of the command line.
 pub(crate) fn addresses(config: &Config, arguments: &WorkArguments) -> Result<Vec<Address>, Failure> {
-    let named = arguments.tools.iter().map(|text| tool(text)).collect::<Result<Vec<_>, _>>()?;
-    Ok(config.tools.iter().cloned().chain(named).collect())
+    let mut addresses = config.tools.clone();
+    for text in &arguments.tools {
+        let named = tool(text)?;
+        // What is typed beats what is written in the file.
+        match addresses.iter_mut().find(|known| known.name == named.name) {
+            Some(known) => *known = named,
+            None => addresses.push(named),
+        }
+    }
+    Ok(addresses)
 }
 
 fn tool(text: &str) -> Result<Address, Failure> {

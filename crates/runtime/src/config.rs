@@ -13,11 +13,15 @@
 //! # Ok::<(), reknit_runtime::config::ConfigError>(())
 //! ```
 
+mod count;
 mod duration;
 mod environment;
 mod error;
+mod models;
 mod raw;
 mod sections;
+#[cfg(test)]
+mod tests;
 
 pub use environment::{VARIABLES, Variable};
 pub use error::ConfigError;
@@ -36,6 +40,8 @@ pub struct Config {
     pub tools: Vec<Address>,
     /// Which models may be asked, the preferred one first.
     pub models: Vec<Target>,
+    /// The keys of models that the environment does not have. See [`Config::check_keys`].
+    pub unset_keys: Vec<UnsetKey>,
     /// The rules of runs.
     pub policy: Policy,
     /// How many calls may be under way over all runs.
@@ -46,15 +52,23 @@ pub struct Config {
     pub durability: Durability,
 }
 
+/// A model whose key is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsetKey {
+    /// Which model.
+    pub model: String,
+    /// The variable that should hold its key.
+    pub variable: String,
+}
+
 /// Looks a variable of the environment up.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Config {
     /// Reads a configuration. `name` is what the text is called in errors.
     pub fn read(text: &str, name: &str, environment: Lookup<'_>) -> Result<Self, ConfigError> {
-        let raw: raw::Raw = toml::from_str(text)
-            .map_err(|source| ConfigError::Unreadable { name: name.to_owned(), source: Box::new(source) })?;
-        let mut config = sections::understand(raw, environment).map_err(|problem| problem.in_file(name))?;
+        let raw: raw::Raw = toml::from_str(text).map_err(|error| ConfigError::unreadable(name, text, &error))?;
+        let mut config = sections::understand(&raw, environment).map_err(|problem| problem.in_file(name))?;
         environment::apply(&mut config.policy, environment)?;
         Ok(config)
     }
@@ -62,5 +76,21 @@ impl Config {
     /// What counts without a file.
     pub fn from_environment(environment: Lookup<'_>) -> Result<Self, ConfigError> {
         Self::read("", "the environment", environment)
+    }
+
+    /// Asks only these models.
+    #[must_use]
+    pub fn with_models(self, models: Vec<Target>) -> Self {
+        Self { models, unset_keys: Vec::new(), ..self }
+    }
+
+    /// Fails if a model's key is not there. For whoever is about to ask: looking at runs needs no key.
+    pub fn check_keys(&self) -> Result<(), ConfigError> {
+        match self.unset_keys.first() {
+            None => Ok(()),
+            Some(UnsetKey { model, variable }) => {
+                Err(ConfigError::UnsetKey { model: model.clone(), variable: variable.clone() })
+            }
+        }
     }
 }

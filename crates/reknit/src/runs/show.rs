@@ -51,26 +51,24 @@ pub(super) async fn run(files: &JournalArguments, name: &str, wanted: &Wanted<'_
 
 fn as_json(saved: &Saved) -> Result<Value, Failure> {
     let run = &saved.run.started().run;
-    match saved.run.answer() {
-        Some(answer) => document(run, answer),
-        None => {
-            let steps = saved.run.steps();
-            let steps = steps.iter().map(|view| {
-                Value::Object(Object::from([
-                    ("step", view.id.as_str().into()),
-                    ("capability", view.capability.as_str().into()),
-                    ("state", state_word(&view.state).into()),
-                    ("parameters", Value::Object(view.parameters.clone())),
-                ]))
-            });
-            let status = if saved.run.is_waiting_for_person() { "waiting" } else { "unfinished" };
-            Ok(Value::Object(Object::from([
-                ("run", run.as_str().into()),
-                ("status", status.into()),
-                ("steps", steps.collect()),
-            ])))
-        }
+    if let Some(answer) = saved.run.answer() {
+        return document(run, answer);
     }
+    let steps = saved.run.steps();
+    let steps = steps.iter().map(|view| {
+        Value::Object(Object::from([
+            ("step", view.id.as_str().into()),
+            ("capability", view.capability.as_str().into()),
+            ("state", state_word(&view.state).into()),
+            ("parameters", Value::Object(view.parameters.clone())),
+        ]))
+    });
+    let status = if saved.run.is_waiting_for_person() { "waiting" } else { "unfinished" };
+    Ok(Value::Object(Object::from([
+        ("run", run.as_str().into()),
+        ("status", status.into()),
+        ("steps", steps.collect()),
+    ])))
 }
 
 fn state_word(state: &StepState) -> &'static str {

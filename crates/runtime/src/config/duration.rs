@@ -1,5 +1,33 @@
 //! Times as people write them: `500ms`, `30s`, `2 min`, `1h`.
 
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+/// A time as it is written. A type of its own, so that the error for a bare number says what to write.
+#[derive(Debug)]
+pub(super) struct Time(pub(super) String);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TimeVisitor).map(Self)
+    }
+}
+
+struct TimeVisitor;
+
+impl Visitor<'_> for TimeVisitor {
+    type Value = String;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a time with its unit, in quotes, like \"30s\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+}
+
 /// Reads a time; the number may not be negative.
 pub(super) fn millis(text: &str) -> Option<u64> {
     let text = text.trim();

@@ -1,30 +1,32 @@
-//! Variables of the environment. One list names them all; each also counts under the name `GOMIND_...`, so that what was
-//! set for other orchestrators of the same protocol keeps working.
+//! Variables of the environment. One list names them all.
 
-use reknit_engine::{IndependentSteps, Policy};
+use reknit_engine::{IndependentSteps, Mending, Policy};
 
 use super::{ConfigError, Lookup};
 
-/// A variable, without the `REKNIT_` in front.
+/// What stands in front of a variable, and what may stand there instead, so that what was set for other orchestrators of
+/// the same protocol keeps working.
+const PREFIXES: [&str; 2] = ["REKNIT_", "GOMIND_"];
+
+/// A variable of the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// Its name, without the `REKNIT_` in front.
     pub name: &'static str,
     /// What it sets.
     pub meaning: &'static str,
 }
 
-/// Every variable that sets a rule.
-pub const VARIABLES: [Variable; 8] = [
+/// Every variable that is read. Those that set a rule also count with `GOMIND_` in front.
+pub const VARIABLES: [Variable; 10] = [
+    Variable { name: "CONFIG", meaning: "the configuration file" },
+    Variable { name: "JOURNAL", meaning: "the journal file" },
     Variable { name: "AGENT_MAX_RETRIES", meaning: "how often a failed call is sent again unchanged" },
     Variable { name: "AGENT_RETRY_BACKOFF_MS", meaning: "the first wait before that, in milliseconds" },
     Variable { name: "AGENT_USE_AI_CORRECTION", meaning: "whether models may correct a refused call" },
     Variable { name: "PLAN_RETRY_ENABLED", meaning: "whether a plan that cannot be used is asked for again" },
     Variable { name: "PLAN_RETRY_MAX", meaning: "how often" },
-    Variable {
-        name: "SEMANTIC_RETRY_ENABLED",
-        meaning: "whether a model may see all that is known about a refused call",
-    },
+    Variable { name: "SEMANTIC_RETRY_ENABLED", meaning: "whether a model may see all that is known about such a call" },
     Variable { name: "SEMANTIC_RETRY_MAX_ATTEMPTS", meaning: "how often" },
     Variable { name: "SEMANTIC_RETRY_INDEPENDENT_STEPS", meaning: "whether also for steps that need no other" },
 ];
@@ -38,18 +40,11 @@ pub(super) fn apply(policy: &mut Policy, environment: Lookup<'_>) -> Result<(), 
     if let Some(ms) = environment.count("AGENT_RETRY_BACKOFF_MS")? {
         policy.resend.base_ms = u64::from(ms);
     }
-    if let Some(retries) = environment.count("PLAN_RETRY_MAX")? {
-        policy.plan_retries = retries;
-    }
-    if environment.flag("PLAN_RETRY_ENABLED")? == Some(false) {
-        policy.plan_retries = 0;
-    }
-    if let Some(times) = environment.count("SEMANTIC_RETRY_MAX_ATTEMPTS")? {
-        policy.mending.context = times;
-    }
-    if environment.flag("SEMANTIC_RETRY_ENABLED")? == Some(false) {
-        policy.mending.context = 0;
-    }
+    let usual = Policy::default().plan_retries;
+    environment.switched(("PLAN_RETRY_ENABLED", "PLAN_RETRY_MAX"), usual, &mut policy.plan_retries)?;
+    let usual = Mending::default().context;
+    let names = ("SEMANTIC_RETRY_ENABLED", "SEMANTIC_RETRY_MAX_ATTEMPTS");
+    environment.switched(names, usual, &mut policy.mending.context)?;
     match environment.flag("SEMANTIC_RETRY_INDEPENDENT_STEPS")? {
         Some(true) => policy.mending.independent_steps = IndependentSteps::Mended,
         Some(false) => policy.mending.independent_steps = IndependentSteps::Left,
@@ -67,10 +62,23 @@ struct Environment<'a>(Lookup<'a>);
 impl Environment<'_> {
     /// The variable under the first of its names that is set, and which that is. Empty counts as not set.
     fn find(&self, name: &str) -> Option<(String, String)> {
-        [format!("REKNIT_{name}"), format!("GOMIND_{name}")].into_iter().find_map(|variable| {
+        PREFIXES.into_iter().find_map(|prefix| {
+            let variable = format!("{prefix}{name}");
             let value = (self.0)(&variable).filter(|value| !value.is_empty())?;
             Some((variable, value))
         })
+    }
+
+    /// A count with a switch: off is none, on is at least the usual number unless a count says otherwise.
+    fn switched(&self, names: (&str, &str), usual: u32, place: &mut u32) -> Result<(), ConfigError> {
+        let (switch, count) = names;
+        match (self.flag(switch)?, self.count(count)?) {
+            (Some(false), _) => *place = 0,
+            (_, Some(count)) => *place = count,
+            (Some(true), None) if *place == 0 => *place = usual,
+            (Some(true) | None, None) => {}
+        }
+        Ok(())
     }
 
     fn flag(&self, name: &str) -> Result<Option<bool>, ConfigError> {

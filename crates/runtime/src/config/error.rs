@@ -1,15 +1,29 @@
 //! What can be wrong with a configuration.
 
+use reknit_salvage::Place;
+
 /// What is wrong with a configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// It is no TOML, or has a key that nobody knows.
-    #[error("`{name}` cannot be read")]
+    /// It is no TOML, or has a key or a kind of value that nobody knows.
+    #[error("`{name}` cannot be read at line {line}, `{written}`: {problem}")]
     Unreadable {
         /// What the text is called.
         name: String,
-        /// Where and why.
-        source: Box<toml::de::Error>,
+        /// The line, from 1.
+        line: usize,
+        /// What is written in that line.
+        written: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A model's key is not there.
+    #[error("the key of model `{model}` should be in the variable `{variable}`, which is not set")]
+    UnsetKey {
+        /// Which model.
+        model: String,
+        /// The variable.
+        variable: String,
     },
     /// A value cannot be used.
     #[error("in `{name}`: {problem}")]
@@ -29,6 +43,16 @@ pub enum ConfigError {
         /// What would do.
         wanted: &'static str,
     },
+}
+
+impl ConfigError {
+    /// The line at fault with what is wrong: the message of `error` alone does not name its key.
+    pub(super) fn unreadable(name: &str, text: &str, error: &toml::de::Error) -> Self {
+        let line = error.span().map_or(1, |span| Place::of(text, span.start).line);
+        let written = text.lines().nth(line - 1).unwrap_or_default().trim().to_owned();
+        let problem = error.message().trim().replace('\n', "; ");
+        Self::Unreadable { name: name.to_owned(), line, written, problem }
+    }
 }
 
 /// A value that cannot be used.

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::count::Count;
+use super::duration::Time;
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Raw {
@@ -29,6 +32,7 @@ pub(super) struct Tool {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(clippy::struct_field_names, reason = "the fields are the keys that people write, and `model` is one of them")]
 pub(super) struct Model {
     pub(super) name: String,
     pub(super) url: String,
@@ -36,53 +40,58 @@ pub(super) struct Model {
     pub(super) key_env: Option<String>,
     pub(super) streaming: Option<bool>,
     pub(super) format: Option<String>,
-    pub(super) total_time: Option<String>,
+    pub(super) max_context: Option<Count>,
+    pub(super) connect_time: Option<Time>,
+    pub(super) first_byte_time: Option<Time>,
+    pub(super) first_token_time: Option<Time>,
+    pub(super) idle_time: Option<Time>,
+    pub(super) total_time: Option<Time>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Limits {
-    pub(super) tool_calls: Option<u32>,
-    pub(super) model_calls: Option<u32>,
-    pub(super) active_time: Option<String>,
-    pub(super) calls_at_once: Option<u32>,
-    pub(super) call_time: Option<String>,
-    pub(super) drain_time: Option<String>,
-    pub(super) person_time: Option<String>,
-    pub(super) calls_in_all: Option<usize>,
-    pub(super) calls_per_tool: Option<usize>,
+    pub(super) tool_calls: Option<Count>,
+    pub(super) model_calls: Option<Count>,
+    pub(super) active_time: Option<Time>,
+    pub(super) calls_at_once: Option<Count>,
+    pub(super) call_time: Option<Time>,
+    pub(super) drain_time: Option<Time>,
+    pub(super) person_time: Option<Time>,
+    pub(super) calls_in_all: Option<Count>,
+    pub(super) calls_per_tool: Option<Count>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Resend {
-    pub(super) times: Option<u32>,
-    pub(super) first_wait: Option<String>,
-    pub(super) longest_wait: Option<String>,
-    pub(super) ceiling: Option<String>,
+    pub(super) times: Option<Count>,
+    pub(super) first_wait: Option<Time>,
+    pub(super) longest_wait: Option<Time>,
+    pub(super) ceiling: Option<Time>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Mending {
     pub(super) resolution: Option<bool>,
-    pub(super) feedback: Option<u32>,
-    pub(super) context: Option<u32>,
-    pub(super) context_statuses: Option<Vec<u16>>,
+    pub(super) feedback: Option<Count>,
+    pub(super) context: Option<Count>,
+    pub(super) context_statuses: Option<Vec<Count>>,
     pub(super) independent_steps: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Rotation {
-    pub(super) attempts: Option<u32>,
+    pub(super) attempts: Option<Count>,
     pub(super) on_auth_error: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Plan {
-    pub(super) retries: Option<u32>,
+    pub(super) retries: Option<Count>,
 }
 
 #[derive(Debug, Default, Deserialize)]
