@@ -16,7 +16,7 @@ pub(crate) struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   reknit demo                           see a run break and be mended, without a key
-  reknit ask \"weather in Seoul?\"       plan a request with a model and run it over your tools
+  reknit ask \"weather in Seoul?\"        plan a request with a model and run it over your tools
   reknit run plan.json                  run a plan that is written already
   reknit runs list                      what has run, and what can be resumed
   reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended";

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use reknit_journal::OpenError;
+use reknit_journal::{OpenError, SendError};
 use reknit_protocol::ParseError;
 use reknit_runtime::DriveError;
 use reknit_runtime::config::ConfigError;
@@ -39,6 +39,8 @@ pub(crate) enum Failure {
     Open(#[source] Box<OpenError>),
     #[error("cannot read the journal")]
     Journal(#[source] Box<dyn Error + Send + Sync>),
+    #[error("the run cannot be told")]
+    Send(#[source] Box<SendError>),
     #[error("the run cannot be driven on")]
     Drive(#[source] Box<DriveError>),
     #[error("cannot start {what}")]
@@ -48,6 +50,12 @@ pub(crate) enum Failure {
 impl From<DriveError> for Failure {
     fn from(error: DriveError) -> Self {
         Self::Drive(Box::new(error))
+    }
+}
+
+impl From<SendError> for Failure {
+    fn from(error: SendError) -> Self {
+        Self::Send(Box::new(error))
     }
 }
 
@@ -96,6 +104,7 @@ impl Failure {
             | Self::Plan { .. }
             | Self::Open(_)
             | Self::Journal(_)
+            | Self::Send(_)
             | Self::Drive(_)
             | Self::Start { .. } => ExitCode::from(1),
             Self::Input { .. } | Self::Schema { .. } | Self::Write(_) | Self::Config(_) | Self::Usage { .. } => {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use reknit_journal::{AppendError, LeaseError};
+use reknit_journal::{AppendError, LeaseError, SendError};
 use reknit_runtime::DriveError;
 use reknit_salvage::{Misfit, ReadError};
 
@@ -87,6 +87,7 @@ fn hint(failure: &Failure) -> Option<String> {
         Failure::Usage { hint, .. } => hint.clone(),
         Failure::Open(error) => Some(error.hint()),
         Failure::Drive(error) => drive_hint(error),
+        Failure::Send(error) => send_hint(error),
         Failure::Input { .. }
         | Failure::Schema { .. }
         | Failure::Write(_)
@@ -108,6 +109,14 @@ fn drive_hint(error: &DriveError) -> Option<String> {
         DriveError::Open(error) => Some(error.hint()),
         DriveError::Append(AppendError::Storage(error)) | DriveError::Storage(error) => Some(error.hint()),
         _ => None,
+    }
+}
+
+fn send_hint(error: &SendError) -> Option<String> {
+    match error {
+        SendError::Ended { run, .. } => Some(format!("see what became of it with `reknit runs show {run}`")),
+        SendError::NoSuchRun { .. } => None,
+        SendError::Storage(error) => Some(error.hint()),
     }
 }
 

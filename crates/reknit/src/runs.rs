@@ -47,10 +47,7 @@ async fn cancel(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments
     let journal = work::open(&config, &arguments.files)?;
     let run = find(&journal, name).await?;
     let now_ms = jiff::Timestamp::now().as_millisecond();
-    journal
-        .send(&run, reknit_runtime::signals::cancel(), now_ms)
-        .await
-        .map_err(|error| Failure::Journal(Box::new(error)))?;
+    journal.send(&run, reknit_runtime::signals::cancel(), now_ms).await?;
     let summary = journal.summary(&run).await.map_err(|error| Failure::Journal(Box::new(error)))?;
     if let Some(held) = summary.lease.filter(|held| held.holder.liveness() != reknit_journal::Liveness::Dead) {
         use std::io::Write as _;

@@ -14,6 +14,12 @@ use crate::work::{addresses, config};
 pub(crate) async fn run(arguments: &WorkArguments) -> Result<ExitCode, Failure> {
     let config = config(&arguments.files)?;
     let addresses = addresses(&config, arguments)?;
+    if addresses.is_empty() {
+        return Err(Failure::Usage {
+            what: "there is no tool to ask".to_owned(),
+            hint: Some("name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml".to_owned()),
+        });
+    }
     let client =
         Client::new().map_err(|source| Failure::Start { what: "the HTTP client", source: Box::new(source) })?;
     let found = client.discover(&addresses).await;

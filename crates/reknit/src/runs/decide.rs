@@ -33,7 +33,7 @@ pub(super) async fn run(
         writeln!(io::stdout(), "{word}: {}", question(&ask.question)).map_err(Failure::Write)?;
         let signal = reknit_runtime::signals::decide(ask.id, ask.hash, decision);
         let now_ms = jiff::Timestamp::now().as_millisecond();
-        journal.send(&run, signal, now_ms).await.map_err(|error| Failure::Journal(Box::new(error)))?;
+        journal.send(&run, signal, now_ms).await?;
         decided += 1;
     }
     if decided == 0 {

@@ -8,38 +8,6 @@ fn the_version_is_printed() {
 }
 
 #[test]
-fn help_shows_the_commands() {
-    let help = run(&["help"], "");
-    assert_eq!(run(&["--help"], ""), help);
-    insta::assert_snapshot!(help, @"
-    exit status 0
-    --- stdout
-    Runs a request over tools and mends what breaks
-
-    Usage: reknit <COMMAND>
-
-    Commands:
-      repair       Read JSON from a model's answer and mend what is broken
-      completions  Print a completion script for a shell
-      help         Print this message or the help of the given subcommand(s)
-
-    Options:
-      -h, --help     Print help
-      -V, --version  Print version
-
-    Examples:
-      reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended
-      reknit help repair                    all about it
-    ");
-}
-
-#[test]
-fn no_command_is_bad_usage() {
-    let help = run(&["help"], "").replace("exit status 0\n--- stdout\n", "exit status 2\n--- stderr\n");
-    assert_eq!(run(&[], ""), help);
-}
-
-#[test]
 fn help_for_repair_shows_examples() {
     insta::assert_snapshot!(run(&["repair", "-h"], ""), @r#"
     exit status 0

@@ -1,0 +1,96 @@
+//! `reknit demo` in a pipe.
+
+use crate::world::World;
+
+/// The lines of progress come in the order in which things happen, which is another one each time.
+fn sorted_progress(shown: &str) -> String {
+    let is_progress =
+        |line: &&str| -> bool { "·>~+?✓✗-".chars().any(|mark| line.starts_with(&format!("{mark} step-"))) };
+    let mut lines: Vec<&str> = shown.lines().collect();
+    let beside = lines.iter().position(|line| *line == "--- stderr").expect("something stands beside the answer");
+    let first = beside + lines[beside..].iter().position(is_progress).expect("there is progress");
+    let count = lines[first..].iter().take_while(|line| is_progress(line)).count();
+    lines[first..first + count].sort_by_key(|line| (line.split_whitespace().nth(1), *line));
+    // How long a step still rests is said again whenever something else happens meanwhile.
+    lines.dedup_by(|line, before| line == before && line.contains("sent again in"));
+    lines.join("\n")
+}
+
+#[test]
+fn the_story_in_a_pipe() {
+    let shown = World::new().reknit(&["demo"]);
+    insta::assert_snapshot!(sorted_progress(&shown), @r#"
+    exit status 0
+    --- stdout
+    Some of it was done.
+
+    Done:
+    - step-1 (get_stock_quote): {"symbol":"TSLA","name":"Tesla, Inc.","current_price":468.285,"currency":"USD","exchange":"NASDAQ"}
+    - step-2 (geocode): {"lat":"37.5665","lon":"126.978","name":"Seoul","country":"South Korea","currency":"KRW"}
+    - step-3 (get_weather): {"station":"Seoul","temperature":14.5,"unit":"celsius","condition":"clear","humidity":48}
+    - step-4 (convert_currency): {"from":"USD","to":"KRW","amount":46828.5,"rate":1391.25,"converted":65150150.625}
+
+    Mended:
+    - step-3 by schema: $.lat: "37.5665" -> 37.5665; $.lon: "126.978" -> 126.978
+    - step-3 by resend: sent again after N ms, for 429 RATE_LIMIT_EXCEEDED: too many requests for the weather
+    - step-4 by context: amount: 0 -> 46828.5: The user sells 100 shares and step-1 has the price of one, so the amount is their product.
+
+    Missing:
+    - step-5 (get_stock_quote): failed: 404 SYMBOL_NOT_FOUND: no share is traded as `HANOK`; Neither the request nor any result names a symbol for Hanok Tours. It does not seem to be listed.
+    --- stderr
+    Four tools run on loopback. The model's words are scripted; everything else is real.
+
+    Request: I want to sell 100 Tesla shares to pay for a trip to Seoul. How much is that in won, and what is the weather like there? And what does a share of Hanok Tours cost?
+
+    planning: asking a model
+    > step-1  get_stock_quote   running
+    ✓ step-1  get_stock_quote   done
+    > step-2  geocode           running
+    ✓ step-2  geocode           done
+    > step-3  get_weather       running
+    > step-3  get_weather       running, call 2, mended by schema, resend
+    ~ step-3  get_weather       sent again in N s
+    · step-3  get_weather       waiting for step-2
+    ✓ step-3  get_weather       done, mended by schema, resend
+    + step-4  convert_currency  being mended: asking a model (context)
+    + step-4  convert_currency  being mended: asking a model (feedback)
+    > step-4  convert_currency  running
+    > step-4  convert_currency  running, call 2, mended by context
+    · step-4  convert_currency  waiting for step-1
+    ✓ step-4  convert_currency  done, mended by context
+    + step-5  get_stock_quote   being mended: asking a model (context)
+    + step-5  get_stock_quote   being mended: asking a model (feedback)
+    > step-5  get_stock_quote   running
+    ✗ step-5  get_stock_quote   failed: 404 SYMBOL_NOT_FOUND: no share is traded as `HANOK`; Neither the request nor any result names a symbol for Hanok Tours. It does not seem to be listed.
+
+
+    partial: 4 of 5 steps done, 7 tool calls, 5 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    hint: list your runs with `reknit runs list`; try your own request and model with `reknit demo --serve`
+    "#);
+}
+
+#[test]
+fn a_live_demo_needs_a_model() {
+    insta::assert_snapshot!(World::new().reknit(&["demo", "--live"]), @"
+    exit status 2
+    --- stderr
+    error: there is no model for `--live`
+
+    hint: name one: `reknit demo --live --model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
+    ");
+}
+
+#[test]
+fn serving_and_a_live_demo_exclude_each_other() {
+    insta::assert_snapshot!(World::new().reknit(&["demo", "--live", "--serve"]), @"
+    exit status 2
+    --- stderr
+    error: the argument '--live' cannot be used with '--serve'
+
+    Usage: reknit demo --live
+
+    For more information, try '--help'.
+    ");
+}

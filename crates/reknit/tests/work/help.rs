@@ -1,0 +1,447 @@
+//! The help pages.
+
+use crate::world::World;
+
+fn help(arguments: &[&str]) -> String {
+    let world = World::new();
+    let page = world.reknit(&[arguments, &["--help"]].concat());
+    assert_eq!(page, world.reknit(&[&["help"], arguments].concat()), "both ways to ask give the same page");
+    page
+}
+
+#[test]
+fn of_the_program() {
+    insta::assert_snapshot!(help(&[]), @r#"
+    exit status 0
+    --- stdout
+    Runs a request over tools and mends what breaks
+
+    Usage: reknit <COMMAND>
+
+    Commands:
+      ask          Plan a request with a model and run it over tools
+      run          Run a plan
+      runs         List, show, resume, cancel and decide runs
+      tools        Look at the tools
+      demo         See a run break and be mended: four tools on loopback, no key needed
+      repair       Read JSON from a model's answer and mend what is broken
+      completions  Print a completion script for a shell
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Examples:
+      reknit demo                           see a run break and be mended, without a key
+      reknit ask "weather in Seoul?"        plan a request with a model and run it over your tools
+      reknit run plan.json                  run a plan that is written already
+      reknit runs list                      what has run, and what can be resumed
+      reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended
+    "#);
+}
+
+#[test]
+fn no_command_is_bad_usage() {
+    let page = help(&[]).replace("exit status 0\n--- stdout\n", "exit status 2\n--- stderr\n");
+    assert_eq!(World::new().reknit(&[]), page);
+}
+
+#[test]
+fn of_ask() {
+    insta::assert_snapshot!(help(&["ask"]), @r#"
+    exit status 0
+    --- stdout
+    Plan a request with a model and run it over tools
+
+    Usage: reknit ask [OPTIONS] <REQUEST>
+
+    Arguments:
+      <REQUEST>
+              What you want, in your words
+
+    Options:
+          --journal <FILE>
+              The journal; the default is reknit/journal.db in your data folder
+
+          --config <FILE>
+              The configuration; the default is reknit.toml in this folder
+
+          --tool <NAME=URL>
+              A tool, in addition to those of the configuration
+
+          --model-url <URL>
+              A server that speaks the OpenAI protocol, in place of the configured models
+
+          --model <NAME>
+              The model to ask there
+
+              [default: default]
+
+          --model-key-env <VARIABLE>
+              The variable of the environment that holds its key
+
+          --answer <WHO>
+              Who writes the answer
+
+              Possible values:
+              - model:    A model, from the results
+              - template: Code: the results, one after the other
+
+          --json
+              Print the whole answer as JSON
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      reknit ask "How much is 100 EUR in won?"
+      reknit ask --tool weather=http://127.0.0.1:8085 --model-url http://127.0.0.1:8080/v1 "Weather in Seoul?"
+
+    Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
+    6 waiting for a person, 130 cancelled.
+    "#);
+}
+
+#[test]
+fn of_run() {
+    insta::assert_snapshot!(help(&["run"]), @"
+    exit status 0
+    --- stdout
+    Run a plan
+
+    Usage: reknit run [OPTIONS] <PLAN>
+
+    Arguments:
+      <PLAN>
+              The plan as JSON; standard input if it is `-`
+
+    Options:
+          --journal <FILE>
+              The journal; the default is reknit/journal.db in your data folder
+
+          --config <FILE>
+              The configuration; the default is reknit.toml in this folder
+
+          --tool <NAME=URL>
+              A tool, in addition to those of the configuration
+
+          --model-url <URL>
+              A server that speaks the OpenAI protocol, in place of the configured models
+
+          --model <NAME>
+              The model to ask there
+
+              [default: default]
+
+          --model-key-env <VARIABLE>
+              The variable of the environment that holds its key
+
+          --answer <WHO>
+              Who writes the answer
+
+              Possible values:
+              - model:    A model, from the results
+              - template: Code: the results, one after the other
+
+          --json
+              Print the whole answer as JSON
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      reknit run plan.json
+      reknit run --tool weather=http://127.0.0.1:8085 --answer template plan.json
+      cat plan.json | reknit run --json -
+
+    Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
+    6 waiting for a person, 130 cancelled.
+    ");
+}
+
+#[test]
+fn of_demo() {
+    insta::assert_snapshot!(help(&["demo"]), @"
+    exit status 0
+    --- stdout
+    See a run break and be mended: four tools on loopback, no key needed
+
+    Usage: reknit demo [OPTIONS]
+
+    Options:
+          --live
+              Ask the configured models instead of the scripted one
+
+          --serve
+              Only start the four tools, and say how to use them
+
+          --journal <FILE>
+              The journal; the default is reknit/journal.db in your data folder
+
+          --config <FILE>
+              The configuration; the default is reknit.toml in this folder
+
+          --tool <NAME=URL>
+              A tool, in addition to those of the configuration
+
+          --model-url <URL>
+              A server that speaks the OpenAI protocol, in place of the configured models
+
+          --model <NAME>
+              The model to ask there
+
+              [default: default]
+
+          --model-key-env <VARIABLE>
+              The variable of the environment that holds its key
+
+          --answer <WHO>
+              Who writes the answer
+
+              Possible values:
+              - model:    A model, from the results
+              - template: Code: the results, one after the other
+
+          --json
+              Print the whole answer as JSON
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      reknit demo
+      reknit demo --live --model-url http://127.0.0.1:8080/v1
+      reknit demo --serve
+
+    Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
+    6 waiting for a person, 130 cancelled.
+    ");
+}
+
+#[test]
+fn of_tools() {
+    insta::assert_snapshot!(help(&["tools"]), @"
+    exit status 0
+    --- stdout
+    Look at the tools
+
+    Usage: reknit tools <COMMAND>
+
+    Commands:
+      check  Ask each tool what it can do, and list what does not say what it does to the world
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+    ");
+    insta::assert_snapshot!(help(&["tools", "check"]), @"
+    exit status 0
+    --- stdout
+    Ask each tool what it can do, and list what does not say what it does to the world
+
+    Usage: reknit tools check [OPTIONS]
+
+    Options:
+          --journal <FILE>            The journal; the default is reknit/journal.db in your data folder
+          --config <FILE>             The configuration; the default is reknit.toml in this folder
+          --tool <NAME=URL>           A tool, in addition to those of the configuration
+          --model-url <URL>           A server that speaks the OpenAI protocol, in place of the configured models
+          --model <NAME>              The model to ask there [default: default]
+          --model-key-env <VARIABLE>  The variable of the environment that holds its key
+      -h, --help                      Print help
+    ");
+}
+
+#[test]
+fn of_runs() {
+    insta::assert_snapshot!(help(&["runs"]), @"
+    exit status 0
+    --- stdout
+    List, show, resume, cancel and decide runs
+
+    Usage: reknit runs <COMMAND>
+
+    Commands:
+      list     What has run, newest first
+      show     What became of a run: each step, its parameters and where they come from, each attempt
+      resume   Go on with a run that was stopped
+      cancel   End a run; what is under way may still answer
+      approve  Allow what a run waits for
+      deny     Refuse what a run waits for
+      help     Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+    ");
+}
+
+#[test]
+fn of_what_shows_runs() {
+    insta::assert_snapshot!(help(&["runs", "list"]), @"
+    exit status 0
+    --- stdout
+    What has run, newest first
+
+    Usage: reknit runs list [OPTIONS]
+
+    Options:
+          --limit <N>       At most so many [default: 20]
+          --json            Print JSON, one run per line
+          --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
+          --config <FILE>   The configuration; the default is reknit.toml in this folder
+      -h, --help            Print help
+    ");
+    insta::assert_snapshot!(help(&["runs", "show"]), @"
+    exit status 0
+    --- stdout
+    What became of a run: each step, its parameters and where they come from, each attempt
+
+    Usage: reknit runs show [OPTIONS] <RUN>
+
+    Arguments:
+      <RUN>  The id, the beginning of it, or `last`
+
+    Options:
+          --step <STEP>     Only this step
+          --events          List the events of the journal
+          --json            Print JSON
+          --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
+          --config <FILE>   The configuration; the default is reknit.toml in this folder
+      -h, --help            Print help
+    ");
+}
+
+#[test]
+fn of_what_goes_on_with_runs() {
+    insta::assert_snapshot!(help(&["runs", "resume"]), @"
+    exit status 0
+    --- stdout
+    Go on with a run that was stopped
+
+    Usage: reknit runs resume [OPTIONS] <RUN>
+
+    Arguments:
+      <RUN>
+              The id, the beginning of it, or `last`
+
+    Options:
+          --journal <FILE>
+              The journal; the default is reknit/journal.db in your data folder
+
+          --config <FILE>
+              The configuration; the default is reknit.toml in this folder
+
+          --tool <NAME=URL>
+              A tool, in addition to those of the configuration
+
+          --model-url <URL>
+              A server that speaks the OpenAI protocol, in place of the configured models
+
+          --model <NAME>
+              The model to ask there
+
+              [default: default]
+
+          --model-key-env <VARIABLE>
+              The variable of the environment that holds its key
+
+          --answer <WHO>
+              Who writes the answer
+
+              Possible values:
+              - model:    A model, from the results
+              - template: Code: the results, one after the other
+
+          --json
+              Print the whole answer as JSON
+
+      -h, --help
+              Print help (see a summary with '-h')
+    ");
+}
+
+#[test]
+fn of_what_ends_runs() {
+    insta::assert_snapshot!(help(&["runs", "cancel"]), @"
+    exit status 0
+    --- stdout
+    End a run; what is under way may still answer
+
+    Usage: reknit runs cancel [OPTIONS] <RUN>
+
+    Arguments:
+      <RUN>
+              The id, the beginning of it, or `last`
+
+    Options:
+          --journal <FILE>
+              The journal; the default is reknit/journal.db in your data folder
+
+          --config <FILE>
+              The configuration; the default is reknit.toml in this folder
+
+          --tool <NAME=URL>
+              A tool, in addition to those of the configuration
+
+          --model-url <URL>
+              A server that speaks the OpenAI protocol, in place of the configured models
+
+          --model <NAME>
+              The model to ask there
+
+              [default: default]
+
+          --model-key-env <VARIABLE>
+              The variable of the environment that holds its key
+
+          --answer <WHO>
+              Who writes the answer
+
+              Possible values:
+              - model:    A model, from the results
+              - template: Code: the results, one after the other
+
+          --json
+              Print the whole answer as JSON
+
+      -h, --help
+              Print help (see a summary with '-h')
+    ");
+}
+
+#[test]
+fn of_what_decides_about_runs() {
+    insta::assert_snapshot!(help(&["runs", "approve"]), @"
+    exit status 0
+    --- stdout
+    Allow what a run waits for
+
+    Usage: reknit runs approve [OPTIONS] <RUN> [STEP]
+
+    Arguments:
+      <RUN>   The id, the beginning of it, or `last`
+      [STEP]  Only this step
+
+    Options:
+          --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
+          --config <FILE>   The configuration; the default is reknit.toml in this folder
+      -h, --help            Print help
+    ");
+    insta::assert_snapshot!(help(&["runs", "deny"]), @"
+    exit status 0
+    --- stdout
+    Refuse what a run waits for
+
+    Usage: reknit runs deny [OPTIONS] <RUN> [STEP]
+
+    Arguments:
+      <RUN>   The id, the beginning of it, or `last`
+      [STEP]  Only this step
+
+    Options:
+          --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
+          --config <FILE>   The configuration; the default is reknit.toml in this folder
+      -h, --help            Print help
+    ");
+}

@@ -1,0 +1,101 @@
+//! Ctrl-C.
+
+use std::process::Child;
+
+use reknit_protocol::Effect;
+use reknit_testing::tool::{RunningTool, When};
+use reknit_testing::{Reply, ScriptedTool};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::world::{World, plan};
+
+/// A shop that takes its time, for ever.
+async fn slow_shop() -> RunningTool {
+    let shop = ScriptedTool::new("shop")
+        .capability("price", Effect::Read)
+        .capability("pay", Effect::Unsafe)
+        .on("price", When::any(), Reply::silence())
+        .on("pay", When::any(), Reply::silence());
+    shop.start().await.expect("the tool starts")
+}
+
+fn interrupt(child: &Child) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process id");
+    kill_process(pid, Signal::INT).expect("the process is there");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn once_ends_the_run_as_cancelled_with_130() {
+    let shop = slow_shop().await;
+    let world = World::new()
+        .configured(&[&shop], "[limits]\ndrain-time = \"50ms\"\n")
+        .file("plan.json", &plan(&[("price", "{}")]));
+    let child = world.spawn(&["run", "--answer", "template", "plan.json"]);
+    shop.called(1).await;
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    insta::assert_snapshot!(world.show(&output), @"
+    exit status 130
+    --- stdout
+    The run was cancelled.
+
+    Missing:
+    - price (price): failed: the process that made the call ended before the answer came; the run was cancelled
+    --- stderr
+    > price  price  running
+    ✗ price  price  failed: the process that made the call ended before the answer came; the run was cancelled
+
+
+    cancelled (the run was cancelled): 0 of 1 steps done, 1 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
+    exit status 0
+    --- stdout
+    RUN  AGE  cancelled         shopping
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twice_ends_the_process_and_who_resumes_the_run_ends_it() {
+    let shop = slow_shop().await;
+    let world =
+        World::new().configured(&[&shop], "[limits]\ndrain-time = \"1h\"\n").file("plan.json", &plan(&[("pay", "{}")]));
+    let child = world.spawn(&["run", "--answer", "template", "plan.json"]);
+    shop.called(1).await;
+    interrupt(&child);
+    // The first is heard before the second is sent: two at once are one for the system.
+    while !world.reknit(&["runs", "show", "last", "--events"]).contains("cancelled") {
+        tokio::task::yield_now().await;
+    }
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    insta::assert_snapshot!(world.show(&output), @"
+    exit status 130
+    --- stderr
+    > pay  pay  running
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
+    exit status 0
+    --- stdout
+    RUN  AGE  stopped           shopping
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
+    exit status 130
+    --- stdout
+    The run was cancelled.
+
+    Missing:
+    - pay (pay): failed (it may have happened all the same): the process that made the call ended before the answer came; the run was cancelled
+    --- stderr
+    > pay  pay  running
+    ✗ pay  pay  failed: the process that made the call ended before the answer came; the run was cancelled
+
+
+    cancelled (the run was cancelled): 0 of 1 steps done, 1 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    ");
+    assert_eq!(shop.count(), 1, "what may have happened is not sent again on the way out");
+}

@@ -1,0 +1,15 @@
+//! Everything about runs that can be typed, as a person or a program sees it.
+#![cfg(test)]
+
+mod configuration;
+mod demo;
+mod endings;
+mod help;
+mod interrupt;
+mod masks;
+mod people;
+mod plans;
+mod runs;
+mod terminal;
+mod tools;
+mod world;

@@ -1,0 +1,165 @@
+//! What only a person may decide.
+
+use crate::endings::shop;
+use crate::world::{World, plan};
+
+const PAY: [(&str, &str); 1] = [("pay", r#"{"amount": 12.50}"#)];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_run_asks_is_shown() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
+    exit status 0
+    --- stdout
+    run      RUN
+    request  shopping
+    status   waiting for a person
+    spent    1 tool calls, 0 model calls, 2 events
+
+    ? pay  pay  waiting for a person
+
+    pay (pay of shop)
+      parameter  amount = 12.50   (from the plan)
+      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}
+      asks       send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
+    exit status 0
+    --- stdout
+    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50}}]}
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_approved_is_sent_again_under_its_key() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
+    exit status 0
+    --- stdout
+    approved: send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+    --- stderr
+
+    hint: go on with `reknit runs resume RUN`
+    "#);
+    assert_eq!(shop.count(), 1, "to approve is not to send");
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
+    exit status 0
+    --- stdout
+    Everything was done.
+
+    Done:
+    - pay (pay): {"paid":true}
+    --- stderr
+    > pay  pay  running, call 2
+    ✓ pay  pay  done
+
+
+    complete: 1 of 1 steps done, 2 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    let keys: Vec<Option<String>> = shop.calls().into_iter().map(|call| call.idempotency_key).collect();
+    assert_eq!(keys.len(), 2);
+    assert_eq!(keys[0], keys[1]);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
+    exit status 0
+    --- stdout
+    run      RUN
+    request  shopping
+    status   complete
+    spent    2 tool calls, 0 model calls, 5 events
+
+    ✓ pay  pay  done
+
+    pay (pay of shop)
+      parameter  amount = 12.50   (from the plan)
+      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}
+      attempt 2  accepted <- {"amount":12.50}
+      result     {"success":true,"data":{"paid":true}}
+
+    Everything was done.
+
+    Done:
+    - pay (pay): {"paid":true}
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_denied_is_not_sent() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "deny", "last", "pay"]), @r#"
+    exit status 0
+    --- stdout
+    denied: send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+    --- stderr
+
+    hint: go on with `reknit runs resume RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
+    exit status 1
+    --- stdout
+    Nothing could be done.
+
+    Missing:
+    - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); it may have happened, and nobody allowed it to be sent again
+    --- stderr
+    ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); it may have happened, and nobody allowed it to be sent again
+
+
+    failed: 0 of 1 steps done, 1 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    ");
+    assert_eq!(shop.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn there_must_be_something_to_decide() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY)).file("ask.json", &plan(&[("price", "{}")]));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last", "price"]), @"
+    exit status 2
+    --- stderr
+    error: run `RUN` does not wait for a person
+
+    hint: see how it stands with `reknit runs show RUN`
+    ");
+    world.reknit(&["run", "--answer", "template", "ask.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @"
+    exit status 2
+    --- stderr
+    error: run `RUN` does not wait for a person
+
+    hint: see how it stands with `reknit runs show RUN`
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_nobody_may_be_asked_the_step_fails() {
+    let shop = shop().await;
+    let world = World::new().configured(&[&shop], "[people]\nask = false\n").file("plan.json", &plan(&PAY));
+    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @"
+    exit status 1
+    --- stdout
+    Nothing could be done.
+
+    Missing:
+    - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); it may have happened, it must not happen twice, and nobody can be asked
+    --- stderr
+    > pay  pay  running
+    ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); it may have happened, it must not happen twice, and nobody can be asked
+
+
+    failed: 0 of 1 steps done, 1 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    ");
+    assert_eq!(shop.count(), 1);
+}

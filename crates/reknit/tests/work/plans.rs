@@ -1,0 +1,210 @@
+//! Plans and requests that cannot run, and what is said about them.
+
+use reknit_protocol::Effect;
+use reknit_testing::ScriptedTool;
+use reknit_testing::tool::RunningTool;
+
+use crate::world::{World, plan};
+
+async fn shop() -> RunningTool {
+    let shop = ScriptedTool::new("shop").capability("price", Effect::Read).capability("order", Effect::Keyed);
+    shop.start().await.expect("the tool starts")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_problem_of_a_plan_is_listed_and_nothing_is_called() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file(
+        "plan.json",
+        &plan(&[
+            ("price", r#"{"of": "{{nothing.id}}"}"#),
+            ("ordr", "{}"),
+            ("price", "{}"),
+            ("order", r#"{"at": "{{price.price"}"#),
+        ])
+        .replace(r#""step_id": "order", "agent_name": "shop""#, r#""step_id": "order", "agent_name": "shopp""#),
+    );
+    insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @"
+    exit status 1
+    --- stderr
+    error: the plan cannot run
+      caused by: step `price`: two steps have this id
+      caused by: step `price`: `$.of`, character 3: there is no step `nothing`; there is `price`, `ordr`, `price`, `order`
+      caused by: step `ordr`: `shop` has no capability `ordr` (did you mean `order`?)
+      caused by: step `order`: `$.at`, character 1: `{{` is not closed by `}}`; to mean the braces themselves, write `{{{{`
+      caused by: step `order`: there is no tool `shopp` (did you mean `shop`?)
+    ");
+    assert_eq!(shop.calls(), []);
+    insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
+    exit status 0
+    --- stderr
+    there is no run yet
+
+    hint: make one: `reknit demo`
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_that_goes_round_in_circles_is_refused() {
+    let shop = shop().await;
+    let circle = plan(&[("price", r#"{"of": "{{order.id}}"}"#), ("order", r#"{"at": "{{price.price}}"}"#)]);
+    let world = World::with_tools(&[&shop]).file("plan.json", &circle);
+    insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @"
+    exit status 1
+    --- stderr
+    error: the plan cannot run
+      caused by: these steps wait for each other: price -> order -> price
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_plan_is_refused() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop])
+        .file("prose.txt", "I am sorry, I cannot help with that.")
+        .file("other.json", r#"{"steps": "none"}"#)
+        .file("empty.json", r#"{"plan_id": "p", "original_request": "nothing", "steps": []}"#);
+    insta::assert_snapshot!(world.reknit(&["run", "prose.txt"]), @"
+    exit status 1
+    --- stderr
+    error: the plan cannot run
+      caused by: the answer is no plan
+      caused by: cannot read the text as JSON at line 1, column 1: expected a value, found text
+    ");
+    insta::assert_snapshot!(world.reknit(&["run", "other.json"]), @r#"
+    exit status 1
+    --- stderr
+    error: the plan cannot run
+      caused by: the answer is no plan
+      caused by: the value does not fit the schema
+      caused by: `$.steps`: expected an array, found the string "none"
+    "#);
+    insta::assert_snapshot!(world.reknit(&["run", "empty.json"]), @"
+    exit status 4
+    --- stdout
+    no tool can serve the request
+    --- stderr
+
+    impossible: 0 of 0 steps done, 0 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    ");
+    insta::assert_snapshot!(world.reknit(&["run", "missing.json"]), @"
+    exit status 2
+    --- stderr
+    error: cannot read `missing.json`
+      caused by: No such file or directory (os error 2)
+
+    hint: see what is there with `ls .`
+    ");
+}
+
+#[test]
+fn without_a_tool_nothing_runs() {
+    let world = World::new().file("plan.json", &plan(&[("price", "{}")]));
+    insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @"
+    exit status 2
+    --- stderr
+    error: there is no tool to call
+
+    hint: name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml; `reknit demo --serve` starts four
+    ");
+    insta::assert_snapshot!(world.reknit(&["ask", "what does it cost?"]), @"
+    exit status 2
+    --- stderr
+    error: there is no tool to call
+
+    hint: name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml; `reknit demo --serve` starts four
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_model_nothing_is_planned() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]);
+    insta::assert_snapshot!(world.reknit(&["ask", "what does it cost?"]), @"
+    exit status 2
+    --- stderr
+    error: there is no model to make a plan
+
+    hint: name one: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
+    ");
+}
+
+#[test]
+fn a_tool_that_is_not_there_is_named() {
+    let world = World::new().file("plan.json", &plan(&[("price", "{}")]));
+    // Nobody listens on the port for discarding, and nobody may but the administrator.
+    insta::assert_snapshot!(world.reknit(&["run", "--tool", "shop=http://127.0.0.1:9", "plan.json"]), @"
+    exit status 2
+    --- stderr
+    warning: tool `shop` at http://127.0.0.1:9/: nobody answers there; is it running?
+    error: there is no tool to call
+
+    hint: name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml; `reknit demo --serve` starts four
+    ");
+}
+
+#[test]
+fn a_slip_in_naming_a_tool_is_bad_usage() {
+    let world = World::new().file("plan.json", &plan(&[("price", "{}")]));
+    insta::assert_snapshot!(world.reknit(&["run", "--tool", "http://127.0.0.1:8085", "plan.json"]), @"
+    exit status 2
+    --- stderr
+    error: `--tool http://127.0.0.1:8085` has no `=`
+
+    hint: write `--tool weather=http://127.0.0.1:8085`
+    ");
+    insta::assert_snapshot!(world.reknit(&["run", "--tool", "shop=127.0.0.1", "plan.json"]), @"
+    exit status 2
+    --- stderr
+    error: `127.0.0.1` is no address of a tool: relative URL without a base; write it like `http://127.0.0.1:8085`
+
+    hint: write `--tool weather=http://127.0.0.1:8085`
+    ");
+    insta::assert_snapshot!(world.reknit(&["run", "--tool", "shop=ftp://x", "plan.json"]), @"
+    exit status 2
+    --- stderr
+    error: `ftp://x` is no address of a tool: only http and https are spoken; write it like `http://127.0.0.1:8085`
+
+    hint: write `--tool weather=http://127.0.0.1:8085`
+    ");
+    insta::assert_snapshot!(world.reknit(&["run", "--tool", "=http://127.0.0.1:9", "plan.json"]), @"
+    exit status 2
+    --- stderr
+    warning: tool `` at http://127.0.0.1:9/: nobody answers there; is it running?
+    error: there is no tool to call
+
+    hint: name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml; `reknit demo --serve` starts four
+    ");
+}
+
+#[test]
+fn the_options_of_a_model_belong_together() {
+    let world = World::new();
+    insta::assert_snapshot!(world.reknit(&["ask", "--model", "m", "x"]), @"
+    exit status 2
+    --- stderr
+    error: the following required arguments were not provided:
+      --model-url <URL>
+
+    Usage: reknit ask --model-url <URL> --model <NAME> <REQUEST>
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(
+        world.reknit(&["ask", "--model-url", "http://127.0.0.1:9/v1", "--model-key-env", "NO_KEY", "x"]), @"
+    exit status 2
+    --- stderr
+    error: the environment has no variable `NO_KEY`
+
+    hint: set it: `export NO_KEY=...`
+    "
+    );
+    insta::assert_snapshot!(world.reknit(&["ask", "--model-url", "no url", "x"]), @"
+    exit status 1
+    --- stderr
+    error: cannot start the models
+      caused by: the base URL of model `model` is not usable: relative URL without a base
+    ");
+}

@@ -1,0 +1,204 @@
+//! `reknit runs`: what has run.
+
+use crate::endings::{PRICE_AND_ORDER, shop};
+use crate::world::{World, plan, text};
+
+#[test]
+fn without_a_run_there_is_something_to_try() {
+    let world = World::new();
+    insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
+    exit status 0
+    --- stderr
+    there is no run yet
+
+    hint: make one: `reknit demo`
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "list", "--json"]), @"exit status 0");
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @"
+    exit status 2
+    --- stderr
+    error: there is no run yet
+
+    hint: make one: `reknit demo`
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "0123"]), @"
+    exit status 2
+    --- stderr
+    error: there is no run `0123`
+
+    hint: see which there are with `reknit runs list`
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "0123"]), @"
+    exit status 2
+    --- stderr
+    error: there is no run `0123`
+
+    hint: see which there are with `reknit runs list`
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "cancel", "0123"]), @"
+    exit status 2
+    --- stderr
+    error: there is no run `0123`
+
+    hint: see which there are with `reknit runs list`
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_are_listed_newest_first() {
+    let shop = shop().await;
+    let failing = plan(&[("find", "{}")]).replace("shopping", "a search that\\nfails");
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER)).file("find.json", &failing);
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    world.reknit(&["run", "--answer", "template", "find.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "list"]), @r"
+    exit status 0
+    --- stdout
+    RUN  AGE  failed            a search that\nfails
+    RUN  AGE  complete          shopping
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "list", "--json"]), @r#"
+    exit status 0
+    --- stdout
+    {"run":"RUN","status":"failed","request":"a search that\nfails","created_ms":0,"updated_ms":0,"events":2}
+    {"run":"RUN","status":"complete","request":"shopping","created_ms":0,"updated_ms":0,"events":3}
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "list", "--limit", "1"]), @r"
+    exit status 0
+    --- stdout
+    RUN  AGE  failed            a search that\nfails
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_shown_with_where_each_value_comes_from() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
+    exit status 0
+    --- stdout
+    run      RUN
+    request  shopping
+    status   complete
+    spent    2 tool calls, 0 model calls, 3 events
+
+    ✓ price  price  done
+    ✓ order  order  done
+
+    price (price of shop)
+      parameter  of = "tea"   (from the plan)
+      attempt 1  accepted <- {"of":"tea"}
+      result     {"success":true,"data":{"price":12.50}}
+
+    order (order of shop)
+      parameter  at = 12.50   (from price at $.data.price)
+      attempt 1  accepted <- {"at":12.50}
+      result     {"success":true,"data":{"order":"o-1"}}
+
+    Everything was done.
+
+    Done:
+    - price (price): {"price":12.50}
+    - order (order): {"order":"o-1"}
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--step", "order"]), @r#"
+    exit status 0
+    --- stdout
+    run      RUN
+    request  shopping
+    status   complete
+    spent    2 tool calls, 0 model calls, 3 events
+
+    ✓ price  price  done
+    ✓ order  order  done
+
+    order (order of shop)
+      parameter  at = 12.50   (from price at $.data.price)
+      attempt 1  accepted <- {"at":12.50}
+      result     {"success":true,"data":{"order":"o-1"}}
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--step", "ordr"]), @"
+    exit status 2
+    --- stderr
+    error: run `RUN` has no step `ordr`
+
+    hint: it has: price, order
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_events_of_a_run_are_listed() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let shown = world.output(&["runs", "show", "last", "--events"]);
+    let lines: Vec<String> = text(&shown.stdout)
+        .lines()
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            let (number, time, kind) = (words.next(), words.next(), words.next());
+            assert!(time.is_some_and(|time| time.ends_with('Z')), "{line}");
+            format!("{} {}", number.expect("a number"), kind.expect("a kind"))
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    0 started
+    1 tool_answered
+    2 tool_answered
+    ");
+    let bodies = world.output(&["runs", "show", "last", "--events", "--json"]);
+    for line in text(&bodies.stdout).lines() {
+        reknit_protocol::Value::parse(line).expect("every event is a line of JSON");
+    }
+    assert_eq!(text(&bodies.stdout).lines().count(), lines.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
+    let id = || {
+        let output = world.output(&["run", "--answer", "template", "--json", "plan.json"]);
+        let answer = reknit_protocol::Value::parse(&text(&output.stdout)).expect("it is JSON");
+        answer.get("run").and_then(|run| run.as_str()).expect("an id").to_owned()
+    };
+    let (first, second) = (id(), id());
+    let same = first.bytes().zip(second.bytes()).take_while(|(one, other)| one == other).count();
+    let shown = world.reknit(&["runs", "show", &second[..=same]]);
+    assert_eq!(shown.lines().nth(2), Some("run      RUN"), "{shown}");
+    // Ids begin with the time, so that two runs of the same test begin alike.
+    insta::assert_snapshot!(world.reknit(&["runs", "show", &first[..4]]).replace(&first[..4], "BEGINNING"), @"
+    exit status 2
+    --- stderr
+    error: several runs begin with `BEGINNING`
+
+    hint: write more of it: RUN, RUN
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_over_stays_as_it_is() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let events = text(&world.output(&["runs", "show", "last", "--events"]).stdout);
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
+    exit status 1
+    --- stderr
+    error: the run cannot be driven on
+      caused by: run `RUN` has ended (complete)
+
+    hint: see what became of it with `reknit runs show RUN`
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "cancel", "last"]), @"
+    exit status 1
+    --- stderr
+    error: the run cannot be told
+      caused by: run `RUN` has ended (complete)
+
+    hint: see what became of it with `reknit runs show RUN`
+    ");
+    assert_eq!(shop.count(), 2);
+    assert_eq!(text(&world.output(&["runs", "show", "last", "--events"]).stdout), events);
+}

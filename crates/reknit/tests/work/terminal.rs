@@ -1,0 +1,58 @@
+//! What a terminal gets to see.
+
+use std::process::Command;
+
+use crate::world::{World, text};
+
+/// Runs a command in a terminal with so many columns; nothing if there is no `script` to make one.
+fn in_terminal(world: &World, columns: usize, arguments: &str) -> Option<String> {
+    let typed = format!("stty cols {columns} && {} {arguments}", env!("CARGO_BIN_EXE_reknit"));
+    let output = world.around(Command::new("script"), &["-qec", &typed, "/dev/null"]).output().ok()?;
+    Some(text(&output.stdout))
+}
+
+/// What is left of a line once the terminal has obeyed its commands.
+fn visible(line: &str) -> String {
+    let mut shown = String::new();
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\x1b' => {
+                let _ = letters.by_ref().find(char::is_ascii_alphabetic);
+            }
+            '\r' => {}
+            other => shown.push(other),
+        }
+    }
+    shown
+}
+
+#[test]
+fn the_steps_are_redrawn_in_place_and_fit_the_width() {
+    for columns in [80, 40] {
+        let world = World::new();
+        let Some(seen) = in_terminal(&world, columns, "demo --json") else { return };
+        assert!(seen.contains("\x1b[5A"), "five lines are drawn over:\n{seen}");
+        let progress: Vec<&str> = seen.lines().filter(|line| line.contains("\x1b[2K")).collect();
+        assert!(progress.len() > 10, "{seen}");
+        for line in progress {
+            let width = unicode_width::UnicodeWidthStr::width(visible(line).as_str());
+            assert!(width <= columns, "{width} columns of {columns}: {line:?}");
+        }
+    }
+}
+
+#[test]
+fn the_last_picture_is_how_it_ended() {
+    let world = World::new();
+    let Some(seen) = in_terminal(&world, 80, "demo --json") else { return };
+    let last = seen.rsplit("\x1b[5A").next().expect("there is a picture");
+    let picture: Vec<String> = last.lines().take(5).map(visible).collect();
+    insta::assert_snapshot!(picture.join("\n"), @"
+    ✓ step-1  get_stock_quote   done
+    ✓ step-2  geocode           done
+    ✓ step-3  get_weather       done, mended by schema, resend
+    ✓ step-4  convert_currency  done, mended by context
+    ✗ step-5  get_stock_quote   failed: 404 SYMBOL_NOT_FOUND: no share is traded as…
+    ");
+}

@@ -1,0 +1,109 @@
+//! A folder to run in, and what came out of it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use reknit_testing::tool::RunningTool;
+use tempfile::TempDir;
+
+use crate::masks::masked;
+
+/// A folder with nothing in it but what the test puts there, and an environment with nothing in it either.
+pub(crate) struct World {
+    folder: TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    /// A folder whose configuration names these tools.
+    pub(crate) fn with_tools(tools: &[&RunningTool]) -> Self {
+        Self::new().configured(tools, "")
+    }
+
+    /// Writes the configuration: these tools, then this text.
+    pub(crate) fn configured(self, tools: &[&RunningTool], text: &str) -> Self {
+        let section =
+            |tool: &&RunningTool| format!("[[tools]]\nname = \"{}\"\nurl = \"{}\"\n", tool.name(), tool.base_url());
+        let sections: Vec<String> = tools.iter().map(section).collect();
+        self.file("reknit.toml", &(sections.concat() + text))
+    }
+
+    pub(crate) fn file(self, name: &str, content: &str) -> Self {
+        fs::write(self.path().join(name), content).expect("the file can be written");
+        self
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.around(Command::new(env!("CARGO_BIN_EXE_reknit")), arguments)
+    }
+
+    /// Any program, in this folder and with the same empty environment.
+    pub(crate) fn around(&self, mut program: Command, arguments: &[&str]) -> Command {
+        program
+            .args(arguments)
+            .env_clear()
+            .env("XDG_DATA_HOME", self.path().join("data"))
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .current_dir(self.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        program
+    }
+
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).spawn().expect("the command can be run")
+    }
+
+    pub(crate) fn output(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the command can be run")
+    }
+
+    /// Runs the command and shows all that came out of it.
+    pub(crate) fn reknit(&self, arguments: &[&str]) -> String {
+        self.show(&self.output(arguments))
+    }
+
+    /// The same with variables in the environment.
+    pub(crate) fn reknit_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> String {
+        self.show(&self.command(arguments).envs(variables.iter().copied()).output().expect("the command can be run"))
+    }
+
+    /// The exit status, then what was written, if anything was, with what differs from run to run masked.
+    pub(crate) fn show(&self, output: &Output) -> String {
+        let mut shown = format!("exit status {}\n", output.status.code().expect("the command was not killed"));
+        for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+            let text = text(bytes);
+            if !text.is_empty() {
+                write!(shown, "--- {name}\n{}", masked(&text, self.path())).expect("a string can be written to");
+            }
+        }
+        shown
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("the output is UTF-8")
+}
+
+/// A plan of steps over the tool `shop`: an id that is also the capability, and its parameters as JSON.
+pub(crate) fn plan(steps: &[(&str, &str)]) -> String {
+    let steps: Vec<String> = steps
+        .iter()
+        .map(|(name, parameters)| {
+            format!(
+                r#"{{"step_id": "{name}", "agent_name": "shop", "instruction": "", "metadata": {{"capability": "{name}", "parameters": {parameters}}}}}"#
+            )
+        })
+        .collect();
+    format!(r#"{{"plan_id": "p", "original_request": "shopping", "steps": [{}]}}"#, steps.join(", "))
+}
