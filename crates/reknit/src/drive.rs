@@ -1,12 +1,14 @@
 //! A run is driven, watched, and may be cancelled with Ctrl-C.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use reknit_engine::{Event, Run, Started};
 use reknit_protocol::RunId;
 use reknit_runtime::{DriveError, Driver, Ended, Segments, Watcher};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::cli::{DriveArguments, DriverKind};
 use crate::failure::Failure;
@@ -35,22 +37,40 @@ pub(crate) async fn resume(work: &Work, run: &RunId, arguments: &DriveArguments)
     watched.end(run, outcome, arguments)
 }
 
+/// How often what counts down is drawn again.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What somebody is told who presses Ctrl-C.
+const CANCELLING: &str = "cancelling: what is under way may still answer; press Ctrl-C again to leave at once";
+
 /// A driver whose runs are shown, and end when somebody presses Ctrl-C.
 struct Watched {
     driver: Driver,
-    screen: Arc<Mutex<Screen>>,
+    screen: Shared,
+    _listener: AbortOnDropHandle<()>,
+    _ticker: AbortOnDropHandle<()>,
+}
+
+type Shared = Arc<Mutex<Screen>>;
+
+fn locked(screen: &Shared) -> MutexGuard<'_, Screen> {
+    screen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Watched {
     fn new(work: &Work) -> Self {
         let screen = Arc::new(Mutex::new(Screen::new()));
         let shown = Arc::clone(&screen);
-        let watcher: Watcher = Arc::new(move |run: &Run, _: &Event| {
-            shown.lock().unwrap_or_else(PoisonError::into_inner).show(run);
-        });
+        let watcher: Watcher = Arc::new(move |run: &Run, _: &Event| locked(&shown).show(run));
         let cancel = CancellationToken::new();
-        tokio::spawn(cancel_on_interrupt(cancel.clone()));
-        Self { driver: work.driver().watched_by(watcher).cancelled_by(cancel), screen }
+        let listener = tokio::spawn(cancel_on_interrupt(cancel.clone(), Arc::clone(&screen)));
+        let ticker = tokio::spawn(tick(Arc::clone(&screen)));
+        Self {
+            driver: work.driver().watched_by(watcher).cancelled_by(cancel),
+            screen,
+            _listener: AbortOnDropHandle::new(listener),
+            _ticker: AbortOnDropHandle::new(ticker),
+        }
     }
 
     fn end(
@@ -59,7 +79,7 @@ impl Watched {
         outcome: Result<Ended, DriveError>,
         arguments: &DriveArguments,
     ) -> Result<ExitCode, Failure> {
-        self.screen.lock().unwrap_or_else(PoisonError::into_inner).end();
+        locked(&self.screen).end();
         match outcome? {
             Ended::Finished(answer) => finish(run, &answer, arguments.json),
             Ended::Waiting => waiting(run, arguments.json),
@@ -68,11 +88,21 @@ impl Watched {
 }
 
 /// Once: the run ends as cancelled. Twice: the process ends, and the run can be resumed.
-async fn cancel_on_interrupt(cancel: CancellationToken) {
+async fn cancel_on_interrupt(cancel: CancellationToken, screen: Shared) {
     if tokio::signal::ctrl_c().await.is_ok() {
+        locked(&screen).say(CANCELLING);
         cancel.cancel();
     }
     if tokio::signal::ctrl_c().await.is_ok() {
         std::process::exit(130);
+    }
+}
+
+/// Lets what counts down be seen to do so.
+async fn tick(screen: Shared) {
+    let mut interval = tokio::time::interval(TICK);
+    loop {
+        interval.tick().await;
+        locked(&screen).tick(jiff::Timestamp::now().as_millisecond());
     }
 }

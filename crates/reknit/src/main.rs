@@ -11,6 +11,7 @@ mod finish;
 mod input;
 mod jsonl;
 mod progress;
+mod ready;
 mod repair;
 mod report;
 mod runs;

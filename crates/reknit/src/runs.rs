@@ -12,8 +12,9 @@ use reknit_engine::Decision;
 use crate::cli::{DriveArguments, RunsCommand, WorkArguments};
 use crate::drive;
 use crate::failure::Failure;
+use crate::ready::missing;
 use crate::work::{self, Work};
-use saved::find;
+use saved::{find, read_back};
 
 /// Does what was typed.
 pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
@@ -36,8 +37,19 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
 
 async fn resume(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments) -> Result<ExitCode, Failure> {
     let config = work::config(&arguments.files)?;
-    let run = find(&work::open(&config, &arguments.files)?, name).await?;
+    let journal = work::open(&config, &arguments.files)?;
+    let run = find(&journal, name).await?;
     let work = Work::new(arguments, drive_as).await?;
+    let missing = missing(&read_back(&journal, &run).await?.run, &work.catalogue, &work.targets);
+    if !missing.is_empty() {
+        return Err(Failure::Usage {
+            what: format!("run `{run}` needs what is not there: {}", missing.join(", ")),
+            hint: Some(
+                "start it, or say where it is (`--tool NAME=URL`, `--model-url URL`, reknit.toml), and resume again; nothing is lost"
+                    .to_owned(),
+            ),
+        });
+    }
     drive::resume(&work, &run, drive_as).await
 }
 

@@ -1,11 +1,12 @@
 //! Where progress is shown: redrawn in place in a terminal, a line for each change in a pipe.
 
+use std::env;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Stderr, Write};
 
 use reknit_engine::Run;
 
-use crate::progress::lines;
+use crate::progress::{Line, Tone, lines};
 
 /// As wide as a line may be where no terminal says otherwise: nothing is cut in a log.
 const UNLIMITED: usize = 1_000;
@@ -15,62 +16,116 @@ const UNLIMITED: usize = 1_000;
 pub(crate) struct Screen {
     out: Stderr,
     kind: Kind,
-    drawn: Vec<String>,
+    drawn: Vec<Line>,
+    /// The run as it was last shown, if what it looks like changes with time alone.
+    shown: Option<Run>,
+    note: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Terminal,
+    Terminal(Colour),
     Pipe,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Colour {
+    On,
+    Off,
 }
 
 impl Screen {
     pub(crate) fn new() -> Self {
         let out = io::stderr();
-        let kind = if out.is_terminal() { Kind::Terminal } else { Kind::Pipe };
-        Self { out, kind, drawn: Vec::new() }
+        let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+        // A dumb terminal cannot go back to a line.
+        let kind = if !out.is_terminal() || env::var_os("TERM").is_some_and(|terminal| terminal == "dumb") {
+            Kind::Pipe
+        } else {
+            Kind::Terminal(if is_set("NO_COLOR") { Colour::Off } else { Colour::On })
+        };
+        Self { out, kind, drawn: Vec::new(), shown: None, note: None }
     }
 
     /// Shows how the run stands.
     pub(crate) fn show(&mut self, run: &Run) {
-        let width = match self.kind {
-            Kind::Terminal => terminal_width(&self.out).saturating_sub(1).max(20),
-            Kind::Pipe => UNLIMITED,
-        };
-        let lines = lines(run, run.now_ms(), width);
-        if lines == self.drawn {
-            return;
+        self.draw(run, run.now_ms());
+        self.shown = matches!(self.kind, Kind::Terminal(_)).then(|| run.clone());
+    }
+
+    /// Time has passed: what counts down is drawn again. In a pipe that would only be noise.
+    pub(crate) fn tick(&mut self, now_ms: i64) {
+        if let Some(run) = self.shown.take() {
+            self.draw(&run, now_ms.max(run.now_ms()));
+            self.shown = Some(run);
         }
-        let text = match self.kind {
-            Kind::Terminal => redrawn(&self.drawn, &lines),
-            Kind::Pipe => changed(&self.drawn, &lines),
-        };
-        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
-        self.drawn = lines;
+    }
+
+    /// Says something below the steps, from now on.
+    pub(crate) fn say(&mut self, note: &'static str) {
+        self.note = Some(note);
+        match self.shown.take() {
+            Some(run) => self.show(&run),
+            None => self.put(&format!("{note}\n")),
+        }
     }
 
     /// Nothing more is shown; what follows begins below.
     pub(crate) fn end(&mut self) {
         if !self.drawn.is_empty() {
-            let _ = self.out.write_all(b"\n").and_then(|()| self.out.flush());
+            self.put("\n");
         }
         self.drawn.clear();
+        self.shown = None;
+    }
+
+    fn draw(&mut self, run: &Run, now_ms: i64) {
+        let (columns, rows) = match self.kind {
+            Kind::Terminal(_) => terminal_size(&self.out),
+            Kind::Pipe => (UNLIMITED, usize::MAX),
+        };
+        let mut lines = lines(run, now_ms, columns);
+        if let (Some(note), Kind::Terminal(_)) = (self.note, self.kind) {
+            lines.push(Line { text: note.to_owned(), tone: Tone::Care });
+        }
+        if lines == self.drawn {
+            return;
+        }
+        if lines.len() >= rows {
+            // What has left the screen cannot be drawn over: from here on it is a list of changes.
+            self.kind = Kind::Pipe;
+        }
+        let text = match self.kind {
+            Kind::Terminal(colour) => redrawn(&self.drawn, &lines, colour),
+            Kind::Pipe => changed(&self.drawn, &lines),
+        };
+        self.put(&text);
+        self.drawn = lines;
+    }
+
+    fn put(&mut self, text: &str) {
+        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 }
 
-fn terminal_width(out: &Stderr) -> usize {
-    rustix::termios::tcgetwinsize(out).map_or(80, |size| usize::from(size.ws_col)).max(1)
+/// Columns and rows that can be used. A terminal that does not know its size has 80 columns and any number of rows.
+fn terminal_size(out: &Stderr) -> (usize, usize) {
+    let known = |size: u16, otherwise: usize| if size == 0 { otherwise } else { usize::from(size) };
+    let (columns, rows) = rustix::termios::tcgetwinsize(out)
+        .map_or((80, usize::MAX), |size| (known(size.ws_col, 80), known(size.ws_row, usize::MAX)));
+    // The mark at a cut takes a column of its own.
+    (columns.saturating_sub(1).max(20), rows)
 }
 
 /// Goes up over what was drawn, and draws over it. A longer list before leaves nothing behind.
-fn redrawn(before: &[String], after: &[String]) -> String {
+fn redrawn(before: &[Line], after: &[Line], colour: Colour) -> String {
     let mut text = String::new();
+    // Writing to a string cannot fail.
     if !before.is_empty() {
-        // Writing to a string cannot fail.
         let _ = write!(text, "\x1b[{}A", before.len());
     }
     for line in after {
-        let _ = writeln!(text, "\r\x1b[2K{line}");
+        let _ = writeln!(text, "\r\x1b[2K{}", painted(line, colour));
     }
     if after.len() < before.len() {
         text.push_str("\x1b[J");
@@ -78,7 +133,45 @@ fn redrawn(before: &[String], after: &[String]) -> String {
     text
 }
 
+fn painted(line: &Line, colour: Colour) -> String {
+    let paint = match (colour, line.tone) {
+        (Colour::Off, _) | (_, Tone::Plain) => return line.text.clone(),
+        (Colour::On, Tone::Quiet) => "2",
+        (Colour::On, Tone::Care) => "33",
+        (Colour::On, Tone::Good) => "32",
+        (Colour::On, Tone::Bad) => "31",
+    };
+    format!("\x1b[{paint}m{}\x1b[0m", line.text)
+}
+
 /// The lines that are new.
-fn changed(before: &[String], after: &[String]) -> String {
-    after.iter().filter(|line| !before.contains(line)).flat_map(|line| [line.as_str(), "\n"]).collect()
+fn changed(before: &[Line], after: &[Line]) -> String {
+    let new = after.iter().filter(|line| !before.contains(line));
+    new.flat_map(|line| [line.text.as_str(), "\n"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str, tone: Tone) -> Line {
+        Line { text: text.to_owned(), tone }
+    }
+
+    #[test]
+    fn a_picture_is_drawn_over_the_one_before() {
+        let before = [line("> a  running", Tone::Plain), line("· b  waiting for a", Tone::Quiet)];
+        let after = [line("✓ a  done", Tone::Good)];
+        let text = redrawn(&before, &after, Colour::On);
+        assert_eq!(text, "\x1b[2A\r\x1b[2K\x1b[32m✓ a  done\x1b[0m\n\x1b[J");
+        assert_eq!(redrawn(&[], &after, Colour::Off), "\r\x1b[2K✓ a  done\n");
+    }
+
+    #[test]
+    fn a_pipe_gets_only_what_has_changed_and_no_colour() {
+        let before = [line("> a  running", Tone::Plain), line("· b  waiting for a", Tone::Quiet)];
+        let after = [line("✓ a  done", Tone::Good), line("· b  waiting for a", Tone::Quiet)];
+        assert_eq!(changed(&before, &after), "✓ a  done\n");
+        assert_eq!(changed(&after, &after), "");
+    }
 }

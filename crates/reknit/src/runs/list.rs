@@ -35,7 +35,9 @@ fn status(run: &RunSummary) -> &str {
     match (&run.status, &run.lease) {
         (Some(status), _) => status,
         (None, Some(held)) if held.holder.liveness() != Liveness::Dead => "running",
-        (None, _) => "stopped",
+        // Who waits for a person gives the run back; who dies does not.
+        (None, None) => "waiting",
+        (None, Some(_)) => "stopped",
     }
 }
 

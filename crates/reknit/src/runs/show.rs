@@ -114,7 +114,9 @@ fn page(saved: &Saved, only: Option<&str>) -> String {
         line(format!("plan     repaired: {}", run.plan_repairs().join("; ")));
     }
     line(String::new());
-    lines(run, run.now_ms(), SHOWN).into_iter().for_each(&mut line);
+    for shown in lines(run, run.now_ms(), SHOWN) {
+        line(shown.text);
+    }
     for view in run.steps().iter().filter(|view| only.is_none_or(|only| only == view.id.as_str())) {
         line(String::new());
         step(view, run).into_iter().for_each(&mut line);

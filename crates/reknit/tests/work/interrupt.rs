@@ -43,6 +43,7 @@ async fn once_ends_the_run_as_cancelled_with_130() {
     - price (price): failed: the process that made the call ended before the answer came; the run was cancelled
     --- stderr
     > price  price  running
+    cancelling: what is under way may still answer; press Ctrl-C again to leave at once
     ✗ price  price  failed: the process that made the call ended before the answer came; the run was cancelled
 
 
@@ -75,6 +76,7 @@ async fn twice_ends_the_process_and_who_resumes_the_run_ends_it() {
     exit status 130
     --- stderr
     > pay  pay  running
+    cancelling: what is under way may still answer; press Ctrl-C again to leave at once
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0

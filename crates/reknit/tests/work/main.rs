@@ -9,6 +9,7 @@ mod interrupt;
 mod masks;
 mod people;
 mod plans;
+mod resuming;
 mod runs;
 mod terminal;
 mod tools;
