@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use reknit_protocol::{AgentName, Capability, Object, Value, exact};
+use reknit_protocol::{AgentName, Capability, Value, exact};
 use reknit_salvage::{Schema, SchemaError};
 use serde::{Deserialize, Serialize};
 
@@ -94,9 +94,10 @@ impl Catalogue {
         self.tool(agent)?.entry(capability)
     }
 
-    /// The tools as planners see them: names, words, and the schemas of what is not internal.
-    pub fn for_planners(&self) -> Value {
-        self.tools.iter().map(Tool::for_planners).collect()
+    /// The tools as planners see them: a line for each capability that is not internal, with its schema. Short, because a
+    /// model reads it word by word.
+    pub fn for_planners(&self) -> String {
+        self.tools.iter().map(Tool::for_planners).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -106,23 +107,37 @@ impl Tool {
         self.capabilities.iter().find(|entry| entry.capability.name.as_str() == capability)
     }
 
-    fn for_planners(&self) -> Value {
-        let shown = self.capabilities.iter().filter(|entry| !entry.capability.internal).map(|entry| {
-            let mut object = Object::new();
-            object.insert("name", entry.capability.name.as_str());
-            object.insert("description", entry.capability.description.as_str());
-            if let Some(schema) = entry.source() {
-                object.insert("parameters", schema);
-            }
-            if let Some(schema) = entry.capability.output_schema() {
-                object.insert("returns", schema);
-            }
-            Value::Object(object)
-        });
-        let mut object = Object::new();
-        object.insert("agent_name", self.name.as_str());
-        object.insert("description", self.description.as_str());
-        object.insert("capabilities", shown.collect::<Value>());
-        Value::Object(object)
+    fn for_planners(&self) -> String {
+        let mut lines = vec![described("tool", self.name.as_str(), &self.description)];
+        let shown = self.capabilities.iter().filter(|entry| !entry.capability.internal);
+        lines.extend(shown.map(Entry::for_planners));
+        lines.join("\n")
     }
+}
+
+impl Entry {
+    fn for_planners(&self) -> String {
+        let Capability { name, description, .. } = &self.capability;
+        let mut line = format!("  {}", described("capability", name.as_str(), description));
+        for (word, schema) in [("parameters", self.source()), ("returns", self.capability.output_schema())] {
+            if let Some(schema) = schema {
+                line = format!("{line}\n    {word}: {}", without_noise(schema));
+            }
+        }
+        line
+    }
+}
+
+fn described(kind: &str, name: &str, description: &str) -> String {
+    if description.is_empty() { format!("{kind} {name}") } else { format!("{kind} {name}: {description}") }
+}
+
+/// The schema without what tells a planner nothing.
+fn without_noise(mut schema: Value) -> Value {
+    if let Some(object) = schema.as_object_mut() {
+        for key in ["$schema", "title", "additionalProperties"] {
+            object.remove(key);
+        }
+    }
+    schema
 }

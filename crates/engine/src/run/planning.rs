@@ -29,7 +29,7 @@ impl Run {
             Phase::Planning { attempt, consultation } => (attempt + 1, consultation.asked()),
             _ => (1, 0),
         };
-        let tools = self.catalogue().for_planners().to_pretty();
+        let tools = self.catalogue().for_planners();
         let values = [
             ("tools", tools.as_str()),
             ("request", self.started.request.as_str()),
