@@ -5,21 +5,49 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-/// Runs a request over tools and mends what breaks.
-#[derive(Debug, Parser)]
-#[command(name = "reknit", version, arg_required_else_help = true, after_help = EXAMPLES)]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-const EXAMPLES: &str = "\
+macro_rules! examples {
+    () => {
+        "\
 Examples:
   reknit demo                           see a run break and be mended, without a key
   reknit ask \"weather in Seoul?\"        plan a request with a model and run it over your tools
   reknit run plan.json                  run a plan that is written already
   reknit runs list                      what has run, and what can be resumed
-  reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended";
+  reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended"
+    };
+}
+
+macro_rules! environment {
+    () => {
+        "\
+Environment:
+  REKNIT_CONFIG                            the configuration file
+  REKNIT_JOURNAL                           the journal file
+  REKNIT_AGENT_MAX_RETRIES                 how often a failed call is sent again unchanged
+  REKNIT_AGENT_RETRY_BACKOFF_MS            the first wait before that, in milliseconds
+  REKNIT_AGENT_USE_AI_CORRECTION           whether models may correct a refused call
+  REKNIT_PLAN_RETRY_ENABLED                whether a plan that cannot be used is asked for again
+  REKNIT_PLAN_RETRY_MAX                    how often
+  REKNIT_SEMANTIC_RETRY_ENABLED            whether a model may see all that is known about a refused call
+  REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS       how often
+  REKNIT_SEMANTIC_RETRY_INDEPENDENT_STEPS  whether also for steps that need no other
+  NO_COLOR                                 no colour in the terminal
+
+An option beats a variable, and a variable beats the configuration. Those from REKNIT_AGENT_MAX_RETRIES on also count
+with GOMIND_ in place of REKNIT_."
+    };
+}
+
+const EXAMPLES: &str = examples!();
+
+/// Runs a request over tools and mends what breaks.
+#[derive(Debug, Parser)]
+#[command(name = "reknit", version, arg_required_else_help = true)]
+#[command(after_help = EXAMPLES, after_long_help = concat!(examples!(), "\n\n", environment!()))]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -82,6 +110,9 @@ pub(crate) enum RunsCommand {
         /// At most so many
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: u32,
+        /// However many there are
+        #[arg(long, conflicts_with = "limit")]
+        all: bool,
         /// Print JSON, one run per line
         #[arg(long)]
         json: bool,
@@ -343,4 +374,14 @@ Examples:
 fn the_arguments_do_not_contradict_each_other() {
     use clap::CommandFactory;
     Cli::command().debug_assert();
+}
+
+#[test]
+fn the_help_names_every_variable_with_its_meaning() {
+    use reknit_runtime::config::VARIABLES;
+    for variable in VARIABLES {
+        let name = format!("REKNIT_{} ", variable.name);
+        let said = |line: &&str| line.trim().starts_with(&name) && line.ends_with(&format!(" {}", variable.meaning));
+        assert!(environment!().lines().any(|line| said(&line)), "the help does not explain {name}");
+    }
 }

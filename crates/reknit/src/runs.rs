@@ -19,7 +19,9 @@ use saved::{find, read_back};
 /// Does what was typed.
 pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
     match command {
-        RunsCommand::List { limit, json, journal } => list::run(&journal, limit, json).await,
+        RunsCommand::List { limit, all, json, journal } => {
+            list::run(&journal, if all { u32::MAX } else { limit }, json).await
+        }
         RunsCommand::Show { run, step, events, json, journal } => {
             let wanted = show::Wanted { step: step.as_deref(), events, json };
             show::run(&journal, &run.run, &wanted).await

@@ -50,15 +50,19 @@ impl Screen {
     /// Shows how the run stands.
     pub(crate) fn show(&mut self, run: &Run) {
         self.draw(run, run.now_ms());
-        self.shown = matches!(self.kind, Kind::Terminal(_)).then(|| run.clone());
+        self.keep(run);
     }
 
     /// Time has passed: what counts down is drawn again. In a pipe that would only be noise.
     pub(crate) fn tick(&mut self, now_ms: i64) {
         if let Some(run) = self.shown.take() {
             self.draw(&run, now_ms.max(run.now_ms()));
-            self.shown = Some(run);
+            self.keep(&run);
         }
+    }
+
+    fn keep(&mut self, run: &Run) {
+        self.shown = matches!(self.kind, Kind::Terminal(_)).then(|| run.clone());
     }
 
     /// Says something below the steps, from now on.

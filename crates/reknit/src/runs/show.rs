@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_bind::{InputSource, Provenance};
-use reknit_engine::{MendEffect, Run, StepState, StepView};
+use reknit_engine::{AskPerson, MendEffect, Question, Run, StepState, StepView};
 use reknit_journal::Record;
 use reknit_protocol::{Object, Value};
 
@@ -56,12 +56,16 @@ fn as_json(saved: &Saved) -> Result<Value, Failure> {
     }
     let steps = saved.run.steps();
     let steps = steps.iter().map(|view| {
-        Value::Object(Object::from([
+        let mut object = Object::from([
             ("step", view.id.as_str().into()),
             ("capability", view.capability.as_str().into()),
             ("state", state_word(&view.state).into()),
             ("parameters", Value::Object(view.parameters.clone())),
-        ]))
+        ]);
+        if let StepState::Asking(ask) = &view.state {
+            object.insert("asks", asks(ask));
+        }
+        Value::Object(object)
     });
     let status = if saved.run.is_waiting_for_person() { "waiting" } else { "unfinished" };
     Ok(Value::Object(Object::from([
@@ -69,6 +73,25 @@ fn as_json(saved: &Saved) -> Result<Value, Failure> {
         ("status", status.into()),
         ("steps", steps.collect()),
     ])))
+}
+
+/// A question with all that a program needs to decide it.
+fn asks(ask: &AskPerson) -> Value {
+    let (kind, call, reason) = match &ask.question {
+        Question::SendAgain { call } => ("send_again", call, None),
+        Question::SendCorrected { call, reason } => ("send_corrected", call, Some(reason)),
+    };
+    let mut object = Object::from([
+        ("kind", kind.into()),
+        ("agent", call.agent.as_str().into()),
+        ("capability", call.capability.as_str().into()),
+        ("parameters", Value::Object(call.parameters.clone())),
+        ("expires_ms", ask.expires_ms.into()),
+    ]);
+    if let Some(reason) = reason {
+        object.insert("reason", reason.as_str());
+    }
+    Value::Object(object)
 }
 
 fn state_word(state: &StepState) -> &'static str {

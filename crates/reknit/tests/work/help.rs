@@ -29,8 +29,11 @@ fn of_the_program() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help     Print help
-      -V, --version  Print version
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
 
     Examples:
       reknit demo                           see a run break and be mended, without a key
@@ -38,12 +41,30 @@ fn of_the_program() {
       reknit run plan.json                  run a plan that is written already
       reknit runs list                      what has run, and what can be resumed
       reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended
+
+    Environment:
+      REKNIT_CONFIG                            the configuration file
+      REKNIT_JOURNAL                           the journal file
+      REKNIT_AGENT_MAX_RETRIES                 how often a failed call is sent again unchanged
+      REKNIT_AGENT_RETRY_BACKOFF_MS            the first wait before that, in milliseconds
+      REKNIT_AGENT_USE_AI_CORRECTION           whether models may correct a refused call
+      REKNIT_PLAN_RETRY_ENABLED                whether a plan that cannot be used is asked for again
+      REKNIT_PLAN_RETRY_MAX                    how often
+      REKNIT_SEMANTIC_RETRY_ENABLED            whether a model may see all that is known about a refused call
+      REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS       how often
+      REKNIT_SEMANTIC_RETRY_INDEPENDENT_STEPS  whether also for steps that need no other
+      NO_COLOR                                 no colour in the terminal
+
+    An option beats a variable, and a variable beats the configuration. Those from REKNIT_AGENT_MAX_RETRIES on also count
+    with GOMIND_ in place of REKNIT_.
     "#);
 }
 
 #[test]
-fn no_command_is_bad_usage() {
-    let page = help(&[]).replace("exit status 0\n--- stdout\n", "exit status 2\n--- stderr\n");
+fn no_command_is_bad_usage_and_shows_the_short_help() {
+    let short = World::new().reknit(&["-h"]);
+    assert!(!short.contains("Environment:"), "{short}");
+    let page = short.replace("exit status 0\n--- stdout\n", "exit status 2\n--- stderr\n");
     assert_eq!(World::new().reknit(&[]), page);
 }
 
@@ -279,19 +300,20 @@ fn of_runs() {
 #[test]
 fn of_what_shows_runs() {
     insta::assert_snapshot!(help(&["runs", "list"]), @"
-    exit status 0
-    --- stdout
-    What has run, newest first
+exit status 0
+--- stdout
+What has run, newest first
 
-    Usage: reknit runs list [OPTIONS]
+Usage: reknit runs list [OPTIONS]
 
-    Options:
-          --limit <N>       At most so many [default: 20]
-          --json            Print JSON, one run per line
-          --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
-          --config <FILE>   The configuration; the default is reknit.toml in this folder
-      -h, --help            Print help
-    ");
+Options:
+      --limit <N>       At most so many [default: 20]
+      --all             However many there are
+      --json            Print JSON, one run per line
+      --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
+      --config <FILE>   The configuration; the default is reknit.toml in this folder
+  -h, --help            Print help
+");
     insta::assert_snapshot!(help(&["runs", "show"]), @"
     exit status 0
     --- stdout

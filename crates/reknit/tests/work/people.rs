@@ -28,7 +28,7 @@ async fn what_a_run_asks_is_shown() {
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50}}]}
+    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}}]}
     "#);
 }
 
