@@ -1,12 +1,12 @@
 //! A tool that counts, a plan with a step of every class, and a process to kill.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use reknit_journal::{Durability, Journal, Record, RunFilter};
-use reknit_protocol::{Effect, RunId, Value};
+use reknit_protocol::{Effect, Value};
 use reknit_testing::tool::{RunningTool, When};
 use reknit_testing::{Gate, Reply, ScriptedTool};
 use tempfile::TempDir;
@@ -21,7 +21,7 @@ pub(crate) const STEPS: [(&str, Effect); 5] = [
 ];
 
 /// Nothing here takes long; only a hang does.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct World {
     pub(crate) tool: RunningTool,
@@ -33,25 +33,36 @@ impl World {
     /// Every answer of the tool waits at the gate.
     pub(crate) async fn new() -> Self {
         let gate = Gate::new();
+        Self::with(gate.clone(), |name| done(name).gate(&gate)).await
+    }
+
+    /// Answers are what this says; the gate is nobody's.
+    pub(crate) async fn answering(reply: impl Fn(&str) -> Reply) -> Self {
+        Self::with(Gate::new(), reply).await
+    }
+
+    async fn with(gate: Gate, reply: impl Fn(&str) -> Reply) -> Self {
         let mut tool = ScriptedTool::new("t");
         for (name, effect) in STEPS {
-            let reply = Reply::data(Value::from(format!("{name} done"))).gate(&gate);
-            tool = tool.capability(name, effect).on(name, When::any(), reply);
+            tool = tool.capability(name, effect).on(name, When::any(), reply(name));
         }
         let tool = tool.start().await.expect("the tool starts");
         let folder = tempfile::tempdir().expect("a folder");
         let world = Self { tool, gate, folder };
         fs::write(world.path("plan.json"), plan()).expect("the plan can be written");
-        let config = format!("[[tools]]\nname = \"t\"\nurl = \"{}\"\n", world.tool.base_url());
+        let config = format!(
+            "[[tools]]\nname = \"t\"\nurl = \"{}\"\n\n[limits]\ndrain-time = \"50ms\"\n",
+            world.tool.base_url()
+        );
         fs::write(world.path("reknit.toml"), config).expect("the configuration can be written");
         world
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reknit"));
         command
             .args(arguments)
@@ -68,8 +79,12 @@ impl World {
     /// Starts the run in a process of its own.
     pub(crate) fn start(&self, driver: &str) -> Child {
         let plan = self.path("plan.json");
-        let arguments = ["run", &plan.to_string_lossy(), "--answer", "template", "--driver", driver, "--json"];
-        self.command(&arguments).spawn().expect("the command can be run")
+        self.spawn(&["run", &plan.to_string_lossy(), "--answer", "template", "--driver", driver, "--json"])
+    }
+
+    /// Starts a command in a process of its own.
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).spawn().expect("the command can be run")
     }
 
     /// Runs a command to its end.
@@ -81,20 +96,22 @@ impl World {
         self.finish(&["runs", "resume", "last", "--driver", driver, "--json"])
     }
 
-    /// What the journal holds, as another process sees it.
-    pub(crate) async fn events(&self) -> Vec<Record> {
-        if !self.path("journal.db").exists() {
-            return Vec::new();
+    /// Goes on with the run until it is over, and allows what it asks. How often it was allowed, and how it ended.
+    pub(crate) fn resume_to_the_end(&self, driver: &str) -> (usize, Output) {
+        for approvals in 0..STEPS.len() {
+            let resumed = self.resume(driver);
+            if resumed.status.code() != Some(6) {
+                return (approvals, resumed);
+            }
+            let approved = self.finish(&["runs", "approve", "last"]);
+            assert!(approved.status.success(), "{}", stderr(&approved));
         }
-        let journal = Journal::open(&self.path("journal.db"), Durability::Full).expect("the journal can be opened");
-        match self.run(&journal).await {
-            Some(run) => journal.events(&run, 0).await.expect("the run is there"),
-            None => Vec::new(),
-        }
+        panic!("it asks for ever");
     }
 
-    async fn run(&self, journal: &Journal) -> Option<RunId> {
-        journal.runs(&RunFilter::newest(1)).await.expect("runs can be listed").pop().map(|summary| summary.run)
+    /// What the journal holds, as another process sees it.
+    pub(crate) async fn events(&self) -> Vec<Record> {
+        events_in(&self.path("journal.db")).await
     }
 
     /// Waits until the journal holds so many events.
@@ -111,10 +128,32 @@ impl World {
     }
 }
 
+/// The events of the newest run in a journal.
+pub(crate) async fn events_in(path: &Path) -> Vec<Record> {
+    if !path.exists() {
+        return Vec::new();
+    }
+    let journal = Journal::open(path, Durability::Full).expect("the journal can be opened");
+    let newest = journal.runs(&RunFilter::newest(1)).await.expect("runs can be listed").pop();
+    match newest {
+        Some(summary) => journal.events(&summary.run, 0).await.expect("the run is there"),
+        None => Vec::new(),
+    }
+}
+
 /// Kills a process as a crash does: at once, and without a word to it.
 pub(crate) fn kill(mut child: Child) {
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
+}
+
+/// What a step answers when nothing goes wrong.
+pub(crate) fn done(name: &str) -> Reply {
+    Reply::data(Value::from(format!("{name} done")))
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// A chain through all classes, each step with the result of the one before.
