@@ -74,6 +74,11 @@ impl Consultation {
         self.id() == *effect
     }
 
+    /// Whether a model is being asked, and not only waited for.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.stage == Stage::Asking
+    }
+
     /// What is to be done now.
     pub(crate) fn effect(&self) -> Option<Effect> {
         let id = self.id();

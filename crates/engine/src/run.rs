@@ -13,6 +13,7 @@
 mod advising;
 mod ending;
 mod planning;
+mod resuming;
 mod scheduling;
 mod sources;
 mod state;
@@ -89,7 +90,7 @@ impl Run {
                 self.state.events -= 1;
                 return Err(ApplyError::StartedTwice);
             }
-            What::Resumed => self.state.clock.resume(event.at_ms),
+            What::Resumed => self.on_resumed(event.at_ms),
             What::Cancelled => self.stop(Stop::Cancelled),
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.state.late += 1,
             What::Woke { effect } if self.state.clock.deadline_id() == *effect => {

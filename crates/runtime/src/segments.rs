@@ -15,6 +15,9 @@ use crate::error::DriveError;
 use crate::record::{Fold, RestoreError, to_row};
 use crate::signals::meaning;
 
+/// How much of its term a lease has left when it is renewed.
+const LEFT_MS: i64 = 20_000;
+
 /// Drives runs in segments.
 #[derive(Debug, Clone)]
 pub struct Segments {
@@ -54,10 +57,14 @@ impl Segments {
         let mut run = run.clone();
         let mut mailbox = self.driver.hands().journal.mailbox(lease.run());
         let mut cancel_told = false;
+        let mut lease = lease;
         let mut again: Vec<What> = Vec::new();
         loop {
             if let Some(answer) = run.answer() {
                 return Ok(Ended::Finished(Box::new(answer.clone())));
+            }
+            if self.driver.hands().clock.now_ms() >= lease.until_ms() - LEFT_MS {
+                lease = self.driver.hands().journal.renew(&lease, self.driver.term()).await?;
             }
             let mut batch = std::mem::take(&mut again);
             for effect in run.pending() {
@@ -79,7 +86,11 @@ impl Segments {
                 consumed.push(letter.id);
             }
             if batch.is_empty() {
-                let outcome = self.next(&mut tasks, &mut mailbox, &mut cancel_told).await?;
+                let renew = self.driver.hands().clock.sleep_until(lease.until_ms() - LEFT_MS);
+                let outcome = tokio::select! {
+                    outcome = self.next(&mut tasks, &mut mailbox, &mut cancel_told) => outcome?,
+                    () = renew => None,
+                };
                 again.extend(outcome.clone());
                 batch.extend(outcome);
             }

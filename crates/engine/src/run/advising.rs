@@ -148,7 +148,7 @@ impl Run {
         }
     }
 
-    fn pay_for_advice(&mut self, index: usize, fault: Fault, rung: Rung) {
+    pub(super) fn pay_for_advice(&mut self, index: usize, fault: Fault, rung: Rung) {
         match self.pay_for_model(purpose(rung)) {
             Ok(()) => self.note_asked(index),
             Err(exhausted) => {

@@ -147,7 +147,7 @@ impl Run {
         }
     }
 
-    fn end(&mut self, written_by: Writer, text: Option<String>) {
+    pub(super) fn end(&mut self, written_by: Writer, text: Option<String>) {
         let steps = self.reports();
         let status = self.final_status(&steps);
         let text = text.unwrap_or_else(|| synthesis::template_text(status, &steps));

@@ -110,7 +110,10 @@ fn drive(chaos: &Chaos, mut look: impl FnMut(&Play)) -> Play {
         if let Effect::Sleep { until_ms, .. } = effect {
             play.now_ms = play.now_ms.max(*until_ms);
         }
-        if let Some(what) = outcome(effect, choices.next().unwrap_or(0)) {
+        let choice = choices.next().unwrap_or(0);
+        if choice == 255 {
+            play.happen(What::Resumed);
+        } else if let Some(what) = outcome(effect, choice) {
             play.happen(what);
         }
         look(&play);
@@ -179,6 +182,9 @@ proptest! {
         drive(&chaos, |play| {
             let Some(last) = play.events.last().filter(|_| play.events.len() > seen && play.events.len() > 1) else { return };
             seen = play.events.len();
+            if matches!(last.what, What::Resumed) {
+                return;
+            }
             let mut again = play.run.clone();
             again.apply(last).expect("the event is taken in");
             assert_eq!(again.pending(), play.run.pending());

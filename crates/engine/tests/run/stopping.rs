@@ -108,6 +108,19 @@ fn time_that_runs_out_ends_the_run_with_what_there_is() {
 }
 
 #[test]
+fn what_is_done_again_after_a_crash_is_paid_for_again() {
+    let mut play = with(|policy| policy.limits.tool_calls = 3);
+    assert_eq!(play.run.spent().tool_calls, 2);
+    play.happen(What::Resumed);
+    assert_eq!(play.run.spent().tool_calls, 3, "the read is sent again; the keyed call was never claimed");
+    play.happen(What::Resumed);
+    assert_eq!(play.due(), ["b/call/1"], "there is nothing left to pay for the read with");
+    play.answer_tool("b/call/1", 200, "1");
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!((answer.status, answer.spent.tool_calls), (Status::BudgetExhausted, 3));
+}
+
+#[test]
 fn time_without_a_process_and_time_with_a_person_do_not_count() {
     let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "unsafe", r#"{"x": "{{a}}"}"#)]);
     play.now_ms += 2_000;

@@ -26,7 +26,10 @@ pub const VARIABLES: [Variable; 10] = [
     Variable { name: "AGENT_USE_AI_CORRECTION", meaning: "whether models may correct a refused call" },
     Variable { name: "PLAN_RETRY_ENABLED", meaning: "whether a plan that cannot be used is asked for again" },
     Variable { name: "PLAN_RETRY_MAX", meaning: "how often" },
-    Variable { name: "SEMANTIC_RETRY_ENABLED", meaning: "whether a model may see all that is known about a refused call" },
+    Variable {
+        name: "SEMANTIC_RETRY_ENABLED",
+        meaning: "whether a model may see all that is known about a refused call",
+    },
     Variable { name: "SEMANTIC_RETRY_MAX_ATTEMPTS", meaning: "how often" },
     Variable { name: "SEMANTIC_RETRY_INDEPENDENT_STEPS", meaning: "whether also for steps that need no other" },
 ];

@@ -1,0 +1,50 @@
+//! Another process goes on: what nobody claimed is simply done again, and paid for again.
+
+use std::sync::Arc;
+
+use reknit_dialogue::Purpose;
+
+use super::Run;
+use super::ending::NoSteps;
+use super::state::{Phase, Stage};
+use crate::answer::{Status, Writer};
+use crate::mend::Rung;
+
+impl Run {
+    pub(super) fn on_resumed(&mut self, at_ms: i64) {
+        self.state.clock.resume(at_ms);
+        match &self.state.phase {
+            Phase::Planning { consultation, .. } if consultation.is_asking() => {
+                if let Err(exhausted) = self.pay_for_model(Purpose::PlanGeneration) {
+                    self.end_without_steps(NoSteps::new(Status::BudgetExhausted, exhausted.to_string()));
+                }
+            }
+            Phase::Answering { consultation } if consultation.is_asking() => {
+                if let Err(exhausted) = self.pay_for_model(Purpose::Synthesis) {
+                    self.end(Writer::TemplateInstead(exhausted.to_string()), None);
+                }
+            }
+            Phase::Running => (0..self.state.steps.len()).for_each(|index| self.pay_again(index)),
+            Phase::Planning { .. } | Phase::Answering { .. } | Phase::Ended(_) => {}
+        }
+    }
+
+    fn pay_again(&mut self, index: usize) {
+        let started = Arc::clone(&self.started);
+        match self.state.steps.get(index).map(|step| &step.stage) {
+            // A call that is claimed is in doubt, and one that is not was never made.
+            Some(Stage::Calling(call)) if !call.needs_claim() => {
+                if let Err(exhausted) = self.state.spent.take_tool_call(&started.policy.limits) {
+                    let reason = exhausted.to_string();
+                    self.state.stop_for(exhausted);
+                    self.set_stage(index, Stage::Failed { reason, fault: None });
+                }
+            }
+            Some(Stage::Advising { rung, fault, consultation }) if consultation.is_asking() => {
+                let (rung, fault): (Rung, _) = (*rung, fault.as_ref().clone());
+                self.pay_for_advice(index, fault, rung);
+            }
+            _ => {}
+        }
+    }
+}
