@@ -124,7 +124,7 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         run: WhichRun,
         /// Only this step
-        #[arg(long, value_name = "STEP")]
+        #[arg(long, value_name = "STEP", conflicts_with_all = ["events", "json"])]
         step: Option<String>,
         /// List the events of the journal
         #[arg(long)]

@@ -21,6 +21,7 @@ pub(crate) async fn run(
     arguments: &WorkArguments,
     drive_as: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
+    refuse_what_is_not_used(live, arguments)?;
     if serve {
         return serve_tools().await;
     }
@@ -50,6 +51,19 @@ pub(crate) async fn run(
     );
     // A story that ends as it should is a success of the demo, though one branch of it cannot be saved.
     Ok(if live || code != ExitCode::from(3) { code } else { ExitCode::SUCCESS })
+}
+
+/// The demo has its own tools, and its own model unless it is live: what is named in vain is a mistake.
+fn refuse_what_is_not_used(live: bool, arguments: &WorkArguments) -> Result<(), Failure> {
+    let refused = |what: &str, hint: &str| Err(Failure::Usage { what: what.to_owned(), hint: Some(hint.to_owned()) });
+    if !arguments.tools.is_empty() {
+        let hint = "start its tools with `reknit demo --serve`, and use them beside yours with `reknit ask`";
+        return refused("the demo calls no tools but its own", hint);
+    }
+    if !live && arguments.model_url.is_some() {
+        return refused("only a live demo asks your model", "add `--live`");
+    }
+    Ok(())
 }
 
 fn introduce(live: bool, request: &str) {

@@ -137,6 +137,9 @@ fn tool(text: &str) -> Result<Address, Failure> {
     let usage =
         |what: String| Failure::Usage { what, hint: Some("write `--tool weather=http://127.0.0.1:8085`".to_owned()) };
     let (name, url) = text.split_once('=').ok_or_else(|| usage(format!("`--tool {text}` has no `=`")))?;
+    if name.trim().is_empty() {
+        return Err(usage(format!("`--tool {text}` has no name before its `=`")));
+    }
     Address::parse(name, url).map_err(|error| usage(error.to_string()))
 }
 

@@ -115,7 +115,7 @@ fn events(records: &[Record], json: bool) -> String {
             return format!("{}\n", record.body);
         }
         let at = jiff::Timestamp::from_millisecond(record.at_ms)
-            .map_or_else(|_| record.at_ms.to_string(), |at| at.to_string());
+            .map_or_else(|_| record.at_ms.to_string(), |at| format!("{at:.3}"));
         format!("{:>4}  {at}  {:<15}  {}\n", record.seq, record.kind, one_line(&record.body, SHOWN))
     };
     records.iter().map(line).collect()

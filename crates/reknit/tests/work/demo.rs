@@ -83,6 +83,25 @@ fn a_live_demo_needs_a_model() {
 }
 
 #[test]
+fn what_a_demo_would_not_use_is_refused() {
+    let world = World::new();
+    insta::assert_snapshot!(world.reknit(&["demo", "--tool", "shop=http://127.0.0.1:9"]), @"
+    exit status 2
+    --- stderr
+    error: the demo calls no tools but its own
+
+    hint: start its tools with `reknit demo --serve`, and use them beside yours with `reknit ask`
+    ");
+    insta::assert_snapshot!(world.reknit(&["demo", "--model-url", "http://127.0.0.1:9/v1"]), @"
+    exit status 2
+    --- stderr
+    error: only a live demo asks your model
+
+    hint: add `--live`
+    ");
+}
+
+#[test]
 fn serving_and_a_live_demo_exclude_each_other() {
     insta::assert_snapshot!(World::new().reknit(&["demo", "--live", "--serve"]), @"
     exit status 2

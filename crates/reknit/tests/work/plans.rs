@@ -172,10 +172,9 @@ fn a_slip_in_naming_a_tool_is_bad_usage() {
     insta::assert_snapshot!(world.reknit(&["run", "--tool", "=http://127.0.0.1:9", "plan.json"]), @"
     exit status 2
     --- stderr
-    warning: tool `` at http://127.0.0.1:9/: nobody answers there; is it running?
-    error: there is no tool to call
+    error: `--tool =http://127.0.0.1:9` has no name before its `=`
 
-    hint: name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml; `reknit demo --serve` starts four
+    hint: write `--tool weather=http://127.0.0.1:8085`
     ");
 }
 

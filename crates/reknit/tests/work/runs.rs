@@ -138,7 +138,10 @@ async fn the_events_of_a_run_are_listed() {
         .map(|line| {
             let mut words = line.split_whitespace();
             let (number, time, kind) = (words.next(), words.next(), words.next());
-            assert!(time.is_some_and(|time| time.ends_with('Z')), "{line}");
+            assert!(
+                time.is_some_and(|time| time.ends_with('Z') && time.len() == "2001-02-03T04:05:06.789Z".len()),
+                "{line}"
+            );
             format!("{} {}", number.expect("a number"), kind.expect("a kind"))
         })
         .collect();
@@ -152,6 +155,19 @@ async fn the_events_of_a_run_are_listed() {
         reknit_protocol::Value::parse(line).expect("every event is a line of JSON");
     }
     assert_eq!(text(&bodies.stdout).lines().count(), lines.len());
+}
+
+#[test]
+fn a_step_is_shown_as_a_page_and_not_otherwise() {
+    insta::assert_snapshot!(World::new().reknit(&["runs", "show", "last", "--step", "a", "--json"]), @"
+    exit status 2
+    --- stderr
+    error: the argument '--step <STEP>' cannot be used with '--json'
+
+    Usage: reknit runs show --step <STEP> <RUN>
+
+    For more information, try '--help'.
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
