@@ -4,10 +4,11 @@ use std::process::Command;
 
 use crate::world::{World, text};
 
-/// Runs a command in a terminal with so many columns; nothing if there is no `script` to make one.
-fn in_terminal(world: &World, columns: usize, arguments: &str) -> Option<String> {
-    let typed = format!("stty cols {columns} && {} {arguments}", env!("CARGO_BIN_EXE_reknit"));
-    let output = world.around(Command::new("script"), &["-qec", &typed, "/dev/null"]).output().ok()?;
+/// Runs a command in a terminal of this size; nothing if there is no `script` to make one.
+fn in_terminal(world: &World, columns: usize, rows: usize, arguments: &str) -> Option<String> {
+    let typed = format!("stty cols {columns} rows {rows} && {} {arguments}", env!("CARGO_BIN_EXE_reknit"));
+    let output = world.around(Command::new("script"), &["-qec", &typed, "/dev/null"]).output();
+    let output = output.inspect_err(|error| eprintln!("not tried: there is no `script` ({error})")).ok()?;
     Some(text(&output.stdout))
 }
 
@@ -31,7 +32,7 @@ fn visible(line: &str) -> String {
 fn the_steps_are_redrawn_in_place_and_fit_the_width() {
     for columns in [80, 40] {
         let world = World::new();
-        let Some(seen) = in_terminal(&world, columns, "demo --json") else { return };
+        let Some(seen) = in_terminal(&world, columns, 24, "demo --json") else { return };
         assert!(seen.contains("\x1b[5A"), "five lines are drawn over:\n{seen}");
         let progress: Vec<&str> = seen.lines().filter(|line| line.contains("\x1b[2K")).collect();
         assert!(progress.len() > 10, "{seen}");
@@ -45,7 +46,7 @@ fn the_steps_are_redrawn_in_place_and_fit_the_width() {
 #[test]
 fn the_last_picture_is_how_it_ended() {
     let world = World::new();
-    let Some(seen) = in_terminal(&world, 80, "demo --json") else { return };
+    let Some(seen) = in_terminal(&world, 80, 24, "demo --json") else { return };
     let last = seen.rsplit("\x1b[5A").next().expect("there is a picture");
     let picture: Vec<String> = last.lines().take(5).map(visible).collect();
     insta::assert_snapshot!(picture.join("\n"), @"
@@ -55,4 +56,13 @@ fn the_last_picture_is_how_it_ended() {
     ✓ step-4  convert_currency  done, mended by context
     ✗ step-5  get_stock_quote   failed: 404 SYMBOL_NOT_FOUND: no share is traded as…
     ");
+}
+
+#[test]
+fn more_steps_than_rows_are_written_one_below_the_other() {
+    let world = World::new();
+    let Some(seen) = in_terminal(&world, 80, 5, "demo --json") else { return };
+    assert!(!seen.contains("\x1b[5A"), "what has left the screen cannot be drawn over:\n{seen}");
+    let ends = seen.lines().filter(|line| visible(line).starts_with("✓ step-1")).count();
+    assert_eq!(ends, 1, "a line that does not change is not written again:\n{seen}");
 }
