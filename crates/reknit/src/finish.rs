@@ -26,7 +26,11 @@ pub(crate) fn exit_code(status: Status) -> ExitCode {
 /// Prints the answer.
 pub(crate) fn finish(run: &RunId, answer: &Answer, json: bool) -> Result<ExitCode, Failure> {
     let text = if json { document(run, answer)?.to_string() } else { answer.text.clone() };
-    writeln!(io::stdout(), "{text}").map_err(Failure::Write)?;
+    match writeln!(io::stdout(), "{text}") {
+        // Whoever reads has seen enough; how the run ended is still in the status.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        written => written.map_err(Failure::Write)?,
+    }
     // The answer is out; who cannot be told the rest has missed only what `runs show` says too.
     let _ = write!(io::stderr(), "{}", footer(run, answer));
     Ok(exit_code(answer.status))
@@ -69,13 +73,20 @@ fn footer(run: &RunId, answer: &Answer) -> String {
     let reason = answer.reason.as_ref().filter(|_| !answer.steps.is_empty());
     let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
     format!(
-        "\n{instead}{}{reason}: {done} of {} steps done, {} tool calls, {} model calls, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
-        answer.status,
-        answer.steps.len(),
-        spent.tool_calls,
-        spent.model_calls,
+        "\n{instead}{}{reason}: {done} of {} done, {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        answer.status.as_str().replace('_', " "),
+        count(answer.steps.len(), "step"),
+        count(spent.tool_calls, "tool call"),
+        count(spent.model_calls, "model call"),
         seconds(spent.active_ms),
     )
+}
+
+/// `1 step`, `2 steps`.
+fn count(number: impl std::fmt::Display, thing: &str) -> String {
+    let number = number.to_string();
+    let ending = if number == "1" { "" } else { "s" };
+    format!("{number} {thing}{ending}")
 }
 
 /// `4.2 s`.

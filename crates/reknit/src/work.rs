@@ -67,7 +67,7 @@ impl Work {
         }
         let targets = config.models.iter().map(|target| target.name.clone()).collect();
         let models = Models::new(config.models)
-            .map_err(|source| Failure::Start { what: "the models", source: Box::new(source) })?;
+            .map_err(|error| Failure::Usage { what: format!("a model cannot be used: {error}"), hint: None })?;
         let network = Arc::new(Network { models: Arc::new(models), tools });
         Ok(Self { journal, catalogue: Arc::new(catalogue), policy, targets, network, limits: config.call_limits })
     }

@@ -13,13 +13,15 @@ use serde::Deserialize;
 ///
 /// Licences that reach beyond their own files (GPL, AGPL, SSPL) stay out for good. MPL-2.0 reaches as far as its files;
 /// it can be added with the first dependency that is worth it.
-const ACCEPTED: [&str; 11] = [
+const ACCEPTED: [&str; 12] = [
     "0BSD",
     "Apache-2.0",
     "BSD-2-Clause",
     "BSD-3-Clause",
     "BSL-1.0",
     "CC0-1.0",
+    // For data: the root certificates that TLS trusts.
+    "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
     "MIT-0",

@@ -9,13 +9,13 @@ use reknit_salvage::{Completeness, ReadError, ReadOptions, Reading, Schema, Sche
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// They cannot be read as JSON with steps.
-    #[error("the answer is no plan")]
+    #[error("this is no plan")]
     Unreadable(#[source] Box<ReadError>),
     /// They end early or leave something out.
     #[error("the plan is cut: its end is missing or it says `...`")]
     Cut,
     /// They have another shape.
-    #[error("the answer does not have the shape of a plan")]
+    #[error("this does not have the shape of a plan")]
     Shape(#[from] ShapeError),
     /// The schema of plans itself is broken.
     #[error("the schema of plans cannot be compiled")]

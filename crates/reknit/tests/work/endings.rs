@@ -98,7 +98,7 @@ async fn a_plan_can_come_from_standard_input() {
     ✓ price  price  done
 
 
-    complete: 1 of 1 steps done, 1 tool calls, 0 model calls, N s
+    complete: 1 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     "#);
@@ -124,7 +124,7 @@ async fn failed_is_1() {
     - order  order  skipped: it needs `find`, which failed
 
 
-    failed: 0 of 2 steps done, 1 tool calls, 0 model calls, N s
+    failed: 0 of 2 steps done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -173,7 +173,7 @@ async fn impossible_is_4() {
     --- stderr
     planning: asking a model
 
-    impossible: 0 of 0 steps done, 0 tool calls, 1 model calls, N s
+    impossible: 0 of 0 steps done, 0 tool calls, 1 model call, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -190,7 +190,7 @@ async fn a_model_that_makes_no_plan_fails_the_run() {
     exit status 1
     --- stdout
     no plan could be used after 3 tries; the last one:
-    - the answer is no plan: cannot read the text as JSON at line 1, column 1: expected a value, found text
+    - this is no plan: cannot read the text as JSON at line 1, column 1: expected a value, found text
     --- stderr
     planning: asking a model
     planning: asking a model again (try 2)
@@ -215,7 +215,7 @@ async fn a_model_that_refuses_the_key_fails_the_run() {
     --- stderr
     planning: asking a model
 
-    failed: 0 of 0 steps done, 0 tool calls, 1 model calls, N s
+    failed: 0 of 0 steps done, 0 tool calls, 1 model call, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -244,7 +244,7 @@ async fn a_reached_limit_is_5() {
     - order  order  skipped: the limit of 1 tool calls is reached
 
 
-    budget_exhausted (the limit of 1 tool calls is reached): 1 of 2 steps done, 1 tool calls, 0 model calls, N s
+    budget exhausted (the limit of 1 tool calls is reached): 1 of 2 steps done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     "#);

@@ -47,7 +47,7 @@ async fn once_ends_the_run_as_cancelled_with_130() {
     ✗ price  price  failed: the process that made the call ended before the answer came; the run was cancelled
 
 
-    cancelled (the run was cancelled): 0 of 1 steps done, 1 tool calls, 0 model calls, N s
+    cancelled (the run was cancelled): 0 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -95,7 +95,7 @@ async fn twice_ends_the_process_and_who_resumes_the_run_ends_it() {
     ✗ pay  pay  failed: the process that made the call ended before the answer came; the run was cancelled
 
 
-    cancelled (the run was cancelled): 0 of 1 steps done, 1 tool calls, 0 model calls, N s
+    cancelled (the run was cancelled): 0 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");

@@ -79,10 +79,11 @@ fn times(line: &str) -> String {
         if is_point { "TIME".to_owned() } else { word.to_owned() }
     };
     let line = line.split(' ').map(word).collect::<Vec<_>>().join(" ");
-    if let Some((before, took)) = line.rsplit_once("model calls, ")
+    if line.contains(" model call")
+        && let Some((before, took)) = line.rsplit_once(", ")
         && took.ends_with(" s")
     {
-        return format!("{before}model calls, N s");
+        return format!("{before}, N s");
     }
     match line.find(" s ago") {
         Some(end) if line.starts_with("RUN") => format!("RUN  AGE{}", &line[end + " s ago".len()..]),

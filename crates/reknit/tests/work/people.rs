@@ -58,7 +58,7 @@ async fn what_is_approved_is_sent_again_under_its_key() {
     ✓ pay  pay  done
 
 
-    complete: 1 of 1 steps done, 2 tool calls, 0 model calls, N s
+    complete: 1 of 1 step done, 2 tool calls, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     "#);
@@ -112,7 +112,7 @@ async fn what_is_denied_is_not_sent() {
     ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); it may have happened, and nobody allowed it to be sent again
 
 
-    failed: 0 of 1 steps done, 1 tool calls, 0 model calls, N s
+    failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -157,7 +157,7 @@ async fn where_nobody_may_be_asked_the_step_fails() {
     ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); it may have happened, it must not happen twice, and nobody can be asked
 
 
-    failed: 0 of 1 steps done, 1 tool calls, 0 model calls, N s
+    failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");

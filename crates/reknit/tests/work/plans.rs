@@ -68,14 +68,14 @@ async fn what_is_no_plan_is_refused() {
     exit status 1
     --- stderr
     error: the plan cannot run
-      caused by: the answer is no plan
+      caused by: this is no plan
       caused by: cannot read the text as JSON at line 1, column 1: expected a value, found text
     ");
     insta::assert_snapshot!(world.reknit(&["run", "other.json"]), @r#"
     exit status 1
     --- stderr
     error: the plan cannot run
-      caused by: the answer is no plan
+      caused by: this is no plan
       caused by: the value does not fit the schema
       caused by: `$.steps`: expected an array, found the string "none"
     "#);
@@ -201,9 +201,8 @@ fn the_options_of_a_model_belong_together() {
     "
     );
     insta::assert_snapshot!(world.reknit(&["ask", "--model-url", "no url", "x"]), @"
-    exit status 1
+    exit status 2
     --- stderr
-    error: cannot start the models
-      caused by: the base URL of model `model` is not usable: relative URL without a base
+    error: a model cannot be used: the base URL of model `model` is not usable: relative URL without a base
     ");
 }

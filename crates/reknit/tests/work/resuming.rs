@@ -59,7 +59,7 @@ async fn a_run_is_not_failed_because_its_tool_is_not_started_yet() {
     ✓ price  price  done
 
 
-    complete: 1 of 1 steps done, 2 tool calls, 0 model calls, N s
+    complete: 1 of 1 step done, 2 tool calls, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -81,7 +81,7 @@ async fn a_run_can_be_cancelled_without_its_tools() {
     ✗ price  price  failed: the process that made the call ended before the answer came; the run was cancelled
 
 
-    cancelled (the run was cancelled): 0 of 1 steps done, 2 tool calls, 0 model calls, N s
+    cancelled (the run was cancelled): 0 of 1 step done, 2 tool calls, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
