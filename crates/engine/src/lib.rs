@@ -34,7 +34,7 @@ pub use effect::{AskModel, AskPerson, CallTool, Effect, EffectId, Question};
 pub use event::{Decision, Event, MACHINE_VERSION, Started, What};
 pub use fault::{Fate, Fault, Origin, Verdict, judge_failure, judge_reply};
 pub use mend::{Mend, MendEffect, Rung};
-pub use plan::{Checked, PlanError, PlanProblem, Planned, ProblemCode, check, read_plan};
+pub use plan::{Checked, PlanError, PlanProblem, Planned, ProblemCode, check, correct_names, read_plan};
 pub use policy::{
     Effects, IndependentSteps, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared,
 };

@@ -1,10 +1,12 @@
 //! Plans: read from a model's words, checked against the catalogue, made ready to run.
 
 mod check;
+mod names;
 mod problem;
 mod read;
 
 pub use check::check;
+pub use names::correct_names;
 pub use problem::{PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};
 

@@ -12,7 +12,7 @@ use super::state::{Phase, StepRun};
 use crate::answer::Status;
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
-use crate::plan::{check, read_plan};
+use crate::plan::{check, correct_names, read_plan};
 use crate::templates::render;
 
 /// 0.3: a little freedom helps after a plan that could not be used.
@@ -112,14 +112,20 @@ impl Run {
 
     fn on_plan_text(&mut self, text: &str, attempt: u32) {
         let problems = match read_plan(text, &self.started.request) {
-            Ok((plan, reading)) => match check(&plan, self.catalogue()) {
-                Ok(_) => {
-                    self.state.plan_repairs = reading.fixes.iter().map(|fix| fix.kind.words().to_owned()).collect();
-                    self.state.plan_repairs.dedup();
-                    return self.take_plan(plan);
+            Ok((mut plan, reading)) => {
+                let names = correct_names(&mut plan, self.catalogue());
+                match check(&plan, self.catalogue()) {
+                    Ok(_) => {
+                        self.state.plan_repairs = reading.fixes.iter().map(|fix| fix.kind.words().to_owned()).collect();
+                        self.state.plan_repairs.dedup();
+                        self.state.plan_repairs.extend(names);
+                        return self.take_plan(plan);
+                    }
+                    Err(problems) => {
+                        problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n")
+                    }
                 }
-                Err(problems) => problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n"),
-            },
+            }
             Err(error) => {
                 let mut words = format!("- {error}");
                 let mut source = error.source();

@@ -49,17 +49,34 @@ fn a_plan_that_cannot_run_is_asked_for_again_with_its_problems() {
     let mut play = Play::begin(started(None, policy()));
     play.answer_model(
         "plan/ask/1",
-        r#"{"steps": [{"step_id": "s1", "agent_name": "T", "metadata": {"capability": "read"}},
+        r#"{"steps": [{"step_id": "s1", "agent_name": "u", "metadata": {"capability": "fly"}},
                       {"step_id": "s2", "agent_name": "t", "metadata": {"capability": "reed", "parameters": {"x": "{{s9.y}}"}}}]}"#,
     );
     let prompt = play.prompt("plan/ask/2");
-    for problem in ["there is no tool `T` (did you mean `t`?)", "no capability `reed` (did you mean `read`?)", "s9"] {
+    for problem in ["there is no tool `u`", "no capability `reed` (did you mean `read`?)", "s9"] {
         assert!(prompt.contains(problem), "{problem} is not in {prompt}");
     }
     play.answer_model("plan/ask/2", "no JSON here");
     play.answer_model("plan/ask/3", "nor here");
     let answer = play.run.answer().expect("three tries are all");
     assert_eq!(answer.status, Status::Failed);
+}
+
+#[test]
+fn a_name_that_is_beyond_doubt_is_put_right_and_said() {
+    let mut play = Play::begin(started(None, policy()));
+    play.answer_model(
+        "plan/ask/1",
+        r#"{"steps": [{"step_id": "s1", "agent_name": "convert", "metadata": {"capability": "convert", "parameters": {"amount": 1}}},
+                      {"step_id": "s2", "agent_name": "T", "metadata": {"capability": "Read"}}]}"#,
+    );
+    assert_eq!(play.due(), ["s1/call/1", "s2/call/1"]);
+    assert_eq!(play.call("s2/call/1").capability.as_str(), "read");
+    insta::assert_snapshot!(play.run.plan_repairs().join("\n"), @r"
+    step `s1`: took the tool `t` for `convert`
+    step `s2`: took the tool `t` for `T`
+    step `s2`: took the capability `read` for `Read`
+    ");
 }
 
 #[test]
