@@ -8,6 +8,7 @@ use std::sync::Arc;
 use reknit_engine::{Answer, Effect, EffectId, Event, Run, Started, What};
 use reknit_journal::{Append, Holder, Journal, Lease, Mailbox, NewRun, SignalId, Term};
 use reknit_protocol::RunId;
+use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,10 @@ const TERM_MS: u64 = 30_000;
 
 /// A third of the term: two renewals may fail before anybody else may take the run.
 const RENEW_MS: i64 = 10_000;
+
+/// How many runs are written down at once. Event 0 holds all that a run will ever know, so thousands of them are not made
+/// to wait for the disk; this many are, so that commits are shared.
+const STARTS: usize = 256;
 
 /// Is told of every event once it is committed, with the run as it is then.
 pub type Watcher = Arc<dyn Fn(&Run, &Event) + Send + Sync>;
@@ -44,6 +49,7 @@ pub struct Driver {
     holder: Holder,
     watcher: Watcher,
     cancel: CancellationToken,
+    starts: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for Driver {
@@ -57,7 +63,13 @@ impl Driver {
     pub fn new(journal: Journal, edge: Arc<dyn Edge>, clock: Arc<dyn Clock>, limits: CallLimits) -> Self {
         let hands = Hands { journal, edge, clock, gates: Arc::new(Gates::new(limits)) };
         let watcher: Watcher = Arc::new(|_, _| ());
-        Self { hands, holder: Holder::this_process(), watcher, cancel: CancellationToken::new() }
+        Self {
+            hands,
+            holder: Holder::this_process(),
+            watcher,
+            cancel: CancellationToken::new(),
+            starts: Arc::new(Semaphore::new(STARTS)),
+        }
     }
 
     /// The same driver, which tells of every committed event.
@@ -76,9 +88,18 @@ impl Driver {
 
     /// Begins a run and drives it as far as it goes.
     pub async fn start(&self, started: Started) -> Result<Ended, DriveError> {
+        // In a box that is gone before the run is driven: a future is kept for as long as its run waits, and so is the room
+        // for every other future that it ever waits for.
+        let (lease, fold) = Box::pin(self.create_and_tell(started)).await?;
+        Turn::new(self, lease, fold).run().await
+    }
+
+    async fn create_and_tell(&self, started: Started) -> Result<(Lease, Fold), DriveError> {
+        // It is never closed, so a permit always comes.
+        let _permit = self.starts.acquire().await.ok();
         let (lease, fold, event) = self.create(started).await?;
         self.tell(&fold.run, &event);
-        Turn::new(self, lease, fold).run().await
+        Ok((lease, fold))
     }
 
     /// Creates a run in the journal without driving it.
@@ -213,18 +234,18 @@ impl<'a> Turn<'a> {
         }
     }
 
-    async fn run(mut self) -> Result<Ended, DriveError> {
+    async fn run(&mut self) -> Result<Ended, DriveError> {
         loop {
             if let Some(answer) = self.fold.run.answer() {
                 return Ok(Ended::Finished(Box::new(answer.clone())));
             }
             self.begin_what_is_due();
-            if self.fold.run.is_waiting_for_person() && self.inbox().await?.is_empty() {
-                self.driver.hands.journal.release(&self.lease).await?;
+            if self.fold.run.is_waiting_for_person() && Box::pin(self.inbox()).await?.is_empty() {
+                Box::pin(self.driver.hands.journal.release(&self.lease)).await?;
                 return Ok(Ended::Waiting);
             }
             let wake = self.wait().await?;
-            self.on_wake(wake).await?;
+            Box::pin(self.on_wake(wake)).await?;
         }
     }
 
@@ -312,8 +333,18 @@ impl<'a> Turn<'a> {
         if self.under_way.contains_key(&id) {
             return;
         }
-        let (hands, lease, name) = (self.driver.hands.clone(), self.lease.clone(), id.clone());
-        let handle = self.tasks.spawn(async move { (name, hands.perform(effect, lease).await) });
+        let (hands, name) = (self.driver.hands.clone(), id.clone());
+        let handle = match effect {
+            // A task with room for a call would be ten times as large, and every run has a deadline.
+            Effect::Sleep { until_ms, .. } => self.tasks.spawn(async move {
+                hands.clock.sleep_until(until_ms).await;
+                (name.clone(), Ok(Some(What::Woke { effect: name })))
+            }),
+            effect => {
+                let lease = self.lease.clone();
+                self.tasks.spawn(async move { (name, hands.perform(effect, lease).await) })
+            }
+        };
         self.under_way.insert(id, handle);
     }
 

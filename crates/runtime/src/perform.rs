@@ -27,7 +27,7 @@ impl Hands {
                 Ok(answer) => What::ModelAnswered { effect: ask.id, answer },
                 Err(failure) => What::ModelFailed { effect: ask.id, failure },
             }),
-            Effect::CallTool(call) => Some(self.call(call, &lease).await?),
+            Effect::CallTool(call) => Some(self.call(&call, &lease).await?),
             Effect::Sleep { id, until_ms } => {
                 self.clock.sleep_until(until_ms).await;
                 Some(What::Woke { effect: id })
@@ -37,14 +37,15 @@ impl Hands {
     }
 
     /// Takes a place, then claims the call, then makes it: what is claimed has really begun.
-    async fn call(&self, call: CallTool, lease: &Lease) -> Result<What, FenceError> {
+    async fn call(&self, call: &CallTool, lease: &Lease) -> Result<What, FenceError> {
         let _permit = self.gates.enter(call.agent.as_str()).await;
-        if call.needs_claim() && self.journal.claim(lease, call.id.as_str()).await? == Claim::Already {
-            return Ok(What::Interrupted { effect: call.id });
+        // In a box, for it is done before the call begins, which may take long.
+        if call.needs_claim() && Box::pin(self.journal.claim(lease, call.id.as_str())).await? == Claim::Already {
+            return Ok(What::Interrupted { effect: call.id.clone() });
         }
-        Ok(match self.edge.call(&call).await {
-            Ok(reply) => What::ToolAnswered { effect: call.id, reply },
-            Err(failure) => What::ToolFailed { effect: call.id, failure },
+        Ok(match self.edge.call(call).await {
+            Ok(reply) => What::ToolAnswered { effect: call.id.clone(), reply },
+            Err(failure) => What::ToolFailed { effect: call.id.clone(), failure },
         })
     }
 }

@@ -14,7 +14,7 @@ use crate::catalogue::{Catalogue, Entry};
 pub fn check(plan: &Plan, catalogue: &Catalogue) -> Result<Checked, Vec<PlanProblem>> {
     let ids: Vec<StepId> = plan.steps.iter().map(|step| step.step_id.clone()).collect();
     let mut problems = check_ids(&ids);
-    let mut steps = Vec::new();
+    let mut steps = Vec::with_capacity(plan.steps.len());
     for step in &plan.steps {
         match check_step(step, &ids, catalogue) {
             Ok(planned) => steps.push(planned),
