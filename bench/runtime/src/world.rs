@@ -1,0 +1,146 @@
+//! Everything a driver needs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use reknit_engine::{
+    CallTool, Catalogue, Limits, MACHINE_VERSION, Policy, Started, Status, Synthesis, Templates, ToolReply,
+};
+use reknit_journal::{Durability, Journal};
+use reknit_models::Models;
+use reknit_protocol::{Effect, Object, Plan, Step, Value};
+use reknit_runtime::{CallLimits, Driver, Edge, Ended, Network, SystemClock};
+use reknit_tools::{Address, Client, Tools};
+
+use crate::Result;
+use crate::server::NAME;
+
+/// Where a journal is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Level {
+    File(Durability),
+    Memory,
+}
+
+pub const LEVELS: [Level; 4] =
+    [Level::File(Durability::Full), Level::File(Durability::Normal), Level::File(Durability::Off), Level::Memory];
+
+impl Level {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File(Durability::Full) => "Full",
+            Self::File(Durability::Normal) => "Normal",
+            Self::File(Durability::Off) => "Off",
+            Self::Memory => "in memory",
+        }
+    }
+
+    /// A new journal in a file of this name.
+    pub fn journal(self, folder: &Path, name: &str) -> Result<Journal> {
+        Ok(match self {
+            Self::File(durability) => Journal::open(&folder.join(format!("{name}-{}.db", self.name())), durability)?,
+            Self::Memory => Journal::in_memory(),
+        })
+    }
+}
+
+/// The tools, and what all runs share.
+pub struct World {
+    folder: PathBuf,
+    pub tools: Tools,
+    catalogue: Arc<Catalogue>,
+    policy: Arc<Policy>,
+    templates: Arc<Templates>,
+    runs: AtomicU64,
+}
+
+impl World {
+    pub async fn new(url: &str, folder: &Path) -> Result<Self> {
+        let found = Client::new()?.discover(&[Address::parse(NAME, url)?]).await;
+        if let Some(problem) = found.problems.into_iter().next() {
+            return Err(problem.into());
+        }
+        // No run here may end because it is long: a chain has more steps than the default allows, and a call is held for as
+        // long as it takes to begin all the others.
+        let limits = Limits { tool_calls: 10_000, call_ms: 600_000, ..Limits::default() };
+        Ok(Self {
+            folder: folder.to_owned(),
+            tools: found.tools,
+            catalogue: Arc::new(found.catalogue),
+            policy: Arc::new(Policy { synthesis: Synthesis::Template, limits, ..Policy::default() }),
+            templates: Arc::new(Templates::default()),
+            runs: AtomicU64::new(0),
+        })
+    }
+
+    /// A driver that calls the tools over the network.
+    pub fn driver(&self, level: Level, name: &str, limits: CallLimits) -> Result<Driver> {
+        let models = Arc::new(Models::new(Vec::new())?);
+        self.driver_through(Arc::new(Network { models, tools: self.tools.clone() }), level, name, limits)
+    }
+
+    /// A driver that acts through this edge.
+    pub fn driver_through(&self, edge: Arc<dyn Edge>, level: Level, name: &str, limits: CallLimits) -> Result<Driver> {
+        let journal = level.journal(&self.folder, name)?;
+        Ok(Driver::new(journal, edge, Arc::new(SystemClock::new()), limits))
+    }
+
+    /// The beginning of a new run.
+    pub fn started(&self, plan: &Plan) -> Started {
+        Started {
+            run: format!("run-{}", self.runs.fetch_add(1, Ordering::Relaxed)).as_str().into(),
+            request: plan.original_request.clone(),
+            plan: Some(plan.clone()),
+            catalogue: Arc::clone(&self.catalogue),
+            targets: Vec::new(),
+            policy: Arc::clone(&self.policy),
+            templates: Arc::clone(&self.templates),
+            seed: 7,
+            machine_version: MACHINE_VERSION,
+        }
+    }
+
+    /// One call as the driver would make it, without anything around it.
+    pub async fn call(&self, capability: &str, parameters: &str) -> Result<ToolReply> {
+        let call = CallTool {
+            id: "bare/call/1".into(),
+            step: "bare".into(),
+            agent: NAME.into(),
+            capability: capability.into(),
+            parameters: object(parameters)?,
+            class: Effect::Read,
+            key: None,
+            limit_ms: 600_000,
+        };
+        let reply = self.tools.call(&call).await?;
+        if reply.status != 200 { Err(format!("the tool answers {}", reply.status).into()) } else { Ok(reply) }
+    }
+}
+
+/// Drives a run to its end, which must be a good one.
+pub async fn drive(driver: &Driver, started: Started) -> Result<()> {
+    match driver.start(started).await? {
+        Ended::Finished(answer) if answer.status == Status::Complete => Ok(()),
+        Ended::Finished(answer) => Err(format!("a run ended as {}: {}", answer.status.as_str(), answer.text).into()),
+        Ended::Waiting => Err("a run waits for a person".into()),
+    }
+}
+
+pub fn object(text: &str) -> Result<Object> {
+    Value::parse(text)?.as_object().cloned().ok_or_else(|| format!("{text} is no object").into())
+}
+
+/// One call of the tool.
+pub fn step(id: &str, capability: &str, parameters: &str) -> Result<Step> {
+    Ok(Step::new(id, NAME, capability, "").with_parameters(object(parameters)?))
+}
+
+/// Calls of the tool one after the other, each with what the last one gave.
+pub fn chain(capability: &str, steps: usize) -> Result<Plan> {
+    let steps = (0..steps).map(|number| {
+        let after = number.checked_sub(1).map(|last| format!("{{{{s{last}.token}}}}")).unwrap_or_default();
+        step(&format!("s{number}"), capability, &format!(r#"{{"after": "{after}"}}"#))
+    });
+    Ok(Plan::new("chain", "a chain", steps.collect::<Result<_>>()?))
+}
