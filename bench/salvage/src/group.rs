@@ -131,8 +131,9 @@ pub fn growth(table: &mut Table) {
 
 fn grown<T>(what: &str, who: &str, [small, large]: [&str; 2], work: impl Fn(&str) -> T, bar: Option<Bar>) -> Row {
     let [mut small_best, mut large_best] = [f64::INFINITY; 2];
-    for _ in 0..6 {
-        for _ in 0..40 {
+    // Many rounds, for a long one is seldom undisturbed on a busy machine.
+    for _ in 0..20 {
+        for _ in 0..12 {
             small_best = small_best.min(thread_time(|| work(black_box(small))));
         }
         large_best = large_best.min(thread_time(|| work(black_box(large))));
@@ -146,14 +147,11 @@ fn grown<T>(what: &str, who: &str, [small, large]: [&str; 2], work: impl Fn(&str
 }
 
 /// Seconds of this thread, not of the clock: on a busy machine, no round of 10 MB would ever be undisturbed.
-///
-/// What comes out is dropped when the clock has stopped.
 fn thread_time<T>(work: impl FnOnce() -> T) -> f64 {
     let now = || clock_gettime(ClockId::ThreadCPUTime);
     let start = now();
-    let result = black_box(work());
+    drop(black_box(work()));
     let end = now();
-    drop(result);
     (end.tv_sec - start.tv_sec) as f64 + (end.tv_nsec - start.tv_nsec) as f64 / 1e9
 }
 

@@ -18,6 +18,10 @@ use cases::CaseFile;
 use peer::Peers;
 use table::Table;
 
+// What the command ships with. `peers/serde_default` has it too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What went wrong, in words: there is nobody who could do anything about it but a reader.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 

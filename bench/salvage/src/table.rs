@@ -116,8 +116,7 @@ json_repair: repair_json(text, return_objects=True). With a schema also schema=s
 jsonrepair: jsonrepair(text), which gives text. With JSON.parse it gives a value, as the others do.
 fit: from the value, the schema compiled once, outside the clock. compile + fit: the schema compiled at each call.
 read_as: from the text that json_repair gets, its parse included, the schema compiled once.
-growth: processor time of the thread, without dropping the value: freeing a large heap takes the allocator several times
-  as long per byte as freeing a small one, whatever is in it.
+growth: processor time of the thread, dropping what comes out included.
 ";
 
 impl fmt::Display for Table {

@@ -7,6 +7,10 @@ use std::{env, fs, io};
 
 use serde_json::Value;
 
+// As in the bench, so that only the parsers differ.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let input = env::args().nth(1).ok_or("usage: serde_default INPUT")?;
     let texts = fs::read_to_string(input)?.lines().map(text_of).collect::<Result<Vec<String>, _>>()?;
