@@ -55,6 +55,8 @@ fn measure() -> Result<Table> {
     fs::create_dir_all(private.join("inputs"))?;
     let peers = Peers::new(private);
     let mut table = Table::default();
+    group::growth(&mut table);
+    if true { return Ok(table); }
     group::valid(&peers, &mut table)?;
     for file in &files {
         match file {

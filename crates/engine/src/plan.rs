@@ -44,4 +44,6 @@ pub struct Planned {
     pub schema: Option<Arc<Schema>>,
     /// The steps whose results it needs, written or inferred from references.
     pub needs: Vec<StepId>,
+    /// Their places in the plan: looking them up by name at every event would cost the square of the plan.
+    pub(crate) needs_at: Vec<usize>,
 }

@@ -72,6 +72,7 @@ fn check_step(step: &Step, ids: &[StepId], catalogue: &Catalogue) -> Result<Plan
         declared: entry.capability.effect,
         parameters,
         schema: entry.compiled(),
+        needs_at: needs.iter().filter_map(|need| ids.iter().position(|id| id == need)).collect(),
         needs,
     })
 }

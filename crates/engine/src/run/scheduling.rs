@@ -44,9 +44,8 @@ impl Run {
         let needs: Vec<(&StepId, &Stage)> = planned
             .needs
             .iter()
-            .filter_map(|id| {
-                Some((id, &self.state.steps.get(plan.steps.iter().position(|step| step.id == *id)?)?.stage))
-            })
+            .zip(&planned.needs_at)
+            .filter_map(|(id, at)| Some((id, &self.state.steps.get(*at)?.stage)))
             .collect();
         let lost = needs.iter().find_map(|(id, stage)| match stage {
             Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
