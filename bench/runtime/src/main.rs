@@ -34,6 +34,8 @@ const USAGE: &str = "usage: runtime-bench measure PRIVATE_FOLDER (or, for its ow
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    // As the command does before it drives a run.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {

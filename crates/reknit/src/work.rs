@@ -24,6 +24,10 @@ const CONFIG: &str = "reknit.toml";
 
 /// Runs a command that waits for others.
 pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
+    // A run that waits has buffers that it never touches, and huge pages would make them real. Where the system cannot be
+    // told so, runs only take more memory.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Failure::Start { what: "the threads", source: Box::new(source) })?;
     runtime.block_on(command)
