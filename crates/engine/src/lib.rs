@@ -15,6 +15,7 @@ mod answer;
 mod budget;
 mod catalogue;
 mod consult;
+mod cut;
 mod digest;
 mod effect;
 mod event;

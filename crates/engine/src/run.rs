@@ -27,7 +27,7 @@ use std::sync::Arc;
 use crate::answer::Answer;
 use crate::budget::{Exhausted, Spent};
 use crate::catalogue::Catalogue;
-use crate::effect::{Effect, EffectId};
+use crate::effect::Effect;
 use crate::event::{Event, MACHINE_VERSION, Started, What};
 use crate::plan::{Checked, check};
 use crate::policy::Policy;
@@ -139,7 +139,11 @@ impl Run {
             return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
         }
         let checked = match &state.plan {
-            Some(plan) => check(plan, &started.catalogue).unwrap_or(Checked { steps: Vec::new() }),
+            // It was checked before it was taken: a plan that fails now is not the plan of this run.
+            Some(plan) => check(plan, &started.catalogue).map_err(|problems| {
+                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                ApplyError::Snapshot(problems.join("; "))
+            })?,
             None => Checked { steps: Vec::new() },
         };
         Ok(Self { started: Arc::new(started), plan: Arc::new(checked), state })
@@ -151,13 +155,8 @@ impl Run {
     }
 
     /// How many events were taken in, the first included.
-    pub fn len(&self) -> u64 {
+    pub fn event_count(&self) -> u64 {
         self.state.events
-    }
-
-    /// Never: a run has its first event.
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     /// The answer, once the run has ended.
@@ -221,11 +220,6 @@ impl Run {
             format!("{outcome} <- {}", attempt.parameters)
         };
         attempts.unwrap_or_default().iter().map(words).collect()
-    }
-
-    /// Whether an effect is due.
-    pub fn is_due(&self, effect: &EffectId) -> bool {
-        self.pending().iter().any(|due| due.id() == Some(effect))
     }
 
     fn policy(&self) -> &Policy {

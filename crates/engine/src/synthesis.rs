@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use reknit_protocol::{ToolResponse, Value};
 
 use crate::answer::{Outcome, Status, StepReport};
+use crate::cut::cut;
 use crate::fault::Fate;
 use crate::mend::MendEffect;
 
@@ -74,9 +75,5 @@ fn missing_lines(steps: &[StepReport]) -> Vec<String> {
 /// What the tool gave, without the envelope around it.
 fn shown(value: &Value) -> String {
     let data = ToolResponse::from_value(value).ok().filter(|_| ToolResponse::is_envelope(value));
-    let text = data.as_ref().and_then(ToolResponse::data).unwrap_or(value).to_string();
-    match text.get(..text.floor_char_boundary(SHOWN)) {
-        Some(start) if start.len() < text.len() => format!("{start}…"),
-        _ => text,
-    }
+    cut(data.as_ref().and_then(ToolResponse::data).unwrap_or(value).to_string(), SHOWN)
 }

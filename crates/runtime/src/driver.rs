@@ -256,8 +256,11 @@ impl<'a> Turn<'a> {
                 self.settle(&id, outcome, &mut happened)?;
                 // Whatever else is ready by now goes into the same commit.
                 while let Some(joined) = self.tasks.try_join_next() {
-                    if let Ok((id, outcome)) = joined {
-                        self.settle(&id, outcome, &mut happened)?;
+                    match joined {
+                        Ok((id, outcome)) => self.settle(&id, outcome, &mut happened)?,
+                        Err(error) if error.is_cancelled() => {}
+                        // Nobody would ever answer this effect, and the run would wait for it forever.
+                        Err(error) => return Err(DriveError::Task(error.to_string())),
                     }
                 }
                 self.take_in(happened, Vec::new()).await
@@ -385,7 +388,7 @@ impl<'a> Turn<'a> {
         if happened.is_empty() && consumed.is_empty() {
             return Ok(());
         }
-        let mut append = Append::at(self.fold.run.len());
+        let mut append = Append::at(self.fold.run.event_count());
         append.consumed = consumed;
         let mut told = Vec::with_capacity(happened.len());
         for what in happened {

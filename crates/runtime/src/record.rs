@@ -81,7 +81,7 @@ impl Fold {
     }
 
     pub(crate) fn apply(&mut self, event: &Event) -> Result<Vec<Due>, RestoreError> {
-        let seq = self.run.len();
+        let seq = self.run.event_count();
         self.run.apply(event).map_err(|source| RestoreError::Refused { seq, source })?;
         let after = self.run.pending();
         let due = newly_due(&self.pending, &after);

@@ -138,7 +138,7 @@ impl Segments {
     /// One segment: load, apply, save in one transaction. Nothing of the run is kept besides what is saved.
     async fn segment(&self, lease: &Lease, batch: Vec<What>, consumed: Vec<SignalId>) -> Result<Run, DriveError> {
         let mut fold = self.load(lease).await?;
-        let mut append = Append::at(fold.run.len());
+        let mut append = Append::at(fold.run.event_count());
         append.consumed = consumed;
         let mut told = Vec::with_capacity(batch.len());
         for what in batch {
@@ -176,6 +176,6 @@ impl Segments {
 }
 
 fn snapshot(run: &Run) -> Result<Snapshot, DriveError> {
-    let body = run.snapshot().map_err(|source| RestoreError::Refused { seq: run.len(), source })?;
-    Ok(Snapshot { len: run.len(), machine_version: MACHINE_VERSION, body })
+    let body = run.snapshot().map_err(|source| RestoreError::Refused { seq: run.event_count(), source })?;
+    Ok(Snapshot { len: run.event_count(), machine_version: MACHINE_VERSION, body })
 }

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use reknit_engine::CallTool;
 
-use crate::Address;
-
 /// How long a connection may take to be made.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
@@ -63,9 +61,4 @@ impl Tools {
     pub(crate) fn route(&self, call: &CallTool) -> Option<&reqwest::Url> {
         self.routes.get(&(call.agent.as_str().to_owned(), call.capability.as_str().to_owned()))
     }
-}
-
-/// Where the capabilities of a tool are called.
-pub(crate) fn route(address: &Address, path: &str) -> reqwest::Url {
-    address.join(path)
 }

@@ -8,7 +8,7 @@ use reknit_engine::{Body, Catalogue, Entry, Tool};
 use reknit_protocol::{Capability, Value};
 
 use crate::address::Address;
-use crate::client::{Client, Tools, route};
+use crate::client::{Client, Tools};
 use crate::read::body;
 
 /// How long a tool may take to say what it can do.
@@ -71,7 +71,7 @@ impl Client {
                     found.problems.extend(messages.into_iter().map(problem));
                     for entry in &tool.capabilities {
                         let name = (address.name.as_str().to_owned(), entry.capability.name.as_str().to_owned());
-                        routes.insert(name, route(&address, &entry.capability.call_path()));
+                        routes.insert(name, address.join(&entry.capability.call_path()));
                     }
                     found.catalogue.tools.push(tool);
                 }
@@ -100,9 +100,11 @@ impl Client {
                 }
             };
             let name = capability.name.clone();
-            // Publishing a schema is optional; without one the hints count.
-            let schema =
-                self.get(address, &capability.schema_path()).await.ok().filter(|value| value.as_object().is_some());
+            // Without a schema the hints count; that it could not be had is said.
+            let schema = self.schema(address, &capability.schema_path()).await.unwrap_or_else(|message| {
+                problems.push(format!("the schema of `{name}` cannot be had: {message}"));
+                None
+            });
             match Entry::new(capability, schema) {
                 Ok(entry) => tool.capabilities.push(entry),
                 Err(error) => problems.push(format!("`{name}` has a schema that is none: {error}")),
@@ -111,18 +113,33 @@ impl Client {
         Ok((tool, problems))
     }
 
+    /// The schema that a tool publishes. Publishing one is optional: no page is no schema.
+    async fn schema(&self, address: &Address, path: &str) -> Result<Option<Value>, String> {
+        let response = self.send(address, path).await?;
+        if response.status() == reqwest::StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        read(response, path).await.map(Some)
+    }
+
     async fn get(&self, address: &Address, path: &str) -> Result<Value, String> {
-        let url = address.join(path);
-        let response = self.http.get(url).send().await.map_err(|error| {
+        read(self.send(address, path).await?, path).await
+    }
+
+    async fn send(&self, address: &Address, path: &str) -> Result<reqwest::Response, String> {
+        self.http.get(address.join(path)).send().await.map_err(|error| {
             if error.is_connect() { "nobody answers there; is it running?".to_owned() } else { error.to_string() }
-        })?;
-        let status = response.status();
-        if !status.is_success() {
-            return Err(format!("it answers {status} to GET {path}"));
-        }
-        match body(response).await.map_err(|error| error.to_string())? {
-            Body::Json(value) => Ok(value),
-            Body::Text(_) | Body::Empty => Err(format!("it answers GET {path} with something that is no JSON")),
-        }
+        })
+    }
+}
+
+async fn read(response: reqwest::Response, path: &str) -> Result<Value, String> {
+    let status = response.status();
+    if !status.is_success() {
+        return Err(format!("it answers {status} to GET {path}"));
+    }
+    match body(response).await.map_err(|error| error.to_string())? {
+        Body::Json(value) => Ok(value),
+        Body::Text(_) | Body::Empty => Err(format!("it answers GET {path} with something that is no JSON")),
     }
 }

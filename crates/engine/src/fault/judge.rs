@@ -4,6 +4,7 @@ use reknit_protocol::{Category, Object, Retryable, ToolError, ToolResponse, Valu
 
 use super::wait::asked_wait_ms;
 use super::{Fate, Fault, Origin};
+use crate::cut::cut;
 use crate::reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 
 /// The most of a body that a fault keeps, in bytes of its text.
@@ -101,7 +102,7 @@ fn fault(reply: &ToolReply, body: Value, error: Option<ToolError>) -> Fault {
     let message = message
         .or_else(|| words_in(&body))
         .or_else(|| match &reply.body {
-            Body::Text(text) => Some(cut(text.trim(), 500)),
+            Body::Text(text) => Some(cut(text.trim().to_owned(), 500)),
             Body::Json(_) | Body::Empty => None,
         })
         .unwrap_or_else(|| format!("the tool answered {} and said nothing more", reply.status));
@@ -115,7 +116,7 @@ fn fault(reply: &ToolReply, body: Value, error: Option<ToolError>) -> Fault {
         retryable: retryable.as_bool(),
         wait_ms: asked_wait_ms(reply.retry_after_ms, &details, &body),
         details,
-        body: if body.to_string().len() > BODY_LIMIT { Value::from(cut(&body.to_string(), BODY_LIMIT)) } else { body },
+        body: if body.to_string().len() > BODY_LIMIT { Value::from(cut(body.to_string(), BODY_LIMIT)) } else { body },
     }
 }
 
@@ -137,11 +138,4 @@ fn words_in(body: &Value) -> Option<String> {
         ["message", "detail", "error", "title"].iter().find_map(|key| value.get(key)?.as_str().map(str::to_owned))
     };
     words(body).or_else(|| words(body.get("error")?)).filter(|words| !words.is_empty())
-}
-
-fn cut(text: &str, limit: usize) -> String {
-    match text.get(..text.floor_char_boundary(limit)) {
-        Some(start) if start.len() < text.len() => format!("{start}…"),
-        _ => text.to_owned(),
-    }
 }

@@ -45,15 +45,10 @@ const ALIASES: [(&str, &str); 6] = [
     ("is_transient", "is_transient_error"),
 ];
 
-/// Reads the answer to a question about an error.
-pub(crate) fn read_feedback(text: &str) -> Result<Advice, String> {
-    read_advice(text)
-}
-
 /// Reads the answer to a question about all that is known. There is no such thing as transient here: the error alone
 /// would have said so.
 pub(crate) fn read_context(text: &str) -> Result<Advice, String> {
-    read_advice(text).map(|advice| Advice { transient: false, ..advice })
+    read_feedback(text).map(|advice| Advice { transient: false, ..advice })
 }
 
 /// Reads the values for parameters that have none: an object, in which only those count.
@@ -68,7 +63,8 @@ pub(crate) fn read_values(text: &str) -> Result<Object, String> {
     }
 }
 
-fn read_advice(text: &str) -> Result<Advice, String> {
+/// Reads the answer to a question about an error.
+pub(crate) fn read_feedback(text: &str) -> Result<Advice, String> {
     let schema = SHAPE.as_ref().map_err(ToString::to_string)?;
     let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
     if reading.completeness != Completeness::Whole {

@@ -1,6 +1,6 @@
 //! Ends before the end: cancelled, out of budget, out of time.
 
-use reknit_engine::{Effect, Policy, Status, Synthesis, What};
+use reknit_engine::{Effect, Policy, Run, Status, Synthesis, What};
 
 use crate::world::{Play, plan, policy, started, step};
 
@@ -94,6 +94,14 @@ fn the_last_question_is_kept_for_the_answer() {
     play.answer_model("answer/ask/1", "One thing is missing.");
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!((answer.status, answer.spent.model_calls), (Status::BudgetExhausted, 1));
+}
+
+#[test]
+fn a_snapshot_whose_plan_cannot_run_is_refused_and_not_read_as_an_empty_one() {
+    let snapshot = with(|_| ()).run.snapshot().expect("it can be written");
+    let error =
+        Run::restore(&snapshot.replace(r#""agent_name":"t""#, r#""agent_name":"gone""#)).expect_err("no such tool");
+    assert!(error.to_string().contains("there is no tool `gone`"), "{error}");
 }
 
 #[test]

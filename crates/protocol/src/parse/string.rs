@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         Ok(letter)
     }
 
-    /// Reads `uXXXX`, and the other half if this is half of a pair.
+    /// Reads `u` and four digits, and the other half if this is half of a pair.
     fn unicode_escape(&mut self) -> Parsed<char> {
         let backslash = self.at - 1;
         let first = self.code_unit()?;
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         Err(Fault::new(backslash, ParseProblem::LoneSurrogate(first)))
     }
 
-    /// Reads `uXXXX`.
+    /// Reads `u` and four digits.
     fn code_unit(&mut self) -> Parsed<u16> {
         self.at += 1;
         let mut unit = 0_u16;

@@ -132,7 +132,12 @@ fn page(saved: &Saved, only: Option<&str>) -> String {
     line(format!("request  {}", one_line(&run.started().request, SHOWN)));
     line(format!("status   {}", status(run)));
     let spent = run.spent();
-    line(format!("spent    {} tool calls, {} model calls, {} events", spent.tool_calls, spent.model_calls, run.len()));
+    line(format!(
+        "spent    {} tool calls, {} model calls, {} events",
+        spent.tool_calls,
+        spent.model_calls,
+        run.event_count()
+    ));
     if !run.plan_repairs().is_empty() {
         line(format!("plan     repaired: {}", run.plan_repairs().join("; ")));
     }

@@ -3,5 +3,6 @@
 
 mod cancelling;
 mod leasing;
+mod panicking;
 mod story;
 mod world;
