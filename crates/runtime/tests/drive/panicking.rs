@@ -31,9 +31,9 @@ async fn a_task_that_breaks_down_beside_another_ends_the_drive_and_is_not_waited
     let tool = ScriptedTool::new("t").capability("read", Effect::Read).start().await.expect("the tool starts");
     let world = World::new(&[("t".to_owned(), tool.base_url())], None).await;
     let clock = Arc::new(Still(world.clock.clone()));
-    let driver = Driver::new(world.journal.clone(), Arc::new(Breaking), clock, CallLimits::default());
+    let hand = Driver::new(world.journal.clone(), Arc::new(Breaking), clock, CallLimits::default());
     let steps = vec![step("a", "t", "read", "{}"), step("b", "t", "read", "{}")];
-    let driven = driver.start(world.started("r", "x", Some(plan(steps))));
-    let outcome = tokio::time::timeout(std::time::Duration::from_secs(10), driven).await.expect("it ends");
+    let drive = hand.start(world.started("r", "x", Some(plan(steps))));
+    let outcome = tokio::time::timeout(std::time::Duration::from_secs(10), drive).await.expect("it ends");
     assert!(matches!(outcome, Err(DriveError::Task(_))), "{outcome:?}");
 }
