@@ -23,14 +23,28 @@ pub struct Failure {
     pub message: String,
     /// How long the provider asks to be left alone.
     pub retry_after_ms: Option<u64>,
+    /// Where it says so: the header, or the place in the body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_from: Option<String>,
     /// What the attempt has used all the same; none if the provider did no work for it.
     pub usage: Option<Usage>,
+    /// The words of the answer that had arrived before it broke off.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub partial: String,
 }
 
 impl Failure {
     /// A failure of which no more is known.
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
-        Self { class, status: None, message: message.into(), retry_after_ms: None, usage: None }
+        Self {
+            class,
+            status: None,
+            message: message.into(),
+            retry_after_ms: None,
+            retry_after_from: None,
+            usage: None,
+            partial: String::new(),
+        }
     }
 
     /// The same with the HTTP status it came with.
@@ -49,6 +63,12 @@ impl Failure {
     #[must_use]
     pub fn with_usage(self, usage: Usage) -> Self {
         Self { usage: Some(usage), ..self }
+    }
+
+    /// The same with the words that had arrived.
+    #[must_use]
+    pub fn with_partial(self, partial: impl Into<String>) -> Self {
+        Self { partial: partial.into(), ..self }
     }
 
     fn sentence(&self) -> String {

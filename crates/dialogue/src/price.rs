@@ -51,7 +51,7 @@ impl TryFrom<f64> for Price {
 /// ```
 /// use reknit_dialogue::{Price, Prices, Usage};
 ///
-/// let prices = Prices { input: Price::try_from(0.15)?, output: Price::try_from(0.60)? };
+/// let prices = Prices::new(Price::try_from(0.15)?, Price::try_from(0.60)?);
 /// assert_eq!(prices.cost(&Usage::reported(2_000, 500)).to_string(), "0.0006");
 /// # Ok::<(), reknit_dialogue::PriceError>(())
 /// ```
@@ -61,13 +61,31 @@ pub struct Prices {
     pub input: Price,
     /// For tokens of the answer.
     pub output: Price,
+    /// For tokens of the question that the provider had in its cache; as for others if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<Price>,
+    /// For tokens of the question that the provider has put into its cache; as for others if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_written: Option<Price>,
 }
 
 impl Prices {
+    /// The same for tokens in a cache as for others.
+    pub const fn new(input: Price, output: Price) -> Self {
+        Self { input, output, cached: None, cache_written: None }
+    }
+
     /// What this usage costs, rounded up: a limit of money is kept, not nearly kept.
     pub fn cost(&self, usage: &Usage) -> Money {
-        let millionths_of_micros = u128::from(usage.input_tokens) * u128::from(self.input.0)
-            + u128::from(usage.output_tokens) * u128::from(self.output.0);
+        let in_caches = usage.cached_tokens.saturating_add(usage.cache_written_tokens);
+        let parts = [
+            (usage.input_tokens.saturating_sub(in_caches), self.input),
+            (usage.cached_tokens, self.cached.unwrap_or(self.input)),
+            (usage.cache_written_tokens, self.cache_written.unwrap_or(self.input)),
+            (usage.output_tokens, self.output),
+        ];
+        let millionths_of_micros =
+            parts.iter().map(|(tokens, price)| u128::from(*tokens) * u128::from(price.0)).fold(0, u128::saturating_add);
         Money(u64::try_from(millionths_of_micros.div_ceil(1000)).unwrap_or(u64::MAX))
     }
 }
@@ -108,13 +126,23 @@ mod tests {
 
     #[test]
     fn a_cost_is_exact_to_a_billionth_and_rounded_up_beyond() {
-        let prices = Prices { input: Price::from_micros(1), output: Price::from_micros(2_500_000) };
+        let prices = Prices::new(Price::from_micros(1), Price::from_micros(2_500_000));
         for (input, output, nanos) in [(0, 0, 0), (1, 0, 1), (1000, 0, 1), (1001, 0, 2), (0, 1_000_000, 2_500_000_000)]
         {
             assert_eq!(prices.cost(&Usage::reported(input, output)), Money::from_nanos(nanos), "{input} {output}");
         }
-        let dear = Prices { input: Price::from_micros(u64::MAX), output: Price::from_micros(0) };
+        let dear = Prices::new(Price::from_micros(u64::MAX), Price::from_micros(0));
         assert_eq!(dear.cost(&Usage::reported(u64::MAX, 0)), Money::from_nanos(u64::MAX));
+    }
+
+    #[test]
+    fn tokens_in_a_cache_have_prices_of_their_own() {
+        let million = |units: u64| Price::from_micros(units * 1_000_000);
+        let usage = Usage { cached_tokens: 500_000, cache_written_tokens: 200_000, ..Usage::reported(1_000_000, 0) };
+        let plain = Prices::new(million(10), million(0));
+        assert_eq!(plain.cost(&usage).to_string(), "10");
+        let cheaper = Prices { cached: Some(million(1)), cache_written: Some(million(20)), ..plain };
+        assert_eq!(cheaper.cost(&usage).to_string(), "7.5");
     }
 
     #[test]

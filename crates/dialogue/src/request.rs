@@ -1,33 +1,70 @@
 //! What a model is asked.
 
+use std::collections::BTreeMap;
+
 use reknit_protocol::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::Temperature;
+use crate::{Message, Temperature, Tool, ToolChoice};
 
 /// One question to a model, whichever target will get it.
+///
+/// What a target does not understand is not sent to it, and stands in the answer's [`left_out`](crate::Answer::left_out).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// The conversation so far, oldest first.
     pub messages: Vec<Message>,
-    /// How freely the model may choose its words.
-    pub temperature: Temperature,
-    /// The most the answer may have, in tokens.
+    /// What the model may call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool>,
+    /// Whether it has to.
+    #[serde(default, skip_serializing_if = "ToolChoice::is_auto")]
+    pub tool_choice: ToolChoice,
+    /// How freely the model may choose its words; as the provider likes if there is none.
+    pub temperature: Option<Temperature>,
+    /// The most the answer may have, in tokens, reasoning included.
     pub max_tokens: u32,
     /// What the answer should look like.
     pub format: Format,
+    /// Texts at which the answer ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop: Vec<String>,
+    /// The same seed gives the same answer, where a provider keeps to that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// How much the model should think first; as the provider likes if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// The longest the whole answer may take, if that is less than the target is allowed anyway.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ms: Option<u64>,
+    /// What the provider is to keep with the request, for whoever looks at its records.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
 }
 
 impl Request {
-    /// A question whose answer is plain text, at temperature 0.
+    /// A question whose answer is plain text, at temperature 0, without tools.
     pub fn new(messages: Vec<Message>, max_tokens: u32) -> Self {
-        Self { messages, temperature: Temperature::ZERO, max_tokens, format: Format::Text }
+        Self {
+            messages,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            temperature: Some(Temperature::ZERO),
+            max_tokens,
+            format: Format::Text,
+            stop: Vec::new(),
+            seed: None,
+            effort: None,
+            max_ms: None,
+            metadata: BTreeMap::new(),
+        }
     }
 
     /// The same with another temperature.
     #[must_use]
     pub fn with_temperature(self, temperature: Temperature) -> Self {
-        Self { temperature, ..self }
+        Self { temperature: Some(temperature), ..self }
     }
 
     /// The same with another form of answer.
@@ -35,54 +72,11 @@ impl Request {
     pub fn with_format(self, format: Format) -> Self {
         Self { format, ..self }
     }
-}
 
-/// One message of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
-    /// Who says it.
-    pub role: Role,
-    /// What is said.
-    pub text: String,
-}
-
-impl Message {
-    /// What the model is told about its work.
-    pub fn system(text: impl Into<String>) -> Self {
-        Self { role: Role::System, text: text.into() }
-    }
-
-    /// What the model is asked.
-    pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, text: text.into() }
-    }
-
-    /// What a model has said before.
-    pub fn assistant(text: impl Into<String>) -> Self {
-        Self { role: Role::Assistant, text: text.into() }
-    }
-}
-
-/// Who says something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Whoever set the model up.
-    System,
-    /// Whoever asks.
-    User,
-    /// The model.
-    Assistant,
-}
-
-impl Role {
-    /// The word on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
+    /// The same with tools to call.
+    #[must_use]
+    pub fn with_tools(self, tools: Vec<Tool>, tool_choice: ToolChoice) -> Self {
+        Self { tools, tool_choice, ..self }
     }
 }
 
@@ -105,18 +99,71 @@ pub enum Format {
     },
 }
 
+/// How much a model should think before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Not at all.
+    None,
+    /// Hardly.
+    Minimal,
+    /// A little.
+    Low,
+    /// Neither little nor much.
+    Medium,
+    /// Much.
+    High,
+}
+
+impl Effort {
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn request() -> Request {
+        let schema = Value::parse(r#"{"type":"number","maximum":123456789012345678901234567890.10}"#).unwrap();
+        Request::new(vec![Message::system("be brief"), Message::user("how much?")], 500)
+            .with_temperature(Temperature::from_hundredths(30).unwrap())
+            .with_format(Format::Schema { name: "amount".into(), schema })
+    }
+
     #[test]
     fn a_request_comes_back_from_its_text_with_every_digit_of_its_schema() {
-        let schema = Value::parse(r#"{"type":"number","maximum":123456789012345678901234567890.10}"#).unwrap();
-        let request = Request::new(vec![Message::system("be brief"), Message::user("how much?")], 500)
-            .with_temperature(Temperature::from_hundredths(30).unwrap())
-            .with_format(Format::Schema { name: "amount".into(), schema });
-        let text = serde_json::to_string(&request).unwrap();
+        let text = serde_json::to_string(&request()).unwrap();
         insta::assert_snapshot!(text, @r#"{"messages":[{"role":"system","text":"be brief"},{"role":"user","text":"how much?"}],"temperature":0.3,"max_tokens":500,"format":{"schema":{"name":"amount","schema":{"type":"number","maximum":123456789012345678901234567890.10}}}}"#);
+        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request());
+    }
+
+    #[test]
+    fn everything_that_can_be_asked_for_comes_back_from_its_text() {
+        let tool = Tool {
+            name: "f".into(),
+            description: "does it".into(),
+            schema: Value::parse(r#"{"maximum":1.10}"#).unwrap(),
+        };
+        let request = Request {
+            temperature: None,
+            stop: vec!["END".into()],
+            seed: Some(7),
+            effort: Some(Effort::Low),
+            max_ms: Some(1_000),
+            metadata: [("run".to_owned(), "r1".to_owned())].into(),
+            ..request().with_tools(vec![tool], ToolChoice::Named("f".into()))
+        };
+        let text = serde_json::to_string(&request).unwrap();
+        insta::assert_snapshot!(text, @r#"{"messages":[{"role":"system","text":"be brief"},{"role":"user","text":"how much?"}],"tools":[{"name":"f","description":"does it","schema":{"maximum":1.10}}],"tool_choice":{"named":"f"},"temperature":null,"max_tokens":500,"format":{"schema":{"name":"amount","schema":{"type":"number","maximum":123456789012345678901234567890.10}}},"stop":["END"],"seed":7,"effort":"low","max_ms":1000,"metadata":{"run":"r1"}}"#);
         assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
     }
 }

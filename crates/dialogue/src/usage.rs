@@ -2,15 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Format, Request};
+use crate::{Format, Message, Request};
 
 /// How many tokens an attempt has used, and how that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the question.
+    /// Tokens of the question, those from a cache and into it included.
     pub input_tokens: u64,
     /// Tokens of the answer, reasoning included.
     pub output_tokens: u64,
+    /// Tokens of the question that the provider had in its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// Tokens of the question that the provider has put into its cache, where it asks for more for that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_written_tokens: u64,
+    /// Tokens of the answer that were reasoning.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
     /// Who counted.
     pub source: UsageSource,
 }
@@ -33,23 +42,36 @@ const BYTES_PER_TOKEN: u64 = 4;
 impl Usage {
     /// As the provider counted.
     pub const fn reported(input_tokens: u64, output_tokens: u64) -> Self {
-        Self { input_tokens, output_tokens, source: UsageSource::Reported }
+        Self::of(input_tokens, output_tokens, UsageSource::Reported)
+    }
+
+    const fn of(input_tokens: u64, output_tokens: u64, source: UsageSource) -> Self {
+        Self { input_tokens, output_tokens, cached_tokens: 0, cache_written_tokens: 0, reasoning_tokens: 0, source }
     }
 
     /// A rough count for a request and as much of its answer as has arrived.
     pub fn estimate(request: &Request, answer: &str) -> Self {
-        let messages: u64 =
-            request.messages.iter().map(|message| TOKENS_PER_MESSAGE + tokens(message.text.len())).sum();
+        let messages = request.messages.iter().map(message_tokens);
+        let tools = request.tools.iter().map(|tool| {
+            TOKENS_PER_MESSAGE + tokens(tool.name.len() + tool.description.len() + tool.schema.to_string().len())
+        });
         let schema = match &request.format {
             Format::Schema { schema, .. } => tokens(schema.to_string().len()),
             Format::Json | Format::Text => 0,
         };
-        Self {
-            input_tokens: messages.saturating_add(schema),
-            output_tokens: tokens(answer.len()),
-            source: UsageSource::Estimated,
-        }
+        let input = messages.chain(tools).fold(schema, u64::saturating_add);
+        Self::of(input, tokens(answer.len()), UsageSource::Estimated)
     }
+}
+
+fn message_tokens(message: &Message) -> u64 {
+    let calls = message.tool_calls().iter().map(|call| tokens(call.name.len() + call.arguments.len()));
+    calls.fold(TOKENS_PER_MESSAGE + tokens(message.text().len()), u64::saturating_add)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn tokens(bytes: usize) -> u64 {
@@ -59,17 +81,22 @@ fn tokens(bytes: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Message;
+    use crate::{Tool, ToolCall, ToolChoice};
     use reknit_protocol::Value;
 
     #[test]
     fn an_estimate_counts_messages_schema_and_what_has_arrived_and_says_that_it_is_one() {
         let request = Request::new(vec![Message::user("12345678"), Message::user("1")], 10);
-        let expected = Usage { input_tokens: 4 + 2 + 4 + 1, output_tokens: 2, source: UsageSource::Estimated };
+        let expected = Usage { source: UsageSource::Estimated, ..Usage::reported(4 + 2 + 4 + 1, 2) };
         assert_eq!(Usage::estimate(&request, "12345"), expected);
 
         let schema = Value::parse("{\"a\":1}").unwrap();
-        let request = request.with_format(Format::Schema { name: "x".into(), schema });
-        assert_eq!(Usage::estimate(&request, "").input_tokens, 13);
+        let with_schema = request.clone().with_format(Format::Schema { name: "x".into(), schema: schema.clone() });
+        assert_eq!(Usage::estimate(&with_schema, "").input_tokens, 13);
+
+        let tool = Tool { name: "f".into(), description: String::new(), schema };
+        let mut with_tools = request.with_tools(vec![tool], ToolChoice::Auto);
+        with_tools.messages.push(Message::calls("", vec![ToolCall::new("1", "f", "{\"a\":1}")]));
+        assert_eq!(Usage::estimate(&with_tools, "").input_tokens, 11 + 4 + 2 + 4 + 2);
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use minijinja::{Environment, UndefinedBehavior};
-use reknit_dialogue::{Message, Role};
+use reknit_dialogue::Message;
 use serde::{Deserialize, Serialize};
 
 /// A line that divides what the system says from what the user says.
@@ -60,8 +60,8 @@ pub(crate) fn render(template: &str, values: &[(&str, &str)]) -> Result<Vec<Mess
     let (system, user) = template.split_once(DIVIDER).unwrap_or(("", template));
     let mut messages = Vec::new();
     if !system.is_empty() {
-        messages.push(Message { role: Role::System, text: environment.render_str(system, &values)? });
+        messages.push(Message::system(environment.render_str(system, &values)?));
     }
-    messages.push(Message { role: Role::User, text: environment.render_str(user, &values)? });
+    messages.push(Message::user(environment.render_str(user, &values)?));
     Ok(messages)
 }

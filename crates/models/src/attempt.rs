@@ -1,17 +1,19 @@
 //! One request, from the first byte sent to the last one read.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use reknit_dialogue::{Answer, ErrorClass, Evidence, Failure, Request, classify};
+use reknit_dialogue::{Answer, ErrorClass, Evidence, Failure, Request, Timings, classify};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 
 use crate::Streaming;
 use crate::body::{Body, Broken};
+use crate::draft::{Draft, OnDelta};
 use crate::endpoint::Endpoint;
 use crate::limits::{Stage, Watch};
-use crate::openai::{self, Reading, Refused, Seen, Whole};
+use crate::openai::{self, Refused, Seen};
 use crate::retry_after::retry_after_ms;
 use crate::sse::Events;
 use crate::text::{root_cause, tidy};
@@ -23,48 +25,60 @@ const MAX_SAMPLE: usize = 100;
 /// No text has fewer tokens than that, or nearly none.
 const MOST_CHARACTERS_PER_TOKEN: usize = 8;
 
-type OnDelta<'a> = &'a mut (dyn FnMut(&str) + Send);
-
 /// One request to one endpoint.
 #[derive(Debug)]
 pub(crate) struct Attempt<'a> {
     endpoint: &'a Endpoint,
     request: &'a Request,
     watch: Watch,
-    reading: Reading,
+    draft: Draft,
 }
 
 impl<'a> Attempt<'a> {
     /// Starts the clock.
     pub(crate) fn new(endpoint: &'a Endpoint, request: &'a Request) -> Self {
-        Self { endpoint, request, watch: Watch::start(endpoint.target.limits), reading: Reading::default() }
+        let mut limits = endpoint.target.limits;
+        if let Some(ms) = request.max_ms {
+            limits.total = limits.total.min(Duration::from_millis(ms));
+        }
+        Self { endpoint, request, watch: Watch::start(limits), draft: Draft::default() }
     }
 
     /// Sends the request and reads the answer.
     pub(crate) async fn run(mut self, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
         self.check_length()?;
         let target = &self.endpoint.target;
-        let (body, format_used) = openai::body(target, self.request);
-        let response = match self.watch.within(Stage::Head, self.endpoint.send(body)).await {
+        let rendered = openai::render(target, self.request);
+        let sending = self.endpoint.send(rendered.body.to_string());
+        let response = match self.watch.within(Stage::Head, sending).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.unanswered(&error)),
             Err(exceeded) => return Err(self.cut(&Broken::Exceeded(exceeded))),
         };
+        let first_byte_ms = self.watch.elapsed_ms();
         if !response.status().is_success() {
             return Err(self.refused(response).await);
         }
+        self.draft.request_id = request_id(&response);
         if is_stream(&response, target.streaming) {
             self.read_stream(response, on_delta).await?;
         } else {
             self.read_whole(response, on_delta).await?;
         }
-        let conclusion = self.reading.conclude(self.request, &target.model, format_used);
-        conclusion.map_err(|failure| Failure { message: tidy(&failure.message, self.endpoint.secret()), ..failure })
+        let timings = Timings { first_byte_ms, total_ms: self.watch.elapsed_ms() };
+        match self.draft.conclude(self.request, &target.model, rendered.format_used) {
+            Ok(answer) => {
+                let cost = target.prices.map(|prices| prices.cost(&answer.usage));
+                let left_out = rendered.left_out.into_iter().map(str::to_owned).collect();
+                Ok(Answer { cost, left_out, timings: Some(timings), ..answer })
+            }
+            Err(failure) => Err(Failure { message: tidy(&failure.message, self.endpoint.secret()), ..failure }),
+        }
     }
 
     fn check_length(&self) -> Result<(), Failure> {
         let Some(max_context) = self.endpoint.target.max_context else { return Ok(()) };
-        let characters: usize = self.request.messages.iter().map(|message| message.text.chars().count()).sum();
+        let characters: usize = self.request.messages.iter().map(|message| message.text().chars().count()).sum();
         if characters / MOST_CHARACTERS_PER_TOKEN <= usize::try_from(max_context).unwrap_or(usize::MAX) {
             return Ok(());
         }
@@ -78,13 +92,9 @@ impl<'a> Attempt<'a> {
             let message = if body.trim_ascii().is_empty() { "an empty body".to_owned() } else { not_json(&body) };
             return Err(self.worked_for(ErrorClass::InvalidResponse, &message));
         };
-        match self.reading.whole(json) {
-            Ok(Whole::Text("")) => Ok(()),
-            Ok(Whole::Text(text)) => {
-                on_delta(text);
-                Ok(())
-            }
-            Ok(Whole::NoAnswer) => Err(self.worked_for(ErrorClass::InvalidResponse, &no_answer(&body))),
+        match openai::whole(&mut self.draft, json, on_delta) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.worked_for(ErrorClass::InvalidResponse, &no_answer(&body))),
             Err(refused) => Err(self.refused_inside(&refused)),
         }
     }
@@ -97,7 +107,7 @@ impl<'a> Attempt<'a> {
             let piece = match body.next(&self.watch, self.stage()).await {
                 Ok(piece) => piece,
                 // The answer is complete; what broke could only have brought its count of tokens.
-                Err(_) if self.reading.is_ended() => return Ok(()),
+                Err(_) if self.draft.is_ended() => return Ok(()),
                 Err(broken) => return Err(self.cut(&broken)),
             };
             match &piece {
@@ -108,28 +118,23 @@ impl<'a> Attempt<'a> {
                 None => events.end(),
             }
             while let Some(event) = events.next() {
-                match self.reading.event(&event) {
-                    Ok(Seen::Progress(text)) => {
-                        self.watch.progress();
-                        if !text.is_empty() {
-                            on_delta(text);
-                        }
-                    }
+                match openai::event(&mut self.draft, &event, on_delta) {
+                    Ok(Seen::Progress) => self.watch.progress(),
                     Ok(Seen::EndMark) => return Ok(()),
                     Ok(Seen::Nothing) => {}
                     Err(refused) => return Err(self.refused_inside(&refused)),
                 }
             }
             if piece.is_none() {
-                return if self.reading.is_ended() { Ok(()) } else { Err(self.unended(&sample)) };
+                return if self.draft.is_ended() { Ok(()) } else { Err(self.unended(&sample)) };
             }
         }
     }
 
     fn stage(&self) -> Stage {
-        if self.reading.is_ended() {
+        if self.draft.is_ended() {
             Stage::Tail
-        } else if self.reading.is_begun() {
+        } else if self.draft.is_begun() {
             Stage::Next
         } else {
             Stage::FirstToken
@@ -154,7 +159,7 @@ impl<'a> Attempt<'a> {
     /// The server says no in the place of an answer, or in the middle of one.
     fn refused_inside(&self, Refused(json): &Refused) -> Failure {
         let failure = self.failure(&openai::evidence(None, json.to_string().as_bytes()));
-        if self.reading.is_begun() { failure.with_usage(self.reading.usage(self.request)) } else { failure }
+        if self.draft.is_begun() { self.with_what_arrived(failure) } else { failure }
     }
 
     fn failure(&self, evidence: &Evidence) -> Failure {
@@ -182,12 +187,12 @@ impl<'a> Attempt<'a> {
             Broken::Connection(_) => ErrorClass::NetworkError,
             Broken::TooLong => ErrorClass::InvalidResponse,
         };
-        self.worked_for(class, &format!("{broken}{}", self.reading.reached()))
+        self.worked_for(class, &format!("{broken}{}", self.draft.reached()))
     }
 
     /// The stream came to its proper end, the answer did not.
     fn unended(&self, sample: &[u8]) -> Failure {
-        let message = match self.reading.reached() {
+        let message = match self.draft.reached() {
             reached if !reached.is_empty() => format!("the stream ended without a finish reason{reached}"),
             _ if sample.trim_ascii().is_empty() => "an empty stream".to_owned(),
             _ => format!("a stream without an answer, which begins with `{}`", String::from_utf8_lossy(sample)),
@@ -197,7 +202,11 @@ impl<'a> Attempt<'a> {
 
     /// A failure for which the server may have worked, and may want to be paid.
     fn worked_for(&self, class: ErrorClass, message: &str) -> Failure {
-        Failure::new(class, tidy(message, self.endpoint.secret())).with_usage(self.reading.usage(self.request))
+        self.with_what_arrived(Failure::new(class, tidy(message, self.endpoint.secret())))
+    }
+
+    fn with_what_arrived(&self, failure: Failure) -> Failure {
+        failure.with_usage(self.draft.usage(self.request)).with_partial(self.draft.text.as_str())
     }
 }
 
@@ -211,6 +220,13 @@ fn no_answer(body: &[u8]) -> String {
 
 fn sample(body: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(body.get(..MAX_SAMPLE).unwrap_or(body))
+}
+
+/// What the server calls this exchange, in whichever header.
+fn request_id(response: &Response) -> Option<String> {
+    const NAMES: &[&str] = &["x-request-id", "request-id", "x-groq-request-id", "cf-ray"];
+    let id = NAMES.iter().find_map(|name| response.headers().get(*name)?.to_str().ok());
+    id.map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
 /// Servers answer in the form they like; what they call it counts more than what was asked for.

@@ -12,14 +12,19 @@
 //! request.
 //!
 //! ```no_run
-//! use reknit_dialogue::{Message, Request};
+//! use reknit_dialogue::{Delta, Message, Request};
 //! use reknit_models::{Models, Target};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let models = Models::new(vec![Target::new("local", "http://127.0.0.1:8080/v1", "qwen3-4b")])?;
 //! let request = Request::new(vec![Message::user("Say hello.")], 100);
-//! let answer = models.ask(&"local".into(), &request, &mut |piece| print!("{piece}")).await?;
+//! let mut show = |delta: Delta<'_>| {
+//!     if let Delta::Text(words) = delta {
+//!         print!("{words}");
+//!     }
+//! };
+//! let answer = models.ask(&"local".into(), &request, &mut show).await?;
 //! println!("\n{} tokens", answer.usage.output_tokens);
 //! # Ok(())
 //! # }
@@ -31,10 +36,12 @@
 mod attempt;
 mod body;
 mod config;
+mod draft;
 mod endpoint;
 mod limits;
 mod models;
 mod openai;
+mod rendered;
 mod retry_after;
 mod sse;
 mod target;

@@ -78,6 +78,11 @@ impl Watch {
         Self { limits, started: now, progress: now }
     }
 
+    /// How long it has run.
+    pub(crate) fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// Something has arrived.
     pub(crate) fn progress(&mut self) {
         self.progress = Instant::now();

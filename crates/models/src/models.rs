@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use reknit_dialogue::{Answer, ErrorClass, Failure, Request, TargetName};
+use reknit_dialogue::{Answer, Delta, ErrorClass, Failure, Request, TargetName};
 
 use crate::attempt::Attempt;
 use crate::endpoint::Endpoint;
@@ -42,16 +42,15 @@ impl Models {
         self.order.iter().filter_map(|name| self.target(name))
     }
 
-    /// Asks one target once. `on_delta` gets the text piece by piece as it arrives; together the pieces are the text of
-    /// the answer, and with a failure what had arrived by then.
+    /// Asks one target once. `on_delta` gets the answer piece by piece as it arrives; together the pieces are the answer,
+    /// and with a failure what had arrived by then. An answer may have no words; see [`Answer::words`].
     ///
     /// | failure | when |
     /// |---|---|
     /// | by status and body, see [`classify`](reknit_dialogue::classify) | the server answers with an error, at once or inside a stream |
     /// | `network_error` | no connection, or it broke |
     /// | `timeout` | one of the [`Limits`](crate::Limits) has passed |
-    /// | `invalid_response` | the answer is empty, cut without an error, too long, or something else altogether |
-    /// | `content_filter` | the answer is a refusal |
+    /// | `invalid_response` | the answer is cut without an error, too long, or something else altogether |
     /// | `context_length` | the question cannot fit; see [`Target::max_context`] |
     /// | `model_error` | there is no such target |
     ///
@@ -61,7 +60,7 @@ impl Models {
         &self,
         target: &TargetName,
         request: &Request,
-        on_delta: &mut (dyn FnMut(&str) + Send),
+        on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Answer, Failure> {
         match self.endpoints.get(target) {
             Some(endpoint) => Attempt::new(endpoint, request).run(on_delta).await,

@@ -113,14 +113,17 @@ impl Run {
             What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
                 self.state.spent.input_tokens += answer.usage.input_tokens;
                 self.state.spent.output_tokens += answer.usage.output_tokens;
-                self.on_advice_text(index, fault, rung, &answer.text);
+                match answer.words() {
+                    Ok(text) => self.on_advice_text(index, fault, rung, text),
+                    Err(failure) => {
+                        let after = consultation.failed(&failure, now_ms);
+                        self.on_no_advice(index, fault, rung, after);
+                    }
+                }
             }
             What::ModelFailed { effect, failure } if consultation.wants(effect) => {
-                match consultation.failed(failure, now_ms) {
-                    AfterFailure::Wait => {}
-                    AfterFailure::AskNext => self.pay_for_advice(index, fault, rung),
-                    AfterFailure::GiveUp(reason) => self.no_help(index, fault, rung, reason, NoHelp::Final),
-                }
+                let after = consultation.failed(failure, now_ms);
+                self.on_no_advice(index, fault, rung, after);
             }
             What::Woke { effect } if consultation.wants(effect) => {
                 consultation.woke();
@@ -129,6 +132,14 @@ impl Run {
             _ => return false,
         }
         true
+    }
+
+    fn on_no_advice(&mut self, index: usize, fault: Fault, rung: Rung, after: AfterFailure) {
+        match after {
+            AfterFailure::Wait => {}
+            AfterFailure::AskNext => self.pay_for_advice(index, fault, rung),
+            AfterFailure::GiveUp(reason) => self.no_help(index, fault, rung, reason, NoHelp::Final),
+        }
     }
 
     fn on_advice_text(&mut self, index: usize, fault: Fault, rung: Rung, text: &str) {

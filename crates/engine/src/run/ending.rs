@@ -120,17 +120,17 @@ impl Run {
             What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
                 self.state.spent.input_tokens += answer.usage.input_tokens;
                 self.state.spent.output_tokens += answer.usage.output_tokens;
-                match answer.text.trim() {
-                    "" => self.end(Writer::TemplateInstead("the model said nothing".to_owned()), None),
-                    text => self.end(Writer::Model, Some(text.to_owned())),
+                match answer.words() {
+                    Ok(text) => self.end(Writer::Model, Some(text.trim().to_owned())),
+                    Err(failure) => {
+                        let after = consultation.failed(&failure, now_ms);
+                        self.on_no_answer(after);
+                    }
                 }
             }
             What::ModelFailed { effect, failure } if consultation.wants(effect) => {
-                match consultation.failed(failure, now_ms) {
-                    AfterFailure::Wait => {}
-                    AfterFailure::AskNext => self.pay_for_answer(),
-                    AfterFailure::GiveUp(reason) => self.end(Writer::TemplateInstead(reason), None),
-                }
+                let after = consultation.failed(failure, now_ms);
+                self.on_no_answer(after);
             }
             What::Woke { effect } if consultation.wants(effect) => {
                 consultation.woke();
@@ -139,6 +139,14 @@ impl Run {
             _ => return false,
         }
         true
+    }
+
+    fn on_no_answer(&mut self, after: AfterFailure) {
+        match after {
+            AfterFailure::Wait => {}
+            AfterFailure::AskNext => self.pay_for_answer(),
+            AfterFailure::GiveUp(reason) => self.end(Writer::TemplateInstead(reason), None),
+        }
     }
 
     fn pay_for_answer(&mut self) {

@@ -82,18 +82,17 @@ impl Run {
             What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
                 self.state.spent.input_tokens += answer.usage.input_tokens;
                 self.state.spent.output_tokens += answer.usage.output_tokens;
-                let text = answer.text.clone();
-                self.on_plan_text(&text, attempt);
-            }
-            What::ModelFailed { effect, failure } if consultation.wants(effect) => {
-                match consultation.failed(failure, now_ms) {
-                    AfterFailure::Wait => {}
-                    AfterFailure::AskNext => self.pay_to_ask_again(),
-                    AfterFailure::GiveUp(reason) => {
-                        let reason = format!("no model gave a plan: {reason}");
-                        self.end_without_steps(NoSteps::new(Status::Failed, reason));
+                match answer.words() {
+                    Ok(text) => self.on_plan_text(text, attempt),
+                    Err(failure) => {
+                        let after = consultation.failed(&failure, now_ms);
+                        self.on_no_plan(after);
                     }
                 }
+            }
+            What::ModelFailed { effect, failure } if consultation.wants(effect) => {
+                let after = consultation.failed(failure, now_ms);
+                self.on_no_plan(after);
             }
             What::Woke { effect } if consultation.wants(effect) => {
                 consultation.woke();
@@ -102,6 +101,17 @@ impl Run {
             _ => return false,
         }
         true
+    }
+
+    fn on_no_plan(&mut self, after: AfterFailure) {
+        match after {
+            AfterFailure::Wait => {}
+            AfterFailure::AskNext => self.pay_to_ask_again(),
+            AfterFailure::GiveUp(reason) => {
+                let reason = format!("no model gave a plan: {reason}");
+                self.end_without_steps(NoSteps::new(Status::Failed, reason));
+            }
+        }
     }
 
     fn pay_to_ask_again(&mut self) {

@@ -63,6 +63,18 @@ fn a_plan_that_cannot_run_is_asked_for_again_with_its_problems() {
 }
 
 #[test]
+fn a_model_that_says_nothing_has_not_answered_and_the_next_one_is_asked() {
+    let mut play = Play::begin(started(None, policy()));
+    play.answer_model("plan/ask/1", " \n");
+    assert_eq!(play.due(), ["plan/ask/2"]);
+    play.answer_model("plan/ask/2", "");
+    play.answer_model("plan/ask/3", "");
+    let answer = play.run.answer().expect("three attempts are all");
+    insta::assert_snapshot!(answer.text, @"no model gave a plan: invalid response: no text (finish reason `complete`); no answer after 3 attempts");
+    assert_eq!(answer.spent.input_tokens, 30, "it was paid for all the same");
+}
+
+#[test]
 fn a_name_that_is_beyond_doubt_is_put_right_and_said() {
     let mut play = Play::begin(started(None, policy()));
     play.answer_model(

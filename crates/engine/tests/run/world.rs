@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Answer, ErrorClass, Failure, Finish, FormatUsed, Usage, UsageSource};
+use reknit_dialogue::{Answer, ErrorClass, Failure, Usage};
 use reknit_engine::{
     Body, Catalogue, Effect, EffectId, Entry, Event, MACHINE_VERSION, Policy, Run, Started, Synthesis, Templates, Tool,
     ToolReply, What,
@@ -136,7 +136,7 @@ impl Play {
             _ => None,
         });
         let messages = found.unwrap_or_else(|| panic!("{effect} is not due: {:?}", self.due()));
-        messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n=====\n")
+        messages.iter().map(reknit_dialogue::Message::text).collect::<Vec<_>>().join("\n=====\n")
     }
 }
 
@@ -145,18 +145,11 @@ pub(crate) fn reply(status: u16, body: &str) -> ToolReply {
 }
 
 pub(crate) fn model_answer(text: &str) -> Answer {
-    Answer {
-        text: text.to_owned(),
-        finish: Finish::Complete,
-        usage: Usage { input_tokens: 10, output_tokens: 5, source: UsageSource::Reported },
-        model: "m".to_owned(),
-        format_used: FormatUsed::Text,
-        skipped_events: 0,
-    }
+    Answer::complete(text, "m", Usage::reported(10, 5))
 }
 
 pub(crate) fn model_failure(class: ErrorClass) -> Failure {
-    Failure { class, status: None, message: "it failed".to_owned(), retry_after_ms: None, usage: None }
+    Failure::new(class, "it failed")
 }
 
 /// The effect that answers belong to.

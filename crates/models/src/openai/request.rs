@@ -1,34 +1,100 @@
 //! A request as the server wants it.
 
-use reknit_dialogue::{Format, FormatUsed, Request};
+use reknit_dialogue::{Format, FormatUsed, Message, Request, Thought, ToolCall, ToolChoice};
 use reknit_protocol::{Object, Value};
 
+use super::family::{Family, family};
 use super::strict::is_strict;
+use crate::rendered::{Rendered, arguments, object};
 use crate::{Streaming, Target};
 
-/// The body of the request, and the form of answer that it asks for.
-pub(crate) fn body(target: &Target, request: &Request) -> (String, FormatUsed) {
-    let format_used = target.format.reduce(&request.format);
-    let mut body = Object::new();
-    body.insert("model", target.model.as_str());
-    body.insert("messages", messages(request));
-    body.insert("temperature", request.temperature.to_number());
-    body.insert("max_tokens", request.max_tokens);
-    if let Some(format) = response_format(&request.format, format_used) {
-        body.insert("response_format", format);
+/// The body of the request.
+pub(crate) fn render(target: &Target, request: &Request) -> Rendered {
+    let family = family(&target.model);
+    let mut rendered = Rendered::new(target.format.reduce(&request.format));
+    rendered.insert("model", target.model.as_str());
+    rendered.insert("messages", request.messages.iter().map(|said| message(said, family)).collect::<Value>());
+    if !request.tools.is_empty() {
+        rendered.insert("tools", tools(request));
+        rendered.insert_some("tool_choice", tool_choice(&request.tool_choice));
     }
+    let temperature = request.temperature.map(|temperature| temperature.to_number().into());
+    rendered.insert_if("temperature", family.sampling, "temperature", temperature);
+    rendered.insert(family.max_tokens, request.max_tokens);
+    let stop = Some(texts(&request.stop)).filter(|_| !request.stop.is_empty());
+    rendered.insert_if("stop", family.sampling, "stop", stop);
+    rendered.insert_some("seed", request.seed.map(Value::from));
+    let effort = request.effort.map(|effort| effort.as_str().into());
+    rendered.insert_if("reasoning_effort", family.effort, "effort", effort);
+    if !request.metadata.is_empty() {
+        // Taken only together with the wish that the provider keeps the whole conversation.
+        rendered.leave_out("metadata");
+    }
+    rendered.insert_some("response_format", response_format(&request.format, rendered.format_used).map(Value::from));
     if target.streaming == Streaming::On {
-        body.insert("stream", true);
-        body.insert("stream_options", object([("include_usage", true.into())]));
+        rendered.insert("stream", true);
+        rendered.insert("stream_options", object([("include_usage", true.into())]));
     }
-    (body.to_string(), format_used)
+    rendered
 }
 
-fn messages(request: &Request) -> Value {
-    let message = |message: &reknit_dialogue::Message| {
-        Value::from(object([("role", message.role.as_str().into()), ("content", message.text.as_str().into())]))
+fn message(message: &Message, family: &Family) -> Value {
+    let mut said = object([("role", message.role().as_str().into()), ("content", message.text().into())]);
+    match message {
+        Message::Assistant { text, tool_calls, reasoning } => {
+            if !tool_calls.is_empty() {
+                if text.is_empty() {
+                    said.insert("content", Value::Null);
+                }
+                said.insert("tool_calls", tool_calls.iter().map(tool_call).collect::<Value>());
+            }
+            if family.recalls_reasoning && !reasoning.is_empty() {
+                said.insert(
+                    "reasoning_content",
+                    reasoning.iter().map(|Thought { text, .. }| text.as_str()).collect::<String>(),
+                );
+            }
+        }
+        Message::Tool { call, .. } => {
+            said.insert("tool_call_id", call.as_str());
+        }
+        Message::System { .. } | Message::User { .. } => {}
+    }
+    said.into()
+}
+
+fn tool_call(call: &ToolCall) -> Value {
+    let function =
+        object([("name", call.name.as_str().into()), ("arguments", arguments(&call.arguments).to_string().into())]);
+    object([("id", call.id.as_str().into()), ("type", "function".into()), ("function", function.into())]).into()
+}
+
+fn tools(request: &Request) -> Value {
+    let tool = |tool: &reknit_dialogue::Tool| {
+        let function = object([
+            ("name", tool.name.as_str().into()),
+            ("description", tool.description.as_str().into()),
+            ("parameters", tool.schema.clone()),
+        ]);
+        Value::from(object([("type", "function".into()), ("function", function.into())]))
     };
-    request.messages.iter().map(message).collect()
+    request.tools.iter().map(tool).collect()
+}
+
+fn tool_choice(choice: &ToolChoice) -> Option<Value> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some("none".into()),
+        ToolChoice::Required => Some("required".into()),
+        ToolChoice::Named(name) => {
+            let function = object([("name", name.as_str().into())]);
+            Some(object([("type", "function".into()), ("function", function.into())]).into())
+        }
+    }
+}
+
+fn texts(texts: &[String]) -> Value {
+    texts.iter().map(|text| Value::from(text.as_str())).collect()
 }
 
 fn response_format(wish: &Format, used: FormatUsed) -> Option<Object> {
@@ -46,43 +112,5 @@ fn response_format(wish: &Format, used: FormatUsed) -> Option<Object> {
     }
 }
 
-fn object<const N: usize>(members: [(&str, Value); N]) -> Object {
-    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-}
-
 #[cfg(test)]
-mod tests {
-    use reknit_dialogue::{Message, Temperature};
-
-    use super::*;
-    use crate::FormatSupport;
-
-    fn target(format: FormatSupport, streaming: Streaming) -> Target {
-        Target { format, streaming, ..Target::new("a", "http://localhost", "m-1") }
-    }
-
-    #[test]
-    fn a_plain_question_sends_temperature_zero_as_zero() {
-        let request = Request::new(vec![Message::system("be \"brief\""), Message::user("hi")], 500);
-        let (body, used) = body(&target(FormatSupport::Schema, Streaming::Off), &request);
-        insta::assert_snapshot!(body, @r#"{"model":"m-1","messages":[{"role":"system","content":"be \"brief\""},{"role":"user","content":"hi"}],"temperature":0,"max_tokens":500}"#);
-        assert_eq!(used, FormatUsed::Text);
-    }
-
-    #[test]
-    fn a_stream_asks_for_its_usage() {
-        let request = Request::new(vec![], 5).with_temperature(Temperature::from_hundredths(30).unwrap());
-        let (body, used) = body(&target(FormatSupport::Json, Streaming::On), &request.with_format(Format::Json));
-        insta::assert_snapshot!(body, @r#"{"model":"m-1","messages":[],"temperature":0.3,"max_tokens":5,"response_format":{"type":"json_object"},"stream":true,"stream_options":{"include_usage":true}}"#);
-        assert_eq!(used, FormatUsed::Json);
-    }
-
-    #[test]
-    fn a_schema_is_sent_digit_for_digit() {
-        let schema = Value::parse(r#"{"type":"number","maximum":1234567890123456789012.50}"#).unwrap();
-        let request = Request::new(vec![], 5).with_format(Format::Schema { name: "amount".into(), schema });
-        let (body, used) = body(&target(FormatSupport::Schema, Streaming::Off), &request);
-        insta::assert_snapshot!(body, @r#"{"model":"m-1","messages":[],"temperature":0,"max_tokens":5,"response_format":{"type":"json_schema","json_schema":{"name":"amount","strict":false,"schema":{"type":"number","maximum":1234567890123456789012.50}}}}"#);
-        assert_eq!(used, FormatUsed::Schema);
-    }
-}
+mod tests;

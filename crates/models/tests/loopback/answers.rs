@@ -1,11 +1,11 @@
 //! Servers that answer.
 
-use reknit_dialogue::{Answer, Finish, Usage, UsageSource};
+use reknit_dialogue::{Answer, Delta, Finish, Price, Prices, Usage, UsageSource};
 use reknit_models::{Models, Target};
 use serde_json::json;
 
 use crate::server::{Act, STOP, Server, chunk, delta, response, stream_head};
-use crate::{ask, failure, question};
+use crate::{ask, failure, question, timeless};
 
 const JSON: &str = "content-type: application/json\r\n";
 
@@ -26,7 +26,7 @@ fn expected() -> Answer {
 async fn an_answer_in_one_piece_is_shown_as_one() {
     let server = Server::responding("200 OK", JSON, &body("46828.5")).await;
     let (answer, pieces) = ask(server.target_in_one_piece()).await;
-    assert_eq!(answer, Ok(expected()));
+    assert_eq!(timeless(answer), Ok(expected()));
     assert_eq!(pieces, ["46828.5"]);
 }
 
@@ -38,7 +38,7 @@ async fn a_streamed_answer_is_shown_as_it_comes_and_is_the_same_answer() {
         format!("data: {first}\n\n: alive\n\n{}{}{STOP}data: {usage}\n\ndata: [DONE]\n\n", delta("46"), delta("828.5"));
     let server = Server::streaming(&stream).await;
     let (answer, pieces) = ask(server.target()).await;
-    assert_eq!(answer, Ok(expected()));
+    assert_eq!(timeless(answer), Ok(expected()));
     assert_eq!(pieces, ["46", "828.5"]);
 }
 
@@ -64,7 +64,7 @@ async fn what_goes_over_the_wire_is_what_was_configured() {
 #[tokio::test]
 async fn a_server_may_answer_in_the_other_form() {
     let whole = Server::responding("200 OK", JSON, &body("46828.5")).await;
-    assert_eq!(ask(whole.target()).await.0, Ok(expected()));
+    assert_eq!(timeless(ask(whole.target()).await.0), Ok(expected()));
 
     let stream = Server::streaming(&format!("{}{STOP}data: [DONE]\n\n", delta("yes"))).await;
     let (answer, pieces) = ask(stream.target_in_one_piece()).await;
@@ -139,7 +139,7 @@ async fn dropping_the_question_closes_the_connection() {
         let models = Models::new(vec![server.target()]).unwrap();
         let request = question();
         let name = "a".into();
-        let mut ignore = |_: &str| {};
+        let mut ignore = |_: Delta<'_>| {};
         {
             let asking = models.ask(&name, &request, &mut ignore);
             tokio::select! {
@@ -170,4 +170,24 @@ async fn a_question_that_cannot_fit_is_not_sent() {
         "too long for the model: not sent: 24 characters cannot fit into 2 tokens"
     );
     assert_eq!(server.requests(), 0);
+}
+
+#[tokio::test]
+async fn an_answer_without_words_is_an_answer() {
+    for body in ["{\"choices\":[]}", "{\"choices\":[{\"message\":{\"content\":null}}]}"] {
+        let server = Server::responding("200 OK", JSON, body).await;
+        let answer = ask(server.target_in_one_piece()).await.0.unwrap();
+        let failure = answer.words().unwrap_err();
+        assert_eq!(failure.to_string(), "invalid response: no text (finish reason `unstated`)");
+    }
+}
+
+#[tokio::test]
+async fn what_the_server_calls_the_exchange_is_kept_and_what_it_costs_is_known() {
+    let head = format!("{JSON}x-request-id: req-7\r\n");
+    let server = Server::responding("200 OK", &head, &body("ok")).await;
+    let prices = Prices::new(Price::from_micros(1_000_000), Price::from_micros(2_000_000));
+    let answer = ask(Target { prices: Some(prices), ..server.target() }).await.0.unwrap();
+    assert_eq!(answer.request_id.as_deref(), Some("req-7"));
+    assert_eq!(answer.cost.unwrap().to_string(), "0.000018");
 }

@@ -7,7 +7,7 @@ mod limits;
 mod refusals;
 mod server;
 
-use reknit_dialogue::{Answer, Failure, Message, Request};
+use reknit_dialogue::{Answer, Delta, Failure, Message, Request};
 use reknit_models::{Models, Target};
 
 fn question() -> Request {
@@ -19,8 +19,20 @@ async fn ask(target: Target) -> (Result<Answer, Failure>, Vec<String>) {
     let name = target.name.clone();
     let models = Models::new(vec![target]).unwrap();
     let mut pieces = Vec::new();
-    let result = models.ask(&name, &question(), &mut |piece| pieces.push(piece.to_owned())).await;
+    let mut show = |delta: Delta<'_>| match delta {
+        Delta::Text(words) => pieces.push(words.to_owned()),
+        other => pieces.push(format!("{other:?}")),
+    };
+    let result = models.ask(&name, &question(), &mut show).await;
     (result, pieces)
+}
+
+/// The answer without how long it took, which no test can know.
+fn timeless(answer: Result<Answer, Failure>) -> Result<Answer, Failure> {
+    answer.map(|answer| {
+        assert!(answer.timings.is_some_and(|timings| timings.first_byte_ms <= timings.total_ms), "{answer:?}");
+        Answer { timings: None, ..answer }
+    })
 }
 
 /// Asks one target, which is going to fail.

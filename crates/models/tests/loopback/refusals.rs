@@ -4,8 +4,8 @@ use reknit_dialogue::ErrorClass;
 use reknit_models::Target;
 use serde_json::json;
 
-use crate::failure;
 use crate::server::{Act, STOP, Server, chunk, delta, stream_head};
+use crate::{ask, failure};
 
 const JSON: &str = "content-type: application/json\r\n";
 
@@ -122,5 +122,6 @@ async fn a_refusal_without_end_is_read_to_a_length() {
 async fn a_refusal_by_the_model_comes_with_its_words() {
     let refusal = "data: {\"choices\":[{\"delta\":{\"refusal\":\"I cannot.\"},\"finish_reason\":\"stop\"}]}\n\n";
     let server = Server::new([stream_head(), chunk(refusal), chunk("")]).await;
-    assert_eq!(failure(server.target()).await.to_string(), "refused for its content: I cannot.");
+    let answer = ask(server.target()).await.0.unwrap();
+    assert_eq!(answer.words().unwrap_err().to_string(), "refused for its content: I cannot.");
 }
