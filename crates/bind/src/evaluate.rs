@@ -12,6 +12,7 @@ mod work;
 use std::borrow::Cow;
 
 use reknit_protocol::{Path, Value};
+use serde::Serialize;
 
 pub(crate) use halt::{Halt, Outcome};
 pub(crate) use work::Work;
@@ -23,9 +24,10 @@ use crate::{Change, Exactness, Expression, Reason, Sources};
 use operand::describe;
 
 /// What an expression gave.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluated {
     /// The value.
+    #[serde(with = "reknit_protocol::exact")]
     pub value: Value,
     /// What went into it, in the order it came up.
     pub inputs: Vec<Input>,

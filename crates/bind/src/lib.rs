@@ -80,7 +80,8 @@
 //!   expression, and a fixed amount of work to a step.
 //!
 //! [`Function`] lists the functions, [`Reason`] everything that can keep a parameter from its value, [`TemplateProblem`]
-//! everything that can be wrong with a text. [`correct`] applies what a model says should be different.
+//! everything that can be wrong with a text. [`correct`] applies what a model says should be different, [`project_results`]
+//! says what it may see.
 
 mod bind;
 mod change;
@@ -94,6 +95,7 @@ mod ids;
 mod lookup;
 mod parameters;
 mod path_text;
+mod project;
 mod provenance;
 mod reason;
 mod reference;
@@ -110,6 +112,7 @@ pub use error::{ParametersError, TemplateError, TemplateProblem};
 pub use evaluate::Evaluated;
 pub use expression::{Expression, Function};
 pub use parameters::Parameters;
+pub use project::{project, project_results};
 pub use provenance::{Input, InputSource, NestedPart, Provenance};
 pub use reason::{Available, Fault, Reason, Unbound};
 pub use reference::Reference;

@@ -1,9 +1,13 @@
 //! What can be typed.
 
+mod eval;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+
+pub(crate) use eval::EvalArguments;
 
 macro_rules! examples {
     () => {
@@ -95,6 +99,9 @@ pub(crate) enum Command {
     /// Read JSON from a model's answer and mend what is broken
     #[command(long_about = REPAIR, after_help = REPAIR_EXAMPLES, after_long_help = REPAIR_DETAILS)]
     Repair(RepairArguments),
+    /// Evaluate an expression over a JSON document
+    #[command(long_about = eval::ABOUT, after_help = eval::EXAMPLES, after_long_help = eval::DETAILS)]
+    Eval(EvalArguments),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {

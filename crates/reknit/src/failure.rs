@@ -27,6 +27,15 @@ pub(crate) enum Failure {
     Read { input: Input, excerpt: Option<Excerpt>, source: Box<ReadError> },
     #[error("cannot use `{}` as a schema", .path.display())]
     Schema { path: PathBuf, excerpt: Option<Excerpt>, source: Box<BadSchema> },
+    #[error("{input} is not JSON")]
+    Document { input: Input, excerpt: Excerpt, source: Box<ParseError> },
+    #[error("{what}")]
+    Expression {
+        what: &'static str,
+        excerpt: Option<Excerpt>,
+        hint: Option<String>,
+        source: Box<dyn Error + Send + Sync>,
+    },
     #[error("cannot write the answer")]
     Write(#[source] io::Error),
     #[error("cannot use the configuration")]
@@ -101,6 +110,8 @@ impl Failure {
             Self::NotText { .. }
             | Self::TooLong { .. }
             | Self::Read { .. }
+            | Self::Document { .. }
+            | Self::Expression { .. }
             | Self::Plan { .. }
             | Self::Open(_)
             | Self::Journal(_)

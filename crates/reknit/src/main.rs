@@ -4,6 +4,7 @@ mod cli;
 mod completions;
 mod demo;
 mod drive;
+mod eval;
 mod excerpt;
 mod explain;
 mod failure;
@@ -36,6 +37,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
         Command::Ask { request, work, drive } => work::block_on(start::ask(request, &work, &drive)),
         Command::Run { plan, work, drive } => work::block_on(start::run(&plan, &work, &drive)),

@@ -64,7 +64,10 @@ fn problems(misfit: &Misfit) -> Vec<String> {
 
 fn excerpt(failure: &Failure) -> Option<&Excerpt> {
     match failure {
-        Failure::Read { excerpt, .. } | Failure::Schema { excerpt, .. } => excerpt.as_ref(),
+        Failure::Read { excerpt, .. } | Failure::Schema { excerpt, .. } | Failure::Expression { excerpt, .. } => {
+            excerpt.as_ref()
+        }
+        Failure::Document { excerpt, .. } => Some(excerpt),
         _ => None,
     }
 }
@@ -84,7 +87,8 @@ fn hint(failure: &Failure) -> Option<String> {
             let path = shell_word(&path.display().to_string());
             Some(format!("see how it could be mended with `reknit repair --explain {path}`"))
         }
-        Failure::Usage { hint, .. } => hint.clone(),
+        Failure::Document { input, .. } => Some(document_hint(input)),
+        Failure::Usage { hint, .. } | Failure::Expression { hint, .. } => hint.clone(),
         Failure::Open(error) => Some(error.hint()),
         Failure::Drive(error) => drive_hint(error),
         Failure::Send(error) => send_hint(error),
@@ -135,6 +139,10 @@ fn read_hint(input: &Input, error: &ReadError) -> Option<String> {
         | ReadError::TooDeep { .. }
         | ReadError::TooLarge { .. } => None,
     }
+}
+
+fn document_hint(input: &Input) -> String {
+    format!("see how it could be mended with `reknit repair --explain{}`", input.as_argument())
 }
 
 /// The nearest folder above a path that is there.

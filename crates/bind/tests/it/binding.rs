@@ -9,6 +9,9 @@ const CONVERT: &str = r#"{"type": "object", "required": ["amount", "to"], "addit
     "amount": {"type": "number"}, "to": {"type": "string"}, "note": {"type": "string"}, "limit": {"type": "integer"},
     "maybe": {"type": ["string", "null"]}, "nested": {"type": "object", "properties": {"n": {"type": "number"}}}}}"#;
 
+const CONVERT_FROM: &str = r#"{"type": "object", "required": ["from", "to", "amount"], "additionalProperties": false, "properties": {
+    "from": {"type": "string"}, "to": {"type": "string"}, "amount": {"type": "number"}}}"#;
+
 fn quote() -> Results {
     Results::new(r#"{"quote": {"price": 468.285, "text": "468.285", "none": null, "word": "abc"}}"#)
 }
@@ -118,6 +121,16 @@ fn arithmetic_outside_strings_is_calculated_as_it_was_read() {
     let bound = bound(bound_to(&reading.value.to_string(), &quote(), Some(&schema(CONVERT))));
     assert_eq!(bound.parameters.to_string(), r#"{"amount":46828.5,"to":"KRW","limit":6}"#);
     assert!(matches!(bound.origin("limit"), Some(Provenance::Expression { .. })));
+}
+
+#[test]
+fn a_plan_that_multiplies_a_reference_outside_of_strings_gives_the_product() {
+    let text = "```json\n{\n  \"from\": \"USD\",\n  \"to\": \"KRW\",\n  \"amount\": 100 * \"{{step-1.response.price}}\"\n}\n```";
+    let reading = reknit_salvage::read(text, &reknit_salvage::ReadOptions::default()).expect("it can be read");
+    let results = Results::new(r#"{"step-1": {"symbol": "TSLA", "price": 468.285}}"#);
+    let bound = bound(bound_to(&reading.value.to_string(), &results, Some(&schema(CONVERT_FROM))));
+    assert_eq!(bound.parameters.to_string(), r#"{"from":"USD","to":"KRW","amount":46828.5}"#);
+    assert!(matches!(bound.origin("amount"), Some(Provenance::Expression { exact: Exactness::Exact, .. })));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use reknit_bind::{Binding, Expression, Parameters, Sources, Template, bind, correct};
+use reknit_bind::{Binding, Exactness, Expression, Parameters, Sources, Template, bind, correct, project};
 use reknit_protocol::{Object, StepId, Value};
 use reknit_salvage::Schema;
 
@@ -118,6 +118,59 @@ proptest! {
         let text = format!("{a} + {b} - {b} == {a}");
         let value = Expression::parse(&text, &[]).expect("it parses").evaluate(&BTreeMap::new()).expect("it has a value");
         prop_assert_eq!(value.value, Value::Bool(true));
+    }
+
+    #[test]
+    fn a_division_says_whether_it_was_rounded(a in -1_000_000_i64..1_000_000, b in 1_i64..100_000) {
+        let expression = Expression::parse(&format!("{a} / {b}"), &[]).expect("it parses");
+        let quotient = expression.evaluate(&BTreeMap::new()).expect("it has a value");
+        let back = Expression::parse(&format!("{} * {b} == {a}", quotient.value), &[]).expect("it parses");
+        let is_exact = back.evaluate(&BTreeMap::new()).expect("it has a value").value == Value::Bool(true);
+        prop_assert!(is_exact || quotient.exact == Exactness::Inexact, "{} / {} = {}", a, b, quotient.value);
+    }
+
+    #[test]
+    fn no_digit_is_lost_on_any_way(whole in "[1-9][0-9]{15,29}", fraction in "[0-9]{0,3}[1-9]", is_whole in any::<bool>()) {
+        let number = if is_whole { whole } else { format!("{whole}.{fraction}") };
+        let sources = BTreeMap::from([(StepId::from("s"), Value::parse(&format!(r#"{{"a": {number}, "t": "{number}"}}"#)).expect("it is JSON"))]);
+        let plan = Object::from([
+            ("reference", "{{s.a}}".into()),
+            ("from_text", "{{s.t}}".into()),
+            ("sum", "{{s.a + 0}}".into()),
+            ("text", "{{s.a}}!".into()),
+            ("list", Value::Array(vec!["{{s.a}}".into()])),
+        ]);
+        let under = schema(r#"{"required": ["a"], "properties": {"a": {"type": "number"}, "from_text": {"type": "number"}}}"#);
+        let parameters = Parameters::parse(&plan, &["s".into()]).expect("it parses");
+        let Binding::Bound(bound) = bind(&parameters, &sources, &["s".into()], Some(&under)) else { panic!("it binds") };
+        let expected = format!(
+            r#"{{"reference":{number},"from_text":{number},"sum":{number},"text":"{number}!","list":[{number}],"a":{number}}}"#
+        );
+        prop_assert_eq!(bound.parameters.to_string(), expected);
+    }
+
+    #[test]
+    fn wiring_does_not_depend_on_the_order_of_steps(bodies in prop::collection::vec(value(), 8), seed in any::<prop::sample::Index>()) {
+        let sources = results(bodies);
+        let none = Parameters::parse(&Object::new(), &[]).expect("it parses");
+        let mut order = ids(&IDS);
+        let first = bind(&none, &sources, &order, Some(&*SCHEMA));
+        order.rotate_left(seed.index(IDS.len()));
+        order.reverse();
+        let second = bind(&none, &sources, &order, Some(&*SCHEMA));
+        prop_assert_eq!(without_order(Some(&first)), without_order(Some(&second)));
+    }
+
+    #[test]
+    fn what_is_shown_of_a_value_is_json_within_its_bounds(value in value(), limit in 5_usize..200, wanted in "[a-c]|data") {
+        let shown = project(&value, limit, &[&wanted]);
+        let text = shown.to_string();
+        prop_assert!(text.len() <= limit, "{} bytes of {}: {}", text.len(), limit, text);
+        prop_assert_eq!(Value::parse(&text), Ok(shown.clone()));
+        prop_assert_eq!(project(&value, limit, &[&wanted]), shown.clone());
+        if value.to_string().len() <= limit {
+            prop_assert_eq!(shown, value);
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod any;
 mod binding;
+mod coercions;
 mod corrections;
 mod defects;
 mod errors;
@@ -13,7 +14,9 @@ mod functions;
 mod kit;
 mod laws;
 mod limits;
+mod projections;
 mod references;
 mod serial;
+mod substitutions;
 mod templates;
 mod wiring;

@@ -25,6 +25,7 @@ fn of_the_program() {
       tools        Look at the tools
       demo         See a run break and be mended: four tools on loopback, no key needed
       repair       Read JSON from a model's answer and mend what is broken
+      eval         Evaluate an expression over a JSON document
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
 
