@@ -5,8 +5,9 @@
 //!            v                                               |
 //! Rotation::target() -> one attempt -> Answer  -> succeeded()  the counters start again
 //!                            |                               ^
-//!                            '-------> Failure -> failed() --+--> Next::Ask | Next::Wait
-//!                                                            '--> Next::GiveUp
+//!        |                   '-------> Failure -> failed() --+--> Next::Ask | Next::Wait
+//!        |                                                   |
+//!        '-- its Gate is shut: no attempt ----> closed() ----'--> Next::GiveUp
 //! ```
 //!
 //! The attempt itself is somebody else's: nothing here has a clock, a network or an `await`. All types are plain data
@@ -26,13 +27,14 @@
 //! ```
 //!
 //! Where to go next: [`Request`] and [`Answer`] for one exchange, [`Failure`] and [`classify`] for one that went wrong,
-//! [`Rotation`] for several attempts, [`Prices`] for what they cost.
+//! [`Rotation`] for several attempts, [`Gate`] for what all who ask the same target share, [`Prices`] for what they cost.
 
 mod answer;
 mod class;
 mod classify;
 mod delta;
 mod failure;
+mod gate;
 mod message;
 mod name;
 mod price;
@@ -48,6 +50,7 @@ pub use class::ErrorClass;
 pub use classify::{Evidence, classify};
 pub use delta::Delta;
 pub use failure::Failure;
+pub use gate::{CallOutcome, Entry, Gate, GateRules, Pass};
 pub use message::{Message, Role, Seal, Thought, ToolCall, ToolCallId};
 pub use name::TargetName;
 pub use price::{Money, Price, PriceError, Prices};

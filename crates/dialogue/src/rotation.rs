@@ -1,7 +1,10 @@
 //! Who is asked next.
 
+mod advance;
 mod outcome;
+mod prefer;
 mod rules;
+mod seat;
 #[cfg(test)]
 mod tests;
 
@@ -9,14 +12,25 @@ use serde::{Deserialize, Serialize};
 
 pub use outcome::{GiveUp, Next};
 pub use rules::{OnAuthError, Policy, Rules};
+use seat::Seat;
 
 use crate::{ErrorClass, Failure, TargetName};
 
 /// Who is asked next, over several attempts at one question.
 ///
-/// Under [`Policy::Advance`] every failed attempt moves on to the next target, round and round, until the attempts are
-/// spent. There is no wait as long as some target has not said that it is at its limit; when all have, the wait is the
-/// longest that any of them is due, and no wait is ever made without an attempt behind it.
+/// | after | [`Policy::Advance`] | [`Policy::PreferPrimary`] |
+/// |---|---|---|
+/// | a rate limit | the next target; when all are at their limit, the longest wait that any of them is due | the same target after its wait, once, if that is short; else the next |
+/// | a broken connection, a broken server | the next target | the same target, once, unless a part of the answer had come; else the next |
+/// | a limit of time, an answer that is none | the next target | the next target |
+/// | a refused request | the next target | the next target; this one is not asked that question again |
+/// | a question that is too long | the next target | the next target that is not known to be as small |
+/// | a refusal for the content | the next target | the end |
+/// | a refused key, an empty account | the end, or the next target for good | the same |
+/// | a target that rests ([`Rotation::closed`]) | the next target; when all rest or are at their limit, a wait | the next target; when all rest, a wait for the first that wakes |
+///
+/// Both wrap round until the attempts are spent, and no wait is ever made without an attempt behind it. The next
+/// question begins at the first target again.
 ///
 /// It is told what happened and says what to do; it never acts. It can be written down at any point and goes on from
 /// there.
@@ -26,23 +40,17 @@ pub struct Rotation {
     seats: Vec<Seat>,
     cursor: usize,
     attempts: u32,
+    /// How often all targets were waited for because they rested. As many as attempts are allowed, so that it ends.
+    rests: u32,
     deadline_ms: Option<u64>,
     gave_up: Option<GiveUp>,
-}
-
-/// One target in the round.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Seat {
-    target: TargetName,
-    /// The wait it is due, if the last thing it said was that it is at its limit, and nobody has waited since.
-    limited_ms: Option<u64>,
 }
 
 impl Rotation {
     /// Starts at the first target. A name may stand twice; it is then asked twice in a round.
     pub fn new(targets: Vec<TargetName>, rules: Rules) -> Self {
-        let seats = targets.into_iter().map(|target| Seat { target, limited_ms: None }).collect();
-        let mut rotation = Self { rules, seats, cursor: 0, attempts: 0, deadline_ms: None, gave_up: None };
+        let seats = targets.into_iter().map(Seat::new).collect();
+        let mut rotation = Self { rules, seats, cursor: 0, attempts: 0, rests: 0, deadline_ms: None, gave_up: None };
         rotation.restart();
         rotation
     }
@@ -79,8 +87,28 @@ impl Rotation {
             return Next::GiveUp(reason.clone());
         }
         self.attempts = self.attempts.saturating_add(1);
+        if failure.class.fatal() {
+            if self.rules.on_auth_error == OnAuthError::End || !self.has_another() {
+                return self.give_up(GiveUp::Fatal(failure.class));
+            }
+            self.drop_target();
+        }
         match self.rules.policy {
             Policy::Advance => self.advance(failure, now_ms),
+            Policy::PreferPrimary => self.prefer(failure, now_ms),
+        }
+    }
+
+    /// [`Rotation::target`] was not asked, for it rests until that moment: its [`Gate`](crate::Gate) is closed. What now?
+    ///
+    /// This is no attempt. Only waiting until anybody can be asked again is counted, and not endless.
+    pub fn closed(&mut self, until_ms: u64, now_ms: u64) -> Next {
+        if let Some(reason) = &self.gave_up {
+            return Next::GiveUp(reason.clone());
+        }
+        match self.rules.policy {
+            Policy::Advance => self.advance_past(until_ms, now_ms),
+            Policy::PreferPrimary => self.prefer_another(until_ms, now_ms),
         }
     }
 
@@ -94,7 +122,10 @@ impl Rotation {
     pub fn restart(&mut self) {
         self.cursor = 0;
         self.attempts = 0;
-        self.clear_limits();
+        self.rests = 0;
+        for seat in &mut self.seats {
+            *seat = Seat::new(seat.target.clone());
+        }
         self.gave_up = if self.seats.is_empty() {
             Some(GiveUp::NoTargets)
         } else if self.rules.attempts == 0 {
@@ -104,60 +135,30 @@ impl Rotation {
         };
     }
 
-    fn advance(&mut self, failure: &Failure, now_ms: u64) -> Next {
-        if failure.class.fatal() {
-            if self.rules.on_auth_error == OnAuthError::End || !self.has_another() {
-                return self.give_up(GiveUp::Fatal(failure.class));
-            }
-            self.drop_target();
-        } else {
-            self.move_on(failure);
-        }
-        if self.attempts >= self.rules.attempts {
-            return self.give_up(GiveUp::AttemptsSpent { attempts: self.attempts });
-        }
-        let wait = self.wait_due();
-        let next_at = now_ms.saturating_add(wait.unwrap_or(0));
-        if self.deadline_ms.is_some_and(|deadline| next_at >= deadline) {
-            return self.give_up(GiveUp::Deadline);
-        }
-        match wait {
-            None => Next::Ask,
-            Some(ms) => {
-                self.clear_limits();
-                Next::Wait { ms }
-            }
-        }
+    /// The end, if as many attempts as are allowed have failed.
+    fn spent(&self) -> Option<GiveUp> {
+        (self.attempts >= self.rules.attempts).then_some(GiveUp::AttemptsSpent { attempts: self.attempts })
     }
 
-    /// Notes what the target has said and goes on to the next seat.
-    fn move_on(&mut self, failure: &Failure) {
-        let limited_ms = match failure.class {
-            ErrorClass::RateLimit => Some(self.wait_for(failure)),
-            _ => None,
-        };
-        if let Some(seat) = self.seats.get_mut(self.cursor) {
-            seat.limited_ms = limited_ms;
-        }
-        self.cursor = if self.cursor + 1 < self.seats.len() { self.cursor + 1 } else { 0 };
-    }
-
-    /// The provider's own wait, else a second for each attempt so far; never less or more than the rules allow.
-    fn wait_for(&self, failure: &Failure) -> u64 {
-        let asked = failure.retry_after_ms.unwrap_or_else(|| u64::from(self.attempts).saturating_mul(1000));
+    /// The provider's own wait, else a second for each attempt; never less or more than the rules allow.
+    fn wait_for(&self, failure: &Failure, attempts: u32) -> u64 {
+        let asked = failure.retry_after_ms.unwrap_or_else(|| u64::from(attempts).saturating_mul(1000));
         // Not `clamp`, which panics when someone has set the least above the most.
         asked.max(self.rules.min_wait_ms).min(self.rules.max_wait_ms)
     }
 
-    /// The longest wait, if every target in the round is at its limit.
-    fn wait_due(&self) -> Option<u64> {
-        self.seats.iter().map(|seat| seat.limited_ms).try_fold(0, |longest, wait| wait.map(|wait| longest.max(wait)))
+    /// Asks or waits, unless that would be too late.
+    fn next_after(&mut self, wait_ms: u64, now_ms: u64) -> Next {
+        if self.deadline_ms.is_some_and(|deadline| now_ms.saturating_add(wait_ms) >= deadline) {
+            return self.give_up(GiveUp::Deadline);
+        }
+        if wait_ms == 0 { Next::Ask } else { Next::Wait { ms: wait_ms } }
     }
 
-    fn clear_limits(&mut self) {
-        for seat in &mut self.seats {
-            seat.limited_ms = None;
-        }
+    /// Counts a wait for targets that rest. Says whether there may be another.
+    fn may_rest(&mut self) -> bool {
+        self.rests = self.rests.saturating_add(1);
+        self.rests <= self.rules.attempts
     }
 
     /// Whether a target of another name is left.

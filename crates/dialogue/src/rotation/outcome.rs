@@ -35,6 +35,9 @@ pub enum GiveUp {
     /// The next attempt would begin too late.
     #[error("the next attempt would begin after the deadline")]
     Deadline,
+    /// Every target was resting, as often as it was looked at.
+    #[error("every model is resting")]
+    Resting,
     /// There is nobody to ask.
     #[error("there is no model to ask")]
     NoTargets,

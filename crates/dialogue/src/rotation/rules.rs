@@ -1,6 +1,10 @@
 //! What a rotation keeps to.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use crate::TargetName;
 
 /// What a rotation keeps to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,14 +15,25 @@ pub struct Rules {
     pub attempts: u32,
     /// What follows when a key or an account is refused.
     pub on_auth_error: OnAuthError,
-    /// The shortest wait after a round of rate limits.
+    /// The shortest wait after a rate limit.
     pub min_wait_ms: u64,
-    /// The longest one; it wins where the shortest is longer.
+    /// The longest wait; it wins where the shortest is longer.
     pub max_wait_ms: u64,
+    /// The longest wait for which [`Policy::PreferPrimary`] stays with a target instead of asking the next one.
+    pub short_wait_ms: u64,
+    /// How many tokens targets can read, where that is known: a question that is too long for one goes on to a larger one.
+    pub windows: BTreeMap<TargetName, u32>,
+}
+
+impl Rules {
+    /// The rules of [`Policy::PreferPrimary`]: as the default, with six attempts, for each target may get a second one.
+    pub fn prefer_primary() -> Self {
+        Self { policy: Policy::PreferPrimary, attempts: 6, ..Self::default() }
+    }
 }
 
 impl Default for Rules {
-    /// Three attempts, waits of 1 to 60 seconds, the end at a refused key.
+    /// [`Policy::Advance`], three attempts, waits of 1 to 60 seconds, the end at a refused key.
     fn default() -> Self {
         Self {
             policy: Policy::Advance,
@@ -26,6 +41,8 @@ impl Default for Rules {
             on_auth_error: OnAuthError::End,
             min_wait_ms: 1_000,
             max_wait_ms: 60_000,
+            short_wait_ms: 5_000,
+            windows: BTreeMap::new(),
         }
     }
 }
@@ -36,6 +53,8 @@ impl Default for Rules {
 pub enum Policy {
     /// Every failed attempt moves on to the next target.
     Advance,
+    /// Each target gets a second attempt where that can help; the next one is asked only then.
+    PreferPrimary,
 }
 
 /// What follows when a target refuses its key, or its account has nothing left.

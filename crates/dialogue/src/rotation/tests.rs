@@ -1,3 +1,6 @@
+mod closed;
+mod prefer;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -160,6 +163,7 @@ fn the_reasons_are_sentences() {
         (GiveUp::AttemptsSpent { attempts: 3 }, "no answer after 3 attempts"),
         (GiveUp::Fatal(ErrorClass::AuthError), "no further attempt after auth_error"),
         (GiveUp::Deadline, "the next attempt would begin after the deadline"),
+        (GiveUp::Resting, "every model is resting"),
         (GiveUp::NoTargets, "there is no model to ask"),
     ] {
         assert_eq!(reason.to_string(), expected);
@@ -172,11 +176,27 @@ fn any_failure() -> impl Strategy<Value = Failure> {
 }
 
 fn any_rules() -> impl Strategy<Value = Rules> {
-    (0..8_u32, prop::bool::ANY).prop_map(|(attempts, skip)| Rules {
+    let policies = prop::sample::select(vec![Policy::Advance, Policy::PreferPrimary]);
+    let windows = prop::collection::btree_map((0..5_u8).prop_map(|index| format!("t{index}").into()), 1..4_u32, 0..5);
+    (0..8_u32, prop::bool::ANY, policies, windows).prop_map(|(attempts, skip, policy, windows)| Rules {
+        policy,
         attempts,
         on_auth_error: if skip { OnAuthError::Skip } else { OnAuthError::End },
+        windows,
         ..Rules::default()
     })
+}
+
+/// What becomes of an attempt: it fails, or it is not made for the target rests.
+fn any_event() -> impl Strategy<Value = Result<Failure, u64>> {
+    prop_oneof![3 => any_failure().prop_map(Ok), 1 => (0..100_000_u64).prop_map(Err)]
+}
+
+fn happens(rotation: &mut Rotation, event: &Result<Failure, u64>, now_ms: u64) -> Next {
+    match event {
+        Ok(failure) => rotation.failed(failure, now_ms),
+        Err(until_ms) => rotation.closed(now_ms + until_ms, now_ms),
+    }
 }
 
 /// Names that differ, so that their order can be checked.
@@ -186,26 +206,68 @@ fn any_targets() -> impl Strategy<Value = Vec<TargetName>> {
 
 proptest! {
     #[test]
-    fn it_ends_within_its_attempts_and_waits_within_its_bounds(
+    fn it_ends_within_its_attempts_and_its_waits_and_no_wait_is_without_an_attempt_behind_it(
         targets in any_targets(),
         rules in any_rules(),
-        failures in prop::collection::vec(any_failure(), 12),
+        events in prop::collection::vec(any_event(), 200),
     ) {
-        let mut rotation = Rotation::new(targets, rules.clone());
-        let mut attempts = 0;
-        for failure in &failures {
+        let mut rotation = Rotation::new(targets.clone(), rules.clone());
+        let (mut attempts, mut waits, mut now_ms) = (0, 0, 0);
+        for event in &events {
             if rotation.target().is_none() {
                 break;
             }
-            attempts += 1;
-            if let Next::Wait { ms } = rotation.failed(failure, 0) {
-                prop_assert!((rules.min_wait_ms..=rules.max_wait_ms).contains(&ms));
+            attempts += u32::from(event.is_ok());
+            if let Next::Wait { ms } = happens(&mut rotation, event, now_ms) {
+                prop_assert!(ms >= 1 && ms <= rules.max_wait_ms);
                 prop_assert!(rotation.target().is_some(), "a wait without an attempt behind it");
                 prop_assert!(attempts < rules.attempts);
+                waits += 1;
+                now_ms += ms;
             }
         }
         prop_assert!(attempts <= rules.attempts);
+        prop_assert!(waits <= 2 * rules.attempts);
         prop_assert_eq!(rotation.target().is_none(), rotation.gave_up().is_some());
+        prop_assert!(rotation.gave_up().is_some(), "it does not end");
+    }
+
+    #[test]
+    fn a_target_with_a_refused_key_is_never_asked_again(
+        targets in any_targets(),
+        rules in any_rules(),
+        events in prop::collection::vec(any_event(), 60),
+    ) {
+        let skips = rules.on_auth_error == OnAuthError::Skip;
+        let mut rotation = Rotation::new(targets, rules);
+        let mut refused = std::collections::BTreeSet::new();
+        for event in &events {
+            let Some(asked) = rotation.target().cloned() else { break };
+            prop_assert!(!refused.contains(&asked));
+            if matches!(event, Ok(failure) if failure.class.fatal()) {
+                refused.insert(asked);
+            }
+            happens(&mut rotation, event, 0);
+        }
+        // Nor by the next question, as long as there is another to go on with.
+        rotation.restart();
+        let left = rotation.seats.len();
+        prop_assert!(!skips || left <= 1 || rotation.target().is_none_or(|asked| !refused.contains(asked)));
+    }
+
+    #[test]
+    fn the_next_question_begins_at_the_first_target_that_is_left(
+        targets in any_targets(),
+        rules in any_rules(),
+        events in prop::collection::vec(any_event(), 12),
+    ) {
+        let mut rotation = Rotation::new(targets, rules.clone());
+        for event in &events {
+            happens(&mut rotation, event, 0);
+        }
+        rotation.succeeded();
+        let left = rotation.seats.iter().map(|seat| seat.target.clone()).collect();
+        prop_assert_eq!(rotation, Rotation::new(left, rules));
     }
 
     #[test]
@@ -252,13 +314,13 @@ proptest! {
     fn written_down_and_read_back_it_goes_on_as_if_nothing_had_happened(
         targets in any_targets(),
         rules in any_rules(),
-        failures in prop::collection::vec(any_failure(), 12),
+        events in prop::collection::vec(any_event(), 12),
     ) {
         let mut kept = Rotation::new(targets, rules);
         let mut restored = kept.clone();
-        for failure in &failures {
+        for event in &events {
             restored = serde_json::from_str(&serde_json::to_string(&restored).unwrap()).unwrap();
-            prop_assert_eq!(kept.failed(failure, 7), restored.failed(failure, 7));
+            prop_assert_eq!(happens(&mut kept, event, 7), happens(&mut restored, event, 7));
         }
         prop_assert_eq!(kept, restored);
     }
