@@ -118,7 +118,8 @@ pub async fn hold(url: &str, folder: &Path, runs: &str, at_once: &str) -> Result
     let (runs, at_once): (usize, usize) = (runs.parse()?, at_once.parse()?);
     let files = allow_many_files()?.saturating_sub(OTHER_FILES);
     let at_once = at_once.min(usize::try_from(files)?);
-    let limits = CallLimits { in_all: at_once.max(CallLimits::default().in_all), per_tool: at_once };
+    let usual = CallLimits::default();
+    let limits = CallLimits { in_all: at_once.max(usual.in_all), per_tool: at_once, ..usual };
     let world = World::new(url, folder).await?;
     world.call("close", "{}").await?;
     let begun = Arc::new(AtomicUsize::new(0));

@@ -46,6 +46,16 @@ impl Spent {
         Ok(())
     }
 
+    /// A call that was paid for and not made.
+    pub(crate) fn give_back_tool_call(&mut self) {
+        self.tool_calls = self.tool_calls.saturating_sub(1);
+    }
+
+    /// A question that was paid for and not asked.
+    pub(crate) fn give_back_model_call(&mut self) {
+        self.model_calls = self.model_calls.saturating_sub(1);
+    }
+
     /// Pays for a question. One is kept for the answer, if a model is to write it.
     pub(crate) fn take_model_call(
         &mut self,

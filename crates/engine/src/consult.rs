@@ -95,7 +95,18 @@ impl Consultation {
 
     /// The model did not answer.
     pub(crate) fn failed(&mut self, failure: &Failure, now_ms: i64) -> AfterFailure {
-        match self.rotation.failed(failure, u64::try_from(now_ms).unwrap_or(0)) {
+        let next = self.rotation.failed(failure, u64::try_from(now_ms).unwrap_or(0));
+        self.after(next, now_ms, failure)
+    }
+
+    /// The model was not asked: it rests. Nothing was paid for, and nothing is counted.
+    pub(crate) fn closed(&mut self, until_ms: i64, now_ms: i64) -> AfterFailure {
+        let next = self.rotation.closed(u64::try_from(until_ms).unwrap_or(0), u64::try_from(now_ms).unwrap_or(0));
+        self.after(next, now_ms, "no model was asked")
+    }
+
+    fn after(&mut self, next: Next, now_ms: i64, what: impl std::fmt::Display) -> AfterFailure {
+        match next {
             Next::Ask => {
                 self.asked += 1;
                 AfterFailure::AskNext
@@ -104,7 +115,15 @@ impl Consultation {
                 self.stage = Stage::Waiting { until_ms: now_ms.saturating_add_unsigned(ms) };
                 AfterFailure::Wait
             }
-            Next::GiveUp(reason) => AfterFailure::GiveUp(format!("{failure}; {reason}")),
+            Next::GiveUp(reason) => AfterFailure::GiveUp(format!("{what}; {reason}")),
+        }
+    }
+
+    /// Until when nobody is asked, if that is so.
+    pub(crate) fn waits_until_ms(&self) -> Option<i64> {
+        match self.stage {
+            Stage::Asking => None,
+            Stage::Waiting { until_ms } => Some(until_ms),
         }
     }
 

@@ -57,6 +57,13 @@ pub enum What {
         /// Why not.
         failure: TransportFailure,
     },
+    /// An effect was not begun: what it needs rests, or is at its limit, for all who want it. Nothing was sent.
+    GateClosed {
+        /// The effect.
+        effect: EffectId,
+        /// When it may be tried again, in milliseconds since 1970.
+        until_ms: i64,
+    },
     /// A wait is over.
     Woke {
         /// The effect that waited.
@@ -95,6 +102,7 @@ impl What {
             Self::ModelFailed { .. } => "model_failed",
             Self::ToolAnswered { .. } => "tool_answered",
             Self::ToolFailed { .. } => "tool_failed",
+            Self::GateClosed { .. } => "gate_closed",
             Self::Woke { .. } => "woke",
             Self::PersonDecided { .. } => "person_decided",
             Self::Interrupted { .. } => "interrupted",

@@ -12,6 +12,7 @@
 
 mod advising;
 mod ending;
+mod gates;
 mod planning;
 mod resuming;
 mod scheduling;
@@ -98,6 +99,7 @@ impl Run {
                 self.stop(Stop::Exhausted(Exhausted::Time(limit)));
             }
             what => {
+                self.note_refused(what);
                 if !(self.on_planning(what) || self.on_step(what) || self.on_answering(what)) {
                     self.state.late += 1;
                 }
@@ -193,6 +195,14 @@ impl Run {
             Phase::Running => Progress::Running,
             Phase::Answering { .. } => Progress::Answering,
             Phase::Ended(_) => Progress::Ended,
+        }
+    }
+
+    /// Until when no model is asked, if the plan or the answer waits for one that is at its limit or rests.
+    pub fn model_wait_ms(&self) -> Option<i64> {
+        match &self.state.phase {
+            Phase::Planning { consultation, .. } | Phase::Answering { consultation } => consultation.waits_until_ms(),
+            Phase::Running | Phase::Ended(_) => None,
         }
     }
 

@@ -30,14 +30,18 @@ pub(crate) enum Tone {
 
 /// What a run looks like now: its steps, or what is being done about having some.
 pub(crate) fn lines(run: &Run, now_ms: i64, width: usize) -> Vec<Line> {
+    let wait = run.model_wait_ms().map(|until_ms| format!(" in {} s", seconds_left(until_ms, now_ms)));
+    let wait = wait.unwrap_or_default();
     let asking = |text: String| Line { text: one_line(&text, width), tone: Tone::Plain };
     match run.progress() {
-        Progress::Planning { attempt: 1 } => vec![asking("planning: asking a model".to_owned())],
-        Progress::Planning { attempt } => vec![asking(format!("planning: asking a model again (try {attempt})"))],
+        Progress::Planning { attempt: 1 } => vec![asking(format!("planning: asking a model{wait}"))],
+        Progress::Planning { attempt } => {
+            vec![asking(format!("planning: asking a model again{wait} (try {attempt})"))]
+        }
         Progress::Running | Progress::Ended => step_lines(&run.steps(), now_ms, width),
         Progress::Answering => {
             let mut lines = step_lines(&run.steps(), now_ms, width);
-            lines.push(asking("answering: asking a model".to_owned()));
+            lines.push(asking(format!("answering: asking a model{wait}")));
             lines
         }
     }
@@ -72,7 +76,7 @@ fn mark(state: &StepState) -> char {
     match state {
         StepState::Waiting | StepState::Queued => '·',
         StepState::Running => '>',
-        StepState::Resting { .. } => '~',
+        StepState::Resting { .. } | StepState::TurnedAway { .. } => '~',
         StepState::Mending(_) => '+',
         StepState::Asking(_) => '?',
         StepState::Done => '✓',
@@ -85,7 +89,9 @@ fn tone(state: &StepState) -> Tone {
     match state {
         StepState::Waiting | StepState::Queued | StepState::Skipped { .. } => Tone::Quiet,
         StepState::Running => Tone::Plain,
-        StepState::Resting { .. } | StepState::Mending(_) | StepState::Asking(_) => Tone::Care,
+        StepState::Resting { .. } | StepState::TurnedAway { .. } | StepState::Mending(_) | StepState::Asking(_) => {
+            Tone::Care
+        }
         StepState::Done => Tone::Good,
         StepState::Failed { .. } => Tone::Bad,
     }
@@ -100,9 +106,9 @@ fn words(step: &StepView, now_ms: i64) -> String {
         StepState::Queued => "waiting for a free place".to_owned(),
         StepState::Running if step.calls > 1 => format!("running, call {}{}", step.calls, mended(step)),
         StepState::Running => "running".to_owned(),
-        StepState::Resting { until_ms } => {
-            let left = until_ms.saturating_sub(now_ms).max(0).unsigned_abs().div_ceil(1_000);
-            format!("sent again in {left} s")
+        StepState::Resting { until_ms } => format!("sent again in {} s", seconds_left(*until_ms, now_ms)),
+        StepState::TurnedAway { until_ms } => {
+            format!("{} is resting, called in {} s", step.agent, seconds_left(*until_ms, now_ms))
         }
         StepState::Mending(rung) => format!("being mended: asking a model ({})", rung.as_str()),
         StepState::Asking(_) => "waiting for a person".to_owned(),
@@ -110,6 +116,10 @@ fn words(step: &StepView, now_ms: i64) -> String {
         StepState::Failed { reason } => format!("failed: {reason}"),
         StepState::Skipped { reason } => format!("skipped: {reason}"),
     }
+}
+
+fn seconds_left(until_ms: i64, now_ms: i64) -> u64 {
+    until_ms.saturating_sub(now_ms).max(0).unsigned_abs().div_ceil(1_000)
 }
 
 /// `, mended by schema, context`.
@@ -184,6 +194,7 @@ mod tests {
             step("c", "run", StepState::Running),
             StepView { calls: 2, mends: mended.clone(), ..step("d", "run_again", StepState::Running) },
             step("e", "rest", StepState::Resting { until_ms: 3_001 }),
+            step("k", "gate", StepState::TurnedAway { until_ms: 3_001 }),
             step("f", "mend", StepState::Mending(Rung::Context)),
             step("g", "ask", question()),
             step("가격", "done", StepState::Done),
@@ -206,6 +217,7 @@ mod tests {
         > c     run        running
         > d     run_again  running, call 2, mended by schema, context
         ~ e     rest       sent again in 3 s
+        ~ k     gate       tool is resting, called in 3 s
         + f     mend       being mended: asking a model (context)
         ? g     ask        waiting for a person
         ✓ 가격  done       done
@@ -223,6 +235,7 @@ mod tests {
         > c     run        running
         > d     run_again  running, ca…
         ~ e     rest       sent again …
+        ~ k     gate       tool is res…
         + f     mend       being mende…
         ? g     ask        waiting for…
         ✓ 가격  done       done

@@ -13,7 +13,7 @@ use reknit_engine::{Catalogue, Policy, Synthesis};
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
 use reknit_runtime::config::Config;
-use reknit_runtime::{Driver, Network, SystemClock};
+use reknit_runtime::{Driver, Gates, Network, SystemClock};
 use reknit_tools::{Address, Client, Tools};
 
 use crate::cli::{AnswerBy, DriveArguments, JournalArguments, WorkArguments};
@@ -40,7 +40,8 @@ pub(crate) struct Work {
     pub(crate) policy: Policy,
     pub(crate) targets: Vec<TargetName>,
     network: Arc<Network>,
-    limits: reknit_runtime::CallLimits,
+    gates: Arc<Gates>,
+    clock: Arc<SystemClock>,
 }
 
 impl Work {
@@ -73,12 +74,14 @@ impl Work {
         let models = Models::new(config.models)
             .map_err(|error| Failure::Usage { what: format!("a model cannot be used: {error}"), hint: None })?;
         let network = Arc::new(Network { models: Arc::new(models), tools });
-        Ok(Self { journal, catalogue: Arc::new(catalogue), policy, targets, network, limits: config.call_limits })
+        let clock = Arc::new(SystemClock::new());
+        let gates = Arc::new(Gates::new(config.call_limits, config.rests, Arc::clone(&clock) as _));
+        Ok(Self { journal, catalogue: Arc::new(catalogue), policy, targets, network, gates, clock })
     }
 
     pub(crate) fn driver(&self) -> Driver {
         let edge: Arc<dyn reknit_runtime::Edge> = Arc::clone(&self.network) as _;
-        Driver::new(self.journal.clone(), edge, Arc::new(SystemClock::new()), self.limits)
+        Driver::through(self.journal.clone(), edge, Arc::clone(&self.clock) as _, Arc::clone(&self.gates))
     }
 }
 

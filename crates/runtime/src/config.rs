@@ -19,6 +19,7 @@ mod environment;
 mod error;
 mod models;
 mod raw;
+mod rotation;
 mod sections;
 #[cfg(test)]
 mod tests;
@@ -31,7 +32,7 @@ use reknit_journal::Durability;
 use reknit_models::Target;
 use reknit_tools::Address;
 
-use crate::CallLimits;
+use crate::{CallLimits, Rests};
 
 /// Everything that can be set.
 #[derive(Debug, Clone)]
@@ -46,6 +47,8 @@ pub struct Config {
     pub policy: Policy,
     /// How many calls may be under way over all runs.
     pub call_limits: CallLimits,
+    /// When services and models are given a rest.
+    pub rests: Rests,
     /// Where the journal is, if the configuration says so.
     pub journal: Option<String>,
     /// How durable it is.

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::edge::Edge;
 use crate::error::DriveError;
-use crate::gates::{CallLimits, Gates};
+use crate::gates::{CallLimits, Gates, Rests};
 use crate::perform::Hands;
 use crate::record::{Fold, RestoreError, replay, to_row};
 use crate::signals::meaning;
@@ -59,9 +59,15 @@ impl std::fmt::Debug for Driver {
 }
 
 impl Driver {
-    /// A driver that writes to this journal and acts through this edge.
+    /// A driver that writes to this journal and acts through this edge, with gates of its own.
     pub fn new(journal: Journal, edge: Arc<dyn Edge>, clock: Arc<dyn Clock>, limits: CallLimits) -> Self {
-        let hands = Hands { journal, edge, clock, gates: Arc::new(Gates::new(limits)) };
+        let gates = Gates::new(limits, Rests::default(), Arc::clone(&clock));
+        Self::through(journal, edge, clock, Arc::new(gates))
+    }
+
+    /// The same, through gates that others may go through too.
+    pub fn through(journal: Journal, edge: Arc<dyn Edge>, clock: Arc<dyn Clock>, gates: Arc<Gates>) -> Self {
+        let hands = Hands { journal, edge, clock, gates };
         let watcher: Watcher = Arc::new(|_, _| ());
         Self {
             hands,

@@ -25,6 +25,6 @@ pub use clock::{BoxFuture, Clock, SystemClock};
 pub use driver::{Driver, Ended, Watcher};
 pub use edge::{Edge, Network};
 pub use error::DriveError;
-pub use gates::CallLimits;
+pub use gates::{CallLimits, Gates, Rests};
 pub use record::RestoreError;
 pub use segments::Segments;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{CallTool, Effect, What};
+use reknit_dialogue::CallOutcome;
+use reknit_engine::{AskModel, CallTool, Effect, ToolReply, TransportFailure, TransportKind, What};
 use reknit_journal::{Claim, FenceError, Journal, Lease};
 
 use crate::clock::Clock;
 use crate::edge::Edge;
-use crate::gates::Gates;
+use crate::gates::{Closed, Gates};
 
 /// What effects need to be done.
 #[derive(Debug, Clone)]
@@ -23,10 +24,7 @@ impl Hands {
     /// those are the driver's.
     pub(crate) async fn perform(self, effect: Effect, lease: Lease) -> Result<Option<What>, FenceError> {
         Ok(match effect {
-            Effect::AskModel(ask) => Some(match self.edge.ask(&ask).await {
-                Ok(answer) => What::ModelAnswered { effect: ask.id, answer },
-                Err(failure) => What::ModelFailed { effect: ask.id, failure },
-            }),
+            Effect::AskModel(ask) => Some(self.ask(ask).await),
             Effect::CallTool(call) => Some(self.call(&call, &lease).await?),
             Effect::Sleep { id, until_ms } => {
                 self.clock.sleep_until(until_ms).await;
@@ -36,16 +34,48 @@ impl Hands {
         })
     }
 
+    async fn ask(&self, ask: AskModel) -> What {
+        let permit = match self.gates.enter_model(&ask.target).await {
+            Ok(permit) => permit,
+            Err(Closed { until_ms }) => return What::GateClosed { effect: ask.id, until_ms },
+        };
+        let result = self.edge.ask(&ask).await;
+        permit.settle(CallOutcome::of_model(&result));
+        match result {
+            Ok(answer) => What::ModelAnswered { effect: ask.id, answer },
+            Err(failure) => What::ModelFailed { effect: ask.id, failure },
+        }
+    }
+
     /// Takes a place, then claims the call, then makes it: what is claimed has really begun.
     async fn call(&self, call: &CallTool, lease: &Lease) -> Result<What, FenceError> {
-        let _permit = self.gates.enter(call.agent.as_str()).await;
+        let permit = match self.gates.enter_tool(call.agent.as_str()).await {
+            Ok(permit) => permit,
+            Err(Closed { until_ms }) => return Ok(What::GateClosed { effect: call.id.clone(), until_ms }),
+        };
         // In a box, for it is done before the call begins, which may take long.
         if call.needs_claim() && Box::pin(self.journal.claim(lease, call.id.as_str())).await? == Claim::Already {
             return Ok(What::Interrupted { effect: call.id.clone() });
         }
-        Ok(match self.edge.call(call).await {
+        let result = self.edge.call(call).await;
+        permit.settle(outcome(&result));
+        Ok(match result {
             Ok(reply) => What::ToolAnswered { effect: call.id.clone(), reply },
             Err(failure) => What::ToolFailed { effect: call.id.clone(), failure },
         })
+    }
+}
+
+/// How a call went, as far as its service is concerned.
+fn outcome(result: &Result<ToolReply, TransportFailure>) -> CallOutcome {
+    match result {
+        Ok(reply) => CallOutcome::of_status(reply.status, reply.retry_after_ms),
+        Err(failure) => match failure.kind {
+            TransportKind::Refused | TransportKind::Reset | TransportKind::TimedOut | TransportKind::BadAnswer => {
+                CallOutcome::Failed
+            }
+            // The call could not be made at all: that says nothing about the service.
+            TransportKind::Unusable => CallOutcome::Unknown,
+        },
     }
 }

@@ -116,5 +116,5 @@ impl Rotation {
 
 /// Whether a part of the answer had come. The time for it is spent, and what broke off once may do so again.
 fn has_begun(failure: &Failure) -> bool {
-    failure.usage.is_some_and(|usage| usage.output_tokens > 0)
+    !failure.partial.is_empty() || failure.usage.is_some_and(|usage| usage.output_tokens > 0)
 }

@@ -125,6 +125,11 @@ impl Run {
                 let after = consultation.failed(failure, now_ms);
                 self.on_no_advice(index, fault, rung, after);
             }
+            What::GateClosed { effect, until_ms } if consultation.wants(effect) => {
+                self.state.spent.give_back_model_call();
+                let after = consultation.closed(*until_ms, now_ms);
+                self.on_no_advice(index, fault, rung, after);
+            }
             What::Woke { effect } if consultation.wants(effect) => {
                 consultation.woke();
                 self.pay_for_advice(index, fault, rung);

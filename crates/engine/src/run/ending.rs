@@ -63,7 +63,9 @@ impl Run {
                 for step in &mut self.state.steps {
                     step.stage = match std::mem::take(&mut step.stage) {
                         Stage::Waiting => Stage::Skipped { reason: reason.clone() },
-                        Stage::Queued if step.calls == 0 => Stage::Skipped { reason: reason.clone() },
+                        Stage::Queued | Stage::Resting { .. } if step.sent() == 0 => {
+                            Stage::Skipped { reason: reason.clone() }
+                        }
                         Stage::Queued | Stage::Resting { .. } => Stage::Failed {
                             reason: reason.clone(),
                             fault: step.attempts.last().and_then(|attempt| attempt.fault.clone()).map(Box::new),
@@ -130,6 +132,11 @@ impl Run {
             }
             What::ModelFailed { effect, failure } if consultation.wants(effect) => {
                 let after = consultation.failed(failure, now_ms);
+                self.on_no_answer(after);
+            }
+            What::GateClosed { effect, until_ms } if consultation.wants(effect) => {
+                self.state.spent.give_back_model_call();
+                let after = consultation.closed(*until_ms, now_ms);
                 self.on_no_answer(after);
             }
             What::Woke { effect } if consultation.wants(effect) => {
@@ -199,7 +206,7 @@ impl Run {
                     _ => Outcome::Skipped { reason: "it was not finished".to_owned() },
                 },
                 mends: step.mends.clone(),
-                calls: step.calls,
+                calls: step.sent(),
             })
             .collect()
     }

@@ -66,7 +66,7 @@ impl Run {
     }
 
     pub(super) fn rotation(&self) -> Rotation {
-        Rotation::new(self.started.targets.clone(), self.policy().rotation.clone())
+        Rotation::new(self.targets_left(), self.policy().rotation.clone())
     }
 
     pub(super) fn pay_for_model(&mut self, purpose: Purpose) -> Result<(), crate::budget::Exhausted> {
@@ -89,6 +89,11 @@ impl Run {
                         self.on_no_plan(after);
                     }
                 }
+            }
+            What::GateClosed { effect, until_ms } if consultation.wants(effect) => {
+                self.state.spent.give_back_model_call();
+                let after = consultation.closed(*until_ms, now_ms);
+                self.on_no_plan(after);
             }
             What::ModelFailed { effect, failure } if consultation.wants(effect) => {
                 let after = consultation.failed(failure, now_ms);

@@ -124,7 +124,7 @@ impl Run {
         if let Err(exhausted) = self.state.spent.take_tool_call(&started.policy.limits) {
             let reason = exhausted.to_string();
             self.state.stop.get_or_insert(Stop::Exhausted(exhausted));
-            let untouched = self.state.steps.get(index).is_some_and(|step| step.calls == 0);
+            let untouched = self.state.steps.get(index).is_some_and(|step| step.sent() == 0);
             let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
             self.set_stage(index, stage);
             return true;

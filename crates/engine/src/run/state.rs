@@ -1,6 +1,7 @@
 //! What a run is, between two events. All of it can be written down and read back.
 
 use reknit_bind::Provenance;
+use reknit_dialogue::TargetName;
 use reknit_protocol::{Object, Plan, Value, exact};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,8 @@ pub(super) struct State {
     pub(super) stop: Option<Stop>,
     pub(super) clock: ActiveClock,
     pub(super) late: u32,
+    /// The models that refused their key or their account. They are not asked again.
+    pub(super) refused: Vec<TargetName>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +79,10 @@ pub(super) struct StepRun {
     pub(super) provenance: Vec<(String, Provenance)>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) mends: Vec<Mend>,
+    /// How many calls became due: the numbers of its effects.
     pub(super) calls: u32,
+    /// How many of them were not made, for the service rested.
+    pub(super) turned_away: u32,
     pub(super) resends: u32,
     /// How often the rung was used: its budget.
     pub(super) feedback: u32,
@@ -110,10 +116,10 @@ pub(super) enum Stage {
     Calling(Box<CallTool>),
     /// Being called while the run is to end.
     Stopping(Box<CallTool>),
-    /// Before the same call is sent again.
     Resting {
         id: EffectId,
         until_ms: i64,
+        before: Before,
     },
     /// A model is asked about the failure.
     Advising {
@@ -134,6 +140,16 @@ pub(super) enum Stage {
     Skipped {
         reason: String,
     },
+}
+
+/// What a step rests before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Before {
+    /// The same call is sent again.
+    SendingAgain,
+    /// The service takes calls again.
+    GateOpens,
 }
 
 impl Stage {
@@ -164,6 +180,11 @@ impl StepRun {
         }
     }
 
+    /// How many calls were made.
+    pub(super) fn sent(&self) -> u32 {
+        self.calls.saturating_sub(self.turned_away)
+    }
+
     /// Whether the same parameters were refused before.
     pub(super) fn was_tried(&self, parameters: &Object) -> bool {
         self.attempts.iter().any(|attempt| attempt.parameters == *parameters)
@@ -174,7 +195,7 @@ impl StepRun {
         match &self.stage {
             Stage::Calling(call) => vec![Effect::CallTool(call.as_ref().clone())],
             Stage::Stopping(call) => vec![Effect::Abort { effect: call.id.clone(), grace_ms }],
-            Stage::Resting { id, until_ms } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
+            Stage::Resting { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
             Stage::Advising { consultation, .. } => consultation.effect().into_iter().collect(),
             Stage::Deciding { ask, .. } => vec![
                 Effect::AskPerson(ask.as_ref().clone()),
@@ -254,6 +275,7 @@ impl State {
             stop: None,
             clock: ActiveClock { past_ms: 0, since_ms: None, ordinal: 0 },
             late: 0,
+            refused: Vec::new(),
         }
     }
 }

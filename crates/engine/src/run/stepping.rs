@@ -6,7 +6,7 @@ use reknit_bind::Provenance;
 use reknit_protocol::{Effect as Class, Value};
 
 use super::Run;
-use super::state::{Attempt, Stage, expiry_id};
+use super::state::{Attempt, Before, Stage, expiry_id};
 use crate::digest::{digest_of, jitter};
 use crate::effect::{AskPerson, EffectId, Question};
 use crate::event::{Decision, What};
@@ -34,6 +34,11 @@ impl Run {
             }
             (Stage::Calling(call) | Stage::Stopping(call), What::Interrupted { effect }) if call.id == *effect => {
                 self.on_verdict(index, Verdict::SendAgain(Fault::interrupted()));
+            }
+            (Stage::Calling(call) | Stage::Stopping(call), What::GateClosed { effect, until_ms })
+                if call.id == *effect =>
+            {
+                self.turn_away(index, *until_ms);
             }
             (Stage::Resting { id, .. }, What::Woke { effect }) if id == effect => {
                 self.set_stage(index, Stage::Queued);
@@ -128,7 +133,8 @@ impl Run {
             effect: MendEffect::Applied,
             words: format!("sent again after {wait_ms} ms, for {fault}"),
         });
-        step.stage = Stage::Resting { id, until_ms: now_ms.saturating_add_unsigned(wait_ms) };
+        let until_ms = now_ms.saturating_add_unsigned(wait_ms);
+        step.stage = Stage::Resting { id, until_ms, before: Before::SendingAgain };
     }
 
     /// Asks a person. The hash binds the decision to just this question.

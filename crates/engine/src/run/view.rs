@@ -4,7 +4,7 @@ use reknit_bind::Provenance;
 use reknit_protocol::{AgentName, CapabilityName, Object, StepId};
 
 use super::Run;
-use super::state::{Stage, StepRun};
+use super::state::{Before, Stage, StepRun};
 use crate::effect::AskPerson;
 use crate::mend::{Mend, Rung};
 use crate::plan::Planned;
@@ -64,6 +64,11 @@ pub enum StepState {
         /// Milliseconds since 1970.
         until_ms: i64,
     },
+    /// Its service is resting, or at its limit, for all who call it.
+    TurnedAway {
+        /// Milliseconds since 1970.
+        until_ms: i64,
+    },
     /// A model is asked.
     Mending(Rung),
     /// A person is asked.
@@ -97,7 +102,8 @@ fn view(planned: &Planned, step: &StepRun) -> StepView {
             Stage::Waiting => StepState::Waiting,
             Stage::Queued => StepState::Queued,
             Stage::Calling(_) | Stage::Stopping(_) => StepState::Running,
-            Stage::Resting { until_ms, .. } => StepState::Resting { until_ms: *until_ms },
+            Stage::Resting { until_ms, before: Before::SendingAgain, .. } => StepState::Resting { until_ms: *until_ms },
+            Stage::Resting { until_ms, before: Before::GateOpens, .. } => StepState::TurnedAway { until_ms: *until_ms },
             Stage::Advising { rung, .. } => StepState::Mending(*rung),
             Stage::Deciding { ask, .. } => StepState::Asking(ask.clone()),
             Stage::Done(_) => StepState::Done,
@@ -107,7 +113,7 @@ fn view(planned: &Planned, step: &StepRun) -> StepView {
             Stage::Skipped { reason } => StepState::Skipped { reason: reason.clone() },
         },
         mends: step.mends.clone(),
-        calls: step.calls,
+        calls: step.sent(),
         parameters: step.parameters.clone(),
         provenance: step.provenance.clone(),
     }

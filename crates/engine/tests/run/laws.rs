@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
-use reknit_dialogue::ErrorClass;
+use reknit_dialogue::{ErrorClass, Policy as Rotating};
 use reknit_engine::{Decision, Effect, EffectId, Policy, Run, Sent, Synthesis, TransportFailure, TransportKind, What};
 use reknit_protocol::Step;
 
@@ -25,6 +25,7 @@ fn chaos() -> impl Strategy<Value = Chaos> {
             let mut policy = policy();
             policy.limits.tool_calls = tools;
             policy.limits.model_calls = models;
+            policy.rotation.policy = if tools % 2 == 0 { Rotating::PreferPrimary } else { Rotating::Advance };
             policy.synthesis = if model_answers { Synthesis::Model } else { Synthesis::Template };
             Chaos { steps, choices, policy }
         },
@@ -51,10 +52,10 @@ fn plan_of(chaos: &Chaos) -> Vec<Step> {
 }
 
 /// What becomes of an effect, for a number.
-fn outcome(effect: &Effect, choice: u8) -> Option<What> {
+fn outcome(effect: &Effect, choice: u8, now_ms: i64) -> Option<What> {
     let id = id_of(effect);
     Some(match effect {
-        Effect::CallTool(_) => match choice % 12 {
+        Effect::CallTool(_) => match choice % 13 {
             0..=4 => What::ToolAnswered { effect: id, reply: reply(200, r#"{"v": 1}"#) },
             5 => What::ToolAnswered { effect: id, reply: reply(400, "{}") },
             6 => What::ToolAnswered { effect: id, reply: reply(401, "{}") },
@@ -62,13 +63,15 @@ fn outcome(effect: &Effect, choice: u8) -> Option<What> {
             8 => What::ToolAnswered { effect: id, reply: reply(503, "{}") },
             9 => What::Interrupted { effect: id },
             10 => What::ToolFailed { effect: id, failure: failure(TransportKind::TimedOut, Sent::Maybe) },
+            11 => What::GateClosed { effect: id, until_ms: now_ms + i64::from(choice) },
             _ => What::ToolFailed { effect: id, failure: failure(TransportKind::Refused, Sent::No) },
         },
-        Effect::AskModel(_) => match choice % 7 {
+        Effect::AskModel(_) => match choice % 8 {
             0 => What::ModelAnswered { effect: id, answer: model_answer(r#"{"should_retry": false}"#) },
             1 => What::ModelAnswered { effect: id, answer: model_answer("nonsense") },
             2 => What::ModelFailed { effect: id, failure: model_failure(ErrorClass::RateLimit) },
             3 => What::ModelFailed { effect: id, failure: model_failure(ErrorClass::AuthError) },
+            7 => What::GateClosed { effect: id, until_ms: now_ms + i64::from(choice) },
             4 => What::ModelAnswered {
                 effect: id,
                 answer: model_answer(r#"{"should_retry": true, "is_transient_error": true}"#),
@@ -113,7 +116,7 @@ fn drive(chaos: &Chaos, mut look: impl FnMut(&Play)) -> Play {
         let choice = choices.next().unwrap_or(0);
         if choice == 255 {
             play.happen(What::Resumed);
-        } else if let Some(what) = outcome(effect, choice) {
+        } else if let Some(what) = outcome(effect, choice, play.now_ms) {
             play.happen(what);
         }
         look(&play);

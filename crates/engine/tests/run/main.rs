@@ -7,6 +7,7 @@
     reason = "a test that panics has failed, and says where"
 )]
 
+mod gates;
 mod laws;
 mod mending;
 mod stopping;

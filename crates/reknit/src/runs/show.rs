@@ -100,6 +100,7 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::Queued => "queued",
         StepState::Running => "running",
         StepState::Resting { .. } => "resting",
+        StepState::TurnedAway { .. } => "turned_away",
         StepState::Mending(_) => "mending",
         StepState::Asking(_) => "asking",
         StepState::Done => "done",

@@ -16,6 +16,7 @@ pub(super) struct Raw {
     pub(super) resend: Resend,
     pub(super) mending: Mending,
     pub(super) rotation: Rotation,
+    pub(super) breaker: Breaker,
     pub(super) plan: Plan,
     pub(super) answer: Answer,
     pub(super) effects: Effects,
@@ -60,6 +61,7 @@ pub(super) struct Limits {
     pub(super) person_time: Option<Time>,
     pub(super) calls_in_all: Option<Count>,
     pub(super) calls_per_tool: Option<Count>,
+    pub(super) calls_per_model: Option<Count>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -84,8 +86,22 @@ pub(super) struct Mending {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Rotation {
+    pub(super) policy: Option<String>,
     pub(super) attempts: Option<Count>,
     pub(super) on_auth_error: Option<String>,
+    pub(super) short_wait: Option<Time>,
+    pub(super) longest_wait: Option<Time>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Breaker {
+    pub(super) calls: Option<Count>,
+    pub(super) percent: Option<Count>,
+    pub(super) window: Option<Time>,
+    pub(super) rest: Option<Time>,
+    pub(super) first_rest: Option<Time>,
+    pub(super) longest_cool_down: Option<Time>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,6 +1,5 @@
 //! What a configuration means. The only place where its defaults and limits live.
 
-use reknit_dialogue::OnAuthError;
 use reknit_engine::{IndependentSteps, People, Policy, Resolution, Synthesis, Undeclared};
 use reknit_journal::Durability;
 use reknit_protocol::{Effect, Value};
@@ -10,6 +9,7 @@ use super::count::Count;
 use super::duration::millis;
 use super::error::Problem;
 use super::models::targets;
+use super::rotation::{rests, rotation};
 use super::{Config, Lookup, raw};
 use crate::CallLimits;
 
@@ -18,7 +18,6 @@ pub(super) fn understand(raw: &raw::Raw, environment: Lookup<'_>) -> Result<Conf
     let call_limits = limits(&mut policy, &raw.limits)?;
     resend(&mut policy, &raw.resend)?;
     mending(&mut policy, &raw.mending)?;
-    rotation(&mut policy, &raw.rotation)?;
     effects(&mut policy, &raw.effects)?;
     set(&mut policy.plan_retries, raw.plan.retries.map(|count| count.0));
     if let Some(word) = &raw.answer.by {
@@ -36,8 +35,10 @@ pub(super) fn understand(raw: &raw::Raw, environment: Lookup<'_>) -> Result<Conf
         }
     };
     let (models, unset_keys) = targets(&raw.models, environment)?;
+    policy.rotation = rotation(&raw.rotation, &models)?;
+    let rests = rests(&raw.breaker, policy.rotation.policy)?;
     let journal = raw.journal.path.clone();
-    Ok(Config { tools: tools(&raw.tools)?, models, unset_keys, policy, call_limits, journal, durability })
+    Ok(Config { tools: tools(&raw.tools)?, models, unset_keys, policy, call_limits, rests, journal, durability })
 }
 
 fn tools(tools: &[raw::Tool]) -> Result<Vec<Address>, Problem> {
@@ -71,6 +72,7 @@ fn limits(policy: &mut Policy, raw: &raw::Limits) -> Result<CallLimits, Problem>
     let places = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
     set(&mut calls.in_all, at_least_one("limits.calls-in-all", raw.calls_in_all)?.map(places));
     set(&mut calls.per_tool, at_least_one("limits.calls-per-tool", raw.calls_per_tool)?.map(places));
+    set(&mut calls.per_model, at_least_one("limits.calls-per-model", raw.calls_per_model)?.map(places));
     Ok(calls)
 }
 
@@ -107,15 +109,6 @@ fn statuses(counts: &[Count]) -> Result<Vec<u16>, Problem> {
     counts.iter().map(status).collect()
 }
 
-fn rotation(policy: &mut Policy, raw: &raw::Rotation) -> Result<(), Problem> {
-    set(&mut policy.rotation.attempts, at_least_one("rotation.attempts", raw.attempts)?);
-    if let Some(word) = &raw.on_auth_error {
-        let words = [("end", OnAuthError::End), ("skip", OnAuthError::Skip)];
-        policy.rotation.on_auth_error = choose("rotation.on-auth-error", word, &words)?;
-    }
-    Ok(())
-}
-
 fn effects(policy: &mut Policy, raw: &raw::Effects) -> Result<(), Problem> {
     if let Some(word) = &raw.undeclared {
         let words = [("send-again", Undeclared::SendAgain), ("ask", Undeclared::Ask)];
@@ -136,14 +129,14 @@ pub(super) fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-fn at_least_one(key: &str, value: Option<Count>) -> Result<Option<u32>, Problem> {
+pub(super) fn at_least_one(key: &str, value: Option<Count>) -> Result<Option<u32>, Problem> {
     match value {
         Some(Count(0)) => Err(Problem::new(key, "0", "nothing could ever begin; write 1 or more")),
         value => Ok(value.map(|count| count.0)),
     }
 }
 
-fn time(key: &str, text: &str) -> Result<u64, Problem> {
+pub(super) fn time(key: &str, text: &str) -> Result<u64, Problem> {
     millis(text).ok_or_else(|| Problem::new(key, text, "write a time with its unit, like `500ms`, `30s` or `2 min`"))
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reknit_dialogue::{OnAuthError, Policy as RotationPolicy, Rules};
 use reknit_engine::{People, Policy, Synthesis, Undeclared};
 use reknit_models::{FormatSupport, Streaming};
 use reknit_protocol::Effect;
@@ -38,10 +39,11 @@ fn every_section_is_understood() {
     let config = read(
         r#"
         tools = [{ name = "weather-tool", url = "http://127.0.0.1:8085/v1" }]
-        limits = { tool-calls = 7, model-calls = 0, active-time = "2 min", calls-at-once = 3, call-time = "10s", drain-time = "0s", person-time = "1h", calls-in-all = 9, calls-per-tool = 2 }
+        limits = { tool-calls = 7, model-calls = 0, active-time = "2 min", calls-at-once = 3, call-time = "10s", drain-time = "0s", person-time = "1h", calls-in-all = 9, calls-per-tool = 2, calls-per-model = 4 }
         resend = { times = 1, first-wait = "10ms", longest-wait = "1s", ceiling = "5s" }
         mending = { feedback = 1, context = 3, context-statuses = [422], resolution = false, independent-steps = false }
-        rotation = { attempts = 5, on-auth-error = "skip" }
+        rotation = { policy = "prefer-primary", attempts = 5, on-auth-error = "skip", short-wait = "2s", longest-wait = "9s" }
+        breaker = { calls = 4, percent = 75, window = "10s", rest = "20s", first-rest = "3s", longest-cool-down = "0s" }
         plan = { retries = 4 }
         answer = { by = "template" }
         effects = { undeclared = "ask", classes = { "shop/buy" = "unsafe", shop = "keyed" } }
@@ -50,7 +52,12 @@ fn every_section_is_understood() {
         "#,
     );
     assert_eq!(config.tools[0].to_string(), "http://127.0.0.1:8085/v1");
-    assert_eq!((config.call_limits.in_all, config.call_limits.per_tool), (9, 2));
+    let limits = config.call_limits;
+    assert_eq!((limits.in_all, limits.per_tool, limits.per_model), (9, 2, 4));
+    for gate in [&config.rests.tools, &config.rests.models] {
+        assert_eq!((gate.calls, gate.percent, gate.window_ms, gate.rest_ms), (4, 75, 10_000, 20_000));
+        assert_eq!((gate.first_rest_ms, gate.longest_cool_down_ms), (3_000, 0));
+    }
     assert_eq!((config.journal.as_deref(), config.durability), (Some("runs.db"), Durability::Off));
     let policy = config.policy;
     assert_eq!((policy.limits.tool_calls, policy.limits.model_calls, policy.limits.calls_at_once), (7, 0, 3));
@@ -60,7 +67,10 @@ fn every_section_is_understood() {
     assert_eq!((policy.resend.max_ms, policy.resend.ceiling_ms), (1_000, 5_000));
     assert_eq!((policy.mending.feedback, policy.mending.context), (1, 3));
     assert_eq!(policy.mending.context_statuses, [422]);
-    assert_eq!((policy.rotation.attempts, policy.plan_retries), (5, 4));
+    let rotation = &policy.rotation;
+    assert_eq!((rotation.policy, rotation.on_auth_error), (RotationPolicy::PreferPrimary, OnAuthError::Skip));
+    assert_eq!((rotation.attempts, rotation.short_wait_ms, rotation.max_wait_ms), (5, 2_000, 9_000));
+    assert_eq!(policy.plan_retries, 4);
     assert_eq!((policy.synthesis, policy.people), (Synthesis::Template, People::Nobody));
     assert_eq!(policy.effects.undeclared, Undeclared::Ask);
     assert_eq!(policy.effects.class("shop", "buy", Effect::Read), Effect::Unsafe);
@@ -97,6 +107,24 @@ fn a_model_has_its_key_from_the_environment_and_its_limits_from_the_file() {
 }
 
 #[test]
+fn the_policy_of_rotation_decides_how_often_is_asked_and_who_rests_soon() {
+    let usual = read("");
+    assert_eq!((usual.policy.rotation, usual.rests), (Rules::default(), Rests::default()));
+    let prefers = read("[rotation]\npolicy = \"prefer-primary\"");
+    assert_eq!(prefers.policy.rotation, Rules::prefer_primary());
+    assert_eq!(prefers.rests.models.in_a_row, Some(2));
+}
+
+#[test]
+fn the_windows_of_models_are_known_to_the_rotation() {
+    let model = |name: &str, rest: &str| {
+        format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n")
+    };
+    let config = read(&(model("a", "max-context = 8192") + &model("b", "")));
+    assert_eq!(config.policy.rotation.windows, [("a".into(), 8192)].into());
+}
+
+#[test]
 fn a_key_that_is_not_set_stops_only_who_wants_to_ask() {
     let text = "[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\nkey-env = \"NO_SUCH_KEY\"\n";
     let config = read(text);
@@ -121,6 +149,9 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
         "[limits]\nactive-time = \"0s\"".to_owned(),
         "[mending]\ncontext-statuses = [200]".to_owned(),
         "[rotation]\non-auth-error = \"stop\"".to_owned(),
+        "[rotation]\npolicy = \"primary\"".to_owned(),
+        "[breaker]\npercent = 101".to_owned(),
+        "[breaker]\nrest = \"0s\"".to_owned(),
         "[answer]\nby = \"magic\"".to_owned(),
         "[effects]\nclasses = { \"a/b\" = \"harmless\" }".to_owned(),
         "[people]\nask = \"yes\"".to_owned(),
@@ -135,8 +166,8 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
     ]
     .map(|text| error(&text));
     insta::assert_snapshot!(errors.join("\n"), @r#"
-    `reknit.toml` cannot be read at line 1, `tool-calls = 3`: unknown field `tool-calls`, expected one of `tools`, `models`, `limits`, `resend`, `mending`, `rotation`, `plan`, `answer`, `effects`, `people`, `journal`
-    `reknit.toml` cannot be read at line 2, `tool-cals = 3`: unknown field `tool-cals`, expected one of `tool-calls`, `model-calls`, `active-time`, `calls-at-once`, `call-time`, `drain-time`, `person-time`, `calls-in-all`, `calls-per-tool`
+    `reknit.toml` cannot be read at line 1, `tool-calls = 3`: unknown field `tool-calls`, expected one of `tools`, `models`, `limits`, `resend`, `mending`, `rotation`, `breaker`, `plan`, `answer`, `effects`, `people`, `journal`
+    `reknit.toml` cannot be read at line 2, `tool-cals = 3`: unknown field `tool-cals`, expected one of `tool-calls`, `model-calls`, `active-time`, `calls-at-once`, `call-time`, `drain-time`, `person-time`, `calls-in-all`, `calls-per-tool`, `calls-per-model`
     `reknit.toml` cannot be read at line 2, `tool-calls = "three"`: invalid type: string "three", expected a whole number from 0 to 4294967295, without quotes
     `reknit.toml` cannot be read at line 2, `tool-calls = -3`: invalid value: integer `-3`, expected a whole number from 0 to 4294967295, without quotes
     `reknit.toml` cannot be read at line 2, `tool-calls = 3 calls`: string values must be quoted, expected literal string
@@ -146,6 +177,9 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
     in `reknit.toml`: `limits.active-time` is "0s"; nothing is done in no time; write a longer one, like `30s`
     in `reknit.toml`: `mending.context-statuses` is "200"; write statuses from 400 to 599
     in `reknit.toml`: `rotation.on-auth-error` is "stop"; write one of `end`, `skip`
+    in `reknit.toml`: `rotation.policy` is "primary"; write one of `advance`, `prefer-primary`
+    in `reknit.toml`: `breaker.percent` is "101"; write how many of a hundred calls must fail, from 1 to 100
+    in `reknit.toml`: `breaker.rest` is "0s"; nothing is done in no time; write a longer one, like `30s`
     in `reknit.toml`: `answer.by` is "magic"; write one of `model`, `template`
     in `reknit.toml`: `effects.classes."a/b"` is "harmless"; write `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
     `reknit.toml` cannot be read at line 2, `ask = "yes"`: invalid type: string "yes", expected a boolean

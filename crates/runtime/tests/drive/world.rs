@@ -86,7 +86,7 @@ impl World {
 
 fn leap(clock: &VirtualClock, run: &Run) {
     let resting = run.steps().into_iter().filter_map(|step| match step.state {
-        StepState::Resting { until_ms } => u64::try_from(until_ms).ok(),
+        StepState::Resting { until_ms } | StepState::TurnedAway { until_ms } => u64::try_from(until_ms).ok(),
         _ => None,
     });
     if let Some(until_ms) = resting.min() {

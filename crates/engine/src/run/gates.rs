@@ -1,0 +1,79 @@
+//! What a run learns about those it cannot reach now: a service that rests, a model that refuses its key.
+
+use std::sync::Arc;
+
+use reknit_dialogue::TargetName;
+use reknit_protocol::{Object, Value};
+
+use super::Run;
+use super::state::{Before, Stage, Stop};
+use crate::effect::{Effect, EffectId};
+use crate::event::What;
+use crate::fault::{Fate, Fault, Origin};
+
+/// How often a step may find its service resting. Each time is a wait of its own, so this bounds them.
+const MOST_TURNS: u32 = 5;
+
+impl Run {
+    /// The call of a step was not made: its service rests. It is made later, unless that is too late.
+    pub(super) fn turn_away(&mut self, index: usize, until_ms: i64) {
+        self.state.spent.give_back_tool_call();
+        let plan = Arc::clone(&self.plan);
+        let (now_ms, ceiling_ms) = (self.state.now_ms, self.policy().resend.ceiling_ms);
+        let ending = self.state.stop.as_ref().filter(|stop| stop.is_immediate()).map(Stop::reason);
+        let (Some(planned), Some(step)) = (plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
+        step.turned_away += 1;
+        let wait_ms = until_ms.saturating_sub(now_ms).max(0).unsigned_abs();
+        let too_late = match ending {
+            Some(reason) => Some(reason),
+            None if wait_ms > ceiling_ms => {
+                Some(format!("it would be {wait_ms} ms until then; the longest allowed wait is {ceiling_ms}"))
+            }
+            None if step.turned_away > MOST_TURNS => Some(format!("that was so {MOST_TURNS} times before")),
+            None => None,
+        };
+        step.stage = match too_late {
+            Some(reason) => Stage::Failed { reason, fault: Some(Box::new(resting(planned.agent.as_str()))) },
+            None => Stage::Resting {
+                id: EffectId::new(planned.id.as_str(), "gate", step.turned_away),
+                until_ms,
+                before: Before::GateOpens,
+            },
+        };
+    }
+
+    /// Remembers a model that refused its key or its account.
+    pub(super) fn note_refused(&mut self, what: &What) {
+        let What::ModelFailed { effect, failure } = what else { return };
+        if !failure.class.fatal() {
+            return;
+        }
+        let asked = self.pending().into_iter().find_map(|due| match due {
+            Effect::AskModel(ask) if ask.id == *effect => Some(ask.target),
+            _ => None,
+        });
+        self.state.refused.extend(asked);
+    }
+
+    /// The models that may be asked: all that did not refuse their key. If all did, all: somebody may have mended it.
+    pub(super) fn targets_left(&self) -> Vec<TargetName> {
+        let targets = &self.started.targets;
+        let left: Vec<TargetName> =
+            targets.iter().filter(|target| !self.state.refused.contains(target)).cloned().collect();
+        if left.is_empty() { targets.clone() } else { left }
+    }
+}
+
+fn resting(agent: &str) -> Fault {
+    Fault {
+        origin: Origin::Local,
+        fate: Fate::NotSent,
+        code: String::new(),
+        message: format!("`{agent}` is resting"),
+        category: None,
+        retryable: None,
+        details: Object::new(),
+        wait_ms: None,
+        body: Value::Null,
+    }
+}
