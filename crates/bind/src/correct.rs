@@ -87,8 +87,23 @@ pub fn correct(
     refuse_unknown(&correction, &known, schema)?;
     let entries = templates(&correction, &Ids::new(ids))?;
 
+    let draft = merged(current, &entries, renames, sources, schema)?;
+    if draft.parameters == *current {
+        return Ok(Corrected::Unchanged);
+    }
+    Ok(finish(fitted(draft, schema)?, current, rung))
+}
+
+/// The parameters with the entries put into them, not yet known to fit.
+pub(crate) fn merged(
+    current: &Object,
+    entries: &[(String, Template)],
+    renames: Vec<Change>,
+    sources: &dyn Sources,
+    schema: Option<&Schema>,
+) -> Result<Draft, CorrectionError> {
     let mut resolver = Resolver::new(sources);
-    let mut draft = Draft::resolve(&entries, &mut resolver);
+    let mut draft = Draft::resolve(entries, &mut resolver);
     let mut merged = Value::Object(current.clone());
     merge(&mut merged, Value::Object(std::mem::take(&mut draft.parameters)));
     if let Value::Object(object) = merged {
@@ -98,20 +113,17 @@ pub fn correct(
         draft.settle(&mut resolver, schema);
     }
     draft.changes.splice(0..0, renames.into_iter().chain(resolver.changes));
-    if !draft.unbound.is_empty() {
-        return Err(CorrectionError::Unbound(draft.unbound));
-    }
-    if draft.parameters == *current {
-        return Ok(Corrected::Unchanged);
-    }
-    let bound = match schema {
-        None => draft.into_bound(),
+    if draft.unbound.is_empty() { Ok(draft) } else { Err(CorrectionError::Unbound(draft.unbound)) }
+}
+
+pub(crate) fn fitted(draft: Draft, schema: Option<&Schema>) -> Result<Bound, CorrectionError> {
+    match schema {
+        None => Ok(draft.into_bound()),
         Some(schema) => draft.fit(schema).map_err(|(bound, problems)| {
             let parameters = bound.parameters;
             CorrectionError::Misfit { parameters, problems }
-        })?,
-    };
-    Ok(finish(bound, current, rung))
+        }),
+    }
 }
 
 fn finish(mut bound: Bound, current: &Object, rung: &str) -> Corrected {
@@ -129,7 +141,7 @@ fn finish(mut bound: Bound, current: &Object, rung: &str) -> Corrected {
 }
 
 /// The fields that are declared or in use.
-fn known_fields(current: &Object, schema: Option<&Schema>) -> Vec<String> {
+pub(crate) fn known_fields(current: &Object, schema: Option<&Schema>) -> Vec<String> {
     let declared = schema.and_then(|schema| schema.source().get("properties")?.as_object());
     let mut known: Vec<String> = declared.into_iter().flat_map(Object::keys).map(str::to_owned).collect();
     known.extend(
@@ -139,7 +151,7 @@ fn known_fields(current: &Object, schema: Option<&Schema>) -> Vec<String> {
 }
 
 /// Gives fields that are only spelt differently the name they are known by, if there is no doubt about it.
-fn with_known_names(correction: &Object, known: &[String]) -> (Object, Vec<Change>) {
+pub(crate) fn with_known_names(correction: &Object, known: &[String]) -> (Object, Vec<Change>) {
     let mut renamed = Object::with_capacity(correction.len());
     let mut changes = Vec::new();
     for (name, value) in correction {
@@ -172,7 +184,7 @@ fn refuse_unknown(correction: &Object, known: &[String], schema: Option<&Schema>
     if names.is_empty() { Ok(()) } else { Err(CorrectionError::UnknownFields { names, known: known.to_vec() }) }
 }
 
-fn templates(correction: &Object, ids: &Ids<'_>) -> Result<Vec<(String, Template)>, CorrectionError> {
+pub(crate) fn templates(correction: &Object, ids: &Ids<'_>) -> Result<Vec<(String, Template)>, CorrectionError> {
     let mut entries = Vec::with_capacity(correction.len());
     for (name, value) in correction {
         let template = Template::parse_at(value, ids, &mut Path::root().key(name)).map_err(Box::new)?;

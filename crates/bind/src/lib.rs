@@ -80,8 +80,8 @@
 //!   expression, and a fixed amount of work to a step.
 //!
 //! [`Function`] lists the functions, [`Reason`] everything that can keep a parameter from its value, [`TemplateProblem`]
-//! everything that can be wrong with a text. [`correct`] applies what a model says should be different, [`project_results`]
-//! says what it may see.
+//! everything that can be wrong with a text. [`project_results`] says what a model may see that is asked for a parameter
+//! without a value, [`supply`] takes in its answer; [`correct`] applies what it says should be different.
 
 mod bind;
 mod change;
@@ -101,6 +101,7 @@ mod reason;
 mod reference;
 mod resolve;
 mod source;
+mod supply;
 mod template;
 mod wire;
 
@@ -113,8 +114,9 @@ pub use evaluate::Evaluated;
 pub use expression::{Expression, Function};
 pub use parameters::Parameters;
 pub use project::{project, project_results};
-pub use provenance::{Input, InputSource, NestedPart, Provenance};
+pub use provenance::{Finder, Input, InputSource, NestedPart, Provenance};
 pub use reason::{Available, Fault, Reason, Unbound};
 pub use reference::Reference;
 pub use source::{Source, Sources};
+pub use supply::{Supplied, supply};
 pub use template::{Part, Template, Text};

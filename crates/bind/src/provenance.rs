@@ -48,6 +48,13 @@ pub enum Provenance {
         #[serde(with = "crate::path_text")]
         path: Path,
     },
+    /// The plan left it open, and it was found in the results.
+    Resolved {
+        /// Who said where it is.
+        by: Finder,
+        /// Where it comes from.
+        origin: Box<Provenance>,
+    },
     /// A model says it, and no result does.
     Inferred,
     /// It was corrected after a failure.
@@ -55,6 +62,31 @@ pub enum Provenance {
         /// The rung that did it.
         rung: String,
     },
+}
+
+/// Who said where a value is that the plan left open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finder {
+    /// A model.
+    Model,
+    /// An earlier run, in which it was found in the same way.
+    Learned,
+}
+
+impl Provenance {
+    /// Whether some of it comes from a result. What does not is only somebody's word.
+    pub fn has_source(&self) -> bool {
+        match self {
+            Self::Literal | Self::Inferred | Self::Corrected { .. } => false,
+            Self::Reference { .. } | Self::Wired { .. } => true,
+            Self::Expression { inputs, .. } | Self::Text { inputs, .. } => {
+                inputs.iter().any(|input| input.source != InputSource::Literal)
+            }
+            Self::Nested { parts } => parts.iter().any(|part| part.provenance.has_source()),
+            Self::Resolved { origin, .. } => origin.has_source(),
+        }
+    }
 }
 
 /// A part of a list or an object, with where it comes from.

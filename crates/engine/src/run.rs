@@ -14,6 +14,7 @@ mod advising;
 mod ending;
 mod gates;
 mod planning;
+mod resolving;
 mod resuming;
 mod scheduling;
 mod sources;

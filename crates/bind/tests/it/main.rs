@@ -18,5 +18,6 @@ mod projections;
 mod references;
 mod serial;
 mod substitutions;
+mod supplies;
 mod templates;
 mod wiring;

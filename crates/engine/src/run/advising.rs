@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Bound, Corrected, Provenance, correct};
+use reknit_bind::{Bound, Corrected, correct, project};
 use reknit_dialogue::{Format, Message, Purpose, Request};
 use reknit_protocol::{Effect as Class, Object, StepId, Value};
 
 use super::Run;
-use super::sources::{Results, bounded};
+use super::resolving::{missing_text, wanted};
+use super::sources::{Results, fenced};
 use super::state::{Stage, StepRun};
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
 use crate::fault::{Fate, Fault};
-use crate::mend::{
-    Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, read_values, resend,
-};
+use crate::mend::{Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
 use crate::plan::Planned;
 use crate::templates::{TemplateError, render};
 
@@ -70,7 +69,10 @@ impl Run {
         rung: Rung,
     ) -> Result<Vec<Message>, TemplateError> {
         let Some(step) = self.state.steps.get(index) else { return Ok(Vec::new()) };
-        let schema = planned.schema.as_ref().map_or(Value::Null, |schema| bounded(schema.source(), SHOWN)).to_pretty();
+        let missing = if rung == Rung::Resolution { self.missing(planned) } else { Vec::new() };
+        let wanted = wanted(planned, &missing);
+        let schema =
+            planned.schema.as_ref().map_or(Value::Null, |schema| project(schema.source(), SHOWN, &wanted)).to_pretty();
         let common = [
             ("agent", planned.agent.as_str()),
             ("capability", planned.capability.as_str()),
@@ -79,7 +81,8 @@ impl Run {
             ("schema", schema.as_str()),
         ];
         if rung == Rung::Feedback {
-            let details = bounded(&Value::Object(fault.details.clone()), SHOWN).to_string();
+            let details = fenced(&project(&Value::Object(fault.details.clone()), SHOWN, &wanted).to_string());
+            let message = fenced(&fault.message);
             let (attempt, parameters) = (step.attempts.len().to_string(), self.parameters_text(index));
             let status = fault.status().map_or_else(|| "none".to_owned(), |status| status.to_string());
             let own = [
@@ -87,17 +90,18 @@ impl Run {
                 ("status", status.as_str()),
                 ("code", fault.code.as_str()),
                 ("category", fault.category.as_deref().unwrap_or("unknown")),
-                ("message", fault.message.as_str()),
+                ("message", message.as_str()),
                 ("details", details.as_str()),
                 ("parameters", parameters.as_str()),
             ];
             return render(&self.started.templates.feedback, &[&common[..], &own[..]].concat());
         }
         let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
-        let (sources, attempts) = (results.shown(), attempts_text(step));
+        let (sources, attempts) = (results.shown(&planned.needs, &wanted), fenced(&attempts_text(step, &wanted)));
+        let missing = missing_text(&missing);
         let known = [("request", self.started.request.as_str()), ("sources", sources.as_str())];
         let (template, own) = match rung {
-            Rung::Resolution => (&self.started.templates.resolution, ("wanted", fault.message.as_str())),
+            Rung::Resolution => (&self.started.templates.resolution, ("wanted", missing.as_str())),
             _ => (&self.started.templates.context, ("attempts", attempts.as_str())),
         };
         render(template, &[&common[..], &known[..], &[own]].concat())
@@ -149,12 +153,7 @@ impl Run {
 
     fn on_advice_text(&mut self, index: usize, fault: Fault, rung: Rung, text: &str) {
         let read = match rung {
-            Rung::Resolution => read_values(text).map(|changes| Advice {
-                retry: true,
-                transient: false,
-                reason: "found in what is known".to_owned(),
-                changes,
-            }),
+            Rung::Resolution => return self.on_resolution_text(index, fault, text),
             Rung::Feedback => read_feedback(text),
             Rung::Context | Rung::Schema | Rung::Resend => read_context(text),
         };
@@ -220,13 +219,10 @@ impl Run {
                 step.parameters = parameters;
                 for (name, origin) in provenance {
                     step.provenance.retain(|(known, _)| *known != name);
-                    step.provenance.push((name, if rung == Rung::Resolution { inferred(origin) } else { origin }));
+                    step.provenance.push((name, origin));
                 }
                 step.mends.push(Mend { rung, effect: MendEffect::Applied, words });
-                match rung {
-                    Rung::Resolution => self.send_resolved(index, fault),
-                    _ => self.send_corrected(index, fault, advice.reason),
-                }
+                self.send_corrected(index, fault, advice.reason);
             }
             Err(words) => self.no_help(index, fault, rung, words, NoHelp::AskAgain),
         }
@@ -249,7 +245,7 @@ impl Run {
     }
 
     /// The rung brought nothing: records why, and goes on to the next thing.
-    fn no_help(&mut self, index: usize, fault: Fault, rung: Rung, words: String, how: NoHelp) {
+    pub(super) fn no_help(&mut self, index: usize, fault: Fault, rung: Rung, words: String, how: NoHelp) {
         let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
         step.mends.push(Mend { rung, effect: MendEffect::NoHelp, words: words.clone() });
         let used = step.used(&fault, planned);
@@ -274,17 +270,9 @@ fn purpose(rung: Rung) -> Purpose {
     }
 }
 
-/// A value that a model wrote itself, with no result behind it.
-fn inferred(origin: Provenance) -> Provenance {
-    match origin {
-        Provenance::Corrected { .. } => Provenance::Inferred,
-        other => other,
-    }
-}
-
 /// How a rung came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NoHelp {
+pub(super) enum NoHelp {
     /// The answer could not be used; asking once more can help.
     AskAgain,
     /// The model sees no way.
@@ -294,7 +282,7 @@ enum NoHelp {
 }
 
 /// What changed, for people: `amount: 0 -> 46828.5`.
-fn changed_text(before: &Object, after: &Object) -> String {
+pub(super) fn changed_text(before: &Object, after: &Object) -> String {
     let changed = after.iter().filter(|(name, value)| before.get(name) != Some(value)).map(|(name, value)| {
         let old = before.get(name).map_or_else(|| "nothing".to_owned(), ToString::to_string);
         format!("{name}: {old} -> {value}")
@@ -302,10 +290,10 @@ fn changed_text(before: &Object, after: &Object) -> String {
     changed.collect::<Vec<_>>().join(", ")
 }
 
-fn attempts_text(step: &StepRun) -> String {
+fn attempts_text(step: &StepRun, wanted: &[&str]) -> String {
     let lines = step.attempts.iter().enumerate().map(|(index, attempt)| {
         let outcome = attempt.fault.as_ref().map_or_else(|| "accepted".to_owned(), ToString::to_string);
-        let parameters = bounded(&Value::Object(attempt.parameters.clone()), SHOWN);
+        let parameters = project(&Value::Object(attempt.parameters.clone()), SHOWN, wanted);
         format!("{}. {parameters}\n   {outcome}", index + 1)
     });
     let advice = step

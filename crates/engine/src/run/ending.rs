@@ -6,6 +6,7 @@ use reknit_dialogue::{Purpose, Request};
 use reknit_protocol::Effect as Class;
 
 use super::Run;
+use super::sources::fenced;
 use super::state::{Phase, Stage, State, Stop};
 use crate::answer::{Answer, Outcome, Status, StepReport, Writer};
 use crate::budget::Exhausted;
@@ -100,7 +101,9 @@ impl Run {
             return self.end(Writer::Template, None);
         }
         let reports = self.reports();
-        let (results, missing) = (synthesis::results_text(&reports), synthesis::missing_text(&reports));
+        let missing = synthesis::missing_text(&reports);
+        let missing = if missing.is_empty() { missing } else { fenced(&missing) };
+        let results = fenced(&synthesis::results_text(&reports));
         let values = [("request", self.started.request.as_str()), ("results", &results), ("missing", &missing)];
         let messages = match render(&self.started.templates.answer, &values) {
             Ok(messages) => messages,

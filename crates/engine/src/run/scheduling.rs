@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Binding, bind};
+use reknit_bind::Binding;
 use reknit_protocol::{Effect as Class, Object, StepId, Value};
 
 use super::Run;
-use super::sources::Results;
 use super::state::{Phase, Stage, Stop};
 use crate::digest::idempotency_key;
 use crate::effect::{CallTool, EffectId};
@@ -64,8 +63,7 @@ impl Run {
     }
 
     fn bind_step(&mut self, index: usize, planned: &Planned) {
-        let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
-        let binding = bind(&planned.parameters, &results, &planned.needs, planned.schema.as_deref());
+        let binding = self.binding(planned);
         let Some(step) = self.state.steps.get_mut(index) else { return };
         match binding {
             Binding::Bound(bound) => {

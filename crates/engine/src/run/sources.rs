@@ -1,13 +1,13 @@
 //! The results of steps, as binding and models see them.
 
-use reknit_bind::{Source, Sources};
-use reknit_protocol::{Object, StepId, Value};
+use reknit_bind::{Source, Sources, project_results};
+use reknit_protocol::{StepId, Value};
 
 use super::state::{Stage, StepRun};
 use crate::plan::Planned;
 
-/// The most of one result that a model is shown, in bytes of its text.
-const SHOWN: usize = 8_192;
+/// The most of all results together that a model is shown, in bytes of their JSON.
+const SHOWN: usize = 16_384;
 
 /// The steps of a run as places where values come from.
 pub(super) struct Results<'a> {
@@ -29,23 +29,16 @@ impl Sources for Results<'_> {
 }
 
 impl Results<'_> {
-    /// The results there are, by step, each cut to what a model can read.
-    pub(super) fn shown(&self) -> String {
-        let mut object = Object::new();
-        for (planned, step) in self.plan.iter().zip(self.steps) {
-            if let Stage::Done(value) = &step.stage {
-                object.insert(planned.id.as_str(), bounded(value, SHOWN));
-            }
-        }
-        Value::Object(object).to_pretty()
+    /// The results there are, by step, those that a step needs first, as far as there is room for them.
+    pub(super) fn shown(&self, needs: &[StepId], wanted: &[&str]) -> String {
+        let all = self.plan.iter().map(|planned| &planned.id);
+        let steps: Vec<StepId> = needs.iter().chain(all).cloned().collect();
+        fenced(&Value::Object(project_results(self, &steps, SHOWN, wanted)).to_pretty())
     }
 }
 
-/// The value, or the beginning of its text if it is too long.
-pub(super) fn bounded(value: &Value, limit: usize) -> Value {
-    let text = value.to_string();
-    match text.get(..text.floor_char_boundary(limit)) {
-        Some(start) if start.len() < text.len() => Value::from(format!("{start}… ({} bytes in all)", text.len())),
-        _ => value.clone(),
-    }
+/// Words of others, so that a model can tell them from ours. They cannot end the fence themselves; in JSON, where they
+/// try to, they still mean the same.
+pub(super) fn fenced(text: &str) -> String {
+    format!("<data>\n{}\n</data>", text.replace("</data", "<\\/data"))
 }

@@ -363,7 +363,7 @@ fn a_value_that_the_plan_does_not_give_is_asked_for_once_before_the_call() {
     assert_eq!(play.call("convert/call/1").parameters.to_string(), r#"{"amount":46828.5}"#);
     let view = &play.run.steps()[1];
     assert_eq!(view.mends[0].rung, Rung::Resolution);
-    assert!(matches!(view.provenance[0].1, Provenance::Expression { .. }), "{:?}", view.provenance);
+    assert!(matches!(view.provenance[0].1, Provenance::Resolved { .. }), "{:?}", view.provenance);
 }
 
 #[test]

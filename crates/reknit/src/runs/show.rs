@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use reknit_bind::{InputSource, Provenance};
+use reknit_bind::{Finder, InputSource, Provenance};
 use reknit_engine::{AskPerson, MendEffect, Question, Run, StepState, StepView};
 use reknit_journal::Record;
 use reknit_protocol::{Object, Value};
@@ -216,6 +216,10 @@ fn origin_text(origin: &Provenance) -> String {
         }
         Provenance::Text { .. } => "text with results in it".to_owned(),
         Provenance::Nested { .. } => "put together from results".to_owned(),
+        Provenance::Resolved { by: Finder::Model, origin } => format!("{}, found by a model", origin_text(origin)),
+        Provenance::Resolved { by: Finder::Learned, origin } => {
+            format!("{}, as in an earlier run", origin_text(origin))
+        }
         Provenance::Inferred => "given by a model".to_owned(),
         Provenance::Corrected { rung } => format!("corrected by {rung}"),
     }
