@@ -13,10 +13,11 @@ use crate::body::{Body, Broken};
 use crate::draft::{Draft, OnDelta};
 use crate::endpoint::Endpoint;
 use crate::limits::{Stage, Watch};
-use crate::openai::{self, Refused, Seen};
+use crate::refusal::evidence;
 use crate::retry_after::retry_after_ms;
 use crate::sse::Events;
 use crate::text::{root_cause, tidy};
+use crate::wire::{Refused, Seen, Wire};
 
 /// Enough for any error a server has to tell.
 const MAX_ERROR_BODY: usize = 64 * 1024;
@@ -32,6 +33,7 @@ pub(crate) struct Attempt<'a> {
     request: &'a Request,
     watch: Watch,
     draft: Draft,
+    wire: Wire,
 }
 
 impl<'a> Attempt<'a> {
@@ -41,14 +43,20 @@ impl<'a> Attempt<'a> {
         if let Some(ms) = request.max_ms {
             limits.total = limits.total.min(Duration::from_millis(ms));
         }
-        Self { endpoint, request, watch: Watch::start(limits), draft: Draft::default() }
+        Self {
+            endpoint,
+            request,
+            watch: Watch::start(limits),
+            draft: Draft::default(),
+            wire: Wire::of(endpoint.target.provider),
+        }
     }
 
     /// Sends the request and reads the answer.
     pub(crate) async fn run(mut self, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
         self.check_length()?;
         let target = &self.endpoint.target;
-        let rendered = openai::render(target, self.request);
+        let rendered = self.wire.render(target, self.request);
         let sending = self.endpoint.send(rendered.body.to_string());
         let response = match self.watch.within(Stage::Head, sending).await {
             Ok(Ok(response)) => response,
@@ -88,11 +96,11 @@ impl<'a> Attempt<'a> {
 
     async fn read_whole(&mut self, response: Response, on_delta: OnDelta<'_>) -> Result<(), Failure> {
         let body = Body::new(response).whole(&mut self.watch).await.map_err(|broken| self.cut(&broken))?;
-        let Ok(json) = serde_json::from_slice(&body) else {
+        let Some(json) = crate::json::parse(&body) else {
             let message = if body.trim_ascii().is_empty() { "an empty body".to_owned() } else { not_json(&body) };
             return Err(self.worked_for(ErrorClass::InvalidResponse, &message));
         };
-        match openai::whole(&mut self.draft, json, on_delta) {
+        match self.wire.whole(&mut self.draft, json, on_delta) {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.worked_for(ErrorClass::InvalidResponse, &no_answer(&body))),
             Err(refused) => Err(self.refused_inside(&refused)),
@@ -118,7 +126,7 @@ impl<'a> Attempt<'a> {
                 None => events.end(),
             }
             while let Some(event) = events.next() {
-                match openai::event(&mut self.draft, &event, on_delta) {
+                match self.wire.event(&mut self.draft, &event, on_delta) {
                     Ok(Seen::Progress) => self.watch.progress(),
                     Ok(Seen::EndMark) => return Ok(()),
                     Ok(Seen::Nothing) => {}
@@ -147,7 +155,7 @@ impl<'a> Attempt<'a> {
         let retry_after_ms = retry_after_ms(response.headers(), Timestamp::now());
         let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let body = Body::new(response).beginning(&mut self.watch, MAX_ERROR_BODY).await;
-        let mut evidence = openai::evidence(Some(status.as_u16()), &body);
+        let mut evidence = evidence(Some(status.as_u16()), &body);
         if let Some(location) = location.filter(|_| status.is_redirection()) {
             evidence.message = format!("it points to {location}; redirects are not followed");
         } else if evidence.message.is_empty() {
@@ -158,7 +166,7 @@ impl<'a> Attempt<'a> {
 
     /// The server says no in the place of an answer, or in the middle of one.
     fn refused_inside(&self, Refused(json): &Refused) -> Failure {
-        let failure = self.failure(&openai::evidence(None, json.to_string().as_bytes()));
+        let failure = self.failure(&evidence(None, json.to_string().as_bytes()));
         if self.draft.is_begun() { self.with_what_arrived(failure) } else { failure }
     }
 

@@ -1,6 +1,8 @@
 //! An answer as it comes together, whatever the wire format.
 
-use reknit_dialogue::{Answer, Delta, ErrorClass, Failure, Finish, FormatUsed, Request, Thought, ToolCall, Usage};
+use reknit_dialogue::{
+    Answer, Delta, ErrorClass, Failure, Finish, FormatUsed, Request, Seal, Thought, ToolCall, Usage,
+};
 
 /// Who is shown the pieces of an answer.
 pub(crate) type OnDelta<'a> = &'a mut (dyn FnMut(Delta<'_>) + Send);
@@ -58,6 +60,31 @@ impl Draft {
             None => self.thoughts.push(Thought { text: words.to_owned(), seal: None }),
         }
         on_delta(Delta::Reasoning(words));
+    }
+
+    /// The provider's seal on the last thought, or on one without words.
+    pub(crate) fn seal_thought(&mut self, seal: Seal) {
+        match self.thoughts.last_mut().filter(|thought| thought.seal.is_none()) {
+            Some(thought) => thought.seal = Some(seal),
+            None => self.thoughts.push(Thought { text: String::new(), seal: Some(seal) }),
+        }
+    }
+
+    /// A thought of which there is nothing but the provider's seal.
+    pub(crate) fn hide_thought(&mut self, seal: Seal) {
+        self.thoughts.push(Thought { text: String::new(), seal: Some(seal) });
+    }
+
+    /// The provider's seal on the last call.
+    pub(crate) fn seal_call(&mut self, seal: Seal) {
+        if let Some(Call { call, .. }) = self.calls.last_mut() {
+            call.seal = Some(seal);
+        }
+    }
+
+    /// How many calls there are so far.
+    pub(crate) fn call_count(&self) -> u64 {
+        u64::try_from(self.calls.len()).unwrap_or(u64::MAX)
     }
 
     /// A piece of a call: of the one at its place, else of the last one, unless it brings another id or a place of its own.

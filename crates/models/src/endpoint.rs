@@ -1,13 +1,14 @@
-//! A target made ready for use: checked address, HTTP client, header with the key.
+//! A target made ready for use: checked address, HTTP client, headers with the key.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, Url, redirect, retry};
 use secrecy::ExposeSecret;
 
+use crate::wire::Wire;
 use crate::{ConfigError, Target};
 
 /// A target made ready for use.
@@ -16,7 +17,7 @@ pub(crate) struct Endpoint {
     pub(crate) target: Target,
     url: Url,
     client: Client,
-    authorization: Option<HeaderValue>,
+    headers: HeaderMap,
 }
 
 /// Many servers close an idle connection after five seconds. A request that meets the closing fails, so ours go first.
@@ -26,26 +27,17 @@ impl Endpoint {
     /// Checks the target and makes its client. Needs no network.
     pub(crate) fn new(target: Target) -> Result<Self, ConfigError> {
         check(&target)?;
-        let url = chat_completions(&target)?;
-        let authorization = authorization(&target)?;
+        let wire = Wire::of(target.provider);
+        let url = address(&target, &wire)?;
+        let headers = headers(&target, &wire)?;
         let client =
             client(&url, &target).map_err(|source| ConfigError::Client { target: target.name.clone(), source })?;
-        Ok(Self { target, url, client, authorization })
+        Ok(Self { target, url, client, headers })
     }
 
     /// Sends one request and waits for the head of the response.
     pub(crate) async fn send(&self, body: String) -> Result<Response, reqwest::Error> {
-        let request = self
-            .client
-            .post(self.url.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "text/event-stream, application/json")
-            .body(body);
-        let request = match &self.authorization {
-            Some(value) => request.header(AUTHORIZATION, value),
-            None => request,
-        };
-        request.send().await
+        self.client.post(self.url.clone()).headers(self.headers.clone()).body(body).send().await
     }
 
     /// The server for messages: `127.0.0.1:8080`.
@@ -81,7 +73,7 @@ fn check(target: &Target) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn chat_completions(target: &Target) -> Result<Url, ConfigError> {
+fn address(target: &Target, wire: &Wire) -> Result<Url, ConfigError> {
     let unusable = |problem: &str| ConfigError::BaseUrl { target: target.name.clone(), problem: problem.to_owned() };
     let mut url = Url::parse(target.base_url.trim()).map_err(|error| unusable(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -93,21 +85,31 @@ fn chat_completions(target: &Target) -> Result<Url, ConfigError> {
     if url.query().is_some() || url.fragment().is_some() {
         return Err(unusable("it has a part behind `?` or `#`"));
     }
-    let path = format!("{}/chat/completions", url.path().trim_end_matches('/'));
+    let (place, query) = wire.place(target);
+    let path = format!("{}{place}", url.path().trim_end_matches('/'));
     url.set_path(&path);
+    url.set_query(query);
     Ok(url)
 }
 
-fn authorization(target: &Target) -> Result<Option<HeaderValue>, ConfigError> {
-    let Some(key) = &target.key else { return Ok(None) };
+fn headers(target: &Target, wire: &Wire) -> Result<HeaderMap, ConfigError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+    if let Some((name, value)) = wire.version_header() {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    let Some(key) = &target.key else { return Ok(headers) };
     let key = key.expose_secret();
     let unusable = || ConfigError::Key { target: target.name.clone() };
     if key.trim().is_empty() || key.trim() != key {
         return Err(unusable());
     }
-    let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_invalid| unusable())?;
+    let (name, before) = wire.key_header();
+    let mut value = HeaderValue::try_from(format!("{before}{key}")).map_err(|_invalid| unusable())?;
     value.set_sensitive(true);
-    Ok(Some(value))
+    headers.insert(name, value);
+    Ok(headers)
 }
 
 fn client(url: &Url, target: &Target) -> Result<Client, reqwest::Error> {
@@ -141,6 +143,7 @@ fn is_loopback(url: &Url) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Provider, Streaming};
 
     fn problem(target: Target) -> String {
         Endpoint::new(target).unwrap_err().to_string()
@@ -158,6 +161,33 @@ mod tests {
             (" http://localhost ", "http://localhost/chat/completions"),
         ] {
             assert_eq!(Endpoint::new(at(base_url)).unwrap().url.as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn each_provider_is_asked_at_its_own_place_with_its_own_header() {
+        for (provider, streaming, url, header) in [
+            (Provider::OpenAi, Streaming::On, "https://api.openai.com/v1/chat/completions", "authorization"),
+            (Provider::OpenAiResponses, Streaming::On, "https://api.openai.com/v1/responses", "authorization"),
+            (Provider::Anthropic, Streaming::On, "https://api.anthropic.com/v1/messages", "x-api-key"),
+            (
+                Provider::Gemini,
+                Streaming::On,
+                "https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse",
+                "x-goog-api-key",
+            ),
+            (
+                Provider::Gemini,
+                Streaming::Off,
+                "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent",
+                "x-goog-api-key",
+            ),
+        ] {
+            let target = Target { key: Some("k-1".into()), streaming, ..Target::of(provider, "a", "m") };
+            let wire = Wire::of(provider);
+            assert_eq!(address(&target, &wire).unwrap().as_str(), url);
+            let value = headers(&target, &wire).unwrap().remove(header).unwrap();
+            assert!(value.to_str().unwrap().ends_with("k-1") && value.is_sensitive());
         }
     }
 

@@ -1,9 +1,9 @@
 //! Model providers on the wire, one attempt at a time.
 //!
 //! ```text
-//! Request --> POST {base_url}/chat/completions --> JSON or a stream of events --> Answer
-//!                          |                                 |
-//!                          '------ status, reset, limits ----'--> Failure { class, .. }
+//! Request --> wire format of the provider --> POST --> JSON or a stream of events --> Answer
+//!                                              |                   |
+//!                                              '- status, limits --'--> Failure { class, .. }
 //! ```
 //!
 //! One call of [`Models::ask`] is one HTTP request. Nothing here retries, follows a redirect or falls back: who is asked
@@ -30,24 +30,37 @@
 //! # }
 //! ```
 //!
+//! Four wire formats are spoken; [`Provider`] says which. What one does not understand is left out and named in the answer.
+//! A streamed answer is the same as one that comes in one piece.
+//!
 //! Where to go next: [`Target`] for what can be set, [`Limits`] for how long things may take, [`Models::ask`] for what a
 //! failure means.
 
+mod anthropic;
 mod attempt;
 mod body;
 mod config;
 mod draft;
 mod endpoint;
+mod gemini;
+mod json;
 mod limits;
 mod models;
 mod openai;
+mod provider;
+mod refusal;
 mod rendered;
+mod responses;
 mod retry_after;
+#[cfg(test)]
+mod sample;
 mod sse;
 mod target;
 mod text;
+mod wire;
 
 pub use config::ConfigError;
 pub use limits::Limits;
 pub use models::Models;
+pub use provider::Provider;
 pub use target::{FormatSupport, Streaming, Target};

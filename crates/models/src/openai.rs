@@ -1,11 +1,11 @@
-//! The wire format of `chat/completions`, which most servers speak. Pure: bytes in, bytes out.
+//! The wire format of `chat/completions`, which most servers speak. Pure: values in, values out.
 
 mod family;
 mod reading;
-mod refusal;
 mod request;
 mod strict;
 
-pub(crate) use reading::{Refused, Seen, event, whole};
-pub(crate) use refusal::evidence;
+pub(crate) use family::family;
+pub(crate) use reading::{event, whole};
 pub(crate) use request::render;
+pub(crate) use strict::is_strict;

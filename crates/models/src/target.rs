@@ -3,20 +3,22 @@
 use reknit_dialogue::{Format, FormatUsed, Prices, TargetName};
 use secrecy::SecretString;
 
-use crate::Limits;
+use crate::{Limits, Provider};
 
-/// A model on a server that speaks `chat/completions`, as configured.
+/// A model on a server, as configured.
 ///
 /// `Debug` does not show the key.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// What we call it.
     pub name: TargetName,
-    /// The address up to and without `/chat/completions`: `https://api.openai.com/v1`.
+    /// Who serves it, which decides the wire format.
+    pub provider: Provider,
+    /// The address up to and without `/chat/completions` and its like: `https://api.openai.com/v1`.
     pub base_url: String,
     /// What the server calls the model.
     pub model: String,
-    /// Sent as `Authorization: Bearer`; local servers need none.
+    /// Sent in the header that the provider reads; local servers need none.
     pub key: Option<SecretString>,
     /// How many tokens the model can read. A question that cannot fit even at eight characters a token fails as
     /// `context_length` without being sent; everything else, and all if there is no number here, the server decides.
@@ -32,10 +34,18 @@ pub struct Target {
 }
 
 impl Target {
-    /// A target without a key, with streaming, JSON mode and the default limits.
+    /// A model of a provider at its own address, without a key, with streaming and the default limits.
+    pub fn of(provider: Provider, name: impl Into<TargetName>, model: impl Into<String>) -> Self {
+        let base_url = provider.base_url().unwrap_or_default();
+        Self { provider, format: provider.format(), ..Self::new(name, base_url, model) }
+    }
+
+    /// A model on any server that speaks `chat/completions`, without a key, with streaming, JSON mode and the default
+    /// limits.
     pub fn new(name: impl Into<TargetName>, base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             name: name.into(),
+            provider: Provider::Compatible,
             base_url: base_url.into(),
             model: model.into(),
             key: None,
@@ -52,9 +62,9 @@ impl Target {
 /// refuses the request, which is a failure like any other; nothing is tried again with less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FormatSupport {
-    /// `response_format` with a JSON Schema, and without.
+    /// A JSON Schema, and JSON without one.
     Schema,
-    /// `response_format` of type `json_object`.
+    /// JSON without a schema.
     Json,
     /// None of it: the prompt alone has to do.
     Text,

@@ -1,24 +1,27 @@
-//! A model whose words are written in advance, behind an OpenAI-compatible endpoint.
+//! A model whose words are written in advance, behind the endpoints of all providers.
 
-mod completion;
 mod request;
+mod said;
 mod script;
 mod when;
+mod wire;
 
 use std::io;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::{get, post};
 use reknit_protocol::Value;
 
+use request::Asked;
 pub use request::{Message, ModelRequest};
 pub use script::{Script, ScriptError};
 pub use when::When;
+pub use wire::Api;
 
 use crate::log::Log;
 use crate::reply::{Content, Rendered, deliver, internal};
@@ -28,7 +31,8 @@ use crate::server::{Server, Switch};
 /// Larger than any prompt, smaller than the memory of a test machine.
 const MAX_BODY: usize = 16 * 1024 * 1024;
 
-/// A model on loopback that answers by its [`Script`]: `/v1/chat/completions`, streaming and not, and `/v1/models`.
+/// A model on loopback that answers by its [`Script`] in every wire format of [`Api`], streaming and not, and lists itself
+/// at `/v1/models`.
 ///
 /// ```
 /// use reknit_testing::{Reply, ScriptedModel, model::{Script, When}};
@@ -62,14 +66,18 @@ impl ScriptedModel {
         let log = Log::default();
         let shared = Arc::new(Shared { rules: Rules::new(script.rules), log: log.clone() });
         let router = Router::new()
-            .route("/v1/chat/completions", post(complete))
+            .route("/v1/chat/completions", post(chat))
+            .route("/v1/responses", post(responses))
+            .route("/v1/messages", post(anthropic))
+            .route("/v1/models/{call}", post(gemini))
+            .route("/v1beta/models/{call}", post(gemini))
             .route("/v1/models", get(models))
             .layer(DefaultBodyLimit::max(MAX_BODY))
             .with_state(shared);
         Ok(Self { server: Server::start(router).await?, log })
     }
 
-    /// What clients call the base URL: `http://127.0.0.1:41234/v1`.
+    /// What clients call the base URL, whatever format they speak: `http://127.0.0.1:41234/v1`.
     pub fn base_url(&self) -> String {
         self.server.base_url() + "/v1"
     }
@@ -94,18 +102,39 @@ async fn models() -> axum::Json<serde_json::Value> {
     axum::Json(serde_json::json!({"object": "list", "data": [{"id": "scripted", "object": "model"}]}))
 }
 
-async fn complete(
-    State(shared): State<Arc<Shared>>,
-    ConnectInfo(switch): ConnectInfo<Switch>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
+/// What every request brings.
+type Came = (State<Arc<Shared>>, ConnectInfo<Switch>, HeaderMap, Bytes);
+
+async fn chat(came: Came) -> Response {
+    complete(came, Asked::at(Api::Chat)).await
+}
+
+async fn responses(came: Came) -> Response {
+    complete(came, Asked::at(Api::Responses)).await
+}
+
+async fn anthropic(came: Came) -> Response {
+    complete(came, Asked::at(Api::Anthropic)).await
+}
+
+/// Here the path says which model, and whether as a stream: `m-1:streamGenerateContent`.
+async fn gemini(Path(call): Path<String>, came: Came) -> Response {
+    let (model, method) = call.split_once(':').unwrap_or((&call, ""));
+    let streaming = match method {
+        "generateContent" => false,
+        "streamGenerateContent" => true,
+        _ => return internal(&format!("there is no `{method}`")),
+    };
+    complete(came, Asked { api: Api::Gemini, model: Some(model.to_owned()), streaming: Some(streaming) }).await
+}
+
+async fn complete((State(shared), ConnectInfo(switch), headers, body): Came, asked: Asked) -> Response {
     // What is no JSON is recorded as the text it is; no rule finds messages in it.
     let body = String::from_utf8_lossy(&body).into_owned();
     let body = Value::parse(&body).unwrap_or(Value::String(body));
     let mut chosen = None;
     let request = shared.log.push_with(|before| {
-        let mut request = ModelRequest::read(body, &headers, before.len() + 1);
+        let mut request = ModelRequest::read(asked, body, &headers, before.len() + 1);
         chosen = shared.rules.choose(|when| when.applies(&request));
         request.matched = chosen.is_some();
         Ok::<_, std::convert::Infallible>(request)
@@ -114,8 +143,7 @@ async fn complete(
     let Some(reply) = chosen else { return internal(&no_reply(&request)) };
     let status = reply.status.unwrap_or(200);
     let rendered = match &reply.content {
-        Content::Text(text) if request.is_streaming() => completion::streamed(&request, &reply, text, status),
-        Content::Text(text) => completion::whole(&request, &reply, text, status),
+        Content::Text(text) => request.api.render(&request, &reply, text, status),
         Content::Body(body) => Rendered::whole(status, body.clone()),
         Content::Data(_) | Content::Error(_) => return internal("`data` and `error` are replies of a tool"),
     };

@@ -32,6 +32,10 @@ pub struct Reply {
     pub(crate) fault: Fault,
     pub(crate) usage: Usage,
     pub(crate) finish_reason: String,
+    /// What the model thinks first.
+    pub(crate) reasoning: String,
+    /// The tools that the model calls: names and arguments.
+    pub(crate) calls: Vec<(String, String)>,
 }
 
 /// What is said.
@@ -80,6 +84,8 @@ impl Reply {
             fault: Fault::None,
             usage: Usage::Counted,
             finish_reason: "stop".to_owned(),
+            reasoning: String::new(),
+            calls: Vec::new(),
         }
     }
 

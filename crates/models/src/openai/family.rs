@@ -2,15 +2,15 @@
 
 /// What a model takes besides messages and tools.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Family {
+pub(crate) struct Family {
     /// The field for the longest answer.
-    pub(super) max_tokens: &'static str,
+    pub(crate) max_tokens: &'static str,
     /// Whether a temperature, and texts to end at, may be sent. Models that always think refuse both.
-    pub(super) sampling: bool,
+    pub(crate) sampling: bool,
     /// Whether `reasoning_effort` may be sent. Models that never think refuse it.
-    pub(super) effort: bool,
+    pub(crate) effort: bool,
     /// Whether the model wants its own reasoning back while it calls tools.
-    pub(super) recalls_reasoning: bool,
+    pub(crate) recalls_reasoning: bool,
 }
 
 const PLAIN: Family = Family { max_tokens: "max_tokens", sampling: true, effort: false, recalls_reasoning: false };
@@ -35,7 +35,7 @@ const FAMILIES: &[(&str, &Family)] = &[
 ];
 
 /// What this model takes.
-pub(super) fn family(model: &str) -> &'static Family {
+pub(crate) fn family(model: &str) -> &'static Family {
     // Routers put the maker before the name: `openai/gpt-5-mini`.
     let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
     let known = FAMILIES.iter().find(|(beginning, _)| {

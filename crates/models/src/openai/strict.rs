@@ -22,7 +22,7 @@ const KNOWN: &[&str] = &[
 
 /// Whether a schema keeps to the rules of strict mode: an object at the top, only known keywords, and every object closed
 /// with all its properties required.
-pub(super) fn is_strict(schema: &Value) -> bool {
+pub(crate) fn is_strict(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("object") && is_strict_inside(schema)
 }
 

@@ -4,6 +4,7 @@
 mod answers;
 mod cuts;
 mod limits;
+mod providers;
 mod refusals;
 mod server;
 

@@ -3,11 +3,15 @@
 use axum::http::HeaderMap;
 use reknit_protocol::Value;
 
+use super::Api;
+
 /// One request as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelRequest {
     /// Which request this is, from 1.
     pub nth: usize,
+    /// The wire format it came in.
+    pub api: Api,
     /// The messages.
     pub messages: Vec<Message>,
     /// The whole body, digits as written.
@@ -15,6 +19,24 @@ pub struct ModelRequest {
     /// Whether the script had a reply.
     pub matched: bool,
     headers: Vec<(String, String)>,
+    model: String,
+    streaming: bool,
+}
+
+/// What the path of a request says.
+pub(super) struct Asked {
+    pub(super) api: Api,
+    /// Where it is not in the body.
+    pub(super) model: Option<String>,
+    /// Where it is not in the body.
+    pub(super) streaming: Option<bool>,
+}
+
+impl Asked {
+    /// The path says nothing but the format.
+    pub(super) fn at(api: Api) -> Self {
+        Self { api, model: None, streaming: None }
+    }
 }
 
 /// One message.
@@ -27,13 +49,17 @@ pub struct Message {
 }
 
 impl ModelRequest {
-    pub(super) fn read(body: Value, headers: &HeaderMap, nth: usize) -> Self {
-        let messages = body.get("messages").and_then(Value::as_array).unwrap_or_default();
-        let messages = messages.iter().map(Message::read).collect();
+    pub(super) fn read(asked: Asked, body: Value, headers: &HeaderMap, nth: usize) -> Self {
+        let Asked { api, model, streaming } = asked;
+        let messages = api.messages(&body);
+        let model = model.or_else(|| Some(body.get("model")?.as_str()?.to_owned()));
+        let streaming = streaming.or_else(|| body.get("stream")?.as_bool()).unwrap_or(false);
         let header = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
-        Self { nth, messages, headers: headers.iter().map(header).collect(), body, matched: false }
+        let headers = headers.iter().map(header).collect();
+        let model = model.unwrap_or_else(|| "scripted".to_owned());
+        Self { nth, api, messages, headers, body, matched: false, model, streaming }
     }
 
     /// All messages, one after the other.
@@ -49,7 +75,7 @@ impl ModelRequest {
 
     /// The model that was asked for.
     pub fn model(&self) -> &str {
-        self.body.get("model").and_then(Value::as_str).unwrap_or("scripted")
+        &self.model
     }
 
     /// A header; names are in lower case.
@@ -58,26 +84,11 @@ impl ModelRequest {
     }
 
     pub(super) fn is_streaming(&self) -> bool {
-        self.body.get("stream").and_then(Value::as_bool).unwrap_or(false)
+        self.streaming
     }
 
     pub(super) fn wants_usage_in_stream(&self) -> bool {
         let wanted = self.body.get("stream_options").and_then(|options| options.get("include_usage"));
         wanted.and_then(Value::as_bool).unwrap_or(false)
-    }
-}
-
-impl Message {
-    fn read(message: &Value) -> Self {
-        let role = message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let content = match message.get("content") {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Array(parts)) => {
-                let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
-                texts.collect::<Vec<_>>().join("\n")
-            }
-            _ => String::new(),
-        };
-        Self { role, content }
     }
 }

@@ -74,8 +74,8 @@ impl Script {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A reply has `text` or `body`, and may have `status`, `retry_after`, `delay_ms`, `finish_reason` and a `fault`:
-    /// `"reset"`, `"silence"`, `{"cut_after": bytes}` or `{"stall_after": bytes}`. Anything else is an error.
+    /// A reply has `text`, `calls` or `body`, and may have `reasoning`, `status`, `retry_after`, `delay_ms`,
+    /// `finish_reason` and a `fault`: `"reset"`, `"silence"`, `{"cut_after": bytes}` or `{"stall_after": bytes}`. Anything else is an error.
     pub fn from_value(value: &Value) -> Result<Self, ScriptError> {
         let raw: RawScript = serde_json::from_str(&value.to_string())?;
         let mut script = Self::new();

@@ -17,6 +17,16 @@ pub(crate) struct RawReply {
     delay_ms: Option<u64>,
     fault: Option<RawFault>,
     finish_reason: Option<String>,
+    reasoning: Option<String>,
+    #[serde(default)]
+    calls: Vec<RawCall>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCall {
+    name: String,
+    arguments: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -32,7 +42,9 @@ impl TryFrom<RawReply> for Reply {
     type Error = &'static str;
 
     fn try_from(raw: RawReply) -> Result<Self, &'static str> {
-        let mut reply = match (raw.text, raw.body, raw.status, &raw.fault) {
+        // Who calls a tool need not say anything.
+        let text = raw.text.or_else(|| (!raw.calls.is_empty()).then(String::new));
+        let mut reply = match (text, raw.body, raw.status, &raw.fault) {
             (Some(_), Some(_), ..) => return Err("a reply has either `text` or `body`"),
             (Some(text), None, ..) => Self::text(text),
             (None, Some(body), ..) => Self::status(200).body(body),
@@ -47,6 +59,12 @@ impl TryFrom<RawReply> for Reply {
         reply.delay = raw.delay_ms.map(Duration::from_millis);
         if let Some(seconds) = raw.retry_after {
             reply = reply.retry_after(seconds);
+        }
+        if let Some(text) = raw.reasoning {
+            reply = reply.reasoning(text);
+        }
+        for call in raw.calls {
+            reply = reply.call(call.name, call.arguments);
         }
         if let Some(reason) = raw.finish_reason {
             reply = reply.finish_reason(reason);

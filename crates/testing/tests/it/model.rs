@@ -4,7 +4,7 @@ use reknit_protocol::Value;
 use reknit_testing::Reply;
 use reknit_testing::model::{Script, ScriptError, ScriptedModel, When};
 
-use crate::support::{ask, ask_streaming, model_with, said};
+use crate::support::{ask, ask_streaming, client, model_with, said};
 
 #[tokio::test]
 async fn rules_are_tried_in_order_and_used_up() {
@@ -84,10 +84,35 @@ async fn a_streamed_answer_comes_in_pieces_and_ends_with_usage_and_done() {
 }
 
 #[tokio::test]
+async fn the_same_words_come_in_the_format_of_each_path() {
+    let reply = Reply::text("yes").reasoning("hm").call("f", "{\"x\":1}").usage(3, 2);
+    let model = model_with(reply).await;
+    let post = |path: &str| {
+        let body = serde_json::json!({"model": "m", "messages": [{"role": "user", "content": "well?"}],
+            "contents": [{"role": "user", "parts": [{"text": "well?"}]}], "input": "well?"});
+        client().post(format!("{}/{path}", model.base_url())).json(&body)
+    };
+    let mut forms = String::new();
+    for path in ["messages", "models/m:generateContent", "responses"] {
+        forms += &post(path).send().await.unwrap().text().await.unwrap();
+        forms.push('\n');
+    }
+    insta::assert_snapshot!(forms, @r#"
+    {"id":"scripted-1","type":"message","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hm","signature":"scripted"},{"type":"text","text":"yes"},{"type":"tool_use","id":"scripted-1-call-1","name":"f","input":{"x":1}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":3,"output_tokens":2}}
+    {"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"yes"},{"functionCall":{"id":"scripted-2-call-1","name":"f","args":{"x":1}},"thoughtSignature":"scripted"}],"role":"model"},"index":0,"finishReason":"STOP"}],"modelVersion":"m","responseId":"scripted-2","usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5}}
+    {"id":"scripted-3","object":"response","created_at":0,"status":"completed","error":null,"incomplete_details":null,"model":"m","output":[{"id":"rs-1","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"scripted"},{"id":"msg-1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"yes","annotations":[]}]},{"id":"fc-0","type":"function_call","call_id":"scripted-3-call-1","name":"f","arguments":"{\"x\":1}"}],"usage":{"input_tokens":3,"output_tokens":2,"total_tokens":5}}
+    "#);
+    for request in model.requests() {
+        assert_eq!((request.text().as_str(), request.model()), ("well?", "m"), "{:?}", request.api);
+    }
+}
+
+#[tokio::test]
 async fn a_script_can_be_read_from_a_file() {
     let text = r#"{"rules": [
         {"when": {"purpose": "plan_generation", "says": ["Seoul"]}, "times": 1, "reply": {"status": 429, "retry_after": 2, "body": "slow down"}},
         {"when": {"nth": 2, "lacks": ["Paris"]}, "reply": {"text": "a plan", "finish_reason": "length"}},
+        {"when": {"says": ["Rome"]}, "reply": {"calls": [{"name": "f", "arguments": "{"}], "reasoning": "hm"}},
         {"reply": {"text": "something else", "status": 203}}
     ]}"#;
     let script = Script::from_value(&Value::parse(text).unwrap()).unwrap();
@@ -97,6 +122,9 @@ async fn a_script_can_be_read_from_a_file() {
     assert_eq!(refused.text().await.unwrap(), "slow down");
     assert_eq!(said(ask(&model, "purpose: plan_generation", "Seoul")).await, "a plan");
     assert_eq!(ask(&model, "", "Seoul").send().await.unwrap().status(), 203);
+    let body: serde_json::Value = ask(&model, "", "Rome").send().await.unwrap().json().await.unwrap();
+    assert_eq!(body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], "{");
+    assert_eq!(body["choices"][0]["finish_reason"], "tool_calls");
 }
 
 #[test]

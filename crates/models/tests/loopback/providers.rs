@@ -1,0 +1,88 @@
+//! One script, asked in the wire format of each provider, streaming and not.
+
+use reknit_dialogue::{Answer, Finish, Message, Request, Tool, ToolCall, ToolChoice};
+use reknit_models::{Models, Provider, Streaming, Target};
+use reknit_protocol::Value;
+use reknit_testing::model::{Api, Script, When};
+use reknit_testing::{Reply, ScriptedModel};
+
+use crate::timeless;
+
+const PROVIDERS: [(Provider, Api); 5] = [
+    (Provider::OpenAi, Api::Chat),
+    (Provider::OpenAiResponses, Api::Responses),
+    (Provider::Anthropic, Api::Anthropic),
+    (Provider::Gemini, Api::Gemini),
+    (Provider::Compatible, Api::Chat),
+];
+
+fn target(model: &ScriptedModel, provider: Provider, streaming: Streaming) -> Target {
+    Target { base_url: model.base_url(), streaming, key: Some("k-1".into()), ..Target::of(provider, "a", "m-1") }
+}
+
+fn request() -> Request {
+    let schema = Value::parse(r#"{"type":"object"}"#).unwrap();
+    let tool = Tool { name: "f".into(), description: "Does it.".into(), schema };
+    Request::new(vec![Message::system("purpose: synthesis"), Message::user("how much?")], 2_000)
+        .with_tools(vec![tool], ToolChoice::Auto)
+}
+
+async fn ask(target: Target, request: &Request) -> Answer {
+    let name = target.name.clone();
+    let answer = Models::new(vec![target]).unwrap().ask(&name, request, &mut |_| {}).await;
+    timeless(answer).unwrap()
+}
+
+#[tokio::test]
+async fn the_same_script_gives_the_same_answer_in_every_format_streamed_or_not() {
+    let replies = [
+        Reply::text("It is 46828.50, grüße aus 서울.").usage(12, 5),
+        Reply::text("A moment.").call("f", r#"{"x":1.5,"y":"ä\"b"}"#).call("g", "{}").usage(12, 5),
+        Reply::calling("f", r#"{"x":[1,2,3]}"#).reasoning("I have to look it up.").usage(12, 5),
+        Reply::text("half").finish_reason("length").usage(12, 5),
+    ];
+    for reply in replies {
+        let mut known: Option<Answer> = None;
+        for (provider, _) in PROVIDERS {
+            for streaming in [Streaming::On, Streaming::Off] {
+                let model = ScriptedModel::start(Script::new().on(When::any(), reply.clone())).await.unwrap();
+                let mut answer = ask(target(&model, provider, streaming), &request()).await;
+                assert_eq!(model.unmatched(), []);
+                // What belongs to one format only.
+                answer.left_out.clear();
+                answer.reasoning.iter_mut().for_each(|thought| thought.seal = None);
+                answer.tool_calls.iter_mut().for_each(|call| call.seal = None);
+                match &known {
+                    Some(known) => assert_eq!(answer, *known, "{provider} {streaming:?}"),
+                    None => known = Some(answer),
+                }
+            }
+        }
+        let known = known.unwrap();
+        assert_eq!((known.usage.input_tokens, known.model.as_str()), (12, "m-1"));
+        assert_eq!(known.request_id.as_deref(), Some("scripted-1"));
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_with_tools_goes_on_in_every_format() {
+    for (provider, api) in PROVIDERS {
+        let script = Script::new()
+            .once(When::any().purpose("synthesis"), Reply::calling("f", r#"{"x":1}"#).reasoning("hm"))
+            .on(When::any().says("the result is 7"), Reply::text("It is 7."));
+        let model = ScriptedModel::start(script).await.unwrap();
+        let target = target(&model, provider, Streaming::On);
+        let mut request = request();
+        let answer = ask(target.clone(), &request).await;
+        assert_eq!(answer.finish, Finish::ToolCalls, "{provider}");
+        let [ToolCall { name, arguments, .. }] = &answer.tool_calls[..] else { panic!("{answer:?}") };
+        assert_eq!((name.as_str(), arguments.as_str()), ("f", r#"{"x":1}"#));
+        request.messages.push(Message::from(&answer));
+        request.messages.push(Message::result(&answer.tool_calls[0], "the result is 7"));
+        assert_eq!(ask(target, &request).await.text, "It is 7.", "{provider}");
+        let [first, ..] = &model.requests()[..] else { panic!("a request was made") };
+        assert_eq!((first.api, first.purpose(), first.model()), (api, Some("synthesis"), "m-1"));
+        let header = first.header("authorization").or(first.header("x-api-key")).or(first.header("x-goog-api-key"));
+        assert!(header.is_some_and(|value| value.ends_with("k-1")), "{provider}");
+    }
+}
