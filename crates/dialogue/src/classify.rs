@@ -35,14 +35,21 @@ pub struct Evidence {
 /// assert_eq!(classify(&evidence), ErrorClass::QuotaExceeded);
 /// ```
 pub fn classify(evidence: &Evidence) -> ErrorClass {
+    classify_with(evidence, &[])
+}
+
+/// The same with names of codes and types that one provider has of its own, in lower case with `_` between words. They are
+/// heard before those that everybody has.
+pub fn classify_with(evidence: &Evidence, own: &[(&str, ErrorClass)]) -> ErrorClass {
+    let by_name = |name: &str| words::by_name(name, own);
     let code = evidence.code.as_deref();
-    if let Some(class) = code.and_then(words::by_name) {
+    if let Some(class) = code.and_then(by_name) {
         return class;
     }
     // Some providers repeat the HTTP status as the code, and some send it only there, in a stream that began with 200.
     let status =
         code.and_then(|code| code.trim().parse().ok()).filter(|code| (300..600).contains(code)).or(evidence.status);
-    let kind = || evidence.kind.as_deref().and_then(words::by_name);
+    let kind = || evidence.kind.as_deref().and_then(by_name);
     match status.map(status::verdict) {
         Some(Verdict::Clear(class)) => class,
         Some(Verdict::UnlessKind(class)) => kind().unwrap_or(class),

@@ -1,5 +1,6 @@
 //! Why one attempt gave no answer.
 
+use reknit_protocol::RetryAfter;
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrorClass, Usage};
@@ -57,6 +58,13 @@ impl Failure {
     #[must_use]
     pub fn with_retry_after_ms(self, ms: u64) -> Self {
         Self { retry_after_ms: Some(ms), ..self }
+    }
+
+    /// The same with the wait that the provider asks for, and where it does.
+    #[must_use]
+    pub fn with_retry_after(self, asked: Option<RetryAfter>) -> Self {
+        let (retry_after_ms, retry_after_from) = asked.map(|asked| (asked.ms, asked.origin)).unzip();
+        Self { retry_after_ms, retry_after_from, ..self }
     }
 
     /// The same with what it has used.

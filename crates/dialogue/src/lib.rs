@@ -47,7 +47,7 @@ mod usage;
 
 pub use answer::{Answer, Finish, FormatUsed, Timings};
 pub use class::ErrorClass;
-pub use classify::{Evidence, classify};
+pub use classify::{Evidence, classify, classify_with};
 pub use delta::Delta;
 pub use failure::Failure;
 pub use gate::{CallOutcome, Entry, Gate, GateRules, Pass};

@@ -2,10 +2,12 @@
 
 mod family;
 mod reading;
+mod refusal;
 mod request;
 mod stream;
 
 pub(crate) use reading::whole;
+pub(crate) use refusal::CLASSES;
 pub(crate) use request::render;
 pub(crate) use stream::{Blocks, event};
 

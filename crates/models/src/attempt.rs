@@ -1,10 +1,9 @@
 //! One request, from the first byte sent to the last one read.
 
 use std::borrow::Cow;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
-use reknit_dialogue::{Answer, ErrorClass, Evidence, Failure, Request, Timings, classify};
+use reknit_dialogue::{Answer, ErrorClass, Failure, Request, Timings};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 
@@ -13,8 +12,7 @@ use crate::body::{Body, Broken};
 use crate::draft::{Draft, OnDelta};
 use crate::endpoint::Endpoint;
 use crate::limits::{Stage, Watch};
-use crate::refusal::evidence;
-use crate::retry_after::retry_after_ms;
+use crate::refusal::Refusal;
 use crate::sse::Events;
 use crate::text::{root_cause, tidy};
 use crate::wire::{Refused, Seen, Wire};
@@ -74,13 +72,14 @@ impl<'a> Attempt<'a> {
             self.read_whole(response, on_delta).await?;
         }
         let timings = Timings { first_byte_ms, total_ms: self.watch.elapsed_ms() };
+        let secret = self.endpoint.secret();
         match self.draft.conclude(self.request, &target.model, rendered.format_used) {
             Ok(answer) => {
                 let cost = target.prices.map(|prices| prices.cost(&answer.usage));
                 let left_out = rendered.left_out.into_iter().map(str::to_owned).collect();
                 Ok(Answer { cost, left_out, timings: Some(timings), ..answer })
             }
-            Err(failure) => Err(Failure { message: tidy(&failure.message, self.endpoint.secret()), ..failure }),
+            Err(failure) => Err(Failure { message: tidy(&failure.message, secret), ..failure }),
         }
     }
 
@@ -152,26 +151,28 @@ impl<'a> Attempt<'a> {
     /// The server says no with its status.
     async fn refused(&mut self, response: Response) -> Failure {
         let status = response.status();
-        let retry_after_ms = retry_after_ms(response.headers(), Timestamp::now());
-        let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let headers = response.headers().clone();
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let body = Body::new(response).beginning(&mut self.watch, MAX_ERROR_BODY).await;
-        let mut evidence = evidence(Some(status.as_u16()), &body);
-        if let Some(location) = location.filter(|_| status.is_redirection()) {
-            evidence.message = format!("it points to {location}; redirects are not followed");
-        } else if evidence.message.is_empty() {
-            evidence.message = status.canonical_reason().unwrap_or_default().into();
-        }
-        Failure { status: Some(status.as_u16()), retry_after_ms, ..self.failure(&evidence) }
+        let now_ms = now_ms();
+        let refusal = Refusal::read(&self.wire, Some(status.as_u16()), &body, now_ms);
+        let refusal = match header(LOCATION.as_str()).filter(|_| status.is_redirection()) {
+            Some(location) => refusal.with_message(format!("it points to {location}; redirects are not followed")),
+            None => refusal.or_message(status.canonical_reason().unwrap_or_default()),
+        };
+        self.tidied(refusal.failure(&self.wire, header, now_ms))
     }
 
     /// The server says no in the place of an answer, or in the middle of one.
     fn refused_inside(&self, Refused(json): &Refused) -> Failure {
-        let failure = self.failure(&evidence(None, json.to_string().as_bytes()));
+        let now_ms = now_ms();
+        let refusal = Refusal::read(&self.wire, None, json.to_string().as_bytes(), now_ms);
+        let failure = self.tidied(refusal.failure(&self.wire, |_| None, now_ms));
         if self.draft.is_begun() { self.with_what_arrived(failure) } else { failure }
     }
 
-    fn failure(&self, evidence: &Evidence) -> Failure {
-        Failure::new(classify(evidence), tidy(&evidence.message, self.endpoint.secret()))
+    fn tidied(&self, failure: Failure) -> Failure {
+        Failure { message: tidy(&failure.message, self.endpoint.secret()), ..failure }
     }
 
     /// No response came.
@@ -216,6 +217,12 @@ impl<'a> Attempt<'a> {
     fn with_what_arrived(&self, failure: Failure) -> Failure {
         failure.with_usage(self.draft.usage(self.request)).with_partial(self.draft.text.as_str())
     }
+}
+
+/// For waits until a moment that a server names.
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn not_json(body: &[u8]) -> String {

@@ -2,9 +2,11 @@
 
 mod family;
 mod reading;
+mod refusal;
 mod request;
 
 pub(crate) use reading::{event, whole};
+pub(crate) use refusal::{CLASSES, code, retry_after};
 pub(crate) use request::{path, render};
 
 /// The mark of what must be sent back with a call.

@@ -51,7 +51,6 @@ mod provider;
 mod refusal;
 mod rendered;
 mod responses;
-mod retry_after;
 #[cfg(test)]
 mod sample;
 mod sse;

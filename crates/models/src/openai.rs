@@ -2,10 +2,12 @@
 
 mod family;
 mod reading;
+mod refusal;
 mod request;
 mod strict;
 
 pub(crate) use family::family;
 pub(crate) use reading::{event, whole};
+pub(crate) use refusal::CLASSES;
 pub(crate) use request::render;
 pub(crate) use strict::is_strict;

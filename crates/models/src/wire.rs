@@ -1,6 +1,6 @@
 //! The wire formats: how each is asked, and how its answers are read.
 
-use reknit_dialogue::Request;
+use reknit_dialogue::{ErrorClass, Request};
 use reknit_protocol::Value;
 
 use crate::draft::{Draft, OnDelta};
@@ -77,6 +77,15 @@ impl Wire {
             Self::Responses => responses::render(target, request),
             Self::Anthropic(_) => anthropic::render(target, request),
             Self::Gemini => gemini::render(target, request),
+        }
+    }
+
+    /// The names of errors that only this format has.
+    pub(crate) fn classes(&self) -> &'static [(&'static str, ErrorClass)] {
+        match self {
+            Self::Chat | Self::Responses => openai::CLASSES,
+            Self::Anthropic(_) => anthropic::CLASSES,
+            Self::Gemini => gemini::CLASSES,
         }
     }
 

@@ -35,6 +35,7 @@ mod number;
 mod parse;
 mod path;
 mod print;
+mod retry_after;
 mod shape;
 mod value;
 
@@ -45,6 +46,7 @@ pub use object::Object;
 pub use parse::{Found, MAX_DEPTH, ParseError, ParseProblem};
 pub use path::{Path, PointerError, Segment};
 pub use plan::{Mode, Plan, Step};
+pub use retry_after::RetryAfter;
 pub use shape::{Actual, Extra, ShapeError};
 pub use tool::{Category, Retryable, ToolError, ToolResponse};
 pub use value::{Kind, Value};

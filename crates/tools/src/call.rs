@@ -1,10 +1,11 @@
 //! One call, as it is.
 
 use std::error::Error;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use reknit_engine::{CallTool, Sent, ToolReply, TransportFailure, TransportKind};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reknit_protocol::RetryAfter;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 
 use crate::client::Tools;
 use crate::read::{BodyError, body};
@@ -84,7 +85,11 @@ fn broken(call: &CallTool, status: u16, error: &BodyError) -> TransportFailure {
     TransportFailure { kind, sent: Sent::Maybe, message: format!("`{}` answered {status}, but {error}", call.agent) }
 }
 
-/// Seconds, as nearly every service writes it; a date is left to the back-off.
+/// In whichever form it is written. Headers that only tell when a limit starts anew do not ask for a wait.
 fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
-    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse::<u64>().ok()?.checked_mul(1_000)
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let asked = |name: &str| header(name).filter(|_| name.starts_with("retry-after") || name == "date");
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+    RetryAfter::from_headers(asked, now_ms).map(|asked| asked.ms)
 }

@@ -103,6 +103,20 @@ async fn a_refusal_is_an_answer_with_its_status_and_its_wait() {
 }
 
 #[tokio::test]
+async fn a_wait_may_be_a_length_or_a_date_but_the_hour_of_a_new_limit_is_none() {
+    for (name, value, expected) in [
+        ("retry-after", "1m30s", Some(90_000)),
+        ("retry-after-ms", "250", Some(250)),
+        ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", Some(0)),
+        ("x-ratelimit-reset", "3600", None),
+    ] {
+        let tool = tool(Reply::status(503).header(name, value)).await;
+        let reply = find("t", &tool.base_url()).await.tools.call(&call("{}")).await.expect("an answer");
+        assert_eq!(reply.retry_after_ms, expected, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_is_not_sent_on_to_another_place() {
     let tool = tool(Reply::status(307).header("Location", "/elsewhere")).await;
     let reply = find("t", &tool.base_url()).await.tools.call(&call("{}")).await.expect("an answer");

@@ -29,8 +29,8 @@ pub(super) fn verdict(status: u16) -> Verdict {
         429 => Verdict::UnlessKind(Class::RateLimit),
         // 498 and 529: no capacity just now.
         498 | 529 => Verdict::Clear(Class::RateLimit),
-        425 => Verdict::Clear(Class::NetworkError),
-        500.. => Verdict::UnlessKind(Class::NetworkError),
+        // 409 and 425: in the way of another request, or too early. The same again may well succeed.
+        409 | 425 | 500.. => Verdict::UnlessKind(Class::NetworkError),
         // Below 300 the failure is not in the status; other refusals have many reasons.
         0..300 | 400..500 => Verdict::Unclear,
     }

@@ -52,7 +52,7 @@ fn the_status_comes_before_type_and_text() {
         (403, ErrorClass::AuthError),
         (404, ErrorClass::ModelError),
         (408, ErrorClass::Timeout),
-        (409, ErrorClass::ModelError),
+        (409, ErrorClass::NetworkError),
         (413, ErrorClass::ContextLength),
         (418, ErrorClass::ModelError),
         (422, ErrorClass::ModelError),
@@ -64,11 +64,17 @@ fn the_status_comes_before_type_and_text() {
         (503, ErrorClass::NetworkError),
         (504, ErrorClass::Timeout),
         (520, ErrorClass::NetworkError),
+        (521, ErrorClass::NetworkError),
+        (522, ErrorClass::Timeout),
+        (523, ErrorClass::NetworkError),
+        (525, ErrorClass::NetworkError),
+        (526, ErrorClass::NetworkError),
+        (527, ErrorClass::NetworkError),
         (524, ErrorClass::Timeout),
         (529, ErrorClass::RateLimit),
     ] {
         assert_eq!(classify(&evidence("", status, "", "")), expected, "{status}");
-        if status != 400 && status != 409 && status != 418 && status != 422 {
+        if status != 400 && status != 418 && status != 422 {
             let with_text = evidence("", status, "invalid_request_error", "invalid api key");
             assert_eq!(classify(&with_text), expected, "{status} with a type and a text that say otherwise");
         }
@@ -113,5 +119,18 @@ fn words_that_an_error_quotes_do_not_end_a_run() {
         "unauthorizedly is no word",
     ] {
         assert_eq!(classify(&evidence("", 400, "", message)), ErrorClass::ModelError, "{message}");
+    }
+}
+
+#[test]
+fn the_names_of_a_provider_come_before_those_of_everybody() {
+    let own = [("overloaded", ErrorClass::NetworkError), ("own_word", ErrorClass::AuthError)];
+    for (code, kind, expected) in [
+        ("overloaded", "", ErrorClass::NetworkError),
+        ("Own-Word", "", ErrorClass::AuthError),
+        ("", "own_word", ErrorClass::AuthError),
+        ("insufficient_quota", "own_word", ErrorClass::QuotaExceeded),
+    ] {
+        assert_eq!(classify_with(&evidence(code, 400, kind, ""), &own), expected, "{code} {kind}");
     }
 }

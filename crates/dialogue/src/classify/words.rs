@@ -150,9 +150,12 @@ const PHRASES: &[(ErrorClass, &[&str])] = &[
     (ErrorClass::RateLimit, &["rate limit exceeded", "rate limit reached"]),
 ];
 
-/// The class that a code or a type of error names.
-pub(super) fn by_name(name: &str) -> Option<ErrorClass> {
+/// The class that a code or a type of error names, by one provider's own list first.
+pub(super) fn by_name(name: &str, own: &[(&str, ErrorClass)]) -> Option<ErrorClass> {
     let name = name.trim().to_lowercase().replace(['-', ' ', '.'], "_");
+    if let Some((_, class)) = own.iter().find(|(known, _)| *known == name) {
+        return Some(*class);
+    }
     NAMES.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(class, _)| *class)
 }
 

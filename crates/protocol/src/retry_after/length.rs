@@ -1,0 +1,70 @@
+//! Lengths of time: `6m0s`, `1.5s`, `20ms`, `1h`.
+
+/// Longer than anybody would wait, and well within what the types hold.
+const LONGEST: f64 = 1e15;
+
+/// The units in milliseconds, longer names first.
+const UNITS: &[(&str, f64)] = &[
+    ("ms", 1.0),
+    ("us", 0.001),
+    ("µs", 0.001),
+    ("ns", 0.000_001),
+    ("s", 1e3),
+    ("m", 6e4),
+    ("h", 3.6e6),
+    ("d", 8.64e7),
+];
+
+/// A number that is not negative, and nothing else.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let plain = text.starts_with(|first: char| first.is_ascii_digit());
+    text.parse::<f64>().ok().filter(|number| plain && number.is_finite())
+}
+
+/// A length in milliseconds, rounded up.
+pub(super) fn read(text: &str) -> Option<u64> {
+    let mut rest = text;
+    let mut millis = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
+        let (digits, tail) = rest.split_at_checked(end)?;
+        let (name, unit) = UNITS.iter().find(|(name, _)| tail.starts_with(name))?;
+        millis += number(digits)? * unit;
+        rest = tail.strip_prefix(name)?;
+    }
+    (!text.is_empty()).then(|| whole_millis(millis))
+}
+
+/// Whole milliseconds, rounded up.
+pub(super) fn whole_millis(millis: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1e15")]
+    let whole = millis.ceil().clamp(0.0, LONGEST) as u64;
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_read_in_every_unit_and_nothing_else_is() {
+        for (text, expected) in [
+            ("6m0s", Some(360_000)),
+            ("1s", Some(1_000)),
+            ("7.66s", Some(7_660)),
+            ("20ms", Some(20)),
+            ("1h2m3s", Some(3_723_000)),
+            ("2d", Some(172_800_000)),
+            ("88us", Some(1)),
+            ("34.074824224s", Some(34_075)),
+            ("5", None),
+            ("s", None),
+            ("5 s", None),
+            ("5x", None),
+            ("", None),
+            ("1.2.3s", None),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+}
