@@ -58,6 +58,9 @@ pub struct Answer {
     pub written_by: Writer,
     /// Why it ended so, where the steps alone do not say.
     pub reason: Option<String>,
+    /// What should be looked at twice, in words: numbers that no result states or no step used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// What became of each step, in the order of the plan.
     pub steps: Vec<StepReport>,
     /// What it cost.

@@ -1,7 +1,7 @@
 //! What a run may spend and has spent. A call is paid for when it becomes due, so no number of parallel steps can
 //! overdraw.
 
-use reknit_dialogue::Purpose;
+use reknit_dialogue::{Purpose, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::{Limits, Synthesis};
@@ -37,6 +37,12 @@ pub enum Exhausted {
 }
 
 impl Spent {
+    /// Counts the tokens of an answer.
+    pub(crate) fn add_tokens(&mut self, usage: &Usage) {
+        self.input_tokens += usage.input_tokens;
+        self.output_tokens += usage.output_tokens;
+    }
+
     /// Pays for a call.
     pub(crate) fn take_tool_call(&mut self, limits: &Limits) -> Result<(), Exhausted> {
         if self.tool_calls >= limits.tool_calls {

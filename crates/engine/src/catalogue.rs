@@ -1,5 +1,7 @@
 //! What tools there are: a snapshot that a run keeps to its end.
 
+mod search;
+
 use std::sync::{Arc, OnceLock};
 
 use reknit_protocol::{AgentName, Capability, Value, exact};
@@ -94,10 +96,13 @@ impl Catalogue {
         self.tool(agent)?.entry(capability)
     }
 
-    /// The tools as planners see them: a line for each capability that is not internal, with its schema. Short, because a
-    /// model reads it word by word.
-    pub fn for_planners(&self) -> String {
-        self.tools.iter().map(Tool::for_planners).collect::<Vec<_>>().join("\n")
+    /// The capabilities of these keys (`tool/capability`) and no others.
+    pub(crate) fn only(&self, keys: &[String]) -> Self {
+        let tools = self.tools.iter().map(|tool| Tool {
+            capabilities: tool.capabilities.iter().filter(|entry| keys.contains(&tool.key(entry))).cloned().collect(),
+            ..tool.clone()
+        });
+        Self { tools: tools.filter(|tool| !tool.capabilities.is_empty()).collect() }
     }
 }
 
@@ -107,37 +112,13 @@ impl Tool {
         self.capabilities.iter().find(|entry| entry.capability.name.as_str() == capability)
     }
 
-    fn for_planners(&self) -> String {
-        let mut lines = vec![described("tool", self.name.as_str(), &self.description)];
-        let shown = self.capabilities.iter().filter(|entry| !entry.capability.internal);
-        lines.extend(shown.map(Entry::for_planners));
-        lines.join("\n")
+    /// The capabilities that planners may see.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Entry> {
+        self.capabilities.iter().filter(|entry| !entry.capability.internal)
     }
-}
 
-impl Entry {
-    fn for_planners(&self) -> String {
-        let Capability { name, description, .. } = &self.capability;
-        let mut line = format!("  {}", described("capability", name.as_str(), description));
-        for (word, schema) in [("parameters", self.source()), ("returns", self.capability.output_schema())] {
-            if let Some(schema) = schema {
-                line = format!("{line}\n    {word}: {}", without_noise(schema));
-            }
-        }
-        line
+    /// What a capability of this tool is called among all: `tool/capability`.
+    pub(crate) fn key(&self, entry: &Entry) -> String {
+        format!("{}/{}", self.name, entry.capability.name)
     }
-}
-
-fn described(kind: &str, name: &str, description: &str) -> String {
-    if description.is_empty() { format!("{kind} {name}") } else { format!("{kind} {name}: {description}") }
-}
-
-/// The schema without what tells a planner nothing.
-fn without_noise(mut schema: Value) -> Value {
-    if let Some(object) = schema.as_object_mut() {
-        for key in ["$schema", "title", "additionalProperties"] {
-            object.remove(key);
-        }
-    }
-    schema
 }

@@ -22,6 +22,7 @@ mod event;
 mod fault;
 mod mend;
 mod plan;
+mod planner;
 mod policy;
 mod reply;
 mod run;
@@ -40,5 +41,5 @@ pub use policy::{
     Effects, IndependentSteps, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared,
 };
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
-pub use run::{ApplyError, Progress, Run, StepState, StepView};
+pub use run::{ApplyError, Progress, Run, Shown, StepState, StepView};
 pub use templates::{TemplateError, Templates};

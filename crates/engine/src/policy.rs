@@ -17,8 +17,8 @@ pub struct Policy {
     pub mending: Mending,
     /// How models are taken in turn.
     pub rotation: Rules,
-    /// How often a plan that cannot be read or run is asked for again.
-    pub plan_retries: u32,
+    /// How plans are made.
+    pub planning: Planning,
     /// Who writes the answer.
     pub synthesis: Synthesis,
     /// What calls do to the world, where the tool says otherwise or nothing: `agent/capability` or `agent`.
@@ -44,6 +44,15 @@ pub struct Limits {
     pub drain_ms: u64,
     /// How long a person may take.
     pub person_ms: u64,
+}
+
+/// How plans are made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Planning {
+    /// How often a plan that cannot be read or run is asked for again.
+    pub retries: u32,
+    /// From how many capabilities on only some of them are shown to the planner.
+    pub choose_from: u32,
 }
 
 /// How a call is sent again unchanged.
@@ -152,7 +161,7 @@ impl Default for Policy {
             resend: Resend::default(),
             mending: Mending::default(),
             rotation: Rules::default(),
-            plan_retries: 2,
+            planning: Planning::default(),
             synthesis: Synthesis::Model,
             effects: Effects::default(),
             people: People::Ask,
@@ -171,6 +180,12 @@ impl Default for Limits {
             drain_ms: 5_000,
             person_ms: 7 * 24 * 60 * 60 * 1000,
         }
+    }
+}
+
+impl Default for Planning {
+    fn default() -> Self {
+        Self { retries: 2, choose_from: 20 }
     }
 }
 

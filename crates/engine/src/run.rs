@@ -11,6 +11,7 @@
 //! ```
 
 mod advising;
+mod choosing;
 mod ending;
 mod gates;
 mod planning;
@@ -22,7 +23,7 @@ mod state;
 mod stepping;
 mod view;
 
-pub use view::{Progress, StepState, StepView};
+pub use view::{Progress, Shown, StepState, StepView};
 
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ impl Run {
         let mut run = Self { started, plan: Arc::new(Checked { steps: Vec::new() }), state: State::new(event.at_ms) };
         match run.started.plan.clone() {
             Some(plan) => run.take_plan(plan),
-            None => run.ask_for_plan(None),
+            None => run.begin_planning(),
         }
         run.settle();
         Ok(run)
@@ -101,7 +102,9 @@ impl Run {
             }
             what => {
                 self.note_refused(what);
-                if !(self.on_planning(what) || self.on_step(what) || self.on_answering(what)) {
+                let taken =
+                    self.on_choosing(what) || self.on_planning(what) || self.on_step(what) || self.on_answering(what);
+                if !taken {
                     self.state.late += 1;
                 }
             }
@@ -116,7 +119,9 @@ impl Run {
         let mut effects = Vec::new();
         match &self.state.phase {
             Phase::Ended(answer) => return vec![Effect::Finish(answer.clone())],
-            Phase::Planning { consultation, .. } | Phase::Answering { consultation } => {
+            Phase::Choosing { consultation }
+            | Phase::Planning { consultation, .. }
+            | Phase::Answering { consultation } => {
                 effects.extend(consultation.effect());
             }
             Phase::Running => {
@@ -192,6 +197,7 @@ impl Run {
     /// How far it is.
     pub fn progress(&self) -> Progress {
         match &self.state.phase {
+            Phase::Choosing { .. } => Progress::Choosing,
             Phase::Planning { attempt, .. } => Progress::Planning { attempt: *attempt },
             Phase::Running => Progress::Running,
             Phase::Answering { .. } => Progress::Answering,
@@ -202,7 +208,9 @@ impl Run {
     /// Until when no model is asked, if the plan or the answer waits for one that is at its limit or rests.
     pub fn model_wait_ms(&self) -> Option<i64> {
         match &self.state.phase {
-            Phase::Planning { consultation, .. } | Phase::Answering { consultation } => consultation.waits_until_ms(),
+            Phase::Choosing { consultation }
+            | Phase::Planning { consultation, .. }
+            | Phase::Answering { consultation } => consultation.waits_until_ms(),
             Phase::Running | Phase::Ended(_) => None,
         }
     }
@@ -215,6 +223,13 @@ impl Run {
     /// How the words of a model had to be repaired to become the plan.
     pub fn plan_repairs(&self) -> &[String] {
         &self.state.plan_repairs
+    }
+
+    /// Which tools the planner was shown, if there were too many for all of them.
+    pub fn shown(&self) -> Option<Shown<'_>> {
+        let choice = self.state.choice.as_ref()?;
+        let instead = choice.instead.as_deref();
+        Some(Shown { capabilities: &choice.shown, instead, saved_tokens: choice.saved_tokens })
     }
 
     /// The steps as a person wants to see them.

@@ -1,8 +1,10 @@
-//! The answer in words, written by code.
+//! The answer in words: written by code, or written by a model and looked through by code.
+
+mod figures;
 
 use std::fmt::Write as _;
 
-use reknit_protocol::{ToolResponse, Value};
+use reknit_protocol::{Plan, ToolResponse, Value};
 
 use crate::answer::{Outcome, Status, StepReport};
 use crate::cut::cut;
@@ -42,6 +44,24 @@ pub(crate) fn results_text(steps: &[StepReport]) -> String {
 /// What is missing, as a model sees it; empty if nothing is.
 pub(crate) fn missing_text(steps: &[StepReport]) -> String {
     missing_lines(steps).join("\n")
+}
+
+/// The numbers that a model wrote into the answer and no result states; none, in words, if all are explained.
+pub(crate) fn unstated(text: &str, request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
+    let known = [request, &sent(plan), &results_text(steps), &missing_text(steps), &mended_lines(steps).join("\n")];
+    let numbers = figures::unexplained(text, known, steps.len());
+    (!numbers.is_empty()).then(|| format!("the answer says {}, which no result states", numbers.join(", ")))
+}
+
+/// The numbers of the request that a model's plan does not use; none, in words, if it uses all.
+pub(crate) fn unused(request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
+    let numbers = figures::unexplained(request, [sent(plan).as_str(), &mended_lines(steps).join("\n")], 0);
+    (!numbers.is_empty()).then(|| format!("the request says {}, which no step used", numbers.join(", ")))
+}
+
+fn sent(plan: &Plan) -> String {
+    let parameters = plan.steps.iter().filter_map(|step| Some(step.parameters()?.to_string()));
+    parameters.collect::<Vec<_>>().join("\n")
 }
 
 fn done_lines(steps: &[StepReport]) -> Vec<String> {

@@ -16,7 +16,9 @@ const FUEL: u64 = 100_000;
 /// The words in which models are asked, one template for each purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Templates {
-    /// For a plan. Knows `tools`, `request`, `problems`.
+    /// For the tools that a plan may need, out of many. Knows `tools`, `request`.
+    pub choice: String,
+    /// For a plan. Knows `tools`, `request`, and of the answer before, if it could not be used, `last` and `problems`.
     pub plan: String,
     /// For values that the plan does not give. Knows `request`, `instruction`, `agent`, `capability`, `description`,
     /// `wanted`, `sources`, `schema`.
@@ -34,6 +36,7 @@ pub struct Templates {
 impl Default for Templates {
     fn default() -> Self {
         Self {
+            choice: include_str!("../prompts/choice.txt").to_owned(),
             plan: include_str!("../prompts/plan.txt").to_owned(),
             resolution: include_str!("../prompts/resolution.txt").to_owned(),
             feedback: include_str!("../prompts/feedback.txt").to_owned(),
@@ -45,8 +48,97 @@ impl Default for Templates {
 
 /// A template that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("a template cannot be used: {0}")]
-pub struct TemplateError(#[from] minijinja::Error);
+pub enum TemplateError {
+    /// It cannot be filled: it is no template, or asks for a name that is not there.
+    #[error("a template cannot be used")]
+    Broken(#[from] minijinja::Error),
+    /// There is no question of this name.
+    #[error("there is no prompt `{name}`; there is: {}", Templates::NAMES.join(", "))]
+    UnknownName {
+        /// The name.
+        name: String,
+    },
+    /// It leaves out what a model must know.
+    #[error("the prompt `{name}` does not say `{{{{ {variable} }}}}`, without which a model cannot answer")]
+    Missing {
+        /// Which one.
+        name: &'static str,
+        /// What it must say.
+        variable: &'static str,
+    },
+}
+
+/// What each template is filled with. It must use all of it: what a model is not told, it makes up.
+const VARIABLES: [(&str, &[&str]); 6] = [
+    ("choice", &["tools", "request"]),
+    ("plan", &["tools", "request", "last", "problems"]),
+    ("resolution", &["request", "instruction", "agent", "capability", "description", "wanted", "sources", "schema"]),
+    (
+        "feedback",
+        &[
+            "agent",
+            "capability",
+            "description",
+            "instruction",
+            "attempt",
+            "status",
+            "code",
+            "category",
+            "message",
+            "details",
+            "parameters",
+            "schema",
+        ],
+    ),
+    ("context", &["request", "instruction", "agent", "capability", "description", "sources", "schema", "attempts"]),
+    ("answer", &["request", "results", "missing"]),
+];
+
+impl Templates {
+    /// The names of the prompts.
+    pub const NAMES: [&str; 6] = ["choice", "plan", "resolution", "feedback", "context", "answer"];
+
+    /// Puts other words in the place of ours. They must use everything that ours are filled with.
+    ///
+    /// ```
+    /// use reknit_engine::Templates;
+    ///
+    /// let mut templates = Templates::default();
+    /// templates.replace("choice", "Which of {{ tools }} help with: {{ request }}".to_owned())?;
+    /// let error = templates.replace("choice", "Which tools help?".to_owned()).expect_err("nothing can be chosen from");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the prompt `choice` does not say `{{ tools }}`, without which a model cannot answer"
+    /// );
+    /// # Ok::<(), reknit_engine::TemplateError>(())
+    /// ```
+    pub fn replace(&mut self, name: &str, text: String) -> Result<(), TemplateError> {
+        let Some((name, variables)) = VARIABLES.into_iter().find(|(other, _)| *other == name) else {
+            return Err(TemplateError::UnknownName { name: name.to_owned() });
+        };
+        // Each variable is filled with something that nothing else says.
+        let marks: Vec<String> = variables.iter().map(|variable| format!("\u{1}{variable}\u{1}")).collect();
+        let values: Vec<(&str, &str)> =
+            variables.iter().zip(&marks).map(|(variable, mark)| (*variable, mark.as_str())).collect();
+        let said: String = render(&text, &values)?.iter().map(Message::text).collect();
+        if let Some((variable, _)) = variables.iter().zip(&marks).find(|(_, mark)| !said.contains(mark.as_str())) {
+            return Err(TemplateError::Missing { name, variable });
+        }
+        *self.place(name) = text;
+        Ok(())
+    }
+
+    fn place(&mut self, name: &str) -> &mut String {
+        match name {
+            "choice" => &mut self.choice,
+            "plan" => &mut self.plan,
+            "resolution" => &mut self.resolution,
+            "feedback" => &mut self.feedback,
+            "context" => &mut self.context,
+            _ => &mut self.answer,
+        }
+    }
+}
 
 /// Fills a template and divides it into messages.
 pub(crate) fn render(template: &str, values: &[(&str, &str)]) -> Result<Vec<Message>, TemplateError> {
@@ -64,4 +156,31 @@ pub(crate) fn render(template: &str, values: &[(&str, &str)]) -> Result<Vec<Mess
     }
     messages.push(Message::user(environment.render_str(user, &values)?));
     Ok(messages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_words_use_everything_they_are_filled_with() {
+        let ours = Templates::default();
+        for name in Templates::NAMES {
+            let mut templates = ours.clone();
+            let text = templates.place(name).clone();
+            templates.replace(name, text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(templates, ours);
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_is_none_or_asks_for_what_is_not_there_is_refused() {
+        let mut templates = Templates::default();
+        for (name, text) in
+            [("plans", "{{ tools }}"), ("choice", "{{ tools"), ("choice", "{{ tools }}{{ request }}{{ moon }}")]
+        {
+            assert!(templates.replace(name, text.to_owned()).is_err(), "{name}: {text}");
+        }
+        assert_eq!(templates, Templates::default());
+    }
 }

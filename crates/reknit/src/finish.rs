@@ -70,10 +70,11 @@ fn footer(run: &RunId, answer: &Answer) -> String {
         Writer::TemplateInstead(reason) => format!("note: the answer was put together by code: {reason}\n"),
         Writer::Model | Writer::Template => String::new(),
     };
+    let doubts: String = answer.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
     let reason = answer.reason.as_ref().filter(|_| !answer.steps.is_empty());
     let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
     format!(
-        "\n{instead}{}{reason}: {done} of {} done, {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        "\n{instead}{doubts}{}{reason}: {done} of {} done, {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
         answer.status.as_str().replace('_', " "),
         count(answer.steps.len(), "step"),
         count(spent.tool_calls, "tool call"),

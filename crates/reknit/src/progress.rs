@@ -34,6 +34,7 @@ pub(crate) fn lines(run: &Run, now_ms: i64, width: usize) -> Vec<Line> {
     let wait = wait.unwrap_or_default();
     let asking = |text: String| Line { text: one_line(&text, width), tone: Tone::Plain };
     match run.progress() {
+        Progress::Choosing => vec![asking(format!("planning: asking a model which tools to use{wait}"))],
         Progress::Planning { attempt: 1 } => vec![asking(format!("planning: asking a model{wait}"))],
         Progress::Planning { attempt } => {
             vec![asking(format!("planning: asking a model again{wait} (try {attempt})"))]

@@ -10,7 +10,7 @@ pub(crate) fn missing(run: &Run, catalogue: &Catalogue, targets: &[TargetName]) 
     let mut missing: Vec<String> = match run.progress() {
         Progress::Ended => return Vec::new(),
         // A plan may use any tool that was there when the run began.
-        Progress::Planning { .. } => {
+        Progress::Choosing | Progress::Planning { .. } => {
             let gone = started.catalogue.tools.iter().filter(|tool| catalogue.tool(tool.name.as_str()).is_none());
             gone.map(|tool| format!("tool `{}`", tool.name)).collect()
         }

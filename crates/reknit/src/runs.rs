@@ -12,6 +12,7 @@ use reknit_engine::Decision;
 use crate::cli::{DriveArguments, RunsCommand, WorkArguments};
 use crate::drive;
 use crate::failure::Failure;
+use crate::finish::finish;
 use crate::ready::missing;
 use crate::work::{self, Work};
 use saved::{find, read_back};
@@ -41,8 +42,13 @@ async fn resume(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments
     let config = work::config(&arguments.files)?;
     let journal = work::open(&config, &arguments.files)?;
     let run = find(&journal, name).await?;
+    let saved = read_back(&journal, &run).await?.run;
+    // Who asks for a run that is over wants its answer, and needs neither tools nor models for it.
+    if let Some(answer) = saved.answer() {
+        return finish(&run, answer, drive_as.json);
+    }
     let work = Work::new(arguments, drive_as).await?;
-    let missing = missing(&read_back(&journal, &run).await?.run, &work.catalogue, &work.targets);
+    let missing = missing(&saved, &work.catalogue, &work.targets);
     if !missing.is_empty() {
         return Err(Failure::Usage {
             what: format!("run `{run}` needs what is not there: {}", missing.join(", ")),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use reknit_engine::{MACHINE_VERSION, Started, Templates, check, read_plan};
+use reknit_engine::{MACHINE_VERSION, Started, check, read_plan};
 use reknit_protocol::{Plan, RunId};
 use uuid::Uuid;
 
@@ -83,7 +83,7 @@ pub(crate) fn started(work: &Work, request: String, plan: Option<Plan>) -> Start
         catalogue: Arc::clone(&work.catalogue),
         targets: work.targets.clone(),
         policy: Arc::new(work.policy.clone()),
-        templates: Arc::new(Templates::default()),
+        templates: Arc::clone(&work.templates),
         seed: high ^ low,
         machine_version: MACHINE_VERSION,
     }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, Policy, Synthesis};
+use reknit_engine::{Catalogue, Policy, Synthesis, Templates};
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
 use reknit_runtime::config::Config;
@@ -38,6 +38,7 @@ pub(crate) struct Work {
     pub(crate) journal: Journal,
     pub(crate) catalogue: Arc<Catalogue>,
     pub(crate) policy: Policy,
+    pub(crate) templates: Arc<Templates>,
     pub(crate) targets: Vec<TargetName>,
     network: Arc<Network>,
     gates: Arc<Gates>,
@@ -62,6 +63,7 @@ impl Work {
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
         config.check_keys()?;
+        let templates = Arc::new(config.templates()?);
         let journal = open(&config, files)?;
         let (catalogue, tools) = discover(&config.tools).await?;
         let mut policy = config.policy;
@@ -76,7 +78,8 @@ impl Work {
         let network = Arc::new(Network { models: Arc::new(models), tools });
         let clock = Arc::new(SystemClock::new());
         let gates = Arc::new(Gates::new(config.call_limits, config.rests, Arc::clone(&clock) as _));
-        Ok(Self { journal, catalogue: Arc::new(catalogue), policy, targets, network, gates, clock })
+        let catalogue = Arc::new(catalogue);
+        Ok(Self { journal, catalogue, policy, templates, targets, network, gates, clock })
     }
 
     pub(crate) fn driver(&self) -> Driver {

@@ -18,6 +18,7 @@ mod duration;
 mod environment;
 mod error;
 mod models;
+mod prompts;
 mod raw;
 mod rotation;
 mod sections;
@@ -27,7 +28,9 @@ mod tests;
 pub use environment::{VARIABLES, Variable};
 pub use error::ConfigError;
 
-use reknit_engine::Policy;
+use std::path::Path;
+
+use reknit_engine::{Policy, Templates};
 use reknit_journal::Durability;
 use reknit_models::Target;
 use reknit_tools::Address;
@@ -53,6 +56,8 @@ pub struct Config {
     pub journal: Option<String>,
     /// How durable it is.
     pub durability: Durability,
+    /// The folder with the words in which models are asked, if they are not ours. See [`Config::templates`].
+    pub prompts: Option<String>,
 }
 
 /// A model whose key is not there.
@@ -85,6 +90,12 @@ impl Config {
     #[must_use]
     pub fn with_models(self, models: Vec<Target>) -> Self {
         Self { models, unset_keys: Vec::new(), ..self }
+    }
+
+    /// The words in which models are asked: ours, or those in the folder of `[prompts]`, a file for each question that is
+    /// asked differently (`plan.txt`). Fails if one of them leaves out what a model must know.
+    pub fn templates(&self) -> Result<Templates, ConfigError> {
+        self.prompts.as_deref().map_or_else(|| Ok(Templates::default()), |folder| prompts::read(Path::new(folder)))
     }
 
     /// Fails if a model's key is not there. For whoever is about to ask: looking at runs needs no key.

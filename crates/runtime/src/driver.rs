@@ -144,7 +144,7 @@ impl Driver {
 
     /// Leaves a run that cannot be restored. One that wants something else than it wanted is ended: nobody may guess what
     /// it would have done. Its events are kept. Others may be readable by another version.
-    async fn leave(&self, lease: &Lease, len: u64, error: &RestoreError) -> Result<(), DriveError> {
+    pub(crate) async fn leave(&self, lease: &Lease, len: u64, error: &RestoreError) -> Result<(), DriveError> {
         if let RestoreError::Mismatch { .. } = error {
             let append = Append::at(len).ending("replay_mismatch", self.hands.clock.now_ms());
             self.hands.journal.append(lease, append).await?;

@@ -75,11 +75,6 @@ impl Fold {
         Ok((Self { run, pending }, due))
     }
 
-    pub(crate) fn of(run: Run) -> Self {
-        let pending = run.pending();
-        Self { run, pending }
-    }
-
     pub(crate) fn apply(&mut self, event: &Event) -> Result<Vec<Due>, RestoreError> {
         let seq = self.run.event_count();
         self.run.apply(event).map_err(|source| RestoreError::Refused { seq, source })?;
@@ -96,6 +91,26 @@ pub(crate) fn replay(records: &[Record], due: &[(u64, Due)]) -> Result<Fold, Res
     let (mut fold, wanted) = Fold::begin(&from_row(first)?)?;
     compare(first.seq, &wanted, due)?;
     for record in rest {
+        let wanted = fold.apply(&from_row(record)?)?;
+        compare(record.seq, &wanted, due)?;
+    }
+    Ok(fold)
+}
+
+/// Reads a run on from a snapshot, and compares what it wants with what it wanted. What the snapshot itself wants must have
+/// been wanted before.
+pub(crate) fn replay_onto(run: Run, newer: &[Record], due: &[(u64, Due)]) -> Result<Fold, RestoreError> {
+    let pending = run.pending();
+    let seq = run.event_count();
+    for effect in pending.iter().filter(|effect| effect.id().is_some()) {
+        let wanted = Due::new(effect.id().map_or("", |id| id.as_str()), effect.digest());
+        if !due.iter().any(|(_, written)| *written == wanted) {
+            let problem = format!("`{}` of the snapshot was never due like this", wanted.effect);
+            return Err(RestoreError::Mismatch { seq, problem });
+        }
+    }
+    let mut fold = Fold { run, pending };
+    for record in newer {
         let wanted = fold.apply(&from_row(record)?)?;
         compare(record.seq, &wanted, due)?;
     }

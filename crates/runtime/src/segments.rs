@@ -45,7 +45,15 @@ impl Segments {
     /// Takes a run over and drives it on.
     pub async fn resume(&self, run: &RunId) -> Result<Ended, DriveError> {
         let lease = self.driver.acquire(run).await?;
-        let fold = self.load(&lease).await?;
+        let fold = match self.load(&lease).await {
+            Ok(fold) => fold,
+            Err(DriveError::Restore(error)) => {
+                let len = self.driver.hands().journal.events(run, 0).await?.len();
+                self.driver.leave(&lease, len as u64, &error).await?;
+                return Err(error.into());
+            }
+            Err(error) => return Err(error),
+        };
         let (happened, consumed) = self.driver.after_restart(run, &fold).await?;
         let run = self.segment(&lease, happened, consumed).await?;
         self.run(lease, &run).await
@@ -163,12 +171,9 @@ impl Segments {
         if let Some(snapshot) = journal.snapshot(lease.run()).await? {
             let run =
                 Run::restore(&snapshot.body).map_err(|source| RestoreError::Refused { seq: snapshot.len, source })?;
-            let mut fold = Fold::of(run);
             // Events without a snapshot behind them: another driver wrote them.
-            for record in journal.events(lease.run(), snapshot.len).await? {
-                fold.apply(&crate::record::from_row(&record)?)?;
-            }
-            return Ok(fold);
+            let newer = journal.events(lease.run(), snapshot.len).await?;
+            return Ok(crate::record::replay_onto(run, &newer, &journal.due(lease.run()).await?)?);
         }
         let records = journal.events(lease.run(), 0).await?;
         Ok(crate::record::replay(&records, &journal.due(lease.run()).await?)?)

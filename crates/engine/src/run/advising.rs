@@ -115,8 +115,7 @@ impl Run {
         let (rung, fault) = (*rung, fault.as_ref().clone());
         match what {
             What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
-                self.state.spent.input_tokens += answer.usage.input_tokens;
-                self.state.spent.output_tokens += answer.usage.output_tokens;
+                self.state.spent.add_tokens(&answer.usage);
                 match answer.words() {
                     Ok(text) => self.on_advice_text(index, fault, rung, text),
                     Err(failure) => {

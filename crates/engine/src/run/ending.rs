@@ -45,6 +45,7 @@ impl Run {
             text: end.reason.clone(),
             written_by: Writer::Template,
             reason: Some(end.reason),
+            doubts: Vec::new(),
             steps: Vec::new(),
             spent: self.spent(),
         };
@@ -58,7 +59,7 @@ impl Run {
         self.state.stop = Some(stop);
         match &self.state.phase {
             Phase::Ended(_) => {}
-            Phase::Planning { .. } => self.end_without_steps(NoSteps::new(status, reason)),
+            Phase::Choosing { .. } | Phase::Planning { .. } => self.end_without_steps(NoSteps::new(status, reason)),
             Phase::Answering { .. } => self.end(Writer::TemplateInstead(reason), None),
             Phase::Running => {
                 for step in &mut self.state.steps {
@@ -123,8 +124,7 @@ impl Run {
         let Phase::Answering { consultation } = &mut self.state.phase else { return false };
         match what {
             What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
-                self.state.spent.input_tokens += answer.usage.input_tokens;
-                self.state.spent.output_tokens += answer.usage.output_tokens;
+                self.state.spent.add_tokens(&answer.usage);
                 match answer.words() {
                     Ok(text) => self.end(Writer::Model, Some(text.trim().to_owned())),
                     Err(failure) => {
@@ -168,10 +168,21 @@ impl Run {
     pub(super) fn end(&mut self, written_by: Writer, text: Option<String>) {
         let steps = self.reports();
         let status = self.final_status(&steps);
+        let doubts = self.doubts(&steps, text.as_deref());
         let text = text.unwrap_or_else(|| synthesis::template_text(status, &steps));
         let reason = self.state.stop.as_ref().map(Stop::reason);
-        let answer = Answer { status, text, written_by, reason, steps, spent: self.spent() };
+        let answer = Answer { status, text, written_by, reason, doubts, steps, spent: self.spent() };
         self.state.phase = Phase::Ended(Box::new(answer));
+    }
+
+    /// What should be looked at twice.
+    fn doubts(&self, steps: &[StepReport], text: Option<&str>) -> Vec<String> {
+        let (request, Some(plan)) = (self.started.request.as_str(), &self.state.plan) else { return Vec::new() };
+        let unstated = text.and_then(|text| synthesis::unstated(text, request, plan, steps));
+        // Who wrote a plan by hand knows what is in it.
+        let by_model = self.started.plan.is_none();
+        let unused = if by_model { synthesis::unused(request, plan, steps) } else { None };
+        unstated.into_iter().chain(unused).collect()
     }
 
     fn final_status(&self, steps: &[StepReport]) -> Status {

@@ -1,5 +1,6 @@
 //! From the request to a plan that may run.
 
+use std::borrow::Cow;
 use std::error::Error as _;
 use std::sync::Arc;
 
@@ -10,9 +11,12 @@ use super::Run;
 use super::ending::NoSteps;
 use super::state::{Phase, StepRun};
 use crate::answer::Status;
+use crate::catalogue::Catalogue;
 use crate::consult::{AfterFailure, Consultation};
+use crate::cut::cut;
 use crate::event::What;
 use crate::plan::{check, correct_names, read_plan};
+use crate::planner::{list_tools, plan_shape};
 use crate::templates::render;
 
 /// 0.3: a little freedom helps after a plan that could not be used.
@@ -22,30 +26,52 @@ const PLAN_TEMPERATURE: Temperature = match Temperature::from_hundredths(30) {
 };
 const PLAN_TOKENS: u32 = 2_000;
 
+/// How much of its own words a model is shown again.
+const LAST_ANSWER: usize = 8_000;
+
+/// A model's words that are no plan we can run, and why not.
+pub(super) struct Refused<'a> {
+    text: &'a str,
+    problems: &'a str,
+}
+
 impl Run {
-    /// Asks for a plan, telling what was wrong with the one before.
-    pub(super) fn ask_for_plan(&mut self, problems: Option<&str>) {
+    /// Asks for a plan, showing the one before with all that is wrong with it.
+    pub(super) fn ask_for_plan(&mut self, refused: Option<&Refused<'_>>) {
         let (attempt, asked) = match &self.state.phase {
             Phase::Planning { attempt, consultation } => (attempt + 1, consultation.asked()),
             _ => (1, 0),
         };
-        let tools = self.catalogue().for_planners();
+        let shown = self.shown_tools();
+        let tools = list_tools(&shown);
+        let last = refused.map_or_else(String::new, |refused| cut(refused.text.to_owned(), LAST_ANSWER));
         let values = [
             ("tools", tools.as_str()),
             ("request", self.started.request.as_str()),
-            ("problems", problems.unwrap_or_default()),
+            ("last", last.as_str()),
+            ("problems", refused.map_or("", |refused| refused.problems)),
         ];
         let messages = match render(&self.started.templates.plan, &values) {
             Ok(messages) => messages,
             Err(error) => return self.end_without_steps(NoSteps::new(Status::Failed, error.to_string())),
         };
-        let request = Request::new(messages, PLAN_TOKENS).with_temperature(PLAN_TEMPERATURE).with_format(Format::Json);
+        let format =
+            plan_shape(&shown).map_or(Format::Json, |schema| Format::Schema { name: "plan".to_owned(), schema });
+        let request = Request::new(messages, PLAN_TOKENS).with_temperature(PLAN_TEMPERATURE).with_format(format);
         let Some(consultation) = self.consult("plan", "ask", asked, Purpose::PlanGeneration, request) else { return };
         self.state.phase = Phase::Planning { attempt, consultation: Box::new(consultation) };
     }
 
+    /// The tools that the planner is shown.
+    pub(super) fn shown_tools(&self) -> Cow<'_, Catalogue> {
+        match &self.state.choice {
+            Some(choice) => Cow::Owned(self.catalogue().only(&choice.shown)),
+            None => Cow::Borrowed(self.catalogue()),
+        }
+    }
+
     /// Opens and pays for a question; ends the run if it cannot be paid for. Only for questions of the run as a whole.
-    fn consult(
+    pub(super) fn consult(
         &mut self,
         owner: &str,
         rung: &str,
@@ -80,8 +106,7 @@ impl Run {
         let (attempt, now_ms) = (*attempt, self.state.now_ms);
         match what {
             What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
-                self.state.spent.input_tokens += answer.usage.input_tokens;
-                self.state.spent.output_tokens += answer.usage.output_tokens;
+                self.state.spent.add_tokens(&answer.usage);
                 match answer.words() {
                     Ok(text) => self.on_plan_text(text, attempt),
                     Err(failure) => {
@@ -126,36 +151,33 @@ impl Run {
     }
 
     fn on_plan_text(&mut self, text: &str, attempt: u32) {
-        let problems = match read_plan(text, &self.started.request) {
-            Ok((mut plan, reading)) => {
-                let names = correct_names(&mut plan, self.catalogue());
-                match check(&plan, self.catalogue()) {
-                    Ok(_) => {
-                        self.state.plan_repairs = reading.fixes.iter().map(|fix| fix.kind.words().to_owned()).collect();
-                        self.state.plan_repairs.dedup();
-                        self.state.plan_repairs.extend(names);
-                        return self.take_plan(plan);
-                    }
-                    Err(problems) => {
-                        problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n")
-                    }
-                }
+        let problems = match self.read_plan(text) {
+            Ok((plan, repairs)) => {
+                self.state.plan_repairs = repairs;
+                return self.take_plan(plan);
             }
-            Err(error) => {
-                let mut words = format!("- {error}");
-                let mut source = error.source();
-                while let Some(cause) = source {
-                    words = format!("{words}: {cause}");
-                    source = cause.source();
-                }
-                words
-            }
+            Err(problems) => problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n"),
         };
-        if attempt > self.policy().plan_retries {
+        if attempt > self.policy().planning.retries {
             let reason = format!("no plan could be used after {attempt} tries; the last one:\n{problems}");
             return self.end_without_steps(NoSteps::new(Status::Failed, reason));
         }
-        self.ask_for_plan(Some(&problems));
+        self.ask_for_plan(Some(&Refused { text, problems: &problems }));
+    }
+
+    /// The plan in a model's words and how they were repaired, or everything that is wrong with it.
+    fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), Vec<String>> {
+        let (mut plan, reading) = read_plan(text, &self.started.request).map_err(|error| {
+            let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+            vec![causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))]
+        })?;
+        let names = correct_names(&mut plan, self.catalogue());
+        check(&plan, self.catalogue())
+            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+        let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.words().to_owned()).collect();
+        repairs.dedup();
+        repairs.extend(names);
+        Ok((plan, repairs))
     }
 
     /// Begins to run a plan, or says why that is not possible.

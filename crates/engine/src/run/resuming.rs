@@ -14,6 +14,7 @@ impl Run {
     pub(super) fn on_resumed(&mut self, at_ms: i64) {
         self.state.clock.resume(at_ms);
         match &self.state.phase {
+            Phase::Choosing { consultation } if consultation.is_asking() => self.pay_to_choose(),
             Phase::Planning { consultation, .. } if consultation.is_asking() => {
                 if let Err(exhausted) = self.pay_for_model(Purpose::PlanGeneration) {
                     self.end_without_steps(NoSteps::new(Status::BudgetExhausted, exhausted.to_string()));
@@ -25,7 +26,7 @@ impl Run {
                 }
             }
             Phase::Running => (0..self.state.steps.len()).for_each(|index| self.pay_again(index)),
-            Phase::Planning { .. } | Phase::Answering { .. } | Phase::Ended(_) => {}
+            Phase::Choosing { .. } | Phase::Planning { .. } | Phase::Answering { .. } | Phase::Ended(_) => {}
         }
     }
 

@@ -12,12 +12,15 @@ use crate::effect::{AskPerson, CallTool, Effect, EffectId};
 use crate::fault::Fault;
 use crate::mend::{Mend, Rung, Used};
 use crate::plan::Planned;
+use crate::planner::Choice;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) events: u64,
     pub(super) now_ms: i64,
     pub(super) phase: Phase,
+    /// Which tools the planner sees, if not all.
+    pub(super) choice: Option<Choice>,
     #[serde(with = "exact::option")]
     pub(super) plan: Option<Plan>,
     /// How the model's words had to be repaired to become the plan.
@@ -35,9 +38,18 @@ pub(super) struct State {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
-    Planning { attempt: u32, consultation: Box<Consultation> },
+    /// Which tools the planner is to see.
+    Choosing {
+        consultation: Box<Consultation>,
+    },
+    Planning {
+        attempt: u32,
+        consultation: Box<Consultation>,
+    },
     Running,
-    Answering { consultation: Box<Consultation> },
+    Answering {
+        consultation: Box<Consultation>,
+    },
     Ended(Box<Answer>),
 }
 
@@ -268,6 +280,7 @@ impl State {
             events: 1,
             now_ms,
             phase: Phase::Running,
+            choice: None,
             plan: None,
             plan_repairs: Vec::new(),
             steps: Vec::new(),

@@ -12,6 +12,8 @@ use crate::plan::Planned;
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
+    /// A model is asked which tools the planner should see.
+    Choosing,
     /// A model is asked for a plan, for the how-manieth time.
     Planning {
         /// From 1.
@@ -23,6 +25,17 @@ pub enum Progress {
     Answering,
     /// It is over.
     Ended,
+}
+
+/// Which tools the planner was shown out of many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shown<'a> {
+    /// As `tool/capability`.
+    pub capabilities: &'a [String],
+    /// Why they were found by their words and not by a model, if so.
+    pub instead: Option<&'a str>,
+    /// How many tokens were saved, as far as letters tell.
+    pub saved_tokens: u64,
 }
 
 /// A step as a person wants to see it.

@@ -10,6 +10,7 @@
 mod gates;
 mod laws;
 mod mending;
+mod planning;
 mod resolving;
 mod stopping;
 mod story;

@@ -26,25 +26,6 @@ fn a_request_becomes_a_plan_that_runs_and_is_answered() {
 }
 
 #[test]
-fn a_planner_sees_every_capability_with_its_schema_and_no_more_words_than_needed() {
-    let play = Play::begin(started(None, policy()));
-    let prompt = play.prompt("plan/ask/1");
-    let tools = prompt.split("Tools:").nth(1).expect("the tools are listed");
-    insta::assert_snapshot!(tools, @r#"
-    tool t
-      capability read
-      capability idempotent
-      capability keyed
-      capability undeclared
-      capability unsafe
-      capability convert
-        parameters: {"type":"object","required":["amount"],"properties":{"amount":{"type":"number"},"to":{"type":"string"}}}
-
-    Request: sell 100 shares
-    "#);
-}
-
-#[test]
 fn a_plan_that_cannot_run_is_asked_for_again_with_its_problems() {
     let mut play = Play::begin(started(None, policy()));
     play.answer_model(

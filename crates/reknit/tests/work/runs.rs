@@ -199,14 +199,20 @@ async fn a_run_that_is_over_stays_as_it_is() {
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
     world.reknit(&["run", "--answer", "template", "plan.json"]);
     let events = text(&world.output(&["runs", "show", "last", "--events"]).stdout);
-    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
-    exit status 1
-    --- stderr
-    error: the run cannot be driven on
-      caused by: run `RUN` has ended (complete)
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
+    exit status 0
+    --- stdout
+    Everything was done.
 
-    hint: see what became of it with `reknit runs show RUN`
-    ");
+    Done:
+    - price (price): {"price":12.50}
+    - order (order): {"order":"o-1"}
+    --- stderr
+
+    complete: 2 of 2 steps done, 2 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
     insta::assert_snapshot!(world.reknit(&["runs", "cancel", "last"]), @"
     exit status 1
     --- stderr

@@ -43,8 +43,8 @@ pub(super) fn apply(policy: &mut Policy, environment: Lookup<'_>) -> Result<(), 
     if let Some(ms) = environment.count("AGENT_RETRY_BACKOFF_MS")? {
         policy.resend.base_ms = u64::from(ms);
     }
-    let usual = Policy::default().plan_retries;
-    environment.switched(("PLAN_RETRY_ENABLED", "PLAN_RETRY_MAX"), usual, &mut policy.plan_retries)?;
+    let usual = Policy::default().planning.retries;
+    environment.switched(("PLAN_RETRY_ENABLED", "PLAN_RETRY_MAX"), usual, &mut policy.planning.retries)?;
     let usual = Mending::default().context;
     let names = ("SEMANTIC_RETRY_ENABLED", "SEMANTIC_RETRY_MAX_ATTEMPTS");
     environment.switched(names, usual, &mut policy.mending.context)?;

@@ -1,5 +1,8 @@
 //! What can be wrong with a configuration.
 
+use std::path::PathBuf;
+
+use reknit_engine::TemplateError;
 use reknit_salvage::Place;
 
 /// What is wrong with a configuration.
@@ -32,6 +35,22 @@ pub enum ConfigError {
         name: String,
         /// What is wrong and what to write instead.
         problem: Problem,
+    },
+    /// A folder or a file of prompts cannot be read.
+    #[error("cannot read the prompts in `{}`", .path.display())]
+    PromptFile {
+        /// Which one.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A prompt cannot be used.
+    #[error("cannot use the prompt in `{}`", .path.display())]
+    Prompt {
+        /// Where it is.
+        path: PathBuf,
+        /// Why not.
+        source: TemplateError,
     },
     /// A variable of the environment cannot be used.
     #[error("the variable `{variable}` is {value:?}; {wanted}")]

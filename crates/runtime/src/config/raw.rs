@@ -18,6 +18,7 @@ pub(super) struct Raw {
     pub(super) rotation: Rotation,
     pub(super) breaker: Breaker,
     pub(super) plan: Plan,
+    pub(super) prompts: Prompts,
     pub(super) answer: Answer,
     pub(super) effects: Effects,
     pub(super) people: People,
@@ -108,6 +109,13 @@ pub(super) struct Breaker {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Plan {
     pub(super) retries: Option<Count>,
+    pub(super) choose_from: Option<Count>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Prompts {
+    pub(super) folder: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

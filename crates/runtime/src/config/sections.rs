@@ -19,7 +19,8 @@ pub(super) fn understand(raw: &raw::Raw, environment: Lookup<'_>) -> Result<Conf
     resend(&mut policy, &raw.resend)?;
     mending(&mut policy, &raw.mending)?;
     effects(&mut policy, &raw.effects)?;
-    set(&mut policy.plan_retries, raw.plan.retries.map(|count| count.0));
+    set(&mut policy.planning.retries, raw.plan.retries.map(|count| count.0));
+    set(&mut policy.planning.choose_from, raw.plan.choose_from.map(|count| count.0));
     if let Some(word) = &raw.answer.by {
         policy.synthesis =
             choose("answer.by", word, &[("model", Synthesis::Model), ("template", Synthesis::Template)])?;
@@ -37,8 +38,8 @@ pub(super) fn understand(raw: &raw::Raw, environment: Lookup<'_>) -> Result<Conf
     let (models, unset_keys) = targets(&raw.models, environment)?;
     policy.rotation = rotation(&raw.rotation, &models)?;
     let rests = rests(&raw.breaker, policy.rotation.policy)?;
-    let journal = raw.journal.path.clone();
-    Ok(Config { tools: tools(&raw.tools)?, models, unset_keys, policy, call_limits, rests, journal, durability })
+    let (tools, journal, prompts) = (tools(&raw.tools)?, raw.journal.path.clone(), raw.prompts.folder.clone());
+    Ok(Config { tools, models, unset_keys, policy, call_limits, rests, journal, durability, prompts })
 }
 
 fn tools(tools: &[raw::Tool]) -> Result<Vec<Address>, Problem> {

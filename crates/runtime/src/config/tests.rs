@@ -70,7 +70,7 @@ fn every_section_is_understood() {
     let rotation = &policy.rotation;
     assert_eq!((rotation.policy, rotation.on_auth_error), (RotationPolicy::PreferPrimary, OnAuthError::Skip));
     assert_eq!((rotation.attempts, rotation.short_wait_ms, rotation.max_wait_ms), (5, 2_000, 9_000));
-    assert_eq!(policy.plan_retries, 4);
+    assert_eq!(policy.planning.retries, 4);
     assert_eq!((policy.synthesis, policy.people), (Synthesis::Template, People::Nobody));
     assert_eq!(policy.effects.undeclared, Undeclared::Ask);
     assert_eq!(policy.effects.class("shop", "buy", Effect::Read), Effect::Unsafe);
@@ -166,7 +166,7 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
     ]
     .map(|text| error(&text));
     insta::assert_snapshot!(errors.join("\n"), @r#"
-    `reknit.toml` cannot be read at line 1, `tool-calls = 3`: unknown field `tool-calls`, expected one of `tools`, `models`, `limits`, `resend`, `mending`, `rotation`, `breaker`, `plan`, `answer`, `effects`, `people`, `journal`
+    `reknit.toml` cannot be read at line 1, `tool-calls = 3`: unknown field `tool-calls`, expected one of `tools`, `models`, `limits`, `resend`, `mending`, `rotation`, `breaker`, `plan`, `prompts`, `answer`, `effects`, `people`, `journal`
     `reknit.toml` cannot be read at line 2, `tool-cals = 3`: unknown field `tool-cals`, expected one of `tool-calls`, `model-calls`, `active-time`, `calls-at-once`, `call-time`, `drain-time`, `person-time`, `calls-in-all`, `calls-per-tool`, `calls-per-model`
     `reknit.toml` cannot be read at line 2, `tool-calls = "three"`: invalid type: string "three", expected a whole number from 0 to 4294967295, without quotes
     `reknit.toml` cannot be read at line 2, `tool-calls = -3`: invalid value: integer `-3`, expected a whole number from 0 to 4294967295, without quotes
@@ -212,7 +212,7 @@ fn the_environment_beats_the_file() {
         let policy = set(&[(variable, value)], file).expect("the value is good");
         let mending = &policy.mending;
         let found =
-            (policy.resend.times, policy.resend.base_ms, mending.feedback, mending.context, policy.plan_retries);
+            (policy.resend.times, policy.resend.base_ms, mending.feedback, mending.context, policy.planning.retries);
         assert_eq!(found, expected, "case: {variable}={value}");
     }
 }
@@ -258,4 +258,31 @@ fn every_variable_in_the_list_is_looked_up() {
         }
     }
     assert_eq!(asked.borrow().len(), 2 * (VARIABLES.len() - 2), "a variable is read that is not in the list");
+}
+
+#[test]
+fn a_folder_of_prompts_takes_the_place_of_ours_and_a_bad_one_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = Config { prompts: Some(folder.path().display().to_string()), ..read("") };
+    assert_eq!(config.templates().expect("nothing is in it"), reknit_engine::Templates::default());
+
+    let words = "Which of these?\n---\n{{ tools }} for {{ request }}";
+    std::fs::write(folder.path().join("choice.txt"), words).expect("it is written");
+    assert_eq!(config.templates().expect("it is whole").choice, words);
+
+    for (file, text) in [("choice.txt", "Which?"), ("plans.txt", words), ("plan.md", words)] {
+        let path = folder.path().join(file);
+        std::fs::write(&path, text).expect("it is written");
+        let error = config.templates().expect_err("it is bad").to_string();
+        assert_eq!(error, format!("cannot use the prompt in `{}`", path.display()));
+        std::fs::remove_file(&path).expect("it is removed");
+    }
+    let config = Config { prompts: Some(folder.path().join("none").display().to_string()), ..config };
+    assert!(config.templates().is_err());
+}
+
+#[test]
+fn the_number_of_tools_from_which_some_are_chosen_can_be_set() {
+    assert_eq!(read("[plan]\nchoose-from = 3").policy.planning.choose_from, 3);
+    assert_eq!(read("[prompts]\nfolder = \"words\"").prompts.as_deref(), Some("words"));
 }

@@ -10,5 +10,6 @@ mod cancelling;
 mod gating;
 mod leasing;
 mod panicking;
+mod restoring;
 mod story;
 mod world;

@@ -1,0 +1,241 @@
+//! What a planner is shown, and what becomes of its words.
+
+use std::sync::Arc;
+
+use reknit_dialogue::{ErrorClass, Format};
+use reknit_engine::{Catalogue, Effect, Entry, Progress, Started, Status, Tool};
+use reknit_protocol::Capability;
+
+use crate::world::{Play, catalogue, json, policy, started};
+
+/// A tool with a parameter of every kind.
+fn bookshop() -> Catalogue {
+    let schema = json(
+        r##"{"type": "object", "required": ["title", "copies", "address"], "additionalProperties": false,
+            "$defs": {"address": {"type": "object", "properties": {"town": {"type": "string"}, "number": {"type": "integer"}}}},
+            "properties": {
+              "title": {"type": "string", "description": "The title as printed.", "examples": ["Emma"]},
+              "copies": {"type": "integer", "minimum": 1, "default": 1},
+              "binding": {"enum": ["cloth", "paper"]},
+              "tags": {"type": "array", "items": {"type": "string"}},
+              "address": {"$ref": "#/$defs/address"},
+              "limit": {"anyOf": [{"type": "number"}, {"type": "null"}]}}}"##,
+    );
+    let output = r#"{"name": "order", "description": "Orders a book.", "output_summary":
+        {"required": [{"name": "order_id", "type": "string"}, {"name": "price", "type": "float64"}]}}"#;
+    let order = Capability::from_value(&json(output)).expect("a capability");
+    let mut secret = Capability::new("secret");
+    secret.internal = true;
+    let capabilities =
+        vec![Entry::new(order, Some(schema)).expect("a schema"), Entry::new(secret, None).expect("no schema")];
+    Catalogue { tools: vec![Tool { name: "bookshop".into(), description: "Sells books.".to_owned(), capabilities }] }
+}
+
+fn with(catalogue: Catalogue) -> Started {
+    Started { catalogue: Arc::new(catalogue), ..started(None, policy()) }
+}
+
+fn format(play: &Play, effect: &str) -> Format {
+    let asked = play.run.pending().into_iter().find_map(|due| match due {
+        Effect::AskModel(ask) if ask.id.as_str() == effect => Some(ask.request.format),
+        _ => None,
+    });
+    asked.expect("a model is asked")
+}
+
+#[test]
+fn a_planner_is_shown_parameters_in_words_and_no_schema_to_copy() {
+    let prompt = Play::begin(with(bookshop())).prompt("plan/ask/1");
+    insta::assert_snapshot!(prompt, @r#"
+    purpose: plan_generation
+    You are a planner. You write a plan: which tools are called, with what, in which order. You do not serve the request yourself.
+
+    A plan looks like this. Its tools are only an example:
+    {"plan_id": "plan-1", "original_request": "What do 3 tickets to Lyon cost?", "mode": "autonomous", "steps": [
+      {"step_id": "step-1", "agent_name": "town-tool", "instruction": "Find the town", "depends_on": [],
+       "metadata": {"capability": "find_town", "parameters": {"name": "Lyon"}}},
+      {"step_id": "step-2", "agent_name": "fare-tool", "instruction": "Price of the tickets", "depends_on": ["step-1"],
+       "metadata": {"capability": "get_fare", "parameters": {"town": "{{step-1.id}}", "tickets": 3}}}]}
+
+    What to write:
+    - Use only the tools, capabilities and parameters listed below, with exactly these names.
+    - One step is one call. The same capability for two things is two steps. Leave out steps that the request does not need.
+    - A parameter holds the value itself, never its type: {"town": "Lyon"} is right, {"town": {"type": "string"}} is wrong.
+    - Never invent a value, and never write 0, "" or "unknown" for one you do not have. Leave an optional parameter out.
+    - If the tools can serve only a part of the request, plan that part. If they can serve nothing of it, write "steps": [].
+
+    Values have the type that is asked for:
+    - string: "Tokyo" is right, Tokyo is wrong
+    - number: 35.6 is right, "35.6" is wrong
+    - integer: 3 is right, "3" and 3.5 are wrong
+    - boolean: true is right, "true" is wrong
+    - array: ["a", "b"] is right, "a, b" is wrong
+    - object: {"a": 1} is right, "{\"a\": 1}" is wrong
+
+    Values that an earlier step gives are written as references, in a string, and the step stands in "depends_on":
+    - a field: "{{step-1.lat}}"
+    - an item of a list: "{{step-1.items[0].price}}"
+    - a calculation: "{{100 * step-1.price}}"
+
+    Format rules:
+    - You are a JSON API. Your only output is one raw JSON object.
+    - Only valid JSON: no markdown, no code blocks, no backticks.
+    - No text formatting: no ** (bold), no * (italic), no __ (underline).
+    - Do not wrap the JSON in code fences.
+    - No words before or after the JSON.
+    - Strings are plain text without any formatting.
+    - No arithmetic outside of a string: "amount": 100 * price is wrong.
+    - A calculation goes into a string with braces, as shown above.
+    - Begin with { and end with }, and write nothing else.
+    =====
+    Tools:
+    tool bookshop: Sells books.
+      capability order: Orders a book.
+        title (string, required): The title as printed. For example: "Emma"
+        copies (integer, required) If left out: 1
+        binding (one of "cloth", "paper", optional)
+        tags (array of string, optional)
+        address (object with town: string, number: integer, required)
+        limit (number or null, optional)
+        returns: order_id (string), price (number)
+
+    Request: sell 100 shares
+    "#);
+}
+
+#[test]
+fn every_rule_about_the_format_is_told() {
+    let prompt = Play::begin(with(bookshop())).prompt("plan/ask/1");
+    for rule in [
+        "You are a JSON API. Your only output is one raw JSON object.",
+        "no markdown, no code blocks, no backticks",
+        "no ** (bold), no * (italic), no __ (underline)",
+        "Do not wrap the JSON in code fences",
+        "No words before or after the JSON",
+        "Strings are plain text without any formatting",
+        "No arithmetic outside of a string: \"amount\": 100 * price is wrong",
+        "\"{{100 * step-1.price}}\"",
+        "Begin with { and end with }",
+    ] {
+        assert!(prompt.contains(rule), "{rule}");
+    }
+}
+
+#[test]
+fn a_provider_that_can_is_asked_to_hold_the_plan_to_the_tools_there_are() {
+    let Format::Schema { name, schema } = format(&Play::begin(with(bookshop())), "plan/ask/1") else {
+        panic!("a schema is asked for")
+    };
+    assert_eq!(name, "plan");
+    insta::assert_snapshot!(schema, @r#"{"type":"object","properties":{"plan_id":{"type":"string"},"original_request":{"type":"string"},"mode":{"enum":["autonomous"]},"steps":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"step_id":{"type":"string"},"agent_name":{"enum":["bookshop"]},"instruction":{"type":"string"},"depends_on":{"type":"array","items":{"type":"string"}},"metadata":{"type":"object","properties":{"capability":{"enum":["order"]},"parameters":{"type":"object","properties":{"title":{"type":"string"},"copies":{"anyOf":[{"type":"integer"},{"type":"string"}]},"binding":{"anyOf":[{"enum":["cloth","paper"]},{"type":"string"},{"type":"null"}]},"tags":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"string"},{"type":"null"}]},"address":{"anyOf":[{"type":"object","properties":{"town":{"type":"string"},"number":{"type":"integer"}},"required":["town","number"],"additionalProperties":false},{"type":"string"}]},"limit":{"anyOf":[{"anyOf":[{"type":"number"},{"type":"null"}]},{"type":"string"},{"type":"null"}]}},"required":["title","copies","binding","tags","address","limit"],"additionalProperties":false}},"required":["capability","parameters"],"additionalProperties":false}},"required":["step_id","agent_name","instruction","depends_on","metadata"],"additionalProperties":false}]}}},"required":["plan_id","original_request","mode","steps"],"additionalProperties":false}"#);
+}
+
+#[test]
+fn a_plan_that_cannot_be_used_is_shown_again_with_everything_that_is_wrong() {
+    let mut play = Play::begin(with(bookshop()));
+    let written = r#"{"steps": [{"step_id": "s1", "agent_name": "library", "metadata": {"capability": "order"}},]}"#;
+    play.answer_model("plan/ask/1", &written.replace("\"order\"", "\"lend\""));
+    let prompt = play.prompt("plan/ask/2");
+    insta::assert_snapshot!(prompt.split("Request: ").nth(1).expect("the request is told"), @r#"
+    sell 100 shares
+
+    Your last answer could not be used as a plan. This is what you wrote:
+    <<<
+    {"steps": [{"step_id": "s1", "agent_name": "library", "metadata": {"capability": "lend"}},]}
+    >>>
+
+    This is wrong with it:
+    - step `s1`: there is no tool `library` (there is: bookshop)
+
+    Common mistakes:
+    - Arithmetic outside of a string: "amount": 100 * price is invalid.
+    - Formatting: **bold** and *italic* are invalid.
+    - Commas at the end: {"a": 1,} is invalid.
+    - Comments: // is invalid in JSON.
+
+    Write the whole plan again as valid JSON, without these mistakes.
+    "#);
+}
+
+/// A hundred capabilities, one of which is about shares.
+fn hundred() -> Catalogue {
+    let entry = |number: usize| {
+        let mut capability = Capability::new(format!("do_{number}"));
+        capability.description = format!("Does thing number {number}.");
+        Entry::new(capability, None).expect("no schema")
+    };
+    let mut capabilities: Vec<Entry> = (0..99).map(entry).collect();
+    let sell = Capability { description: "Sells shares.".to_owned(), ..Capability::new("sell_shares") };
+    capabilities.push(Entry::new(sell, None).expect("no schema"));
+    Catalogue { tools: vec![Tool { name: "many".into(), description: String::new(), capabilities }] }
+}
+
+const PLAN: &str = r#"{"steps": [{"step_id": "s1", "agent_name": "many", "metadata": {"capability": "sell_shares"}}]}"#;
+
+#[test]
+fn of_many_tools_a_model_chooses_those_that_the_planner_sees() {
+    let mut play = Play::begin(with(hundred()));
+    assert_eq!((play.due(), play.run.progress()), (vec!["plan/choose/1".to_owned()], Progress::Choosing));
+    assert!(play.prompt("plan/choose/1").contains("many/do_42: Does thing number 42."));
+    play.answer_model("plan/choose/1", r#"{"capabilities": ["many/sell_shares", "Do-7", "many/fly"]}"#);
+    let prompt = play.prompt("plan/ask/1");
+    assert!(prompt.contains("sell_shares") && prompt.contains("do_7") && !prompt.contains("do_42"), "{prompt}");
+    let shown = play.run.shown().expect("some were chosen");
+    assert_eq!(
+        (shown.capabilities, shown.instead),
+        (&["many/do_7".to_owned(), "many/sell_shares".to_owned()][..], None)
+    );
+    assert!(shown.saved_tokens > 500, "{}", shown.saved_tokens);
+    play.answer_model("plan/ask/1", PLAN);
+    assert_eq!(play.due(), ["s1/call/1"]);
+    assert_eq!(play.run.spent().model_calls, 2);
+}
+
+#[test]
+fn where_no_model_can_choose_the_words_of_the_request_do() {
+    for failed in [true, false] {
+        let mut play = Play::begin(with(hundred()));
+        if failed {
+            play.fail_model("plan/choose/1", ErrorClass::AuthError);
+        } else {
+            play.answer_model("plan/choose/1", "I would use the telephone.");
+        }
+        let shown = play.run.shown().expect("some were chosen");
+        assert_eq!((shown.capabilities.len(), shown.capabilities[0].as_str()), (20, "many/sell_shares"));
+        assert!(shown.instead.is_some(), "why is said");
+        assert_eq!(play.due(), ["plan/ask/1"]);
+    }
+}
+
+#[test]
+fn a_few_tools_are_all_shown_at_once() {
+    let play = Play::begin(with(catalogue()));
+    assert_eq!(play.due(), ["plan/ask/1"]);
+    assert_eq!(play.run.shown(), None);
+}
+
+#[test]
+fn the_same_words_in_any_run_choose_the_same_tools() {
+    let mut first = Play::begin(with(hundred()));
+    first.answer_model("plan/choose/1", "nothing");
+    let restored = reknit_engine::Run::restore(&first.run.snapshot().expect("written")).expect("read");
+    assert_eq!(restored.pending(), first.run.pending());
+}
+
+#[test]
+fn numbers_that_no_result_states_and_no_step_used_are_named() {
+    let with_model = reknit_engine::Policy { synthesis: reknit_engine::Synthesis::Model, ..policy() };
+    let mut play = Play::begin(started(None, with_model));
+    play.answer_model(
+        "plan/ask/1",
+        r#"{"steps": [{"step_id": "s1", "agent_name": "t", "metadata": {"capability": "read", "parameters": {"symbol": "TSLA"}}}]}"#,
+    );
+    play.answer_tool("s1/call/1", 200, r#"{"price": 468.285}"#);
+    play.answer_model("answer/ask/1", "One share is 468.29, so you get 46,828.5 for 100.");
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!(answer.status, Status::Complete);
+    assert_eq!(
+        answer.doubts,
+        ["the answer says 46,828.5, which no result states", "the request says 100, which no step used"]
+    );
+}
