@@ -1,9 +1,8 @@
 //! Fitting any value to any schema.
 
-use reknit_protocol::Value;
-use reknit_salvage::{ReadOptions, Schema};
+use reknit_salvage::Schema;
 
-use crate::{assert_respelt_at_most, text_of};
+use crate::{any_value, assert_respelt_at_most, text_of};
 
 /// What is fitted fits and stays; what fits is at most spelt anew; what cannot be made to fit is kept.
 ///
@@ -35,9 +34,4 @@ pub fn fit(data: &[u8]) {
             assert_eq!(misfit.value.to_string(), value.to_string(), "a misfit keeps the value");
         }
     }
-}
-
-/// A value from a text that mutation may have broken: read with repairs, so that few inputs are wasted.
-fn any_value(text: &str) -> Option<Value> {
-    reknit_salvage::read(text, &ReadOptions::default()).ok().map(|reading| reading.value)
 }

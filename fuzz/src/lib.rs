@@ -3,24 +3,33 @@
 
 #![forbid(unsafe_code)]
 
+mod expression;
 mod fit;
 mod parse;
 mod read;
 mod read_as;
+mod template;
 
+pub use expression::expression;
 pub use fit::fit;
 pub use parse::parse;
 pub use read::read;
 pub use read_as::read_as;
+pub use template::template;
 
 use std::borrow::Cow;
 
 use reknit_protocol::{Path, Value};
-use reknit_salvage::{Fix, FixKind};
+use reknit_salvage::{Fix, FixKind, ReadOptions};
 
 /// Any bytes as text. What is not UTF-8 becomes U+FFFD: no input is wasted.
 fn text_of(data: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(data)
+}
+
+/// A value from a text that mutation may have broken: read with repairs, so that few inputs are wasted.
+fn any_value(text: &str) -> Option<Value> {
+    reknit_salvage::read(text, &ReadOptions::default()).ok().map(|reading| reading.value)
 }
 
 /// How deep arrays and objects are nested.

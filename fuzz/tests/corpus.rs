@@ -40,3 +40,13 @@ fn read_as_holds_for_its_corpus() {
 fn fit_holds_for_its_corpus() {
     replay("fit", reknit_fuzz::fit);
 }
+
+#[test]
+fn template_holds_for_its_corpus() {
+    replay("template", reknit_fuzz::template);
+}
+
+#[test]
+fn expression_holds_for_its_corpus() {
+    replay("expression", reknit_fuzz::expression);
+}

@@ -20,8 +20,11 @@ pub(crate) use work::Work;
 use crate::expression::{Function, Level, Node, Operator};
 use crate::lookup::{look_inside, look_up};
 use crate::provenance::{Input, InputSource};
-use crate::{Change, Exactness, Expression, Reason, Sources};
+use crate::{Change, Exactness, Expression, Reason, Sources, project};
 use operand::describe;
+
+/// The most that is kept of a value that went into a calculation, in bytes of its JSON.
+const INPUT: usize = 2_048;
 
 /// What an expression gave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -138,8 +141,7 @@ impl<'a> Evaluator<'a, '_> {
         if self.inputs.iter().any(is_same) {
             return Ok(());
         }
-        let value = self.work.copy(value)?;
-        self.inputs.push(Input { source, value });
+        self.inputs.push(Input { source, value: project(value, INPUT, &[]) });
         Ok(())
     }
 

@@ -1,34 +1,44 @@
 //! The ids of a plan, and where one of them begins in a text.
 
+use std::collections::HashMap;
+
 use reknit_protocol::{Number, StepId};
 
 use reknit_protocol::spelling::nearest;
 
-/// The ids a text may refer to, the longest first.
+/// The ids that texts may refer to, prepared once for many texts.
+///
+/// Finding the id that a text begins with takes no longer with many of them.
 #[derive(Debug)]
-pub(crate) struct Ids<'p> {
+pub struct Ids<'p> {
     all: &'p [StepId],
-    longest_first: Vec<&'p StepId>,
+    by_text: HashMap<&'p str, &'p StepId>,
+    /// How many bytes the longest has.
+    longest: usize,
 }
 
 impl<'p> Ids<'p> {
-    pub(crate) fn new(all: &'p [StepId]) -> Self {
-        let mut longest_first: Vec<&StepId> = all.iter().filter(|id| is_plain(id.as_str())).collect();
-        longest_first.sort_by_key(|id| std::cmp::Reverse(id.as_str().len()));
-        Self { all, longest_first }
+    /// Prepares the ids of a plan.
+    pub fn new(all: &'p [StepId]) -> Self {
+        let by_text = all.iter().rev().map(|id| (id.as_str(), id)).collect();
+        Self { all, by_text, longest: all.iter().map(|id| id.as_str().len()).max().unwrap_or_default() }
     }
 
-    /// The id that a text begins with, without quotes.
+    /// The longest id that a text begins with, without quotes.
     pub(crate) fn at_start_of(&self, text: &str) -> Option<&'p StepId> {
-        self.longest_first.iter().copied().find(|id| {
-            let rest = text.strip_prefix(id.as_str());
-            rest.is_some_and(|rest| ends_name(rest) && (!is_number(id.as_str()) || goes_inside(rest)))
+        let reach = text.floor_char_boundary(self.longest);
+        let letters = text.get(..reach)?.char_indices().take_while(|(_, letter)| is_id_letter(*letter));
+        let ends: Vec<usize> = letters.map(|(at, letter)| at + letter.len_utf8()).collect();
+        ends.into_iter().rev().find_map(|end| {
+            let (name, rest) = text.split_at_checked(end).filter(|(_, rest)| ends_name(rest))?;
+            let id = self.exactly(name).filter(|_| is_plain(name))?;
+            (!is_number(name) || goes_inside(rest)).then_some(id)
         })
     }
 
     /// The id with exactly this text.
     pub(crate) fn exactly(&self, text: &str) -> Option<&'p StepId> {
-        self.all.iter().find(|id| id.as_str() == text)
+        self.by_text.get(text).copied()
     }
 
     pub(crate) fn nearest(&self, name: &str) -> Option<StepId> {
@@ -43,6 +53,11 @@ impl<'p> Ids<'p> {
 /// The letters of names: keys behind a point, functions, ids.
 pub(crate) fn is_name_letter(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
+}
+
+/// The letters of ids that can stand without quotes.
+fn is_id_letter(letter: char) -> bool {
+    is_name_letter(letter) || matches!(letter, '-' | '.')
 }
 
 /// How many bytes the name at the start of a text has. A hyphen belongs to it where another letter follows.
@@ -75,10 +90,9 @@ fn goes_inside(rest: &str) -> bool {
 
 /// Whether an id can stand without quotes: letters, digits, `_`, and `-` or `.` between them, and no literal.
 fn is_plain(id: &str) -> bool {
-    let inner = |letter: char| is_name_letter(letter) || matches!(letter, '-' | '.');
     id.starts_with(is_name_letter)
         && id.ends_with(is_name_letter)
-        && id.chars().all(inner)
+        && id.chars().all(is_id_letter)
         && !matches!(id.get(..name_len(id)), Some("true" | "false" | "null"))
 }
 

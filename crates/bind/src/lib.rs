@@ -112,6 +112,7 @@ pub use decimal::Exactness;
 pub use error::{ParametersError, TemplateError, TemplateProblem};
 pub use evaluate::Evaluated;
 pub use expression::{Expression, Function};
+pub use ids::Ids;
 pub use parameters::Parameters;
 pub use project::{project, project_results};
 pub use provenance::{Finder, Input, InputSource, NestedPart, Provenance};

@@ -16,11 +16,15 @@ impl Parameters {
     ///
     /// Fails with everything that is wrong, so that a plan can be mended at once.
     pub fn parse(parameters: &Object, ids: &[StepId]) -> Result<Self, ParametersError> {
-        let ids = Ids::new(ids);
+        Self::parse_among(parameters, &Ids::new(ids))
+    }
+
+    /// The same with ids that were prepared before: for plans of many steps.
+    pub fn parse_among(parameters: &Object, ids: &Ids<'_>) -> Result<Self, ParametersError> {
         let mut entries = Vec::with_capacity(parameters.len());
         let mut errors = Vec::new();
         for (name, value) in parameters {
-            match Template::parse_at(value, &ids, &mut Path::root().key(name)) {
+            match Template::parse_at(value, ids, &mut Path::root().key(name)) {
                 Ok(template) => entries.push((name.to_owned(), template)),
                 Err(error) => errors.push(error),
             }

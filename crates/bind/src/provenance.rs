@@ -104,7 +104,7 @@ pub struct NestedPart {
 pub struct Input {
     /// Where it comes from.
     pub source: InputSource,
-    /// The value.
+    /// The value; a large one in outline only, as [`project`](crate::project) gives it.
     #[serde(with = "reknit_protocol::exact")]
     pub value: Value,
 }

@@ -96,8 +96,8 @@ impl Run {
             ];
             return render(&self.started.templates.feedback, &[&common[..], &own[..]].concat());
         }
-        let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
-        let (sources, attempts) = (results.shown(&planned.needs, &wanted), fenced(&attempts_text(step, &wanted)));
+        let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
+        let (sources, attempts) = (results.shown(&wanted), fenced(&attempts_text(step, &wanted)));
         let missing = missing_text(&missing);
         let known = [("request", self.started.request.as_str()), ("sources", sources.as_str())];
         let (template, own) = match rung {
@@ -231,7 +231,7 @@ impl Run {
     fn corrected(&self, index: usize, planned: &Planned, changes: &Object, rung: Rung) -> Result<Bound, String> {
         let step = self.state.steps.get(index).ok_or("there is no such step")?;
         let ids: Vec<StepId> = self.plan.steps.iter().map(|planned| planned.id.clone()).collect();
-        let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
+        let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
         let corrected = correct(&step.parameters, changes, &results, &ids, planned.schema.as_deref(), rung.as_str())
             .map_err(|error| format!("the correction is refused: {error}"))?;
         match corrected {

@@ -19,7 +19,7 @@ const REASON: usize = 400;
 impl Run {
     /// The parameters of a step, from its plan and the results so far.
     pub(super) fn binding(&self, planned: &Planned) -> Binding {
-        let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
+        let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
         bind(&planned.parameters, &results, &planned.needs, planned.schema.as_deref())
     }
 
@@ -56,7 +56,7 @@ impl Run {
         let missing = self.missing(planned);
         let names: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
         let steps: Vec<StepId> = self.plan.steps.iter().map(|planned| planned.id.clone()).collect();
-        let results = Results { plan: &self.plan.steps, steps: &self.state.steps };
+        let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
         supply(&step.parameters, answer, &names, &results, &steps, planned.schema.as_deref())
             .map_err(|error| format!("the answer is refused: {error}"))
     }

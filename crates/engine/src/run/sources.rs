@@ -13,11 +13,14 @@ const SHOWN: usize = 16_384;
 pub(super) struct Results<'a> {
     pub(super) plan: &'a [Planned],
     pub(super) steps: &'a [StepRun],
+    /// The step that asks. What it needs is found without a look at the others.
+    pub(super) asking: &'a Planned,
 }
 
 impl Sources for Results<'_> {
     fn source(&self, step: &StepId) -> Source<'_> {
-        let index = self.plan.iter().position(|planned| planned.id == *step);
+        let needed = self.asking.needs.iter().zip(&self.asking.needs_at).find(|(id, _)| *id == step);
+        let index = needed.map(|(_, at)| *at).or_else(|| self.plan.iter().position(|planned| planned.id == *step));
         match index.and_then(|index| self.steps.get(index)).map(|step| &step.stage) {
             None => Source::Unknown,
             Some(Stage::Done(value)) => Source::Ready(value),
@@ -29,10 +32,10 @@ impl Sources for Results<'_> {
 }
 
 impl Results<'_> {
-    /// The results there are, by step, those that a step needs first, as far as there is room for them.
-    pub(super) fn shown(&self, needs: &[StepId], wanted: &[&str]) -> String {
+    /// The results there are, by step, those that the step needs first, as far as there is room for them.
+    pub(super) fn shown(&self, wanted: &[&str]) -> String {
         let all = self.plan.iter().map(|planned| &planned.id);
-        let steps: Vec<StepId> = needs.iter().chain(all).cloned().collect();
+        let steps: Vec<StepId> = self.asking.needs.iter().chain(all).cloned().collect();
         fenced(&Value::Object(project_results(self, &steps, SHOWN, wanted)).to_pretty())
     }
 }

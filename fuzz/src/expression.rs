@@ -1,0 +1,55 @@
+//! Expressions over any results.
+
+use std::collections::BTreeMap;
+
+use reknit_bind::Expression;
+use reknit_protocol::{StepId, Value};
+
+use crate::{any_value, text_of};
+
+/// The ids that texts may refer to, odd ones among them. Their results are made from the input.
+const IDS: [&str; 6] = ["a", "a.b", "step-1", "odd id", "1", "sum"];
+
+/// What is read prints as text that reads as the same; a value comes out or a reason does, every time the same.
+///
+/// The input is an expression, a line break or NUL, and a value: an object has the results by id, anything else is the
+/// result of every step.
+pub fn expression(data: &[u8]) {
+    let text = text_of(data);
+    let (text, document) = text.split_once(['\n', '\0']).unwrap_or((&text, ""));
+    let ids = ids();
+    let expression = match Expression::parse(text, &ids) {
+        Ok(expression) => expression,
+        Err(error) => {
+            assert!(error.position <= text.chars().count(), "position {} is no place in the text", error.position);
+            assert!(!error.to_string().is_empty());
+            return;
+        }
+    };
+    let printed = expression.to_string();
+    match Expression::parse(&printed, &ids) {
+        Ok(again) => {
+            assert_eq!(again, expression, "{text} became {printed}");
+            assert_eq!(again.to_string(), printed);
+        }
+        Err(error) => panic!("{text} became {printed}, which cannot be read: {error}"),
+    }
+    let results = results(document);
+    let first = expression.evaluate(&results);
+    if let Ok(evaluated) = &first {
+        // What comes out can be sent: it is JSON, and reads back as itself.
+        let sent = evaluated.value.to_string();
+        assert_eq!(Value::parse(&sent).as_ref(), Ok(&evaluated.value), "{text} gave {sent}");
+    }
+    assert_eq!(first, expression.evaluate(&results), "the same every time");
+}
+
+pub(crate) fn ids() -> Vec<StepId> {
+    IDS.iter().map(|id| StepId::from(*id)).collect()
+}
+
+pub(crate) fn results(document: &str) -> BTreeMap<StepId, Value> {
+    let document = any_value(document).unwrap_or(Value::Null);
+    let body = |id: &StepId| document.get(id.as_str()).unwrap_or(&document).clone();
+    ids().into_iter().map(|id| (id.clone(), body(&id))).collect()
+}
