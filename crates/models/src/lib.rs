@@ -33,8 +33,10 @@
 //! Four wire formats are spoken; [`Provider`] says which. What one does not understand is left out and named in the answer.
 //! A streamed answer is the same as one that comes in one piece.
 //!
-//! Where to go next: [`Target`] for what can be set, [`Limits`] for how long things may take, [`Models::ask`] for what a
+//! Where to go next: [`detect`] for a target without configuration, [`Target`] for what can be set, [`Limits`] for how long things may take, [`Models::ask`] for what a
 //! failure means.
+
+pub mod detect;
 
 mod anthropic;
 mod attempt;

@@ -35,6 +35,7 @@ Environment:
   REKNIT_SEMANTIC_RETRY_ENABLED            whether a model may see all that is known about a refused call
   REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS       how often
   REKNIT_SEMANTIC_RETRY_INDEPENDENT_STEPS  whether also for steps that need no other
+  REKNIT_FIND_MODEL                        whether a model is looked for when none is named
   NO_COLOR                                 no colour in the terminal
 
 An option beats a variable, and a variable beats the configuration. Those from REKNIT_AGENT_MAX_RETRIES on also count
@@ -43,6 +44,12 @@ with GOMIND_ in place of REKNIT_."
 }
 
 const EXAMPLES: &str = examples!();
+
+const MODELS_DETAILS: &str = "\
+Without a model in the configuration or on the command line one is looked for: by the first of these keys that is set,
+OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY,
+TOGETHER_API_KEY, OPENROUTER_API_KEY; else on this machine, on the usual ports of Ollama (11434), llama.cpp (8080),
+LM Studio (1234) and vLLM (8000). REKNIT_FIND_MODEL=false turns that off.";
 
 /// Runs a request over tools and mends what breaks.
 #[derive(Debug, Parser)]
@@ -82,6 +89,14 @@ pub(crate) enum Command {
     /// Look at the tools
     #[command(subcommand)]
     Tools(ToolsCommand),
+    /// List the models that are asked, and where their keys are
+    #[command(args_conflicts_with_subcommands = true, after_help = MODELS_DETAILS)]
+    Models {
+        #[command(subcommand)]
+        command: Option<ModelsCommand>,
+        #[command(flatten)]
+        models: ModelsArguments,
+    },
     /// See a run break and be mended: four tools on loopback, no key needed
     #[command(after_help = DEMO_EXAMPLES)]
     Demo {
@@ -191,6 +206,15 @@ pub(crate) enum ToolsCommand {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// Ask each model one tiny question, and say how that went
+    Check {
+        #[command(flatten)]
+        models: ModelsArguments,
+    },
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct WhichRun {
     /// The id, the beginning of it, or `last`
@@ -218,17 +242,33 @@ pub(crate) struct WorkArguments {
     #[arg(long = "tool", value_name = "NAME=URL")]
     pub(crate) tools: Vec<String>,
 
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArguments {
+    /// The configuration; the default is reknit.toml in this folder
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelArguments {
+    #[arg(long = "model-url", value_name = "URL", value_hint = ValueHint::Url)]
     #[arg(help = "A server that speaks the OpenAI protocol, in place of the configured models")]
-    pub(crate) model_url: Option<String>,
+    pub(crate) url: Option<String>,
 
     /// The model to ask there
-    #[arg(long, value_name = "NAME", requires = "model_url", default_value = "default")]
-    pub(crate) model: String,
+    #[arg(long = "model", value_name = "NAME", requires = "url", default_value = "default")]
+    pub(crate) name: String,
 
     /// The variable of the environment that holds its key
-    #[arg(long, value_name = "VARIABLE", requires = "model_url")]
-    pub(crate) model_key_env: Option<String>,
+    #[arg(long = "model-key-env", value_name = "VARIABLE", requires = "url")]
+    pub(crate) key_env: Option<String>,
 }
 
 #[derive(Debug, Args)]

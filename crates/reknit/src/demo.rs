@@ -11,6 +11,7 @@ use reknit_tools::Address;
 use crate::cli::{DriveArguments, WorkArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
+use crate::find_model::with_a_model;
 use crate::start::started;
 use crate::work::{Work, config, model};
 
@@ -26,12 +27,13 @@ pub(crate) async fn run(
         return serve_tools().await;
     }
     let demo = Demo::start().await.map_err(|source| Failure::Start { what: "the demo", source: Box::new(source) })?;
-    let mut config = config(&arguments.files)?;
+    let mut config = config(arguments.files.config.as_deref())?;
     config.tools = addresses(&demo.tools.endpoints())?;
     if live {
-        if let Some(target) = model(arguments)? {
+        if let Some(target) = model(&arguments.model)? {
             config = config.with_models(vec![target]);
         }
+        config = with_a_model(config).await;
         if config.models.is_empty() {
             return Err(Failure::Usage {
                 what: "there is no model for `--live`".to_owned(),
@@ -60,7 +62,7 @@ fn refuse_what_is_not_used(live: bool, arguments: &WorkArguments) -> Result<(), 
         let hint = "start its tools with `reknit demo --serve`, and use them beside yours with `reknit ask`";
         return refused("the demo calls no tools but its own", hint);
     }
-    if !live && arguments.model_url.is_some() {
+    if !live && arguments.model.url.is_some() {
         return refused("only a live demo asks your model", "add `--live`");
     }
     Ok(())

@@ -8,9 +8,11 @@ mod eval;
 mod excerpt;
 mod explain;
 mod failure;
+mod find_model;
 mod finish;
 mod input;
 mod jsonl;
+mod models;
 mod progress;
 mod ready;
 mod repair;
@@ -28,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command, ToolsCommand};
+use cli::{Cli, Command, ModelsCommand, ToolsCommand};
 
 // A value is many small pieces of memory, and this hands them out and takes them back faster than the system does.
 #[global_allocator]
@@ -43,6 +45,10 @@ fn main() -> ExitCode {
         Command::Run { plan, work, drive } => work::block_on(start::run(&plan, &work, &drive)),
         Command::Runs(command) => work::block_on(runs::run(command)),
         Command::Tools(ToolsCommand::Check { work }) => work::block_on(tools_check::run(&work)),
+        Command::Models { command: None, models } => work::block_on(models::list(&models)),
+        Command::Models { command: Some(ModelsCommand::Check { models }), .. } => {
+            work::block_on(models::check(&models))
+        }
         Command::Demo { live, serve, work, drive } => work::block_on(demo::run(live, serve, &work, &drive)),
     };
     match done {

@@ -39,7 +39,7 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
 }
 
 async fn resume(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments) -> Result<ExitCode, Failure> {
-    let config = work::config(&arguments.files)?;
+    let config = work::config(arguments.files.config.as_deref())?;
     let journal = work::open(&config, &arguments.files)?;
     let run = find(&journal, name).await?;
     let saved = read_back(&journal, &run).await?.run;
@@ -63,7 +63,7 @@ async fn resume(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments
 
 /// Tells the process that drives the run; if there is none, takes the run over and ends it.
 async fn cancel(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments) -> Result<ExitCode, Failure> {
-    let config = work::config(&arguments.files)?;
+    let config = work::config(arguments.files.config.as_deref())?;
     let journal = work::open(&config, &arguments.files)?;
     let run = find(&journal, name).await?;
     let now_ms = jiff::Timestamp::now().as_millisecond();

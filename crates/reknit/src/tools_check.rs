@@ -12,7 +12,7 @@ use crate::work::{addresses, config};
 
 /// Asks each tool and lists what it said. Ends with 1 if a tool cannot be used.
 pub(crate) async fn run(arguments: &WorkArguments) -> Result<ExitCode, Failure> {
-    let config = config(&arguments.files)?;
+    let config = config(arguments.files.config.as_deref())?;
     let addresses = addresses(&config, arguments)?;
     if addresses.is_empty() {
         return Err(Failure::Usage {

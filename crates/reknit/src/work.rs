@@ -11,13 +11,14 @@ use std::sync::Arc;
 use reknit_dialogue::TargetName;
 use reknit_engine::{Catalogue, Policy, Synthesis, Templates};
 use reknit_journal::Journal;
-use reknit_models::{Models, Target};
+use reknit_models::{ConfigError, Models, Target};
 use reknit_runtime::config::Config;
 use reknit_runtime::{Driver, Gates, Network, SystemClock};
 use reknit_tools::{Address, Client, Tools};
 
-use crate::cli::{AnswerBy, DriveArguments, JournalArguments, WorkArguments};
+use crate::cli::{AnswerBy, DriveArguments, JournalArguments, ModelArguments, WorkArguments};
 use crate::failure::Failure;
+use crate::find_model::with_a_model;
 
 /// What is looked for in the folder where the command is typed.
 const CONFIG: &str = "reknit.toml";
@@ -48,9 +49,9 @@ pub(crate) struct Work {
 impl Work {
     /// Reads the configuration, opens the journal and asks the tools what they can do.
     pub(crate) async fn new(arguments: &WorkArguments, drive: &DriveArguments) -> Result<Self, Failure> {
-        let mut config = config(&arguments.files)?;
+        let mut config = config(arguments.files.config.as_deref())?;
         config.tools = addresses(&config, arguments)?;
-        if let Some(target) = model(arguments)? {
+        if let Some(target) = model(&arguments.model)? {
             config = config.with_models(vec![target]);
         }
         Self::with(config, &arguments.files, drive).await
@@ -62,6 +63,7 @@ impl Work {
         files: &JournalArguments,
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
+        let config = with_a_model(config).await;
         config.check_keys()?;
         let templates = Arc::new(config.templates()?);
         let journal = open(&config, files)?;
@@ -73,8 +75,7 @@ impl Work {
             None => {}
         }
         let targets = config.models.iter().map(|target| target.name.clone()).collect();
-        let models = Models::new(config.models)
-            .map_err(|error| Failure::Usage { what: format!("a model cannot be used: {error}"), hint: None })?;
+        let models = usable(config.models)?;
         let network = Arc::new(Network { models: Arc::new(models), tools });
         let clock = Arc::new(SystemClock::new());
         let gates = Arc::new(Gates::new(config.call_limits, config.rests, Arc::clone(&clock) as _));
@@ -89,10 +90,10 @@ impl Work {
 }
 
 /// Reads the configuration that was named, or the one in this folder, or none.
-pub(crate) fn config(files: &JournalArguments) -> Result<Config, Failure> {
+pub(crate) fn config(file: Option<&Path>) -> Result<Config, Failure> {
     // What is no text becomes one with marks in it, which no setting takes: it is an error, and not as good as unset.
     let environment = |variable: &str| env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
-    let named = files.config.clone().or_else(|| env::var_os("REKNIT_CONFIG").map(PathBuf::from));
+    let named = file.map(Path::to_owned).or_else(|| env::var_os("REKNIT_CONFIG").map(PathBuf::from));
     let path = named.clone().unwrap_or_else(|| PathBuf::from(CONFIG));
     match fs::read_to_string(&path) {
         Ok(text) => Ok(Config::read(&text, &path.display().to_string(), &environment)?),
@@ -154,10 +155,10 @@ fn tool(text: &str) -> Result<Address, Failure> {
 }
 
 /// The model of the command line, if it names one.
-pub(crate) fn model(arguments: &WorkArguments) -> Result<Option<Target>, Failure> {
-    let Some(url) = &arguments.model_url else { return Ok(None) };
-    let mut target = Target::new("model", url, &arguments.model);
-    if let Some(variable) = &arguments.model_key_env {
+pub(crate) fn model(arguments: &ModelArguments) -> Result<Option<Target>, Failure> {
+    let Some(url) = &arguments.url else { return Ok(None) };
+    let mut target = Target::new("model", url, &arguments.name);
+    if let Some(variable) = &arguments.key_env {
         let key = env::var(variable).map_err(|_| Failure::Usage {
             what: format!("the environment has no variable `{variable}`"),
             hint: Some(format!("set it: `export {variable}=...`")),
@@ -165,6 +166,19 @@ pub(crate) fn model(arguments: &WorkArguments) -> Result<Option<Target>, Failure
         target.key = Some(key.into());
     }
     Ok(Some(target))
+}
+
+/// Checks the models, before anything begins.
+pub(crate) fn usable(targets: Vec<Target>) -> Result<Models, Failure> {
+    Models::new(targets).map_err(|error| {
+        let hint = match &error {
+            ConfigError::BaseUrl { .. } => Some("write an address like `http://127.0.0.1:8080/v1`"),
+            ConfigError::NoModel { .. } => Some("name it: `model = \"NAME\"` in reknit.toml, or `--model NAME`"),
+            ConfigError::Key { .. } => Some("see what is in the variable or the file that holds it"),
+            ConfigError::Duplicate { .. } | ConfigError::ZeroLimit { .. } | ConfigError::Client { .. } => None,
+        };
+        Failure::Usage { what: format!("a model cannot be used: {error}"), hint: hint.map(str::to_owned) }
+    })
 }
 
 /// Asks the tools what they can do. What is wrong with one is said, and the others are used.

@@ -17,6 +17,7 @@ mod count;
 mod duration;
 mod environment;
 mod error;
+mod keys;
 mod models;
 mod prompts;
 mod raw;
@@ -27,9 +28,12 @@ mod tests;
 
 pub use environment::{VARIABLES, Variable};
 pub use error::ConfigError;
+pub use keys::KeySource;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use reknit_dialogue::TargetName;
 use reknit_engine::{Policy, Templates};
 use reknit_journal::Durability;
 use reknit_models::Target;
@@ -44,8 +48,10 @@ pub struct Config {
     pub tools: Vec<Address>,
     /// Which models may be asked, the preferred one first.
     pub models: Vec<Target>,
-    /// The keys of models that the environment does not have. See [`Config::check_keys`].
-    pub unset_keys: Vec<UnsetKey>,
+    /// Where their keys are, or should be. See [`Config::check_keys`].
+    pub keys: BTreeMap<TargetName, KeySource>,
+    /// Whether a model may be looked for when none is named.
+    pub find_model: FindModel,
     /// The rules of runs.
     pub policy: Policy,
     /// How many calls may be under way over all runs.
@@ -60,13 +66,13 @@ pub struct Config {
     pub prompts: Option<String>,
 }
 
-/// A model whose key is not there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnsetKey {
-    /// Which model.
-    pub model: String,
-    /// The variable that should hold its key.
-    pub variable: String,
+/// Whether a model may be looked for when none is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FindModel {
+    /// By its key, or on this machine.
+    Allowed,
+    /// Nobody looks.
+    Off,
 }
 
 /// Looks a variable of the environment up.
@@ -78,6 +84,7 @@ impl Config {
         let raw: raw::Raw = toml::from_str(text).map_err(|error| ConfigError::unreadable(name, text, &error))?;
         let mut config = sections::understand(&raw, environment).map_err(|problem| problem.in_file(name))?;
         environment::apply(&mut config.policy, environment)?;
+        config.find_model = environment::find_model(environment)?;
         Ok(config)
     }
 
@@ -89,7 +96,7 @@ impl Config {
     /// Asks only these models.
     #[must_use]
     pub fn with_models(self, models: Vec<Target>) -> Self {
-        Self { models, unset_keys: Vec::new(), ..self }
+        Self { models, keys: BTreeMap::new(), ..self }
     }
 
     /// The words in which models are asked: ours, or those in the folder of `[prompts]`, a file for each question that is
@@ -100,11 +107,18 @@ impl Config {
 
     /// Fails if a model's key is not there. For whoever is about to ask: looking at runs needs no key.
     pub fn check_keys(&self) -> Result<(), ConfigError> {
-        match self.unset_keys.first() {
-            None => Ok(()),
-            Some(UnsetKey { model, variable }) => {
-                Err(ConfigError::UnsetKey { model: model.clone(), variable: variable.clone() })
+        for (model, source) in &self.keys {
+            let model = model.to_string();
+            match source {
+                KeySource::None | KeySource::Variable(_) | KeySource::File(_) => {}
+                KeySource::UnsetVariable(variable) => {
+                    return Err(ConfigError::UnsetKey { model, variable: variable.clone() });
+                }
+                KeySource::UnusableFile { path, problem } => {
+                    return Err(ConfigError::KeyFile { model, path: path.clone(), problem: problem.clone() });
+                }
             }
         }
+        Ok(())
     }
 }

@@ -16,7 +16,7 @@ pub(super) async fn run(
     step: Option<&str>,
     decision: Decision,
 ) -> Result<ExitCode, Failure> {
-    let journal = work::open(&work::config(files)?, files)?;
+    let journal = work::open(&work::config(files.config.as_deref())?, files)?;
     let run = find(&journal, name).await?;
     let saved = read_back(&journal, &run).await?;
     let mut decided = 0;

@@ -16,7 +16,7 @@ use crate::work;
 const TITLE: usize = 60;
 
 pub(super) async fn run(files: &JournalArguments, limit: u32, json: bool) -> Result<ExitCode, Failure> {
-    let journal = work::open(&work::config(files)?, files)?;
+    let journal = work::open(&work::config(files.config.as_deref())?, files)?;
     let runs = journal.runs(&RunFilter::newest(limit)).await.map_err(|error| Failure::Journal(Box::new(error)))?;
     let now_ms = Timestamp::now().as_millisecond();
     let mut out = io::stdout().lock();

@@ -28,7 +28,7 @@ pub(super) struct Wanted<'a> {
 }
 
 pub(super) async fn run(files: &JournalArguments, name: &str, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
-    let journal = work::open(&work::config(files)?, files)?;
+    let journal = work::open(&work::config(files.config.as_deref())?, files)?;
     let run = find(&journal, name).await?;
     let saved = read_back(&journal, &run).await?;
     if let Some(step) = wanted.step

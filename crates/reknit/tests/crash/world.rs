@@ -64,6 +64,7 @@ impl World {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reknit"));
+        command.env("REKNIT_FIND_MODEL", "false");
         command
             .args(arguments)
             .arg("--config")

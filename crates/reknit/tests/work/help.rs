@@ -23,6 +23,7 @@ fn of_the_program() {
       run          Run a plan
       runs         List, show, resume, cancel and decide runs
       tools        Look at the tools
+      models       List the models that are asked, and where their keys are
       demo         See a run break and be mended: four tools on loopback, no key needed
       repair       Read JSON from a model's answer and mend what is broken
       eval         Evaluate an expression over a JSON document
@@ -54,6 +55,7 @@ fn of_the_program() {
       REKNIT_SEMANTIC_RETRY_ENABLED            whether a model may see all that is known about a refused call
       REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS       how often
       REKNIT_SEMANTIC_RETRY_INDEPENDENT_STEPS  whether also for steps that need no other
+      REKNIT_FIND_MODEL                        whether a model is looked for when none is named
       NO_COLOR                                 no colour in the terminal
 
     An option beats a variable, and a variable beats the configuration. Those from REKNIT_AGENT_MAX_RETRIES on also count
@@ -273,6 +275,34 @@ fn of_tools() {
           --model-key-env <VARIABLE>  The variable of the environment that holds its key
       -h, --help                      Print help
     ");
+}
+
+#[test]
+fn of_models() {
+    insta::assert_snapshot!(help(&["models"]), @r#"
+    exit status 0
+    --- stdout
+    List the models that are asked, and where their keys are
+
+    Usage: reknit models [OPTIONS]
+           reknit models <COMMAND>
+
+    Commands:
+      check  Ask each model one tiny question, and say how that went
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+          --config <FILE>             The configuration; the default is reknit.toml in this folder
+          --model-url <URL>           A server that speaks the OpenAI protocol, in place of the configured models
+          --model <NAME>              The model to ask there [default: default]
+          --model-key-env <VARIABLE>  The variable of the environment that holds its key
+      -h, --help                      Print help
+
+    Without a model in the configuration or on the command line one is looked for: by the first of these keys that is set,
+    OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY,
+    TOGETHER_API_KEY, OPENROUTER_API_KEY; else on this machine, on the usual ports of Ollama (11434), llama.cpp (8080),
+    LM Studio (1234) and vLLM (8000). REKNIT_FIND_MODEL=false turns that off.
+    "#);
 }
 
 #[test]

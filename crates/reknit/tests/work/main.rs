@@ -7,6 +7,7 @@ mod endings;
 mod help;
 mod interrupt;
 mod masks;
+mod models;
 mod people;
 mod plans;
 mod resuming;

@@ -9,6 +9,7 @@ pub(crate) fn masked(text: &str, folder: &Path) -> String {
         ("process ", " on ", "PID"),
         ("sent again after ", " ms", "N"),
         ("sent again in ", " s", "N"),
+        ("answered in ", " ms", "N"),
         ("_ms\":", "", "0"),
     ] {
         text = numbers(&text, before, after, mask);

@@ -200,9 +200,11 @@ fn the_options_of_a_model_belong_together() {
     hint: set it: `export NO_KEY=...`
     "
     );
-    insta::assert_snapshot!(world.reknit(&["ask", "--model-url", "no url", "x"]), @"
+    insta::assert_snapshot!(world.reknit(&["ask", "--model-url", "no url", "x"]), @r#"
     exit status 2
     --- stderr
     error: a model cannot be used: the base URL of model `model` is not usable: relative URL without a base
-    ");
+
+    hint: write an address like `http://127.0.0.1:8080/v1`
+    "#);
 }

@@ -52,6 +52,8 @@ impl World {
             .args(arguments)
             .env_clear()
             .env("XDG_DATA_HOME", self.path().join("data"))
+            // What runs on the machine of the test is not part of it.
+            .env("REKNIT_FIND_MODEL", "false")
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .current_dir(self.path())
             .stdin(Stdio::null())

@@ -2,7 +2,7 @@
 
 use reknit_engine::{IndependentSteps, Mending, Policy};
 
-use super::{ConfigError, Lookup};
+use super::{ConfigError, FindModel, Lookup};
 
 /// What stands in front of a variable, and what may stand there instead, so that what was set for other orchestrators of
 /// the same protocol keeps working.
@@ -18,7 +18,7 @@ pub struct Variable {
 }
 
 /// Every variable that is read. Those that set a rule also count with `GOMIND_` in front.
-pub const VARIABLES: [Variable; 10] = [
+pub const VARIABLES: [Variable; 11] = [
     Variable { name: "CONFIG", meaning: "the configuration file" },
     Variable { name: "JOURNAL", meaning: "the journal file" },
     Variable { name: "AGENT_MAX_RETRIES", meaning: "how often a failed call is sent again unchanged" },
@@ -32,7 +32,14 @@ pub const VARIABLES: [Variable; 10] = [
     },
     Variable { name: "SEMANTIC_RETRY_MAX_ATTEMPTS", meaning: "how often" },
     Variable { name: "SEMANTIC_RETRY_INDEPENDENT_STEPS", meaning: "whether also for steps that need no other" },
+    Variable { name: "FIND_MODEL", meaning: "whether a model is looked for when none is named" },
 ];
+
+/// Whether a model may be looked for.
+pub(super) fn find_model(environment: Lookup<'_>) -> Result<FindModel, ConfigError> {
+    let allowed = Environment(environment).flag("FIND_MODEL")?.unwrap_or(true);
+    Ok(if allowed { FindModel::Allowed } else { FindModel::Off })
+}
 
 /// Lets the environment have its way with the rules.
 pub(super) fn apply(policy: &mut Policy, environment: Lookup<'_>) -> Result<(), ConfigError> {

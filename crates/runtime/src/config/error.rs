@@ -28,6 +28,16 @@ pub enum ConfigError {
         /// The variable.
         variable: String,
     },
+    /// A model's key is not in its file.
+    #[error("the key of model `{model}` should be in the file `{path}`, which cannot be used: {problem}")]
+    KeyFile {
+        /// Which model.
+        model: String,
+        /// The file.
+        path: String,
+        /// Why not.
+        problem: String,
+    },
     /// A value cannot be used.
     #[error("in `{name}`: {problem}")]
     Value {

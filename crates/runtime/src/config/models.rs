@@ -1,36 +1,52 @@
 //! Which models may be asked.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reknit_models::{FormatSupport, Limits, Streaming, Target};
+use reknit_dialogue::{Price, Prices, TargetName};
+use reknit_models::{FormatSupport, Limits, Provider, Streaming, Target};
 
 use super::duration::Time;
 use super::error::Problem;
+use super::keys::{KeySource, key};
 use super::sections::{choose, name, positive_time, set};
-use super::{Lookup, UnsetKey, raw};
+use super::{Lookup, raw};
 
-/// The models in order, and the keys among them that the environment does not have: only who asks a model needs one.
-pub(super) fn targets(models: &[raw::Model], environment: Lookup<'_>) -> Result<(Vec<Target>, Vec<UnsetKey>), Problem> {
+/// The models in order, and where their keys are: only who asks a model needs one.
+pub(super) fn targets(
+    models: &[raw::Model],
+    environment: Lookup<'_>,
+) -> Result<(Vec<Target>, BTreeMap<TargetName, KeySource>), Problem> {
     let mut targets: Vec<Target> = Vec::with_capacity(models.len());
-    let mut unset = Vec::new();
+    let mut keys = BTreeMap::new();
     for model in models {
         name("models.name", &model.name, targets.iter().any(|known| known.name.as_str() == model.name))?;
         let mut target = target(model)?;
-        if let Some(variable) = &model.key_env {
-            match environment(variable).filter(|key| !key.is_empty()) {
-                Some(key) => target.key = Some(key.into()),
-                None => unset.push(UnsetKey { model: model.name.clone(), variable: variable.clone() }),
-            }
-        }
+        let (key, source) = key(model, target.provider, environment)?;
+        target.key = key.map(Into::into);
+        keys.insert(target.name.clone(), source);
         targets.push(target);
     }
-    Ok((targets, unset))
+    Ok((targets, keys))
 }
 
 fn target(model: &raw::Model) -> Result<Target, Problem> {
-    let mut target = Target::new(model.name.as_str(), &model.url, &model.model);
+    let provider = match &model.provider {
+        Some(word) => choose("models.provider", word, &Provider::ALL.map(|provider| (provider.as_str(), provider)))?,
+        None => Provider::Compatible,
+    };
+    let mut target = Target::of(provider, model.name.as_str(), &model.model);
+    match &model.url {
+        Some(url) => target.base_url.clone_from(url),
+        None if provider.base_url().is_none() => {
+            let wanted = "it needs a `url`, like `http://127.0.0.1:8080/v1`, or a `provider` that has one";
+            return Err(Problem::new("models.name", &model.name, wanted));
+        }
+        None => {}
+    }
     target.max_context = model.max_context.map(|count| count.0);
     target.limits = limits(model)?;
+    target.prices = prices(model)?;
     if let Some(streaming) = model.streaming {
         target.streaming = if streaming { Streaming::On } else { Streaming::Off };
     }
@@ -39,6 +55,24 @@ fn target(model: &raw::Model) -> Result<Target, Problem> {
         target.format = choose("models.format", word, &words)?;
     }
     Ok(target)
+}
+
+/// What a million tokens cost, if that is said of both the question and the answer.
+fn prices(model: &raw::Model) -> Result<Option<Prices>, Problem> {
+    let read = |key: &str, number: Option<f64>| {
+        let price = number.map(Price::try_from).transpose();
+        price.map_err(|error| Problem::new(key, &number.unwrap_or_default().to_string(), error.to_string()))
+    };
+    let cached = read("models.price-cached", model.price_cached)?;
+    let cache_written = read("models.price-cache-written", model.price_cache_written)?;
+    match (read("models.price-input", model.price_input)?, read("models.price-output", model.price_output)?) {
+        (Some(input), Some(output)) => Ok(Some(Prices { cached, cache_written, ..Prices::new(input, output) })),
+        (None, None) if cached.or(cache_written).is_none() => Ok(None),
+        _ => {
+            let wanted = "a price needs both `price-input` and `price-output`, for a million tokens each";
+            Err(Problem::new("models.name", &model.name, wanted))
+        }
+    }
 }
 
 fn limits(model: &raw::Model) -> Result<Limits, Problem> {

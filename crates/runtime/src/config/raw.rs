@@ -37,9 +37,11 @@ pub(super) struct Tool {
 #[expect(clippy::struct_field_names, reason = "the fields are the keys that people write, and `model` is one of them")]
 pub(super) struct Model {
     pub(super) name: String,
-    pub(super) url: String,
+    pub(super) provider: Option<String>,
+    pub(super) url: Option<String>,
     pub(super) model: String,
     pub(super) key_env: Option<String>,
+    pub(super) key_file: Option<String>,
     pub(super) streaming: Option<bool>,
     pub(super) format: Option<String>,
     pub(super) max_context: Option<Count>,
@@ -48,6 +50,10 @@ pub(super) struct Model {
     pub(super) first_token_time: Option<Time>,
     pub(super) idle_time: Option<Time>,
     pub(super) total_time: Option<Time>,
+    pub(super) price_input: Option<f64>,
+    pub(super) price_output: Option<f64>,
+    pub(super) price_cached: Option<f64>,
+    pub(super) price_cache_written: Option<f64>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -10,7 +10,7 @@ use super::duration::millis;
 use super::error::Problem;
 use super::models::targets;
 use super::rotation::{rests, rotation};
-use super::{Config, Lookup, raw};
+use super::{Config, FindModel, Lookup, raw};
 use crate::CallLimits;
 
 pub(super) fn understand(raw: &raw::Raw, environment: Lookup<'_>) -> Result<Config, Problem> {
@@ -35,11 +35,21 @@ pub(super) fn understand(raw: &raw::Raw, environment: Lookup<'_>) -> Result<Conf
             choose("journal.durability", word, &words)?
         }
     };
-    let (models, unset_keys) = targets(&raw.models, environment)?;
+    let (models, keys) = targets(&raw.models, environment)?;
     policy.rotation = rotation(&raw.rotation, &models)?;
     let rests = rests(&raw.breaker, policy.rotation.policy)?;
-    let (tools, journal, prompts) = (tools(&raw.tools)?, raw.journal.path.clone(), raw.prompts.folder.clone());
-    Ok(Config { tools, models, unset_keys, policy, call_limits, rests, journal, durability, prompts })
+    Ok(Config {
+        tools: tools(&raw.tools)?,
+        models,
+        keys,
+        find_model: FindModel::Allowed,
+        policy,
+        call_limits,
+        rests,
+        journal: raw.journal.path.clone(),
+        durability,
+        prompts: raw.prompts.folder.clone(),
+    })
 }
 
 fn tools(tools: &[raw::Tool]) -> Result<Vec<Address>, Problem> {

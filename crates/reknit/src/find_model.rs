@@ -1,0 +1,29 @@
+//! A model without a word of configuration.
+
+use std::env;
+use std::io::Write as _;
+
+use reknit_models::detect;
+use reknit_runtime::config::{Config, FindModel};
+
+/// The configuration as it is if it names a model, else with one that was found; who pays for it is told.
+pub(crate) async fn with_a_model(config: Config) -> Config {
+    if !config.models.is_empty() || config.find_model == FindModel::Off {
+        return config;
+    }
+    let environment = |variable: &str| env::var(variable).ok();
+    let found = match detect::by_key(&environment) {
+        Some(found) => Some(found),
+        None => detect::on_this_machine().await,
+    };
+    let Some(found) = found else { return config };
+    // Who cannot be told can look with `reknit models`.
+    let _ = writeln!(
+        std::io::stderr(),
+        "note: no model is configured; `{}` of {} is asked, found by {}",
+        found.target.model,
+        found.target.name,
+        found.by
+    );
+    config.with_models(vec![found.target])
+}
