@@ -3,6 +3,7 @@
 //! ```text
 //! your code --HTTP--> ScriptedModel   rules: when a request looks like this, give that reply    --> requests()
 //!           --HTTP--> ScriptedTool    replies: an answer, a status, a delay, a reset, silence   --> calls()
+//!           --HTTP--> Cassette        real exchanges, written down once and given again               --> misses()
 //!           --------> VirtualClock    sleeps end when the test says so
 //! ```
 //!
@@ -29,11 +30,12 @@
 //! ```
 //!
 //! Where to go next: [`ScriptedModel`] and [`model::Script`], [`ScriptedTool`], [`Reply`] for everything that can go
-//! wrong on purpose, [`Gate`] for calls that wait until the test lets them go on, [`VirtualClock`].
+//! wrong on purpose, [`Cassette`] for tests against real servers that need none, [`Gate`] for calls that wait until the test lets them go on, [`VirtualClock`].
 
 pub mod model;
 pub mod tool;
 
+mod cassette;
 mod clock;
 mod gate;
 mod log;
@@ -41,6 +43,7 @@ mod reply;
 mod rules;
 mod server;
 
+pub use cassette::{Cassette, CassetteError};
 pub use clock::VirtualClock;
 pub use gate::Gate;
 pub use model::ScriptedModel;

@@ -4,7 +4,7 @@ use reknit_dialogue::{Answer, Finish, Message, Request, Tool, ToolCall, ToolChoi
 use reknit_models::{Models, Provider, Streaming, Target};
 use reknit_protocol::Value;
 use reknit_testing::model::{Api, Script, When};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_testing::{Cassette, Reply, ScriptedModel};
 
 use crate::timeless;
 
@@ -84,5 +84,24 @@ async fn a_conversation_with_tools_goes_on_in_every_format() {
         assert_eq!((first.api, first.purpose(), first.model()), (api, Some("synthesis"), "m-1"));
         let header = first.header("authorization").or(first.header("x-api-key")).or(first.header("x-goog-api-key"));
         assert!(header.is_some_and(|value| value.ends_with("k-1")), "{provider}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_from_a_cassette_is_the_answer_that_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    for (provider, _) in PROVIDERS {
+        let reply = Reply::text("A moment.").reasoning("hm").call("f", r#"{"x":1.5}"#);
+        let model = ScriptedModel::start(Script::new().on(When::any(), reply)).await.unwrap();
+        let file = folder.path().join(format!("{provider}.json"));
+        let at = |cassette: &Cassette| Target {
+            base_url: cassette.base_url() + "/v1",
+            ..target(&model, provider, Streaming::On)
+        };
+        let recording = Cassette::record(&file, model.base_url().trim_end_matches("/v1")).await.unwrap();
+        let recorded = ask(at(&recording), &request()).await;
+        let replaying = Cassette::replay(&file).await.unwrap();
+        assert_eq!(ask(at(&replaying), &request()).await, recorded, "{provider}");
+        assert_eq!((model.requests().len(), replaying.misses().len(), replaying.left()), (1, 0, 0));
     }
 }
