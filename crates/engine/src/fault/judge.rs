@@ -23,18 +23,18 @@ pub enum Verdict {
     Mend(Fault),
 }
 
-/// Judges an answer.
-pub fn judge_reply(reply: &ToolReply) -> Verdict {
+/// Judges an answer that came at a moment, in milliseconds since 1970: some tools name the moment to come back.
+pub fn judge_reply(reply: &ToolReply, now_ms: i64) -> Verdict {
     let body = reply.body.to_value();
     let error = tool_error(&body);
     match (reply.status, error) {
         (200..=299, None) => Verdict::Success(body),
-        (200..=299, Some(error)) => judge_refusal_in_success(fault(reply, body, Some(error.clone())), &error),
-        (300..=399 | 401 | 403 | 405, error) => Verdict::Stop(fault(reply, body, error)),
+        (200..=299, Some(error)) => judge_refusal_in_success(fault(reply, now_ms, body, Some(error.clone())), &error),
+        (300..=399 | 401 | 403 | 405, error) => Verdict::Stop(fault(reply, now_ms, body, error)),
         (status, error) => {
             let about_key = error.as_ref().is_some_and(|error| error.code.contains("IDEMPOTENCY"));
             let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
-            let fault = fault(reply, body, error);
+            let fault = fault(reply, now_ms, body, error);
             match status {
                 _ if is_auth => Verdict::Stop(fault),
                 // A word about the key says that the first call is still under way or done: never a reason for another.
@@ -94,7 +94,7 @@ fn tool_error(body: &Value) -> Option<ToolError> {
     }
 }
 
-fn fault(reply: &ToolReply, body: Value, error: Option<ToolError>) -> Fault {
+fn fault(reply: &ToolReply, now_ms: i64, body: Value, error: Option<ToolError>) -> Fault {
     let retryable = error.as_ref().map_or(Retryable::Unsaid, |error| error.retryable);
     let category =
         error.as_ref().and_then(|error| error.category.clone()).or_else(|| Category::from_status(reply.status));
@@ -111,10 +111,10 @@ fn fault(reply: &ToolReply, body: Value, error: Option<ToolError>) -> Fault {
         origin: Origin::Status(reply.status),
         fate: fate(reply.status, category.as_ref(), retryable),
         code: error.map(|error| error.code).unwrap_or_default(),
-        message,
         category: category.map(|category| category.as_str().to_owned()),
         retryable: retryable.as_bool(),
-        wait_ms: asked_wait_ms(reply.retry_after_ms, &details, &body),
+        wait_ms: asked_wait_ms(reply.retry_after_ms, &details, &body, &message, now_ms),
+        message,
         details,
         body: if body.to_string().len() > BODY_LIMIT { Value::from(cut(body.to_string(), BODY_LIMIT)) } else { body },
     }

@@ -1,0 +1,28 @@
+//! The shapes in which frameworks write their errors, one file each. A shape that is not there states nothing.
+
+mod django;
+mod envelope;
+mod graphql;
+mod json_api;
+mod problem;
+mod pydantic;
+mod rails;
+mod spring;
+mod validator;
+
+use reknit_protocol::Value;
+
+use super::Fact;
+
+/// Every shape.
+pub(super) const DIALECTS: [fn(&Value) -> Vec<Fact>; 9] = [
+    envelope::facts,
+    problem::facts,
+    json_api::facts,
+    pydantic::facts,
+    spring::facts,
+    rails::facts,
+    django::facts,
+    graphql::facts,
+    validator::facts,
+];

@@ -1,0 +1,192 @@
+//! A sentence as words, quoted texts, numbers and marks.
+
+use reknit_protocol::{Number, Value};
+
+/// Longer texts are read up to here: what is wrong is said at the beginning.
+const MAX_BYTES: usize = 4_096;
+/// A quoted text that is longer is no name and no value.
+const MAX_QUOTED: usize = 200;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Word,
+    Number,
+    Quoted,
+    Mark,
+    /// The end of a sentence.
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    pub(super) kind: Kind,
+    pub(super) text: &'a str,
+}
+
+impl Token<'_> {
+    pub(super) fn is(&self, word: &str) -> bool {
+        matches!(self.kind, Kind::Word | Kind::Number) && self.text.eq_ignore_ascii_case(word)
+    }
+
+    pub(super) fn is_mark(&self, marks: &[char]) -> bool {
+        self.kind == Kind::Mark && marks.iter().any(|mark| self.text.starts_with(*mark))
+    }
+
+    /// What it stands for as a value: a number, or a text. Words for true, false and null are texts: nobody can tell.
+    pub(super) fn value(&self) -> Option<Value> {
+        match self.kind {
+            Kind::Number => Number::parse(self.text).ok().map(Value::Number),
+            Kind::Word | Kind::Quoted => Some(Value::from(self.text)),
+            Kind::Mark | Kind::End => None,
+        }
+    }
+}
+
+/// Cuts a text into tokens. Never fails, and looks at each letter a bounded number of times.
+pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut rest = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text);
+    let mut tokens = Vec::new();
+    while let Some(letter) = rest.chars().next() {
+        let (kind, length) = next(rest, letter, tokens.last());
+        let (start, end) = match kind {
+            Some(Kind::Quoted) => (letter.len_utf8(), length),
+            _ => (0, length),
+        };
+        if let (Some(kind), Some(text)) = (kind, rest.get(start..end)) {
+            tokens.push(Token { kind, text });
+        }
+        let closing = if kind == Some(Kind::Quoted) { closing(letter).map_or(0, char::len_utf8) } else { 0 };
+        rest = rest.get(length + closing..).unwrap_or_default();
+    }
+    tokens
+}
+
+/// The next token and how many bytes it takes, without the closing mark of a quoted text.
+fn next(rest: &str, letter: char, before: Option<&Token<'_>>) -> (Option<Kind>, usize) {
+    if letter == '\n' {
+        return (Some(Kind::End), 1);
+    }
+    if letter.is_whitespace() {
+        return (None, letter.len_utf8());
+    }
+    if let Some(length) = quoted(rest, letter) {
+        return (Some(Kind::Quoted), length);
+    }
+    let compared = [">=", "<="].iter().find(|sign| rest.starts_with(**sign));
+    if compared.is_some() || matches!(letter, '<' | '>') {
+        return (Some(Kind::Word), compared.map_or(1, |sign| sign.len()));
+    }
+    let length = word_length(rest);
+    if length == 0 {
+        let ends = matches!(letter, '.' | ';' | '!' | '?');
+        return (Some(if ends { Kind::End } else { Kind::Mark }), letter.len_utf8());
+    }
+    let word = rest.get(..length).unwrap_or_default();
+    // The dot of `e.g.` ends no sentence.
+    let dotted = ["e.g", "i.e"].iter().any(|short| word.eq_ignore_ascii_case(short));
+    let number = Number::parse(word).is_ok() && !before.is_some_and(|before| before.is_mark(&['#']));
+    (
+        Some(if number { Kind::Number } else { Kind::Word }),
+        length + usize::from(dotted && rest.get(length..).is_some_and(|rest| rest.starts_with('.'))),
+    )
+}
+
+/// The mark that closes what this one opens.
+fn closing(letter: char) -> Option<char> {
+    Some(match letter {
+        '`' | '\'' | '"' => letter,
+        '‘' => '’',
+        '“' => '”',
+        '«' => '»',
+        _ => return None,
+    })
+}
+
+/// Where a quoted text ends, its opening mark included.
+fn quoted(rest: &str, letter: char) -> Option<usize> {
+    let closing = closing(letter)?;
+    let mut escaped = false;
+    for (at, found) in rest.char_indices().skip(1) {
+        if at > MAX_QUOTED || found == '\n' {
+            return None;
+        }
+        let after = rest.get(at + found.len_utf8()..).and_then(|rest| rest.chars().next());
+        // An apostrophe inside a word closes nothing.
+        let inside = found == '\'' && after.is_some_and(char::is_alphanumeric);
+        if found == closing && !escaped && !inside {
+            return Some(at);
+        }
+        escaped = found == '\\' && !escaped;
+    }
+    None
+}
+
+/// How far a word goes: letters and digits, and between them what names, dates and paths are made of.
+fn word_length(rest: &str) -> usize {
+    let mut end = 0;
+    let mut open = 0_usize;
+    for (at, letter) in rest.char_indices() {
+        let inside = match letter {
+            '_' => true,
+            '$' | '/' | '-' | '.' | '+' if at == 0 => {
+                rest.get(1..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+            }
+            '[' if end == at && at > 0 => {
+                open += 1;
+                true
+            }
+            ']' if open > 0 => {
+                open -= 1;
+                true
+            }
+            '.' | '-' | '/' | '\'' | '%' | ':' => {
+                let mut after = rest.get(at + 1..).unwrap_or_default().chars();
+                let next = after.next().is_some_and(char::is_alphanumeric);
+                // A colon joins only the digits of a time.
+                let time = letter != ':'
+                    || rest.get(..at).is_some_and(|before| before.ends_with(|last: char| last.is_ascii_digit()));
+                at > 0 && next && time
+            }
+            _ => letter.is_alphanumeric(),
+        };
+        if !inside {
+            break;
+        }
+        end = at + letter.len_utf8();
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_falls_into_words_names_numbers_and_marks() {
+        let words = |text| -> Vec<String> {
+            tokens(text).iter().map(|token| format!("{:?} {}", token.kind, token.text)).collect()
+        };
+        assert_eq!(
+            words("`a.b` can't be -1.5: see legs[0].to (e.g. 2024-01-31)."),
+            [
+                "Quoted a.b",
+                "Word can't",
+                "Word be",
+                "Number -1.5",
+                "Mark :",
+                "Word see",
+                "Word legs[0].to",
+                "Mark (",
+                "Word e.g.",
+                "Word 2024-01-31",
+                "Mark )",
+                "End ."
+            ]
+        );
+        assert_eq!(words("x >= 1"), ["Word x", "Word >=", "Number 1"]);
+        assert_eq!(words("it's 'a' or \"b c\""), ["Word it's", "Quoted a", "Word or", "Quoted b c"]);
+        assert_eq!(words("field .lat of"), ["Word field", "Word .lat", "Word of"]);
+        assert_eq!(words("open 'end"), ["Word open", "Mark '", "Word end"]);
+        assert_eq!(words(""), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,144 @@
+//! What sentences say.
+
+use super::said;
+
+#[test]
+fn every_phrase_that_is_known_for_type_errors_is_heard() {
+    for (text, expected) in [
+        (
+            "json: cannot unmarshal string into Go struct field WeatherRequest.lat of type float64",
+            &["`lat`: must be of type number"][..],
+        ),
+        ("json: cannot unmarshal string into Go struct field .lat of type float64", &["`lat`: must be of type number"]),
+        (
+            "json: cannot unmarshal number 1.5 into Go struct field Order.lines.count of type int64",
+            &["`lines.count`: must be of type integer"],
+        ),
+        ("cannot unmarshal string into Go value of type float64", &["must be of type number"]),
+        ("cannot unmarshal number into Go struct field R.name of type string", &["`name`: must be of type string"]),
+        ("cannot unmarshal bool into Go struct field R.n of type int", &["`n`: must be of type integer"]),
+        ("json: cannot unmarshal", &["is wrong"]),
+        ("type mismatch", &["is wrong"]),
+        ("invalid type", &["is wrong"]),
+        ("expected number", &["must be of type number"]),
+        ("expected string", &["must be of type string"]),
+        ("expected boolean", &["must be of type boolean"]),
+        ("expected integer", &["must be of type integer"]),
+        ("expected float", &["must be of type number"]),
+        ("invalid value", &["is wrong"]),
+    ] {
+        assert_eq!(said(text), expected, "case: {text}");
+    }
+}
+
+#[test]
+fn every_phrase_that_is_known_for_refused_values_is_heard() {
+    for (text, expected) in [
+        ("amount must be greater than 0", &["`amount`: must be more than 0"][..]),
+        ("Amount must be greater than 0", &["`Amount`: must be more than 0"]),
+        ("amount must be less than 100", &["`amount`: must be less than 100"]),
+        ("amount must be positive", &["`amount`: must be more than 0"]),
+        ("amount must be non-negative", &["`amount`: must be at least 0"]),
+        ("amount must be at least 5", &["`amount`: must be at least 5"]),
+        ("amount must be at most 5", &["`amount`: must be at most 5"]),
+        ("city is required", &["`city`: is required"]),
+        ("Location is required", &["`Location`: is required"]),
+        ("missing required field: city", &["`city`: is required"]),
+        ("missing required parameters: city, country", &["`city`: is required", "`country`: is required"]),
+        ("city cannot be empty", &["`city`: must not be empty"]),
+        ("amount cannot be zero", &["`amount`: is wrong"]),
+        ("city cannot be null", &["`city`: is required"]),
+        ("amount cannot be negative", &["`amount`: must be at least 0"]),
+        ("invalid format", &["is wrong"]),
+        ("out of range", &["is wrong"]),
+        ("invalid_request", &["is wrong"]),
+        ("bad request", &["is wrong"]),
+        ("validation failed", &["is wrong"]),
+        ("constraint violation", &["is wrong"]),
+        ("currency not found", &["`currency`: names nothing that is known"]),
+        (
+            "Location 'Flower Mound, TX' not found in weather database",
+            &[r#"`Location`: nothing is known as "Flower Mound, TX""#],
+        ),
+        ("City 'XYZ123' not found", &[r#"`City`: nothing is known as "XYZ123""#]),
+    ] {
+        assert_eq!(said(text), expected, "case: {text}");
+    }
+}
+
+#[test]
+fn names_are_read_as_they_are_written() {
+    for (text, expected) in [
+        ("missing field `amount` at line 1 column 20", &["`amount`: is required"][..]),
+        ("unknown field `a`, expected `b`", &["`a`: is not known; known are b"]),
+        ("unknown field `a`, expected `b` or `c` at line 1", &["`a`: is not known; known are b, c"]),
+        ("unknown field `a`, expected one of `b`, `c`, `d`", &["`a`: is not known; known are b, c, d"]),
+        ("json: unknown field \"latitude\"", &["`latitude`: is not known"]),
+        ("unknown variant `Euro`, expected one of `EUR`, `USD`", &[r#"must be one of "EUR", "USD""#]),
+        ("invalid type: string \"5\", expected f64 at line 1 column 12", &["must be of type number"]),
+        (
+            "Failed to deserialize the JSON body into the target type: amount: invalid type: string \"5\", expected f64",
+            &["`amount`: must be of type number"],
+        ),
+        ("The amount field is required.", &["`amount`: is required"]),
+        ("shipping address is required", &["`shipping address`: is required"]),
+        ("there is no field `latitude`", &["`latitude`: is not known"]),
+        ("'amount' is a required property", &["`amount`: is required"]),
+        (
+            "Additional properties are not allowed ('x', 'y' were unexpected)",
+            &["`x`: is not known", "`y`: is not known"],
+        ),
+        ("must have required property 'amount'", &["`amount`: is required"]),
+        ("convert() got an unexpected keyword argument 'sum'", &["`sum`: is not known"]),
+        (
+            "Key: 'Request.Amount' Error:Field validation for 'Amount' failed on the 'required' tag",
+            &["`Amount`: is required"],
+        ),
+        (
+            "there is no field `latitude`. Did you mean `lat`?",
+            &["`latitude`: is not known", r#"`latitude`: "lat" may be meant"#],
+        ),
+    ] {
+        assert_eq!(said(text), expected, "case: {text}");
+    }
+}
+
+#[test]
+fn values_and_limits_are_read_as_they_are_written() {
+    for (text, expected) in [
+        ("`units` must be one of \"metric\", \"imperial\"", &[r#"`units`: must be one of "metric", "imperial""#][..]),
+        ("units must be one of: metric, imperial", &[r#"`units`: must be one of "metric", "imperial""#]),
+        ("size must be one of 1, 2 or 3", &["`size`: must be one of 1, 2, 3"]),
+        ("'x' is not one of ['a', 'b']", &[r#"must be one of "a", "b""#]),
+        ("Invalid enum value. Expected 'a' | 'b', received 'c'", &[r#"must be one of "a", "b""#]),
+        ("Supported values: USD, EUR and KRW.", &[r#"must be one of "USD", "EUR", "KRW""#]),
+        ("`lat` must be a number, not a string", &["`lat`: must be of type number"]),
+        ("lat must be between -90 and 90", &["`lat`: must be at least -90", "`lat`: must be at most 90"]),
+        ("must be >= 1", &["must be at least 1"]),
+        ("Input should be greater than or equal to 3", &["must be at least 3"]),
+        ("-5 is less than the minimum of 0", &["must be at least 0"]),
+        ("name must be at least 3 characters", &["`name`: must have at least 3 characters"]),
+        ("Ensure this field has no more than 10 characters.", &["must have at most 10 characters"]),
+        ("is too short (minimum is 8 characters)", &["must have at least 8 characters"]),
+        ("expected version 7 but got 5", &["`version`: must be 7"]),
+        ("expected string but got number", &["must be of type string"]),
+        ("date must be in format YYYY-MM-DD", &["`date`: must be written as YYYY-MM-DD"]),
+        (
+            "date must be in the format YYYY-MM-DD, e.g. 2024-01-31",
+            &["`date`: must be written as YYYY-MM-DD", r#"`date`: must be written like "2024-01-31""#],
+        ),
+        ("time data '31/01/2024' does not match format '%Y-%m-%d'", &["must be written as %Y-%m-%d"]),
+        ("rate limited, try again in 6m0s", &["try again after 360000 ms"]),
+        ("please wait 30 seconds", &["try again after 30000 ms"]),
+    ] {
+        assert_eq!(said(text), expected, "case: {text}");
+    }
+}
+
+#[test]
+fn words_that_state_nothing_give_nothing() {
+    for text in ["", "internal error", "something went wrong", "the moon is full", "???", "{{step-1.price}}", "must be"]
+    {
+        assert_eq!(said(text), Vec::<String>::new(), "case: {text}");
+    }
+}
