@@ -126,6 +126,25 @@ pub(crate) fn fitted(draft: Draft, schema: Option<&Schema>) -> Result<Bound, Cor
     }
 }
 
+/// Takes over parameters that code has changed, as `rung`. Their values are what they are: no text in them is a template.
+pub fn correct_to(
+    current: &Object,
+    changed: Object,
+    schema: Option<&Schema>,
+    rung: &str,
+) -> Result<Corrected, CorrectionError> {
+    let provenance = changed.keys().map(|name| (name.to_owned(), Provenance::Literal)).collect();
+    let draft = Draft { parameters: changed, provenance, ..Draft::default() };
+    let bound = match schema {
+        None => draft.into_bound(),
+        Some(schema) => draft.fit(schema).map_err(|(bound, problems)| {
+            let parameters = bound.parameters;
+            CorrectionError::Misfit { parameters, problems }
+        })?,
+    };
+    Ok(finish(bound, current, rung))
+}
+
 fn finish(mut bound: Bound, current: &Object, rung: &str) -> Corrected {
     if bound.parameters == *current {
         return Corrected::Unchanged;

@@ -81,7 +81,8 @@
 //!
 //! [`Function`] lists the functions, [`Reason`] everything that can keep a parameter from its value, [`TemplateProblem`]
 //! everything that can be wrong with a text. [`project_results`] says what a model may see that is asked for a parameter
-//! without a value, [`supply`] takes in its answer; [`correct`] applies what it says should be different.
+//! without a value, [`supply`] takes in its answer; [`correct`] applies what it says should be different, and [`correct_to`]
+//! what code does.
 
 mod bind;
 mod change;
@@ -107,7 +108,7 @@ mod wire;
 
 pub use bind::{Binding, Bound, bind};
 pub use change::Change;
-pub use correct::{Corrected, CorrectionError, correct};
+pub use correct::{Corrected, CorrectionError, correct, correct_to};
 pub use decimal::Exactness;
 pub use error::{ParametersError, TemplateError, TemplateProblem};
 pub use evaluate::Evaluated;

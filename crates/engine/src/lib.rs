@@ -35,6 +35,7 @@ pub use catalogue::{Catalogue, Entry, Tool};
 pub use effect::{AskModel, AskPerson, CallTool, Effect, EffectId, Question};
 pub use event::{Decision, Event, MACHINE_VERSION, Started, What};
 pub use fault::{Fate, Fault, Origin, Verdict, judge_failure, judge_reply};
+pub use mend::facts::{Fact, Field, Says, TypeName, facts};
 pub use mend::{Mend, MendEffect, Rung};
 pub use plan::{Checked, PlanError, PlanProblem, Planned, ProblemCode, check, correct_names, read_plan};
 pub use policy::{

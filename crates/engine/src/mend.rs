@@ -1,7 +1,9 @@
 //! What is done about a call that failed: the cheapest thing that can help, each with a budget of its own.
 
 mod advice;
+pub(crate) mod facts;
 mod remedy;
+pub(crate) mod rules;
 
 pub(crate) use advice::{Advice, read_context, read_feedback, read_values};
 pub(crate) use remedy::{Remedy, Used, last_rung, remedy, resend};
@@ -14,6 +16,8 @@ use serde::{Deserialize, Serialize};
 pub enum Rung {
     /// The value was made to fit its schema.
     Schema,
+    /// What the error states determined the change.
+    Facts,
     /// A model said where in the results a missing value is.
     Resolution,
     /// The same call was sent again.
@@ -29,6 +33,7 @@ impl Rung {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Schema => "schema",
+            Self::Facts => "facts",
             Self::Resolution => "resolution",
             Self::Resend => "resend",
             Self::Feedback => "feedback",

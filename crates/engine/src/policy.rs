@@ -68,11 +68,13 @@ pub struct Resend {
     pub ceiling_ms: u64,
 }
 
-/// How a rejected call is mended by a model.
+/// How a rejected call is mended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mending {
     /// Whether a model may say where a value is that the plan does not give, once for each step.
     pub resolution: Resolution,
+    /// How often the facts that errors state may change the call of one step, before any model is asked; 0 is never.
+    pub facts: u32,
     /// How often a model may see the error of one step.
     pub feedback: u32,
     /// How often a model may see the error of one step with all that is known.
@@ -199,6 +201,7 @@ impl Default for Mending {
     fn default() -> Self {
         Self {
             resolution: Resolution::Once,
+            facts: 2,
             feedback: 2,
             context: 2,
             context_statuses: vec![400, 404, 409, 422],

@@ -12,6 +12,7 @@
 
 mod advising;
 mod choosing;
+mod determining;
 mod ending;
 mod gates;
 mod planning;

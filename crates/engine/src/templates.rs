@@ -24,10 +24,10 @@ pub struct Templates {
     /// `wanted`, `sources`, `schema`.
     pub resolution: String,
     /// For what the error says. Knows `agent`, `capability`, `description`, `instruction`, `attempt`, `status`, `code`,
-    /// `category`, `message`, `details`, `parameters`, `schema`.
+    /// `category`, `message`, `details`, `facts`, `parameters`, `schema`.
     pub feedback: String,
     /// For what all that is known says. Knows `request`, `instruction`, `agent`, `capability`, `description`, `sources`,
-    /// `schema`, `attempts`.
+    /// `schema`, `attempts`, `facts`.
     pub context: String,
     /// For the answer. Knows `request`, `results`, `missing`.
     pub answer: String,
@@ -86,11 +86,15 @@ const VARIABLES: [(&str, &[&str]); 6] = [
             "category",
             "message",
             "details",
+            "facts",
             "parameters",
             "schema",
         ],
     ),
-    ("context", &["request", "instruction", "agent", "capability", "description", "sources", "schema", "attempts"]),
+    (
+        "context",
+        &["request", "instruction", "agent", "capability", "description", "sources", "schema", "facts", "attempts"],
+    ),
     ("answer", &["request", "results", "missing"]),
 ];
 

@@ -15,6 +15,8 @@ pub(crate) struct Used {
     pub(crate) independent: bool,
     /// Whether the call before failed in the same way.
     pub(crate) same_again: bool,
+    /// Whether the error says something about what was sent.
+    pub(crate) about_input: bool,
 }
 
 /// What is done about a failure.
@@ -63,10 +65,9 @@ fn send_again(fault: &Fault, class: Class, used: Used, policy: &Policy) -> Remed
             }
         };
     }
-    // A service that words its trouble twice in the same way may be telling us about the input.
+    // A service that speaks of the input, or words its trouble twice in the same way, may be telling us about the input.
     if fault.origin == Origin::Status(503)
-        && fault.is_structured()
-        && used.same_again
+        && (used.about_input || (fault.is_structured() && used.same_again))
         && used.feedback < policy.mending.feedback
     {
         return Remedy::Feedback;

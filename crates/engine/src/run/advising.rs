@@ -36,7 +36,7 @@ impl Run {
                 step.feedback += 1;
                 (step.feedback_asked, FEEDBACK_TOKENS)
             }
-            Rung::Context | Rung::Schema | Rung::Resend => {
+            Rung::Context | Rung::Schema | Rung::Facts | Rung::Resend => {
                 step.context += 1;
                 (step.context_asked, CONTEXT_TOKENS)
             }
@@ -80,6 +80,7 @@ impl Run {
             ("instruction", planned.instruction.as_str()),
             ("schema", schema.as_str()),
         ];
+        let facts = fenced(&self.facts_shown(index, fault));
         if rung == Rung::Feedback {
             let details = fenced(&project(&Value::Object(fault.details.clone()), SHOWN, &wanted).to_string());
             let message = fenced(&fault.message);
@@ -92,6 +93,7 @@ impl Run {
                 ("category", fault.category.as_deref().unwrap_or("unknown")),
                 ("message", message.as_str()),
                 ("details", details.as_str()),
+                ("facts", facts.as_str()),
                 ("parameters", parameters.as_str()),
             ];
             return render(&self.started.templates.feedback, &[&common[..], &own[..]].concat());
@@ -99,7 +101,8 @@ impl Run {
         let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
         let (sources, attempts) = (results.shown(&wanted), fenced(&attempts_text(step, &wanted)));
         let missing = missing_text(&missing);
-        let known = [("request", self.started.request.as_str()), ("sources", sources.as_str())];
+        let known =
+            [("request", self.started.request.as_str()), ("sources", sources.as_str()), ("facts", facts.as_str())];
         let (template, own) = match rung {
             Rung::Resolution => (&self.started.templates.resolution, ("wanted", missing.as_str())),
             _ => (&self.started.templates.context, ("attempts", attempts.as_str())),
@@ -154,7 +157,7 @@ impl Run {
         let read = match rung {
             Rung::Resolution => return self.on_resolution_text(index, fault, text),
             Rung::Feedback => read_feedback(text),
-            Rung::Context | Rung::Schema | Rung::Resend => read_context(text),
+            Rung::Context | Rung::Schema | Rung::Facts | Rung::Resend => read_context(text),
         };
         match read {
             Ok(advice) => self.follow(index, fault, rung, advice),
@@ -181,7 +184,7 @@ impl Run {
             match rung {
                 Rung::Resolution => step.resolution_asked = asked,
                 Rung::Feedback => step.feedback_asked = asked,
-                Rung::Context | Rung::Schema | Rung::Resend => step.context_asked = asked,
+                Rung::Context | Rung::Schema | Rung::Facts | Rung::Resend => step.context_asked = asked,
             }
         }
     }
@@ -265,7 +268,7 @@ fn purpose(rung: Rung) -> Purpose {
     match rung {
         Rung::Resolution => Purpose::MicroResolution,
         Rung::Feedback => Purpose::ErrorAnalysis,
-        Rung::Context | Rung::Schema | Rung::Resend => Purpose::SemanticRetry,
+        Rung::Context | Rung::Schema | Rung::Facts | Rung::Resend => Purpose::SemanticRetry,
     }
 }
 

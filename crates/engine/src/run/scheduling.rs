@@ -96,6 +96,9 @@ impl Run {
 
     /// Before anything is sent, a model may say where the missing values are.
     fn on_unbound(&mut self, index: usize, message: String) {
+        if self.mend_by_facts(index, &Fault::local(message.clone(), Object::new())) {
+            return;
+        }
         let asked = self.state.steps.get(index).is_none_or(|step| step.resolution_asked > 0);
         match self.policy().mending.resolution {
             Resolution::Once if !asked && !self.started.targets.is_empty() => {

@@ -97,6 +97,7 @@ pub(super) struct StepRun {
     pub(super) turned_away: u32,
     pub(super) resends: u32,
     /// How often the rung was used: its budget.
+    pub(super) facts: u32,
     pub(super) feedback: u32,
     pub(super) context: u32,
     /// How often any model was asked on the rung: the numbers of its effects.
@@ -188,6 +189,7 @@ impl StepRun {
             feedback: self.feedback,
             context: self.context,
             independent: planned.needs.is_empty(),
+            about_input: false,
             same_again: last.is_some_and(|last| last.same_as(fault)),
         }
     }

@@ -11,7 +11,7 @@ use crate::digest::{digest_of, jitter};
 use crate::effect::{AskPerson, EffectId, Question};
 use crate::event::{Decision, What};
 use crate::fault::{Fault, Origin, Verdict, judge_failure, judge_reply};
-use crate::mend::{Mend, MendEffect, Remedy, Rung, remedy};
+use crate::mend::{Mend, MendEffect, Remedy, Rung, Used, remedy};
 
 impl Run {
     /// Takes in what concerns a step; says whether it did.
@@ -25,7 +25,7 @@ impl Run {
             (Stage::Calling(call) | Stage::Stopping(call), What::ToolAnswered { effect, reply })
                 if call.id == *effect =>
             {
-                self.on_verdict(index, judge_reply(reply));
+                self.on_verdict(index, judge_reply(reply, self.state.now_ms));
             }
             (Stage::Calling(call) | Stage::Stopping(call), What::ToolFailed { effect, failure })
                 if call.id == *effect =>
@@ -79,7 +79,16 @@ impl Run {
             step.stage = Stage::Failed { reason, fault: Some(Box::new(fault)) };
             return;
         }
-        if let Some(remedy) = remedy(&verdict, class, used, &started.policy) {
+        let about_input = match &verdict {
+            Verdict::Mend(_) => true,
+            // The service may be down; what it says about the input counts only if there is such a thing in the call.
+            Verdict::SendAgain(fault) => fault.origin == Origin::Status(503) && self.is_about_input(index, fault),
+            Verdict::Success(_) | Verdict::Stop(_) => false,
+        };
+        if about_input && self.mend_by_facts(index, &fault) {
+            return;
+        }
+        if let Some(remedy) = remedy(&verdict, class, Used { about_input, ..used }, &started.policy) {
             self.treat(index, fault, remedy);
         }
     }

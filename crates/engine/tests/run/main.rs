@@ -7,8 +7,10 @@
     reason = "a test that panics has failed, and says where"
 )]
 
+mod facts;
 mod gates;
 mod laws;
+mod matrices;
 mod mending;
 mod planning;
 mod resolving;

@@ -3,11 +3,11 @@
 use reknit_bind::Provenance;
 use reknit_dialogue::ErrorClass;
 use reknit_engine::{
-    Decision, Effect, IndependentSteps, Outcome, People, Policy, Rung, Sent, Status, TransportFailure, TransportKind,
+    Decision, IndependentSteps, Outcome, People, Policy, Rung, Sent, Status, TransportFailure, TransportKind,
     Undeclared, What,
 };
 
-use crate::world::{Play, plan, policy, started, step};
+use crate::world::{Play, plan, policy, question, started, step};
 
 const BAD_AMOUNT: &str = r#"{"success": false, "error": {"code": "INVALID_FORMAT", "category": "INPUT_ERROR",
     "message": "amount must be greater than 0", "retryable": true, "details": {"hint": "send a positive number"}}}"#;
@@ -217,14 +217,6 @@ fn a_cautious_user_is_asked_about_undeclared_calls_too() {
     let mut play = Play::begin(started(Some(plan(vec![step("s", "undeclared", "{}")])), policy));
     play.happen(timed_out("s/call/1"));
     assert!(play.run.is_waiting_for_person());
-}
-
-fn question(play: &Play) -> reknit_engine::AskPerson {
-    let found = play.run.pending().into_iter().find_map(|effect| match effect {
-        Effect::AskPerson(ask) => Some(ask),
-        _ => None,
-    });
-    found.expect("a person is asked")
 }
 
 #[test]

@@ -156,3 +156,12 @@ pub(crate) fn model_failure(class: ErrorClass) -> Failure {
 pub(crate) fn id_of(effect: &Effect) -> EffectId {
     effect.id().cloned().expect("an effect with an id")
 }
+
+/// What a person is asked.
+pub(crate) fn question(play: &Play) -> reknit_engine::AskPerson {
+    let found = play.run.pending().into_iter().find_map(|effect| match effect {
+        Effect::AskPerson(ask) => Some(ask),
+        _ => None,
+    });
+    found.expect("a person is asked")
+}

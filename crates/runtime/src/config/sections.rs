@@ -102,6 +102,7 @@ fn resend(policy: &mut Policy, raw: &raw::Resend) -> Result<(), Problem> {
 
 fn mending(policy: &mut Policy, raw: &raw::Mending) -> Result<(), Problem> {
     let mending = &mut policy.mending;
+    set(&mut mending.facts, raw.facts.map(|count| count.0));
     set(&mut mending.feedback, raw.feedback.map(|count| count.0));
     set(&mut mending.context, raw.context.map(|count| count.0));
     set(&mut mending.context_statuses, raw.context_statuses.as_deref().map(statuses).transpose()?);

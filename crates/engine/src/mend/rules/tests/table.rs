@@ -1,0 +1,219 @@
+//! Each rule, and what it leaves alone.
+
+use super::*;
+
+const PLACE: &str = r#"{"type": "object", "required": ["lat", "lon"],
+    "properties": {"lat": {"type": "number", "minimum": -90, "maximum": 90}, "lon": {"type": "number"},
+                   "units": {"enum": ["metric", "imperial"], "default": "metric"}}}"#;
+const MONEY: &str = r#"{"type": "object", "required": ["amount", "from", "to"],
+    "properties": {"amount": {"type": "number"}, "from": {"type": "string"}, "to": {"type": "string"}, "day": {"type": "string"}}}"#;
+
+/// Parameters, schema, message and what becomes of the parameters.
+type Row = (&'static str, &'static str, &'static str, Option<&'static str>);
+
+fn check(rows: &[Row]) {
+    for (parameters, schema, message, expected) in rows {
+        let world = World::new(parameters, schema, message);
+        let expected = expected.map(|text| Value::Object(object(text)).to_string());
+        assert_eq!(world.amended(), expected, "case: {parameters} {message} {:?}", world.facts);
+    }
+}
+
+#[test]
+fn an_unknown_name_becomes_the_missing_one_it_is_like() {
+    check(&[
+        (r#"{"latitude": 1, "longitude": 2}"#, PLACE, "lat is required", Some(r#"{"lat": 1, "longitude": 2}"#)),
+        (r#"{"latitude": 1, "longitude": 2}"#, PLACE, "missing fields: lat, lon", Some(r#"{"lat": 1, "lon": 2}"#)),
+        (
+            r#"{"latitude": 1, "lon": 2}"#,
+            PLACE,
+            "unknown field `latitude`, expected one of `lat`, `lon`, `units`",
+            Some(r#"{"lat": 1, "lon": 2}"#),
+        ),
+        (r#"{"a": 1}"#, "", "unknown field `a`, expected `b`", Some(r#"{"b": 1}"#)),
+        (r#"{"latitude": 1}"#, "", "there is no field `latitude`. Did you mean `lat`?", Some(r#"{"lat": 1}"#)),
+        (
+            r#"{"to_currency": "EUR", "from": "USD", "amount": 1}"#,
+            MONEY,
+            "to is required",
+            Some(r#"{"to": "EUR", "from": "USD", "amount": 1}"#),
+        ),
+        // Nothing is like it, two are like it, or the value does not fit.
+        (r#"{"x": 1, "lon": 2}"#, PLACE, "lat is required", None),
+        (r#"{"latitude": 1, "lati": 3, "lon": 2}"#, PLACE, "lat is required", None),
+        (r#"{"latitude": "north", "lon": 2}"#, PLACE, "lat is required", None),
+        (r#"{"latitude": 1}"#, "", "unknown field `latitude`", None),
+    ]);
+}
+
+#[test]
+fn a_value_is_converted_if_nothing_is_lost() {
+    check(&[
+        (
+            r#"{"lat": "1.50"}"#,
+            "",
+            "json: cannot unmarshal string into Go struct field R.lat of type float64",
+            Some(r#"{"lat": 1.50}"#),
+        ),
+        (r#"{"n": 5}"#, "", "n must be a string", Some(r#"{"n": "5"}"#)),
+        (r#"{"on": "true"}"#, "", "`on` must be a boolean, not a string", Some(r#"{"on": true}"#)),
+        (
+            r#"{"a": "5", "b": "6"}"#,
+            "",
+            "invalid type: string \"5\", expected f64 at line 1 column 9",
+            Some(r#"{"a": 5, "b": "6"}"#),
+        ),
+        (r#"{"a": "5", "b": "5"}"#, "", "invalid type: string \"5\", expected f64 at line 1 column 9", None),
+        (r#"{"n": "many"}"#, "", "n must be a number", None),
+        (r#"{"n": 1.5}"#, "", "n must be an integer", None),
+        (r#"{"n": 5}"#, "", "n must be a number", None),
+        (r#"{"n": 5}"#, "", "m must be a string", None),
+    ]);
+}
+
+#[test]
+fn a_value_becomes_the_allowed_one_that_it_means() {
+    check(&[
+        (r#"{"to": "Euro"}"#, "", "to must be one of EUR, USD, KRW", Some(r#"{"to": "EUR"}"#)),
+        (
+            r#"{"to": "eur", "from": "Euro"}"#,
+            "",
+            "to must be one of EUR, USD, KRW",
+            Some(r#"{"to": "EUR", "from": "Euro"}"#),
+        ),
+        (
+            r#"{"units": "imperial units"}"#,
+            "",
+            "`units` must be one of \"metric\", \"imperial\"",
+            Some(r#"{"units": "imperial"}"#),
+        ),
+        (r#"{"size": "2"}"#, "", "size must be one of 1, 2 or 3", Some(r#"{"size": 2}"#)),
+        (r#"{"to": "Euro"}"#, "", "unknown variant `Euro`, expected one of `EUR`, `USD`", Some(r#"{"to": "EUR"}"#)),
+        (r#"{"to": "Euro"}"#, "", "no rate for `Euro`. Supported values: EUR, USD", Some(r#"{"to": "EUR"}"#)),
+        (r#"{"to": "Won"}"#, "", "to must be one of EUR, USD, KRW", None),
+        (r#"{"to": "us"}"#, "", "to must be one of USA, USD", None),
+        (r#"{"to": "EUR"}"#, "", "to must be one of EUR, USD", None),
+        (r#"{"to": "Euro"}"#, "", "currency must be one of EUR, USD", None),
+    ]);
+}
+
+#[test]
+fn a_value_that_the_error_offers_is_taken_if_it_is_like_the_one_sent() {
+    check(&[
+        (r#"{"city": "Tokio"}"#, "", "City 'Tokio' not found. Did you mean 'Tokyo'?", Some(r#"{"city": "Tokyo"}"#)),
+        (
+            r#"{"city": "Tokio"}"#,
+            "",
+            "there is no place called `Tokio`; did you mean `Tokyo`?",
+            Some(r#"{"city": "Tokyo"}"#),
+        ),
+        (r#"{"city": "Tokio"}"#, "", "City 'Tokio' not found. Did you mean 'Tokyo' or 'Toledo'?", None),
+        (r#"{"city": "Paris, France"}"#, "", "City 'Paris, France' not found. Did you mean 'London'?", None),
+        (r#"{"version": 5}"#, "", "version conflict: expected version 7 but got 5", Some(r#"{"version": 7}"#)),
+        (r#"{"version": 5}"#, "", "the current version is 7", Some(r#"{"version": 7}"#)),
+        (r#"{"version": 6}"#, "", "expected version 7 but got 5", None),
+        (r#"{"price": 400}"#, "", "the current price is 468", None),
+    ]);
+}
+
+#[test]
+fn dates_signs_blanks_and_coordinates_are_put_right_where_there_is_no_doubt() {
+    check(&[
+        (r#"{"day": "31/01/2024"}"#, "", "day must be in the format YYYY-MM-DD", Some(r#"{"day": "2024-01-31"}"#)),
+        (r#"{"day": "Jan 31, 2024"}"#, "", "day must be a date, e.g. 2023-12-31", Some(r#"{"day": "2024-01-31"}"#)),
+        (r#"{"day": "01/02/2024"}"#, "", "day must be in the format YYYY-MM-DD", None),
+        (r#"{"day": "tomorrow"}"#, "", "day must be in the format YYYY-MM-DD", None),
+        (r#"{"city": " Paris "}"#, "", "city ' Paris ' not found", Some(r#"{"city": "Paris"}"#)),
+        (r#"{"city": "Paris"}"#, "", "city 'Paris' not found", None),
+        (r#"{"lat": 126.9, "lon": 37.5}"#, PLACE, "`lat` must be at most 90", Some(r#"{"lat": 37.5, "lon": 126.9}"#)),
+        (r#"{"lat": 126.9, "lon": 137.5}"#, PLACE, "`lat` must be at most 90", None),
+        (r#"{"amount": -5}"#, "", "amount must be positive", None),
+        (r#"{"amount": 0}"#, "", "amount must be greater than 0", None),
+        (r#"{"amount": 500}"#, "", "amount must be at most 100", None),
+    ]);
+    let mut world = World::new(r#"{"shares": -100}"#, "", "shares must be greater than 0");
+    world.request = "Sell 100 shares of Tesla, please.".to_owned();
+    assert_eq!(world.amended().as_deref(), Some(r#"{"shares":100}"#));
+    world.request = "Sell 1000 shares of Tesla, please.".to_owned();
+    assert_eq!(world.amended(), None);
+}
+
+#[test]
+fn a_missing_value_is_taken_from_whoever_holds_the_only_one() {
+    let missing = "currency is required";
+    let mut world = World::new(r#"{"amount": 1}"#, "", missing);
+    assert_eq!(world.amended(), None, "nobody holds one");
+
+    let result = |text: &str| Value::parse(text).expect("it is JSON");
+    world.results = vec![("a".into(), result(r#"{"data": {"currency": "USD"}}"#))];
+    assert_eq!(world.amended().as_deref(), Some(r#"{"amount":1,"currency":"USD"}"#));
+    world.results.push(("b".into(), result(r#"{"currency": "KRW"}"#)));
+    assert_eq!(world.amended(), None, "two differ");
+    world.results.pop();
+    world.referenced = vec!["currency".to_owned()];
+    assert_eq!(world.amended(), None, "the plan takes it from a result");
+
+    let mut world = World::new(r#"{"amount": 1}"#, "", missing);
+    world.plan = vec![object(r#"{"currency": "EUR"}"#), object(r#"{"city": "Rome"}"#)];
+    assert_eq!(world.amended().as_deref(), Some(r#"{"amount":1,"currency":"EUR"}"#));
+    let mut world = World::new(r#"{"amount": 1}"#, "", missing);
+    world.request = "convert it, currency: GBP, now".to_owned();
+    assert_eq!(world.amended().as_deref(), Some(r#"{"amount":1,"currency":"GBP"}"#));
+
+    let by_schema = |schema: &str| World::new("{}", schema, missing).amended();
+    assert_eq!(
+        by_schema(r#"{"properties": {"currency": {"default": "USD"}}}"#).as_deref(),
+        Some(r#"{"currency":"USD"}"#)
+    );
+    assert_eq!(
+        by_schema(r#"{"properties": {"currency": {"const": "USD"}}}"#).as_deref(),
+        Some(r#"{"currency":"USD"}"#)
+    );
+    assert_eq!(
+        by_schema(r#"{"properties": {"currency": {"enum": ["USD"]}}}"#).as_deref(),
+        Some(r#"{"currency":"USD"}"#)
+    );
+    assert_eq!(by_schema(r#"{"properties": {"currency": {"enum": ["USD", "EUR"]}}}"#), None);
+}
+
+#[test]
+fn an_unknown_field_is_left_out_if_it_can_mean_nothing_else() {
+    check(&[
+        (
+            r#"{"lat": 1, "lon": 2, "date": "today"}"#,
+            PLACE,
+            "there is no field `date`",
+            Some(r#"{"lat": 1, "lon": 2}"#),
+        ),
+        // It may be the units under another name.
+        (r#"{"lat": 1, "lon": 2, "measures": "imperial"}"#, PLACE, "there is no field `measures`", None),
+        (
+            r#"{"lat": 1, "lon": 2, "measures": null}"#,
+            PLACE,
+            "there is no field `measures`",
+            Some(r#"{"lat": 1, "lon": 2}"#),
+        ),
+        // The schema declares it: the error must mean something else.
+        (r#"{"lat": 1, "lon": 2, "units": "metric"}"#, PLACE, "there is no field `units`", None),
+        // Nobody says what else there is.
+        (r#"{"x": 1}"#, "", "there is no field `x`", None),
+    ]);
+}
+
+#[test]
+fn a_braces_in_an_error_stay_braces() {
+    check(&[(r#"{"to": "step secret"}"#, "", "to must be one of '{{step-1.secret}}', 'b'", None)]);
+    let world = World::new(r#"{"to": "step-1.secre"}"#, "", "to must be one of '{{step-1.secret}}', 'b'");
+    assert_eq!(world.amended(), None);
+}
+
+#[test]
+fn the_words_name_the_rule_and_its_fact() {
+    let world = World::new(
+        r#"{"to": "Euro", "day": "31/01/2024"}"#,
+        "",
+        "to must be one of EUR, USD. day must be in format YYYY-MM-DD",
+    );
+    let amendment = world.amend().expect("both are determined");
+    insta::assert_snapshot!(amendment.words, @r#"allowed: to "Euro" -> "EUR", from the values that are allowed (`to`: must be one of "EUR", "USD"); date: day "31/01/2024" -> "2024-01-31" (`day`: must be written as YYYY-MM-DD)"#);
+}

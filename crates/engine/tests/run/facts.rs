@@ -1,0 +1,244 @@
+//! What the error itself determines is mended without a model.
+
+use std::sync::Arc;
+
+use reknit_bind::Provenance;
+use reknit_engine::{Decision, Entry, MendEffect, Policy, Rung, Started, Status, What};
+use reknit_protocol::{Capability, Effect as Class};
+
+use crate::world::{Play, catalogue, json, plan, policy, question, started, step};
+
+fn refusal(message: &str, details: &str) -> String {
+    format!(
+        r#"{{"success": false, "error": {{"code": "X", "category": "INPUT_ERROR", "message": "{message}", "retryable": true, "details": {details}}}}}"#
+    )
+}
+
+/// A play of one step, with a tool that wants a place.
+fn one_step(capability: &str, parameters: &str) -> Play {
+    let schema = json(
+        r#"{"type": "object", "required": ["lat", "lon"],
+            "properties": {"lat": {"type": "number"}, "lon": {"type": "number"}, "units": {"type": "string"}}}"#,
+    );
+    let mut weather = Capability::new("weather");
+    weather.effect = Class::Read;
+    let mut catalogue = catalogue();
+    catalogue.tools[0].capabilities.push(Entry::new(weather, Some(schema)).expect("the schema is one"));
+    // The step comes after another: what it lacks may come from there, so the plan is not refused for it.
+    let steps = vec![step("first", "read", "{}"), step("s", capability, parameters).after("first")];
+    let started = started(Some(plan(steps)), policy());
+    let mut play = Play::begin(Started { catalogue: Arc::new(catalogue), ..started });
+    play.answer_tool("first/call/1", 200, "{}");
+    play
+}
+
+/// A call that is refused once: what is sent next, without a question to any model.
+fn mended(capability: &str, parameters: &str, status: u16, body: &str) -> Play {
+    let mut play = one_step(capability, parameters);
+    play.answer_tool("s/call/1", status, body);
+    assert_eq!(play.run.spent().model_calls, 0);
+    play
+}
+
+#[test]
+fn a_call_is_mended_by_what_its_error_states_and_no_model_is_asked() {
+    for (case, capability, parameters, status, body, expected) in [
+        (
+            "allowed values",
+            "read",
+            r#"{"to": "Euro", "amount": 5}"#,
+            400,
+            refusal("there is no rate", r#"{"field": "to", "allowed": ["EUR", "USD", "KRW"]}"#),
+            r#"{"to":"EUR","amount":5}"#,
+        ),
+        (
+            "a wrong name",
+            "read",
+            r#"{"latitude": 1.5}"#,
+            422,
+            r#"{"detail": [{"type": "missing", "loc": ["body", "lat"], "msg": "Field required"},
+                {"type": "extra_forbidden", "loc": ["body", "latitude"], "msg": "Extra inputs are not permitted"}]}"#
+                .to_owned(),
+            r#"{"lat":1.5}"#,
+        ),
+        (
+            "an unknown field",
+            "weather",
+            r#"{"lat": 1, "lon": 2, "detailed": true}"#,
+            400,
+            refusal("there is no field `detailed`", r#"{"field": "detailed", "fields": ["lat", "lon"]}"#),
+            r#"{"lat":1,"lon":2}"#,
+        ),
+        (
+            "a number in a string, in the words of Go",
+            "read",
+            r#"{"lat": "35.6897", "lon": "139.6917"}"#,
+            400,
+            r#"{"error": "json: cannot unmarshal string into Go struct field WeatherRequest.lat of type float64"}"#
+                .to_owned(),
+            r#"{"lat":35.6897,"lon":"139.6917"}"#,
+        ),
+        (
+            "a version that is stale",
+            "keyed",
+            r#"{"version": 5}"#,
+            409,
+            refusal("version conflict", r#"{"current_version": 7}"#),
+            r#"{"version":7}"#,
+        ),
+        (
+            "a date in another form",
+            "read",
+            r#"{"day": "31/01/2024"}"#,
+            422,
+            r#"{"errors": {"day": ["must be in the format YYYY-MM-DD"]}}"#.to_owned(),
+            r#"{"day":"2024-01-31"}"#,
+        ),
+    ] {
+        let play = mended(capability, parameters, status, &body);
+        assert_eq!(play.due(), ["s/call/2"], "case: {case}");
+        assert_eq!(play.call("s/call/2").parameters.to_string(), expected, "case: {case}");
+        let mend = &play.run.steps()[1].mends[0];
+        assert_eq!((mend.rung, mend.effect), (Rung::Facts, MendEffect::Applied), "case: {case}");
+    }
+}
+
+#[test]
+fn a_wrong_name_is_seen_before_the_call_and_no_model_is_asked() {
+    let mut play = one_step("weather", r#"{"latitude": 37.5, "longitude": "126.9"}"#);
+    assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"lat":37.5,"lon":126.9}"#);
+    let view = &play.run.steps()[1];
+    assert_eq!(view.mends[0].rung, Rung::Facts);
+    assert!(view.provenance.iter().all(|(_, origin)| *origin == Provenance::Corrected { rung: "facts".to_owned() }));
+    play.answer_tool("s/call/1", 200, "{}");
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!((answer.status, answer.spent.model_calls), (Status::Complete, 0));
+}
+
+#[test]
+fn a_call_is_not_sent_without_a_value_that_the_plan_wants_in_it() {
+    let play = one_step("weather", r#"{"latitude": 37.5, "lon": 1, "units": "{{first.units}}"}"#);
+    assert_eq!(play.due(), ["s/resolution/1"]);
+}
+
+#[test]
+fn a_missing_field_is_taken_from_the_one_result_that_has_it() {
+    let mut play = Play::of_steps(vec![
+        step("quote", "read", r#"{"symbol": "TSLA"}"#),
+        step("convert", "read", r#"{"amount": 5}"#).after("quote"),
+    ]);
+    play.answer_tool("quote/call/1", 200, r#"{"success": true, "data": {"currency": "USD"}}"#);
+    play.answer_tool("convert/call/1", 400, r#"{"message": "missing field `currency`"}"#);
+    assert_eq!(play.call("convert/call/2").parameters.to_string(), r#"{"amount":5,"currency":"USD"}"#);
+    let words = &play.run.steps()[1].mends[0].words;
+    insta::assert_snapshot!(words, @r#"fill: currency nothing -> "USD", from a result (`currency`: is required)"#);
+}
+
+#[test]
+fn what_nothing_determines_goes_to_a_model_with_the_facts() {
+    let play = mended_by_model(policy());
+    let prompt = play.prompt("s/feedback/1");
+    assert!(prompt.contains("- `amount`: must be more than 0"), "{prompt}");
+}
+
+fn mended_by_model(policy: Policy) -> Play {
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "read", r#"{"amount": 0}"#)])), policy));
+    play.answer_tool("s/call/1", 400, &refusal("amount must be greater than 0", "{}"));
+    play
+}
+
+#[test]
+fn after_a_try_by_facts_that_fails_a_model_is_asked_and_the_facts_have_their_own_budget() {
+    let body = refusal("no", r#"{"field": "to", "allowed": ["EUR", "USD"]}"#);
+    let mut play = mended("read", r#"{"to": "Euro", "from": "us-d"}"#, 400, &body);
+    play.answer_tool("s/call/2", 400, &refusal("no", r#"{"field": "from", "allowed": ["EUR", "USD"]}"#));
+    assert_eq!(play.call("s/call/3").parameters.to_string(), r#"{"to":"EUR","from":"USD"}"#);
+    play.answer_tool("s/call/3", 400, &refusal("no", r#"{"field": "to", "allowed": ["EURO", "DOLLAR"]}"#));
+    assert_eq!(play.due(), ["s/feedback/1"], "two tries are all");
+    let mut off = policy();
+    off.mending.facts = 0;
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "read", r#"{"to": "Euro"}"#)])), off));
+    play.answer_tool("s/call/1", 400, &body);
+    assert_eq!(play.due(), ["s/feedback/1"], "it is off");
+}
+
+#[test]
+fn a_change_that_was_tried_is_not_tried_again() {
+    let allowed = |list: &str| refusal("no", &format!(r#"{{"field": "to", "allowed": {list}}}"#));
+    let mut play = mended("read", r#"{"to": "Euro"}"#, 400, &allowed(r#"["EUR"]"#));
+    play.answer_tool("s/call/2", 400, &allowed(r#"["Euro"]"#));
+    assert_eq!(play.due(), ["s/feedback/1"]);
+    let mends = &play.run.steps()[1].mends;
+    assert_eq!(mends[1].effect, MendEffect::NoHelp);
+    assert!(mends[1].words.contains("it was tried before"), "{}", mends[1].words);
+}
+
+#[test]
+fn a_change_of_an_unsafe_call_is_only_proposed() {
+    let mut play = mended("unsafe", r#"{"to": "Euro"}"#, 400, &refusal("no", r#"{"field": "to", "allowed": ["EUR"]}"#));
+    let ask = question(&play);
+    play.happen(What::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Approve });
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"to":"EUR"}"#);
+}
+
+#[test]
+fn a_tool_that_says_no_other_try_works_is_still_mended_by_what_it_states() {
+    let body = refusal("no", r#"{"field": "to", "allowed": ["EUR"]}"#)
+        .replace("true", "false")
+        .replace("\"success\": true", "\"success\": false");
+    let play = mended("read", r#"{"to": "Euro"}"#, 400, &body);
+    assert_eq!(play.due(), ["s/call/2"]);
+}
+
+#[test]
+fn who_is_not_let_in_is_not_mended_by_facts_either() {
+    for status in [401, 403, 405] {
+        let play =
+            mended("read", r#"{"to": "Euro"}"#, status, &refusal("no", r#"{"field": "to", "allowed": ["EUR"]}"#));
+        assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Partial), "case: {status}");
+    }
+}
+
+#[test]
+fn a_service_in_trouble_is_listened_to_only_where_it_speaks_of_the_input() {
+    for (case, body, due) in [
+        ("a name that it offers", r#"{"error": "city 'Tokio' not found, did you mean 'Tokyo'?"}"#, "s/call/2"),
+        ("a value of ours", r#"{"error": "upstream: location 'Tokio' not found"}"#, "s/feedback/1"),
+        ("a field of ours", r#"{"error": "city must be one of: Paris, Rome"}"#, "s/feedback/1"),
+        ("a field of somebody else", r#"{"error": "backend is required"}"#, "s/rest/1"),
+        ("nothing", r#"{"error": "overloaded"}"#, "s/rest/1"),
+    ] {
+        let play = mended_or_not("read", 503, body);
+        assert_eq!(play.due(), [due], "case: {case}");
+    }
+    let body = r#"{"error": "city 'Tokio' not found, did you mean 'Tokyo'?"}"#;
+    assert_eq!(mended_or_not("keyed", 503, body).due(), ["s/feedback/1"], "it may have happened: it is not changed");
+    assert_eq!(mended_or_not("read", 500, body).due(), ["s/rest/1"], "other trouble is only waited out");
+}
+
+fn mended_or_not(capability: &str, status: u16, body: &str) -> Play {
+    let mut play = Play::of_steps(vec![step("s", capability, r#"{"city": "Tokio"}"#)]);
+    play.answer_tool("s/call/1", status, body);
+    play
+}
+
+#[test]
+fn a_moment_to_come_back_is_a_wait_from_now() {
+    let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+    play.now_ms = 1_769_853_600_000;
+    play.answer_tool("s/call/1", 429, r#"{"retry_after": "2026-01-31T10:00:50Z"}"#);
+    let before = play.now_ms;
+    play.wake("s/rest/1");
+    assert!((50_000..=62_500).contains(&(play.now_ms - before)), "{}", play.now_ms - before);
+}
+
+#[test]
+fn braces_in_an_error_are_never_read_as_a_reference() {
+    let mut play = Play::of_steps(vec![
+        step("secret", "read", "{}"),
+        step("s", "read", r#"{"to": "{{{{secret.key}}"}"#).after("secret"),
+    ]);
+    play.answer_tool("secret/call/1", 200, r#"{"key": "hush"}"#);
+    play.answer_tool("s/call/1", 400, &refusal("no", r#"{"field": "to", "allowed": ["{{secret.keys}}", "b"]}"#));
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"to":"{{secret.keys}}"}"#);
+}
