@@ -30,9 +30,11 @@
 //! ```
 //!
 //! Where to go next: [`ScriptedModel`] and [`model::Script`], [`ScriptedTool`], [`Reply`] for everything that can go
-//! wrong on purpose, [`Cassette`] for tests against real servers that need none, [`Gate`] for calls that wait until the test lets them go on, [`VirtualClock`].
+//! wrong on purpose, [`Scenario`] for models and their faults as a file, [`Cassette`] for tests against real servers that
+//! need none, [`Gate`] for calls that wait until the test lets them go on, [`VirtualClock`].
 
 pub mod model;
+pub mod scenario;
 pub mod tool;
 
 mod cassette;
@@ -48,4 +50,5 @@ pub use clock::VirtualClock;
 pub use gate::Gate;
 pub use model::ScriptedModel;
 pub use reply::Reply;
+pub use scenario::Scenario;
 pub use tool::ScriptedTool;

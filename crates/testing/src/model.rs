@@ -19,6 +19,7 @@ use reknit_protocol::Value;
 
 use request::Asked;
 pub use request::{Message, ModelRequest};
+pub(crate) use script::RawScript;
 pub use script::{Script, ScriptError};
 pub use when::When;
 pub use wire::Api;
@@ -134,7 +135,7 @@ async fn complete((State(shared), ConnectInfo(switch), headers, body): Came, ask
     let body = Value::parse(&body).unwrap_or(Value::String(body));
     let mut chosen = None;
     let request = shared.log.push_with(|before| {
-        let mut request = ModelRequest::read(asked, body, &headers, before.len() + 1);
+        let mut request = ModelRequest::read(asked, body, &headers, before.len() + 1, shared.rules.running());
         chosen = shared.rules.choose(|when| when.applies(&request));
         request.matched = chosen.is_some();
         Ok::<_, std::convert::Infallible>(request)

@@ -1,6 +1,7 @@
 //! What a scripted server answers, and what goes wrong on the way.
 
 mod deliver;
+mod fault;
 mod file;
 
 use std::time::Duration;
@@ -9,6 +10,7 @@ use reknit_protocol::{ToolError, Value};
 
 use crate::Gate;
 pub(crate) use deliver::{Framing, Rendered, deliver, internal};
+use fault::{Ending, Fault, Oddities, Place};
 pub(crate) use file::RawReply;
 
 /// One reply: what is said, under which status, when, and how the connection fares.
@@ -20,7 +22,8 @@ pub(crate) use file::RawReply;
 /// let busy = Reply::status(429).retry_after(2).body(r#"{"error":{"message":"slow down"}}"#);
 /// let half = Reply::text("a long answer").cut_after(10);
 /// let late = Reply::text("sorry").delay(Duration::from_millis(200));
-/// # let _ = (busy, half, late);
+/// let odd = Reply::text("a long answer").malformed_event(3).without_terminator();
+/// # let _ = (busy, half, late, odd);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Reply {
@@ -29,7 +32,8 @@ pub struct Reply {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) delay: Option<Duration>,
     pub(crate) gate: Option<Gate>,
-    pub(crate) fault: Fault,
+    fault: Fault,
+    odd: Oddities,
     pub(crate) usage: Usage,
     pub(crate) finish_reason: String,
     /// What the model thinks first.
@@ -49,16 +53,6 @@ pub(crate) enum Content {
     Error(ToolError),
     /// These very bytes.
     Body(String),
-}
-
-/// How the connection fares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
-    None,
-    Reset,
-    Silence,
-    Cut { after: usize },
-    Stall { after: usize },
 }
 
 /// What a model says about tokens.
@@ -82,6 +76,7 @@ impl Reply {
             delay: None,
             gate: None,
             fault: Fault::None,
+            odd: Oddities::default(),
             usage: Usage::Counted,
             finish_reason: "stop".to_owned(),
             reasoning: String::new(),
@@ -123,6 +118,22 @@ impl Reply {
         let mut reply = Self::new(Content::Body(String::new()));
         reply.fault = Fault::Silence;
         reply
+    }
+
+    /// The model cannot read so much: 400 `context_length_exceeded`, in the form of chat completions.
+    pub fn context_length() -> Self {
+        let message = "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.";
+        Self::refusal("context_length_exceeded", message)
+    }
+
+    /// The provider does not want to talk about this: 400 `content_policy_violation`, with its reason.
+    pub fn content_filter(reason: &str) -> Self {
+        Self::refusal("content_policy_violation", reason)
+    }
+
+    fn refusal(code: &str, message: &str) -> Self {
+        let error = serde_json::json!({"message": message, "type": "invalid_request_error", "code": code});
+        Self::status(400).body(serde_json::json!({ "error": error }).to_string())
     }
 
     /// Answers with these very bytes. They are called JSON if they are.
@@ -169,14 +180,70 @@ impl Reply {
     /// Closes the connection after this many bytes of the body, and before its last one.
     #[must_use]
     pub fn cut_after(mut self, bytes: usize) -> Self {
-        self.fault = Fault::Cut { after: bytes };
+        self.fault = Fault::Cut { after: Place::Bytes(bytes) };
+        self
+    }
+
+    /// Closes the connection after this many events of a stream, and before its last one.
+    #[must_use]
+    pub fn cut_after_events(mut self, events: usize) -> Self {
+        self.fault = Fault::Cut { after: Place::Events(events) };
         self
     }
 
     /// Says nothing more after this many bytes of the body, but keeps the connection open.
     #[must_use]
     pub fn stall_after(mut self, bytes: usize) -> Self {
-        self.fault = Fault::Stall { after: bytes };
+        self.fault = Fault::Stall { after: Place::Bytes(bytes) };
+        self
+    }
+
+    /// Says nothing more after this many events of a stream, but keeps the connection open.
+    #[must_use]
+    pub fn stall_after_events(mut self, events: usize) -> Self {
+        self.fault = Fault::Stall { after: Place::Events(events) };
+        self
+    }
+
+    /// Sends the head at once, and the body only after this time, by tokio's clock.
+    #[must_use]
+    pub fn first_token_after(mut self, delay: Duration) -> Self {
+        self.odd.first_token_after = Some(delay);
+        self
+    }
+
+    /// Waits so long before each event of a stream but the first.
+    #[must_use]
+    pub fn event_every(mut self, pause: Duration) -> Self {
+        self.odd.event_every = Some(pause);
+        self
+    }
+
+    /// Puts an event that nobody can read into a stream, as its n-th from 1. The others all come.
+    #[must_use]
+    pub fn malformed_event(mut self, nth: usize) -> Self {
+        self.odd.malformed_event = Some(nth);
+        self
+    }
+
+    /// Ends a stream without the event that says so: no `[DONE]`.
+    #[must_use]
+    pub fn without_terminator(mut self) -> Self {
+        self.odd.ending = Ending::Unterminated;
+        self
+    }
+
+    /// Calls the body something else than it is.
+    #[must_use]
+    pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
+        self.odd.content_type = Some(content_type.into());
+        self
+    }
+
+    /// Sends this many blanks behind the body.
+    #[must_use]
+    pub fn giant(mut self, bytes: usize) -> Self {
+        self.odd.giant = Some(bytes);
         self
     }
 

@@ -1,5 +1,7 @@
 //! What the model was asked.
 
+use std::time::Duration;
+
 use axum::http::HeaderMap;
 use reknit_protocol::Value;
 
@@ -16,6 +18,8 @@ pub struct ModelRequest {
     pub messages: Vec<Message>,
     /// The whole body, digits as written.
     pub body: Value,
+    /// When it came, from the start of the server, by tokio's clock.
+    pub after: Duration,
     /// Whether the script had a reply.
     pub matched: bool,
     headers: Vec<(String, String)>,
@@ -49,7 +53,7 @@ pub struct Message {
 }
 
 impl ModelRequest {
-    pub(super) fn read(asked: Asked, body: Value, headers: &HeaderMap, nth: usize) -> Self {
+    pub(super) fn read(asked: Asked, body: Value, headers: &HeaderMap, nth: usize, after: Duration) -> Self {
         let Asked { api, model, streaming } = asked;
         let messages = api.messages(&body);
         let model = model.or_else(|| Some(body.get("model")?.as_str()?.to_owned()));
@@ -59,7 +63,7 @@ impl ModelRequest {
         };
         let headers = headers.iter().map(header).collect();
         let model = model.unwrap_or_else(|| "scripted".to_owned());
-        Self { nth, api, messages, headers, body, matched: false, model, streaming }
+        Self { nth, api, after, messages, headers, body, matched: false, model, streaming }
     }
 
     /// All messages, one after the other.

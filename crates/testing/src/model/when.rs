@@ -14,6 +14,7 @@ pub struct When {
     pub(super) says: Vec<String>,
     pub(super) lacks: Vec<String>,
     pub(super) nth: Option<usize>,
+    pub(super) last_role: Option<String>,
     pub(super) test: Option<Test>,
 }
 
@@ -51,6 +52,13 @@ impl When {
         self
     }
 
+    /// The last message is by this role: `user`, `assistant`.
+    #[must_use]
+    pub fn last_role(mut self, role: impl Into<String>) -> Self {
+        self.last_role = Some(role.into());
+        self
+    }
+
     /// This test passes.
     #[must_use]
     pub fn passes(mut self, test: impl Fn(&ModelRequest) -> bool + Send + Sync + 'static) -> Self {
@@ -64,6 +72,10 @@ impl When {
             && self.says.iter().all(|words| text.contains(words))
             && !self.lacks.iter().any(|words| text.contains(words))
             && self.nth.is_none_or(|nth| request.nth == nth)
+            && self
+                .last_role
+                .as_deref()
+                .is_none_or(|role| request.messages.last().is_some_and(|last| last.role == role))
             && self.test.as_ref().is_none_or(|test| test(request))
     }
 }
@@ -75,6 +87,7 @@ impl fmt::Debug for When {
             .field("says", &self.says)
             .field("lacks", &self.lacks)
             .field("nth", &self.nth)
+            .field("last_role", &self.last_role)
             .finish_non_exhaustive()
     }
 }

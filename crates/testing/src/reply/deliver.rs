@@ -1,18 +1,21 @@
 //! A reply onto the wire, with its faults.
 
-use std::convert::Infallible;
 use std::future::pending;
 use std::io;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{Stream, stream};
 use reknit_protocol::Value;
 
-use super::{Fault, Reply};
+use super::{Ending, Fault, Oddities, Place, Reply};
 use crate::server::Switch;
+
+/// What a giant is made of.
+static BLANKS: [u8; 64 * 1024] = [b' '; 64 * 1024];
 
 const PLAIN: &str = "text/plain; charset=utf-8";
 
@@ -78,33 +81,82 @@ pub(crate) fn internal(message: &str) -> Response {
 }
 
 fn response(reply: &Reply, rendered: Rendered) -> Result<Response, axum::http::Error> {
-    let mut builder = Response::builder()
-        .status(StatusCode::from_u16(rendered.status)?)
-        .header(CONTENT_TYPE, HeaderValue::from_static(rendered.content_type));
+    let content_type = match &reply.odd.content_type {
+        Some(content_type) => HeaderValue::try_from(content_type)?,
+        None => HeaderValue::from_static(rendered.content_type),
+    };
+    let mut builder =
+        Response::builder().status(StatusCode::from_u16(rendered.status)?).header(CONTENT_TYPE, content_type);
     for (name, value) in &reply.headers {
         builder = builder.header(HeaderName::try_from(name)?, HeaderValue::try_from(value)?);
     }
-    let length: usize = rendered.chunks.iter().map(String::len).sum();
-    if rendered.framing == Framing::Length {
-        builder = builder.header(CONTENT_LENGTH, length);
+    let framing = rendered.framing;
+    let acts = acts(reply, rendered);
+    if framing == Framing::Length {
+        builder = builder.header(CONTENT_LENGTH, acts.length);
     }
-    let chunks = rendered.chunks.into_iter().map(Bytes::from);
-    let body = match reply.fault {
-        Fault::Cut { after } => {
-            let part = first(chunks, after.min(length.saturating_sub(1)));
-            Body::from_stream(broken(part))
+    builder.body(Body::from_stream(perform(acts.list)))
+}
+
+/// What is done to send a body, and how long it would be if all went well.
+struct Acts {
+    list: Vec<Act>,
+    length: usize,
+}
+
+enum Act {
+    Send(Bytes),
+    Wait(Duration),
+    Break,
+    Hang,
+}
+
+fn acts(reply: &Reply, rendered: Rendered) -> Acts {
+    let chunks = oddly(&reply.odd, rendered);
+    let length: usize = chunks.iter().map(Bytes::len).sum();
+    let (part, end) = match reply.fault {
+        // A cut is a cut, even behind the last byte.
+        Fault::Cut { after: Place::Bytes(bytes) } => {
+            (first(chunks, bytes.min(length.saturating_sub(1))), Some(Act::Break))
         }
-        Fault::Stall { after } => {
-            let part = first(chunks, after);
-            Body::from_stream(stream::iter(part.into_iter().map(Ok::<_, Infallible>)).chain(stream::pending()))
+        Fault::Cut { after: Place::Events(events) } => {
+            let events = events.min(chunks.len().saturating_sub(1));
+            (chunks.into_iter().take(events).collect(), Some(Act::Break))
         }
-        Fault::None | Fault::Reset | Fault::Silence => Body::from_stream(stream::iter(chunks.map(Ok::<_, Infallible>))),
+        Fault::Stall { after: Place::Bytes(bytes) } => (first(chunks, bytes), Some(Act::Hang)),
+        Fault::Stall { after: Place::Events(events) } => (chunks.into_iter().take(events).collect(), Some(Act::Hang)),
+        Fault::None | Fault::Reset | Fault::Silence => (chunks, None),
     };
-    builder.body(body)
+    let mut list: Vec<Act> = reply.odd.first_token_after.map(Act::Wait).into_iter().collect();
+    for (index, chunk) in part.into_iter().enumerate() {
+        list.extend(reply.odd.event_every.filter(|_| index > 0).map(Act::Wait));
+        list.push(Act::Send(chunk));
+    }
+    list.extend(end);
+    Acts { list, length }
+}
+
+/// The pieces of a body with what is odd about them.
+fn oddly(odd: &Oddities, rendered: Rendered) -> Vec<Bytes> {
+    let is_stream = rendered.framing == Framing::Chunks;
+    let mut chunks: Vec<Bytes> = rendered.chunks.into_iter().map(Bytes::from).collect();
+    if let Some(nth) = odd.malformed_event.filter(|_| is_stream) {
+        let index = nth.saturating_sub(1).min(chunks.len());
+        chunks.insert(index, Bytes::from_static(b"data: {\"choices\": [{\"delta\": oops\n\n"));
+    }
+    if is_stream && odd.ending == Ending::Unterminated {
+        chunks.pop();
+    }
+    if let Some(bytes) = odd.giant {
+        let whole = bytes / BLANKS.len();
+        chunks.extend(std::iter::repeat_n(Bytes::from_static(&BLANKS), whole));
+        chunks.push(Bytes::from_static(BLANKS.get(..bytes % BLANKS.len()).unwrap_or_default()));
+    }
+    chunks
 }
 
 /// The first bytes of a body, in the chunks it came in.
-fn first(chunks: impl Iterator<Item = Bytes>, bytes: usize) -> Vec<Bytes> {
+fn first(chunks: Vec<Bytes>, bytes: usize) -> Vec<Bytes> {
     let mut left = bytes;
     let mut part = Vec::new();
     for chunk in chunks {
@@ -118,12 +170,20 @@ fn first(chunks: impl Iterator<Item = Bytes>, bytes: usize) -> Vec<Bytes> {
     part
 }
 
-/// The chunks, and then a failure. The server writes what it has when it has to wait, so it is made to wait once:
-/// otherwise the caller would see nothing of the part.
-fn broken(part: Vec<Bytes>) -> impl Stream<Item = io::Result<Bytes>> {
-    let failure = stream::once(async {
-        tokio::task::yield_now().await;
-        Err(io::ErrorKind::UnexpectedEof.into())
-    });
-    stream::iter(part.into_iter().map(Ok)).chain(failure)
+/// Does one act after the other. The server writes what it has when it has to wait, so it is made to wait once before
+/// something breaks: otherwise the caller would see nothing of the part.
+fn perform(acts: Vec<Act>) -> impl Stream<Item = io::Result<Bytes>> {
+    stream::unfold(acts.into_iter(), |mut acts| async move {
+        loop {
+            match acts.next()? {
+                Act::Send(bytes) => return Some((Ok(bytes), acts)),
+                Act::Wait(pause) => tokio::time::sleep(pause).await,
+                Act::Hang => pending::<()>().await,
+                Act::Break => {
+                    tokio::task::yield_now().await;
+                    return Some((Err(io::ErrorKind::UnexpectedEof.into()), acts));
+                }
+            }
+        }
+    })
 }

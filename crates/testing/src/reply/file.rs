@@ -1,22 +1,34 @@
 //! Replies as they are written in a file.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::Reply;
+use super::{Ending, Fault, Place, Reply, Usage};
 
-/// What a script file says about a reply. Either `text`, or a `status` with a `body`, or a fault.
+/// What a script file says about a reply. Either `text`, or a `status` with a `body`, or a refusal, or a fault.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawReply {
     text: Option<String>,
     status: Option<u16>,
     body: Option<String>,
+    refusal: Option<RawRefusal>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
     retry_after: Option<u64>,
     delay_ms: Option<u64>,
+    first_token_after_ms: Option<u64>,
+    event_every_ms: Option<u64>,
     fault: Option<RawFault>,
+    malformed_event: Option<usize>,
+    #[serde(default)]
+    without_terminator: bool,
+    content_type: Option<String>,
+    giant_bytes: Option<usize>,
     finish_reason: Option<String>,
+    usage: Option<RawUsage>,
     reasoning: Option<String>,
     #[serde(default)]
     calls: Vec<RawCall>,
@@ -29,34 +41,52 @@ struct RawCall {
     arguments: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum RawFault {
     Reset,
     Silence,
     CutAfter(usize),
+    CutAfterEvents(usize),
     StallAfter(usize),
+    StallAfterEvents(usize),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum RawRefusal {
+    ContextLength,
+    ContentFilter(String),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawUsage {
+    prompt: u64,
+    completion: u64,
+}
+
+impl From<RawFault> for Fault {
+    fn from(raw: RawFault) -> Self {
+        match raw {
+            RawFault::Reset => Self::Reset,
+            RawFault::Silence => Self::Silence,
+            RawFault::CutAfter(bytes) => Self::Cut { after: Place::Bytes(bytes) },
+            RawFault::CutAfterEvents(events) => Self::Cut { after: Place::Events(events) },
+            RawFault::StallAfter(bytes) => Self::Stall { after: Place::Bytes(bytes) },
+            RawFault::StallAfterEvents(events) => Self::Stall { after: Place::Events(events) },
+        }
+    }
 }
 
 impl TryFrom<RawReply> for Reply {
     type Error = &'static str;
 
     fn try_from(raw: RawReply) -> Result<Self, &'static str> {
-        // Who calls a tool need not say anything.
-        let text = raw.text.or_else(|| (!raw.calls.is_empty()).then(String::new));
-        let mut reply = match (text, raw.body, raw.status, &raw.fault) {
-            (Some(_), Some(_), ..) => return Err("a reply has either `text` or `body`"),
-            (Some(text), None, ..) => Self::text(text),
-            (None, Some(body), ..) => Self::status(200).body(body),
-            (None, None, Some(status), _) => Self::status(status),
-            (None, None, None, Some(RawFault::Reset)) => Self::reset(),
-            (None, None, None, Some(RawFault::Silence)) => Self::silence(),
-            (None, None, None, _) => {
-                return Err("a reply has `text`, `body`, `status`, or the fault `reset` or `silence`");
-            }
-        };
+        let mut reply = said(&raw)?;
         reply.status = raw.status.or(reply.status);
         reply.delay = raw.delay_ms.map(Duration::from_millis);
+        reply.headers.extend(raw.headers);
         if let Some(seconds) = raw.retry_after {
             reply = reply.retry_after(seconds);
         }
@@ -69,13 +99,42 @@ impl TryFrom<RawReply> for Reply {
         if let Some(reason) = raw.finish_reason {
             reply = reply.finish_reason(reason);
         }
-        reply.fault = match raw.fault {
-            None => reply.fault,
-            Some(RawFault::Reset) => super::Fault::Reset,
-            Some(RawFault::Silence) => super::Fault::Silence,
-            Some(RawFault::CutAfter(after)) => super::Fault::Cut { after },
-            Some(RawFault::StallAfter(after)) => super::Fault::Stall { after },
-        };
+        if let Some(RawUsage { prompt, completion }) = raw.usage {
+            reply.usage = Usage::Given { prompt, completion };
+        }
+        reply.fault = raw.fault.map_or(reply.fault, Fault::from);
+        reply.odd.first_token_after = raw.first_token_after_ms.map(Duration::from_millis);
+        reply.odd.event_every = raw.event_every_ms.map(Duration::from_millis);
+        reply.odd.malformed_event = raw.malformed_event;
+        reply.odd.content_type = raw.content_type;
+        reply.odd.giant = raw.giant_bytes;
+        if raw.without_terminator {
+            reply.odd.ending = Ending::Unterminated;
+        }
         Ok(reply)
+    }
+}
+
+/// What is said, before anything goes wrong.
+fn said(raw: &RawReply) -> Result<Reply, &'static str> {
+    let told = [raw.text.is_some(), raw.body.is_some(), raw.refusal.is_some()];
+    if told.into_iter().filter(|told| *told).count() > 1 {
+        return Err("a reply has only one of `text`, `body` and `refusal`");
+    }
+    // Who calls a tool need not say anything.
+    let nothing = (!raw.calls.is_empty()).then_some("");
+    if let Some(text) = raw.text.as_deref().or(nothing) {
+        return Ok(Reply::text(text));
+    }
+    if let Some(body) = &raw.body {
+        return Ok(Reply::status(200).body(body));
+    }
+    match (&raw.refusal, raw.status, raw.fault) {
+        (Some(RawRefusal::ContextLength), ..) => Ok(Reply::context_length()),
+        (Some(RawRefusal::ContentFilter(reason)), ..) => Ok(Reply::content_filter(reason)),
+        (None, Some(status), _) => Ok(Reply::status(status)),
+        (None, None, Some(RawFault::Reset)) => Ok(Reply::reset()),
+        (None, None, Some(RawFault::Silence)) => Ok(Reply::silence()),
+        (None, None, _) => Err("a reply has `text`, `body`, `refusal`, `status`, or the fault `reset` or `silence`"),
     }
 }

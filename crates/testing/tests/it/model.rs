@@ -132,11 +132,15 @@ fn a_script_that_says_too_much_or_too_little_is_refused() {
     for (text, problem) in [
         (
             r#"{"rules": [{"reply": {"text": "a", "body": "b"}}]}"#,
-            "rule 1 cannot be used: a reply has either `text` or `body`",
+            "rule 1 cannot be used: a reply has only one of `text`, `body` and `refusal`",
         ),
         (
             r#"{"rules": [{"reply": {"text": "a"}}, {"reply": {}}]}"#,
-            "rule 2 cannot be used: a reply has `text`, `body`, `status`, or the fault `reset` or `silence`",
+            "rule 2 cannot be used: a reply has `text`, `body`, `refusal`, `status`, or the fault `reset` or `silence`",
+        ),
+        (
+            r#"{"rules": [{"times": 1, "for_ms": 5, "reply": {"text": "a"}}]}"#,
+            "rule 1 cannot be used: a rule has only one of `times`, `for_ms`, `flapping` and `flapping_ms`",
         ),
     ] {
         assert_eq!(Script::from_value(&Value::parse(text).unwrap()).unwrap_err().to_string(), problem);
