@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Where to go next: [`Driver`] drives runs in one process, [`Segments`] is a second driver that keeps nothing in memory,
-//! [`Network`] is where effects leave, [`Clock`] where time comes from.
+//! [`Network`] is where effects leave, [`Clock`] where time comes from. [`Asker`] asks models without a run.
 
+mod asker;
 mod clock;
 pub mod config;
 mod driver;
@@ -21,6 +22,7 @@ mod record;
 mod segments;
 pub mod signals;
 
+pub use asker::{Asked, Asker, FailedAttempt, Piece, Stream, Unanswered};
 pub use clock::{BoxFuture, Clock, SystemClock};
 pub use driver::{Driver, Ended, Watcher};
 pub use edge::{Edge, Network};
