@@ -145,6 +145,10 @@ async fn complete((State(shared), ConnectInfo(switch), headers, body): Came, ask
     let status = reply.status.unwrap_or(200);
     let rendered = match &reply.content {
         Content::Text(text) => request.api.render(&request, &reply, text, status),
+        Content::Refusal(refusal) => {
+            let (usual, body) = request.api.refuse(refusal);
+            Rendered::whole(reply.status.unwrap_or(usual), body)
+        }
         Content::Body(body) => Rendered::whole(status, body.clone()),
         Content::Data(_) | Content::Error(_) => return internal("`data` and `error` are replies of a tool"),
     };

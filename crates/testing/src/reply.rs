@@ -51,8 +51,17 @@ pub(crate) enum Content {
     Data(Value),
     /// A tool's error, in its envelope.
     Error(ToolError),
+    /// A model's refusal, in the words of its provider.
+    Refusal(Refusal),
     /// These very bytes.
     Body(String),
+}
+
+/// Why a model refuses a question.
+#[derive(Debug, Clone)]
+pub(crate) enum Refusal {
+    ContextLength,
+    ContentFilter(String),
 }
 
 /// What a model says about tokens.
@@ -120,20 +129,14 @@ impl Reply {
         reply
     }
 
-    /// The model cannot read so much: 400 `context_length_exceeded`, in the form of chat completions.
+    /// A model cannot read so much: `context_length_exceeded`, or what the provider says instead.
     pub fn context_length() -> Self {
-        let message = "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.";
-        Self::refusal("context_length_exceeded", message)
+        Self::new(Content::Refusal(Refusal::ContextLength))
     }
 
-    /// The provider does not want to talk about this: 400 `content_policy_violation`, with its reason.
-    pub fn content_filter(reason: &str) -> Self {
-        Self::refusal("content_policy_violation", reason)
-    }
-
-    fn refusal(code: &str, message: &str) -> Self {
-        let error = serde_json::json!({"message": message, "type": "invalid_request_error", "code": code});
-        Self::status(400).body(serde_json::json!({ "error": error }).to_string())
+    /// A provider does not want to talk about this: `content_policy_violation`, or what it says instead, with its reason.
+    pub fn content_filter(reason: impl Into<String>) -> Self {
+        Self::new(Content::Refusal(Refusal::ContentFilter(reason.into())))
     }
 
     /// Answers with these very bytes. They are called JSON if they are.
@@ -226,11 +229,16 @@ impl Reply {
         self
     }
 
-    /// Ends a stream without the event that says so: no `[DONE]`.
+    /// Ends a stream without the event that says nothing but that: no `[DONE]`, no `message_stop`.
     #[must_use]
     pub fn without_terminator(mut self) -> Self {
         self.odd.ending = Ending::Unterminated;
         self
+    }
+
+    /// Whether a stream says that it is over.
+    pub(crate) fn is_terminated(&self) -> bool {
+        self.odd.ending == Ending::Terminated
     }
 
     /// Calls the body something else than it is.

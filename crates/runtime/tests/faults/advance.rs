@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use reknit_dialogue::{ErrorClass, GiveUp, OnAuthError, Rules};
+use reknit_models::Provider;
 
 use crate::pace::paced;
 use crate::scene::{Mode, Scene, Seen};
@@ -17,7 +18,7 @@ async fn scene(replies: [&str; 3], rules: Rules) -> Scene {
     let names = ["a", "b", "c"];
     let models: Vec<String> = names.iter().zip(replies).map(|(name, reply)| model(name, reply)).collect();
     let scenario = format!(r#"{{"about": "in turn", "models": {{{}}}}}"#, models.join(", "));
-    Scene::new(&scenario, rules, &names, Mode::Live).await
+    Scene::new(&scenario, rules, &names, (Provider::Compatible, Mode::Live)).await
 }
 
 const BROKEN: &str = r#"{"reply": {"status": 500}}"#;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_dialogue::{Delta, GateRules, Message, Policy, Request, Rules};
-use reknit_models::{Limits, Models, Streaming, Target};
+use reknit_models::{Limits, Models, Provider, Streaming, Target};
 use reknit_runtime::{Asked, Asker, CallLimits, Gates, Piece, Rests, Stream, SystemClock, Unanswered};
 use reknit_testing::scenario::FAULTS;
 use reknit_testing::{Scenario, ScriptedModel};
@@ -19,6 +19,9 @@ pub(crate) enum Mode {
     /// In one piece.
     Whole,
 }
+
+/// Whose wire format, and how.
+pub(crate) type Way = (Provider, Mode);
 
 /// Short enough for what must hold, long enough for a model.
 const LIMITS: Limits = Limits {
@@ -75,16 +78,17 @@ pub(crate) fn question() -> Request {
 
 impl Scene {
     /// One of the scenarios that come with the servers.
-    pub(crate) async fn fault(name: &str, mode: Mode) -> Self {
+    pub(crate) async fn fault(name: &str, (provider, mode): Way) -> Self {
         let fault =
             FAULTS.iter().find(|fault| fault.name == name).unwrap_or_else(|| panic!("no fault is called {name}"));
-        Self::new(fault.scenario, Rules::prefer_primary(), &["primary", "fallback"], mode).await
+        Self::new(fault.scenario, Rules::prefer_primary(), &["primary", "fallback"], (provider, mode)).await
     }
 
-    pub(crate) async fn new(scenario: &str, rules: Rules, order: &[&str], mode: Mode) -> Self {
+    pub(crate) async fn new(scenario: &str, rules: Rules, order: &[&str], (provider, mode): Way) -> Self {
         let models = Scenario::read(scenario).expect("a scenario").start().await.expect("they start");
         let target = |name: &&str| {
             let mut target = Target::new(*name, models[*name].base_url(), format!("{name}-model"));
+            target.provider = provider;
             target.limits = LIMITS;
             target.streaming = if mode == Mode::Whole { Streaming::Off } else { Streaming::On };
             target

@@ -3,6 +3,7 @@
 mod anthropic;
 mod chat;
 mod gemini;
+mod refusal;
 mod responses;
 
 use reknit_protocol::Value;
@@ -62,12 +63,16 @@ impl Api {
             wants_usage_in_stream: request.wants_usage_in_stream(),
         };
         if request.is_streaming() {
-            let chunks = match self {
+            let mut chunks = match self {
                 Self::Chat => chat::events(&said),
                 Self::Responses => responses::events(&said),
                 Self::Anthropic => anthropic::events(&said),
                 Self::Gemini => gemini::events(&said),
             };
+            // In the other formats the last event says more than that.
+            if !reply.is_terminated() && matches!(self, Self::Chat | Self::Anthropic) {
+                chunks.pop();
+            }
             return Rendered { status, content_type: "text/event-stream", chunks, framing: Framing::Chunks };
         }
         let body = match self {

@@ -11,7 +11,7 @@ use axum::response::Response;
 use futures_util::{Stream, stream};
 use reknit_protocol::Value;
 
-use super::{Ending, Fault, Oddities, Place, Reply};
+use super::{Fault, Oddities, Place, Reply};
 use crate::server::Switch;
 
 /// What a giant is made of.
@@ -143,9 +143,6 @@ fn oddly(odd: &Oddities, rendered: Rendered) -> Vec<Bytes> {
     if let Some(nth) = odd.malformed_event.filter(|_| is_stream) {
         let index = nth.saturating_sub(1).min(chunks.len());
         chunks.insert(index, Bytes::from_static(b"data: {\"choices\": [{\"delta\": oops\n\n"));
-    }
-    if is_stream && odd.ending == Ending::Unterminated {
-        chunks.pop();
     }
     if let Some(bytes) = odd.giant {
         let whole = bytes / BLANKS.len();

@@ -131,7 +131,7 @@ fn said(raw: &RawReply) -> Result<Reply, &'static str> {
     }
     match (&raw.refusal, raw.status, raw.fault) {
         (Some(RawRefusal::ContextLength), ..) => Ok(Reply::context_length()),
-        (Some(RawRefusal::ContentFilter(reason)), ..) => Ok(Reply::content_filter(reason)),
+        (Some(RawRefusal::ContentFilter(reason)), ..) => Ok(Reply::content_filter(reason.as_str())),
         (None, Some(status), _) => Ok(Reply::status(status)),
         (None, None, Some(RawFault::Reset)) => Ok(Reply::reset()),
         (None, None, Some(RawFault::Silence)) => Ok(Reply::silence()),

@@ -108,6 +108,7 @@ fn render(reply: &Reply) -> Rendered {
     match &reply.content {
         Content::Text(text) => Rendered::plain(reply.status.unwrap_or(200), text.clone()),
         Content::Body(body) => Rendered::whole(reply.status.unwrap_or(200), body.clone()),
+        Content::Refusal(_) => Rendered::plain(500, "the script gives a tool the refusal of a model".to_owned()),
         Content::Data(data) => {
             let body = ToolResponse::ok(data.clone()).to_value().to_string();
             Rendered::whole(reply.status.unwrap_or(200), body)
