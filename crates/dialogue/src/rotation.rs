@@ -61,6 +61,11 @@ impl Rotation {
         Self { deadline_ms: Some(deadline_ms), ..self }
     }
 
+    /// Sets that moment anew, for a clock that stands still at times.
+    pub fn set_deadline_ms(&mut self, deadline_ms: u64) {
+        self.deadline_ms = Some(deadline_ms);
+    }
+
     /// Who is to be asked next; nobody after [`Next::GiveUp`].
     pub fn target(&self) -> Option<&TargetName> {
         match self.gave_up {

@@ -1,6 +1,6 @@
 //! Asking until somebody answers: one question, several models, in turn.
 
-use reknit_dialogue::{Failure, Next, Purpose, Request, Rotation};
+use reknit_dialogue::{Failure, Next, Purpose, Request, Rotation, TargetName};
 use serde::{Deserialize, Serialize};
 
 use crate::effect::{AskModel, Effect, EffectId};
@@ -91,6 +91,16 @@ impl Consultation {
                 request: self.request.clone(),
             })),
         }
+    }
+
+    /// Who is asked.
+    pub(crate) fn target(&self) -> Option<&TargetName> {
+        self.rotation.target()
+    }
+
+    /// By when the run must end: nobody is asked after that, and nobody waited for.
+    pub(crate) fn end_by(&mut self, deadline_ms: i64) {
+        self.rotation.set_deadline_ms(u64::try_from(deadline_ms).unwrap_or(0));
     }
 
     /// The model did not answer.

@@ -102,7 +102,7 @@ impl Run {
                 self.stop(Stop::Exhausted(Exhausted::Time(limit)));
             }
             what => {
-                self.note_refused(what);
+                self.prepare_question(what);
                 let taken =
                     self.on_choosing(what) || self.on_planning(what) || self.on_step(what) || self.on_answering(what);
                 if !taken {

@@ -6,8 +6,9 @@ use reknit_dialogue::TargetName;
 use reknit_protocol::{Object, Value};
 
 use super::Run;
-use super::state::{Before, Stage, Stop};
-use crate::effect::{Effect, EffectId};
+use super::state::{Before, Phase, Stage, State, Stop};
+use crate::consult::Consultation;
+use crate::effect::EffectId;
 use crate::event::What;
 use crate::fault::{Fate, Fault, Origin};
 
@@ -42,17 +43,22 @@ impl Run {
         };
     }
 
-    /// Remembers a model that refused its key or its account.
-    pub(super) fn note_refused(&mut self, what: &What) {
-        let What::ModelFailed { effect, failure } = what else { return };
-        if !failure.class.fatal() {
-            return;
+    /// Before a question hears what became of it: it is told by when the run ends, and who refused a key or an account is
+    /// remembered.
+    pub(super) fn prepare_question(&mut self, what: &What) {
+        let (effect, is_fatal) = match what {
+            What::ModelFailed { effect, failure } => (effect, failure.class.fatal()),
+            What::ModelAnswered { effect, .. } | What::GateClosed { effect, .. } => (effect, false),
+            _ => return,
+        };
+        let now_ms = self.state.now_ms;
+        let left_ms = self.policy().limits.active_ms.saturating_sub(self.state.clock.active_ms(now_ms));
+        let Some(question) = self.state.question(effect) else { return };
+        question.end_by(now_ms.saturating_add_unsigned(left_ms));
+        if is_fatal {
+            let target = question.target().cloned();
+            self.state.refused.extend(target);
         }
-        let asked = self.pending().into_iter().find_map(|due| match due {
-            Effect::AskModel(ask) if ask.id == *effect => Some(ask.target),
-            _ => None,
-        });
-        self.state.refused.extend(asked);
     }
 
     /// The models that may be asked: all that did not refuse their key. If all did, all: somebody may have mended it.
@@ -61,6 +67,23 @@ impl Run {
         let left: Vec<TargetName> =
             targets.iter().filter(|target| !self.state.refused.contains(target)).cloned().collect();
         if left.is_empty() { targets.clone() } else { left }
+    }
+}
+
+impl State {
+    /// The question that an effect belongs to.
+    fn question(&mut self, effect: &EffectId) -> Option<&mut Consultation> {
+        let question = match &mut self.phase {
+            Phase::Choosing { consultation }
+            | Phase::Planning { consultation, .. }
+            | Phase::Answering { consultation } => Some(consultation.as_mut()),
+            Phase::Running => self.steps.iter_mut().find_map(|step| match &mut step.stage {
+                Stage::Advising { consultation, .. } if consultation.wants(effect) => Some(consultation.as_mut()),
+                _ => None,
+            }),
+            Phase::Ended(_) => None,
+        };
+        question.filter(|question| question.wants(effect))
     }
 }
 

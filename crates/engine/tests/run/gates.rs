@@ -154,3 +154,30 @@ fn a_model_that_refused_its_key_is_not_asked_by_the_next_question_either() {
     play.answer_model("plan/ask/2", "no plan at all");
     assert_eq!(asked(&play).as_deref(), Some("plan/ask/3 -> b"));
 }
+
+#[test]
+fn nobody_waits_for_a_model_longer_than_the_run_may_last() {
+    for (limit_ms, goes_on) in [(1_999, false), (2_001, true)] {
+        let mut rules = policy();
+        rules.limits.active_ms = limit_ms;
+        let mut play = Play::begin(started(None, rules));
+        play.fail_model("plan/ask/1", ErrorClass::RateLimit);
+        play.fail_model("plan/ask/2", ErrorClass::RateLimit);
+        assert_eq!(play.due() == ["plan/ask-wait/2"], goes_on, "{limit_ms} ms");
+        if let Some(answer) = play.run.answer() {
+            let reason =
+                "no model gave a plan: rate limited: it failed; the next attempt would begin after the deadline";
+            assert_eq!(answer.text, reason);
+        }
+    }
+}
+
+#[test]
+fn the_time_in_which_no_process_drove_the_run_does_not_bring_its_end_nearer() {
+    let mut play = Play::begin(started(None, policy()));
+    play.fail_model("plan/ask/1", ErrorClass::RateLimit);
+    play.now_ms += 3_600_000;
+    play.happen(What::Resumed);
+    play.fail_model("plan/ask/2", ErrorClass::RateLimit);
+    assert_eq!(play.due(), ["plan/ask-wait/2"]);
+}
