@@ -14,7 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::limits::{Stage, Watch};
 use crate::refusal::Refusal;
 use crate::sse::Events;
-use crate::text::{root_cause, tidy};
+use crate::text::{root_cause, tidy, without_secret};
 use crate::wire::{Refused, Seen, Wire};
 
 /// Enough for any error a server has to tell.
@@ -215,7 +215,8 @@ impl<'a> Attempt<'a> {
     }
 
     fn with_what_arrived(&self, failure: Failure) -> Failure {
-        failure.with_usage(self.draft.usage(self.request)).with_partial(self.draft.text.as_str())
+        let partial = without_secret(&self.draft.text, self.endpoint.secret());
+        failure.with_usage(self.draft.usage(self.request)).with_partial(partial)
     }
 }
 

@@ -43,7 +43,8 @@ impl Models {
     }
 
     /// Asks one target once. `on_delta` gets the answer piece by piece as it arrives; together the pieces are the answer,
-    /// and with a failure what had arrived by then. An answer may have no words; see [`Answer::words`].
+    /// and with a failure what had arrived by then. Nothing is read from the server while it runs, so who is slow to take
+    /// pieces in slows the server down. An answer may have no words; see [`Answer::words`].
     ///
     /// | failure | when |
     /// |---|---|

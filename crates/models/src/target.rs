@@ -3,6 +3,7 @@
 use reknit_dialogue::{Format, FormatUsed, Prices, TargetName};
 use secrecy::SecretString;
 
+use crate::openai::is_strict;
 use crate::{Limits, Provider};
 
 /// A model on a server, as configured.
@@ -75,6 +76,7 @@ impl FormatSupport {
     pub(crate) fn reduce(self, wish: &Format) -> FormatUsed {
         match (wish, self) {
             (Format::Text, _) | (_, Self::Text) => FormatUsed::Text,
+            (Format::Schema { schema, .. }, Self::Schema) if is_strict(schema) => FormatUsed::Strict,
             (Format::Schema { .. }, Self::Schema) => FormatUsed::Schema,
             (Format::Json, Self::Json | Self::Schema) | (Format::Schema { .. }, Self::Json) => FormatUsed::Json,
         }
@@ -99,8 +101,12 @@ mod tests {
     #[test]
     fn a_server_is_asked_for_no_more_than_it_understands() {
         let schema = Format::Schema { name: "x".into(), schema: Value::Null };
+        let closed = Value::parse(r#"{"type":"object","properties":{},"additionalProperties":false}"#).unwrap();
+        let closed = Format::Schema { name: "x".into(), schema: closed };
         for (support, wish, expected) in [
             (FormatSupport::Schema, &schema, FormatUsed::Schema),
+            (FormatSupport::Schema, &closed, FormatUsed::Strict),
+            (FormatSupport::Json, &closed, FormatUsed::Json),
             (FormatSupport::Schema, &Format::Json, FormatUsed::Json),
             (FormatSupport::Schema, &Format::Text, FormatUsed::Text),
             (FormatSupport::Json, &schema, FormatUsed::Json),

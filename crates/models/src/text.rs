@@ -6,10 +6,7 @@ const MAX: usize = 500;
 /// One line of bounded length, without control characters and without the secret.
 pub(crate) fn tidy(words: &str, secret: Option<&str>) -> String {
     // Before anything is cut or joined: half a secret would not be found any more.
-    let words = match secret {
-        Some(secret) if !secret.is_empty() => words.replace(secret, "[redacted]"),
-        _ => words.to_owned(),
-    };
+    let words = without_secret(words, secret);
     let mut line = String::new();
     let mut length = 0;
     for word in
@@ -29,6 +26,14 @@ pub(crate) fn tidy(words: &str, secret: Option<&str>) -> String {
         }
     }
     line
+}
+
+/// The words with a mark in place of the secret.
+pub(crate) fn without_secret(words: &str, secret: Option<&str>) -> String {
+    match secret {
+        Some(secret) if !secret.is_empty() => words.replace(secret, "[redacted]"),
+        _ => words.to_owned(),
+    }
 }
 
 /// The deepest reason of an error, which is the one that says something.

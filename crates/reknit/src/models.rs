@@ -1,11 +1,14 @@
 //! `reknit models`: who would be asked, and whether they answer.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use reknit_dialogue::{Answer, ErrorClass, Failure as ModelFailure, Message, Request};
+use reknit_dialogue::{Answer, ErrorClass, Failure as ModelFailure, Message, Request, TargetName};
 use reknit_models::{Models, Target};
 use reknit_runtime::config::{Config, KeySource};
+use tokio::task::JoinSet;
 
 use crate::cli::ModelsArguments;
 use crate::failure::Failure;
@@ -17,6 +20,8 @@ use crate::work::{config, model, usable};
 const WORDS: usize = 120;
 /// The least that every provider takes.
 const TOKENS: u32 = 16;
+/// Who needs longer for one word is of no use.
+const PATIENCE_MS: u64 = 30_000;
 
 /// Lists the models and where their keys are.
 pub(crate) async fn list(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
@@ -34,7 +39,7 @@ pub(crate) async fn list(arguments: &ModelsArguments) -> Result<ExitCode, Failur
 /// Asks each model one tiny question. Ends with 1 if one does not answer.
 pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
     let config = configured(arguments).await?;
-    let models = usable(config.models.clone())?;
+    let mut answers = ask_all(usable(config.models.clone())?, &config).await;
     let mut rows = vec![["NAME", "MODEL", "RESULT"].map(str::to_owned)];
     let mut hints = Vec::new();
     for target in &config.models {
@@ -45,9 +50,10 @@ pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failu
             Some(KeySource::UnusableFile { path, problem }) => {
                 (format!("not asked: its key is not in `{path}`: {problem}"), None)
             }
-            source => match ask(&models, target).await {
-                Ok(answer) => (answered(&answer), None),
-                Err(failure) => (one_line(&failure.to_string(), WORDS), Some(hint(target, source, &failure))),
+            source => match answers.remove(&target.name) {
+                Some(Ok(answer)) => (answered(&answer), None),
+                Some(Err(failure)) => (one_line(&failure.to_string(), WORDS), Some(hint(target, source, &failure))),
+                None => ("not asked: the question broke down".to_owned(), None),
             },
         };
         if !result.starts_with("answered") {
@@ -78,9 +84,26 @@ async fn configured(arguments: &ModelsArguments) -> Result<Config, Failure> {
     Ok(config)
 }
 
-async fn ask(models: &Models, target: &Target) -> Result<Answer, ModelFailure> {
-    let request = Request { temperature: None, ..Request::new(vec![Message::user("Reply with the word ok.")], TOKENS) };
-    models.ask(&target.name, &request, &mut |_| {}).await
+/// Asks all at once whose keys are there: one that is slow does not keep the others waiting.
+async fn ask_all(models: Models, config: &Config) -> BTreeMap<TargetName, Result<Answer, ModelFailure>> {
+    let question = vec![Message::user("Reply with the word ok.")];
+    let request = Request { temperature: None, max_ms: Some(PATIENCE_MS), ..Request::new(question, TOKENS) };
+    let (models, request) = (Arc::new(models), Arc::new(request));
+    let mut asking = JoinSet::new();
+    for target in &config.models {
+        let missing =
+            matches!(config.keys.get(&target.name), Some(KeySource::UnsetVariable(_) | KeySource::UnusableFile { .. }));
+        if !missing {
+            let (models, request, name) = (Arc::clone(&models), Arc::clone(&request), target.name.clone());
+            asking.spawn(async move { (name.clone(), models.ask(&name, &request, &mut |_| {}).await) });
+        }
+    }
+    let mut answers = BTreeMap::new();
+    while let Some(asked) = asking.join_next().await {
+        // One that broke down has no answer, and is shown so.
+        answers.extend(asked.ok());
+    }
+    answers
 }
 
 fn answered(answer: &Answer) -> String {

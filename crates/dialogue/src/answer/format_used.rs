@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FormatUsed {
-    /// JSON that fits a schema.
+    /// JSON that is held to a schema by force.
+    Strict,
+    /// JSON that fits a schema, as well as the model can.
     Schema,
     /// JSON of any shape.
     Json,
@@ -18,6 +20,7 @@ impl FormatUsed {
     /// The word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Strict => "strict",
             Self::Schema => "schema",
             Self::Json => "json",
             Self::Text => "text",

@@ -54,7 +54,7 @@ pub(crate) fn render(target: &Target, request: &Request) -> Rendered {
 fn format_used(support: FormatSupport, family: &Family, wish: &Format) -> FormatUsed {
     match (support, wish) {
         (FormatSupport::Schema, Format::Schema { schema, .. }) if family.schema && is_strict(schema) => {
-            FormatUsed::Schema
+            FormatUsed::Strict
         }
         _ => FormatUsed::Text,
     }
@@ -63,7 +63,7 @@ fn format_used(support: FormatSupport, family: &Family, wish: &Format) -> Format
 /// Adds how much to think and what form the answer has; says whether the model thinks.
 fn thinking(rendered: &mut Rendered, family: &Family, request: &Request) -> bool {
     let mut output = Object::new();
-    if let (FormatUsed::Schema, Format::Schema { schema, .. }) = (rendered.format_used, &request.format) {
+    if let (FormatUsed::Strict, Format::Schema { schema, .. }) = (rendered.format_used, &request.format) {
         output.insert("format", object([("type", "json_schema".into()), ("schema", schema.clone())]));
     }
     // Who thinks cannot be forced to call a tool, and the call is what the request needs.

@@ -53,7 +53,9 @@ fn generation_config(rendered: &mut Rendered, target: &Target, request: &Request
     if rendered.format_used != FormatUsed::Text {
         config.insert("responseMimeType", "application/json");
     }
-    if let (FormatUsed::Schema, Format::Schema { schema, .. }) = (rendered.format_used, &request.format) {
+    if let (FormatUsed::Strict | FormatUsed::Schema, Format::Schema { schema, .. }) =
+        (rendered.format_used, &request.format)
+    {
         // Not `responseSchema`, which knows only a part of JSON Schema and refuses the rest.
         config.insert("responseJsonSchema", schema.clone());
     }

@@ -4,7 +4,6 @@ use reknit_dialogue::{Format, FormatUsed, Message, Request, Thought, ToolCall, T
 use reknit_protocol::{Object, Value};
 
 use super::family::{Family, family};
-use super::strict::is_strict;
 use crate::rendered::{Rendered, arguments, object};
 use crate::{Streaming, Target};
 
@@ -99,16 +98,16 @@ fn texts(texts: &[String]) -> Value {
 
 fn response_format(wish: &Format, used: FormatUsed) -> Option<Object> {
     match (used, wish) {
-        (FormatUsed::Schema, Format::Schema { name, schema }) => {
+        (FormatUsed::Strict | FormatUsed::Schema, Format::Schema { name, schema }) => {
             let json_schema = object([
                 ("name", name.as_str().into()),
-                ("strict", is_strict(schema).into()),
+                ("strict", (used == FormatUsed::Strict).into()),
                 ("schema", schema.clone()),
             ]);
             Some(object([("type", "json_schema".into()), ("json_schema", json_schema.into())]))
         }
         (FormatUsed::Json, _) => Some(object([("type", "json_object".into())])),
-        (FormatUsed::Text | FormatUsed::Schema, _) => None,
+        (FormatUsed::Text | FormatUsed::Schema | FormatUsed::Strict, _) => None,
     }
 }
 

@@ -104,14 +104,14 @@ fn tool_choice(choice: &ToolChoice) -> Option<Value> {
 
 fn text_format(wish: &Format, used: FormatUsed) -> Option<Object> {
     let format = match (used, wish) {
-        (FormatUsed::Schema, Format::Schema { name, schema }) => object([
+        (FormatUsed::Strict | FormatUsed::Schema, Format::Schema { name, schema }) => object([
             ("type", "json_schema".into()),
             ("name", name.as_str().into()),
-            ("strict", is_strict(schema).into()),
+            ("strict", (used == FormatUsed::Strict).into()),
             ("schema", schema.clone()),
         ]),
         (FormatUsed::Json, _) => object([("type", "json_object".into())]),
-        (FormatUsed::Text | FormatUsed::Schema, _) => return None,
+        (FormatUsed::Text | FormatUsed::Schema | FormatUsed::Strict, _) => return None,
     };
     Some(object([("format", format.into())]))
 }

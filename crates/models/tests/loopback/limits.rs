@@ -65,6 +65,17 @@ async fn an_answer_that_takes_for_ever() {
 }
 
 #[tokio::test]
+async fn a_question_may_have_less_time_than_its_target() {
+    for acts in [vec![Act::Silence], vec![stream_head(), chunk(&delta("x")), Act::Silence]] {
+        let server = Server::new(acts).await;
+        let request = reknit_dialogue::Request { max_ms: Some(50), ..crate::question() };
+        let models = reknit_models::Models::new(vec![server.target()]).unwrap();
+        let failure = models.ask(&"a".into(), &request, &mut |_| {}).await.unwrap_err();
+        assert!(failure.to_string().starts_with("timed out: not complete within 50ms"), "{failure}");
+    }
+}
+
+#[tokio::test]
 async fn no_connection() {
     // A server that accepts nobody: its queue is full of those who came before.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();

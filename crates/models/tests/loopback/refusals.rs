@@ -93,6 +93,11 @@ async fn a_key_that_a_server_quotes_is_not_shown() {
     let server = Server::responding("200 OK", JSON, "sk-top-secret").await;
     let target = Target { key: Some("sk-top-secret".into()), ..server.target() };
     assert!(!failure(target).await.message.contains("secret"));
+
+    // And in what had arrived of one.
+    let server = Server::new([stream_head(), chunk(&delta("it is sk-top-secret")), Act::Reset]).await;
+    let target = Target { key: Some("sk-top-secret".into()), ..server.target() };
+    assert_eq!(failure(target).await.partial, "it is [redacted]");
 }
 
 #[tokio::test]

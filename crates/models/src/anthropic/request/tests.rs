@@ -59,14 +59,14 @@ fn an_answer_is_held_to_a_closed_schema_or_to_nothing() {
     let open = Value::parse(r#"{"type":"object"}"#).unwrap();
     let schema = |schema: &Value| Format::Schema { name: "x".into(), schema: schema.clone() };
     for (model, format, expected) in [
-        ("claude-sonnet-4-5", schema(&closed), FormatUsed::Schema),
+        ("claude-sonnet-4-5", schema(&closed), FormatUsed::Strict),
         ("claude-sonnet-4-5", schema(&open), FormatUsed::Text),
         ("claude-3-5-haiku-latest", schema(&closed), FormatUsed::Text),
         ("claude-sonnet-4-5", Format::Json, FormatUsed::Text),
     ] {
         let (text, rendered) = body(model, &Request::new(vec![], 5).with_format(format));
         assert_eq!(rendered.format_used, expected, "{model}");
-        assert_eq!(text.contains("json_schema"), expected == FormatUsed::Schema);
+        assert_eq!(text.contains("json_schema"), expected == FormatUsed::Strict);
     }
 }
 
