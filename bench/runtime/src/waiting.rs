@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use reknit_engine::{Body, Event, Run, What};
+use reknit_engine::{Body, Event, Machine, What};
 use reknit_journal::Durability;
 use reknit_protocol::{Plan, Value};
 use reknit_runtime::{CallLimits, Watcher};
@@ -164,7 +164,7 @@ pub async fn hold(url: &str, folder: &Path, runs: &str, at_once: &str) -> Result
 /// Counts the runs whose event 0 is committed.
 fn counting(begun: &Arc<AtomicUsize>) -> Watcher {
     let begun = Arc::clone(begun);
-    Arc::new(move |_: &Run, event: &Event| {
+    Arc::new(move |_: &Machine, event: &Event| {
         if matches!(event.what, What::Started(_)) {
             begun.fetch_add(1, Ordering::Relaxed);
         }

@@ -123,6 +123,7 @@ pub async fn drive(driver: &Driver, started: Started) -> Result<()> {
     match driver.start(started).await? {
         Ended::Finished(answer) if answer.status == Status::Complete => Ok(()),
         Ended::Finished(answer) => Err(format!("a run ended as {}: {}", answer.status.as_str(), answer.text).into()),
+        Ended::Reported(report) => Err(format!("a session ended: {}", report.content).into()),
         Ended::Waiting => Err("a run waits for a person".into()),
     }
 }

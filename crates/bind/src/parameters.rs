@@ -32,6 +32,12 @@ impl Parameters {
         if errors.is_empty() { Ok(Self { entries }) } else { Err(ParametersError { errors }) }
     }
 
+    /// Parameters that are values as they are: braces in them mean nothing.
+    pub fn literal(parameters: &Object) -> Self {
+        let entries = parameters.iter().map(|(name, value)| (name.to_owned(), Template::Literal(value.clone())));
+        Self { entries: entries.collect() }
+    }
+
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|(name, _)| name.as_str())

@@ -26,11 +26,13 @@ pub enum Purpose {
     HallucinationDetection,
     /// Judge whether a failed call can succeed at all.
     ErrorAnalysis,
+    /// Take a session one turn further.
+    AgentTurn,
 }
 
 impl Purpose {
     /// Every purpose there is.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::PlanGeneration,
         Self::Correction,
         Self::MicroResolution,
@@ -40,6 +42,7 @@ impl Purpose {
         Self::TieredSelection,
         Self::HallucinationDetection,
         Self::ErrorAnalysis,
+        Self::AgentTurn,
     ];
 
     /// The word on the wire.
@@ -54,6 +57,7 @@ impl Purpose {
             Self::TieredSelection => "tiered_selection",
             Self::HallucinationDetection => "hallucination_detection",
             Self::ErrorAnalysis => "error_analysis",
+            Self::AgentTurn => "agent_turn",
         }
     }
 }

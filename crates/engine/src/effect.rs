@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Answer;
 use crate::digest::digest_of;
+use crate::session::Report;
 
 /// Which effect: who wants it, on which rung, the how-manieth: `step-1/call/2`, `plan/ask/1`.
 ///
@@ -65,6 +66,8 @@ pub enum Effect {
     },
     /// Nothing is left to do.
     Finish(Box<Answer>),
+    /// Nothing is left to do: a session has its report.
+    Report(Box<Report>),
 }
 
 /// One attempt on one target.
@@ -153,7 +156,7 @@ impl Effect {
             | Self::CallTool(CallTool { id, .. })
             | Self::Sleep { id, .. }
             | Self::AskPerson(AskPerson { id, .. }) => Some(id),
-            Self::Abort { .. } | Self::Finish(_) => None,
+            Self::Abort { .. } | Self::Finish(_) | Self::Report(_) => None,
         }
     }
 

@@ -7,6 +7,7 @@ use reknit_protocol::{Plan, RunId, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::reply::{ToolReply, TransportFailure};
+use crate::session::SessionStarted;
 use crate::{Catalogue, EffectId, Policy, Templates};
 
 /// The version of the machine: an event list written by another version may want other effects.
@@ -27,6 +28,8 @@ pub struct Event {
 pub enum What {
     /// The run began. Event 0; everything the machine will ever know besides events is in here.
     Started(Box<Started>),
+    /// A session began. Event 0 of a session.
+    SessionStarted(Box<SessionStarted>),
     /// A process took the run over; the time since the last event does not count as active.
     Resumed,
     /// A model answered.
@@ -85,6 +88,8 @@ pub enum What {
     },
     /// Somebody wants the run to end.
     Cancelled,
+    /// Somebody wants it to come to its end soon: a session still writes its report.
+    Stopped,
     /// Somebody sent something that cannot be understood. It changes nothing, but it is not lost.
     NotUnderstood {
         /// What it was, in words.
@@ -97,6 +102,7 @@ impl What {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Started(_) => "started",
+            Self::SessionStarted(_) => "session_started",
             Self::Resumed => "resumed",
             Self::ModelAnswered { .. } => "model_answered",
             Self::ModelFailed { .. } => "model_failed",
@@ -107,7 +113,47 @@ impl What {
             Self::PersonDecided { .. } => "person_decided",
             Self::Interrupted { .. } => "interrupted",
             Self::Cancelled => "cancelled",
+            Self::Stopped => "stopped",
             Self::NotUnderstood { .. } => "not_understood",
+        }
+    }
+
+    /// The effect that it answers, if it answers one.
+    pub fn effect(&self) -> Option<&EffectId> {
+        match self {
+            Self::ModelAnswered { effect, .. }
+            | Self::ModelFailed { effect, .. }
+            | Self::ToolAnswered { effect, .. }
+            | Self::ToolFailed { effect, .. }
+            | Self::GateClosed { effect, .. }
+            | Self::Woke { effect }
+            | Self::PersonDecided { effect, .. }
+            | Self::Interrupted { effect } => Some(effect),
+            Self::Started(_)
+            | Self::SessionStarted(_)
+            | Self::Resumed
+            | Self::Cancelled
+            | Self::Stopped
+            | Self::NotUnderstood { .. } => None,
+        }
+    }
+
+    pub(crate) fn effect_mut(&mut self) -> Option<&mut EffectId> {
+        match self {
+            Self::ModelAnswered { effect, .. }
+            | Self::ModelFailed { effect, .. }
+            | Self::ToolAnswered { effect, .. }
+            | Self::ToolFailed { effect, .. }
+            | Self::GateClosed { effect, .. }
+            | Self::Woke { effect }
+            | Self::PersonDecided { effect, .. }
+            | Self::Interrupted { effect } => Some(effect),
+            Self::Started(_)
+            | Self::SessionStarted(_)
+            | Self::Resumed
+            | Self::Cancelled
+            | Self::Stopped
+            | Self::NotUnderstood { .. } => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The machine that turns a request into an answer: it decides everything and does nothing.
+//! The machines that turn a request into an answer: they decide everything and do nothing.
 //!
 //! ```text
 //! run.apply(&event)     what happened: a model answered, a tool failed, a wait is over
@@ -8,8 +8,11 @@
 //! There is no clock, no randomness, no network and no `await` in here. A driver does what is pending and tells what came
 //! of it; the state is the fold of the events, so a run can be stopped anywhere and go on elsewhere.
 //!
-//! Where to go next: [`Run`] is the machine, [`Event`] and [`Effect`] are its two languages, [`Policy`] its rules,
-//! [`Catalogue`] the tools it knows, [`check`] what protects it from a bad plan.
+//! There are two machines: a [`Run`] has a plan and ends with an answer; a [`Session`] works in turns, in which a model says
+//! what to call, and ends with a report. [`Machine`] is either.
+//!
+//! Where to go next: [`Run`] and [`Session`] are the machines, [`Event`] and [`Effect`] are their two languages, [`Policy`] and
+//! [`SessionRules`] their rules, [`Catalogue`] the tools they know, [`check`] what protects a run from a bad plan.
 
 mod answer;
 mod budget;
@@ -20,12 +23,15 @@ mod digest;
 mod effect;
 mod event;
 mod fault;
+mod machine;
 mod mend;
+mod nest;
 mod plan;
 mod planner;
 mod policy;
 mod reply;
 mod run;
+mod session;
 mod synthesis;
 mod templates;
 
@@ -35,6 +41,7 @@ pub use catalogue::{Catalogue, Entry, Tool};
 pub use effect::{AskModel, AskPerson, CallTool, Effect, EffectId, Question};
 pub use event::{Decision, Event, MACHINE_VERSION, Started, What};
 pub use fault::{Fate, Fault, Origin, Verdict, judge_failure, judge_reply};
+pub use machine::{Ending, Machine};
 pub use mend::facts::{Fact, Field, Says, TypeName, facts};
 pub use mend::{Mend, MendEffect, Rung};
 pub use plan::{Checked, PlanError, PlanProblem, Planned, ProblemCode, check, correct_names, read_plan};
@@ -43,4 +50,9 @@ pub use policy::{
 };
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 pub use run::{ApplyError, Progress, Run, Shown, StepState, StepView};
+pub use session::{
+    Action, AnswerKind, Attempt, AttemptStatus, CollapseReason, Directive, Doing, Dropped, Exit, ForcedReason, Notice,
+    REPORT_ALIAS, REPORT_TOOL, Record, Report, ReportFormat, ReportRules, ReportSource, ReportStatus, RetryReason,
+    Session, SessionRules, SessionStarted, SessionView, SyntheticReason, Totals, TurnOutcome, WaitEnd, Words,
+};
 pub use templates::{TemplateError, Templates};

@@ -15,12 +15,13 @@ mod choosing;
 mod determining;
 mod ending;
 mod gates;
+mod nested;
 mod planning;
 mod resolving;
 mod resuming;
 mod scheduling;
 mod sources;
-mod state;
+pub(crate) mod state;
 mod stepping;
 mod view;
 
@@ -63,6 +64,9 @@ pub enum ApplyError {
         /// This version.
         expected: u32,
     },
+    /// The schema of a session's report is none.
+    #[error("the schema of the report cannot be used: {0}")]
+    ReportSchema(String),
     /// A snapshot cannot be read.
     #[error("the snapshot of the run cannot be read: {0}")]
     Snapshot(String),
@@ -90,12 +94,13 @@ impl Run {
         self.state.events += 1;
         self.state.now_ms = self.state.now_ms.max(event.at_ms);
         match &event.what {
-            What::Started(_) => {
+            What::Started(_) | What::SessionStarted(_) => {
                 self.state.events -= 1;
                 return Err(ApplyError::StartedTwice);
             }
             What::Resumed => self.on_resumed(event.at_ms),
-            What::Cancelled => self.stop(Stop::Cancelled),
+            // A run has no shorter way to its end than to leave what is not done.
+            What::Cancelled | What::Stopped => self.stop(Stop::Cancelled),
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.state.late += 1,
             What::Woke { effect } if self.state.clock.deadline_id() == *effect => {
                 let limit = self.policy().limits.active_ms;

@@ -4,21 +4,27 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reknit_engine::{Event, Run, Started};
+use reknit_engine::{Event, Machine};
 use reknit_protocol::RunId;
-use reknit_runtime::{DriveError, Driver, Ended, Segments, Watcher};
+use reknit_runtime::{Beginning, DriveError, Driver, Ended, Segments, Watcher};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::cli::{DriveArguments, DriverKind};
 use crate::failure::Failure;
 use crate::finish::{finish, waiting};
+use crate::finish_report::finish_report;
 use crate::screen::Screen;
 use crate::work::Work;
 
 /// Begins a run and drives it to its end.
-pub(crate) async fn drive(work: &Work, started: Started, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
-    let run = started.run.clone();
+pub(crate) async fn drive(
+    work: &Work,
+    started: impl Into<Beginning>,
+    arguments: &DriveArguments,
+) -> Result<ExitCode, Failure> {
+    let started: Beginning = started.into();
+    let run = started.run().clone();
     let watched = Watched::new(work);
     let outcome = match arguments.driver {
         DriverKind::Steady => watched.driver.start(started).await,
@@ -61,7 +67,7 @@ impl Watched {
     fn new(work: &Work) -> Self {
         let screen = Arc::new(Mutex::new(Screen::new()));
         let shown = Arc::clone(&screen);
-        let watcher: Watcher = Arc::new(move |run: &Run, _: &Event| locked(&shown).show(run));
+        let watcher: Watcher = Arc::new(move |run: &Machine, _: &Event| locked(&shown).show(run));
         let cancel = CancellationToken::new();
         let listener = tokio::spawn(cancel_on_interrupt(cancel.clone(), Arc::clone(&screen)));
         let ticker = tokio::spawn(tick(Arc::clone(&screen)));
@@ -82,6 +88,7 @@ impl Watched {
         locked(&self.screen).end();
         match outcome? {
             Ended::Finished(answer) => finish(run, &answer, arguments.json),
+            Ended::Reported(report) => finish_report(run, &report, arguments.json),
             Ended::Waiting => waiting(run, arguments.json),
         }
     }

@@ -84,13 +84,13 @@ fn footer(run: &RunId, answer: &Answer) -> String {
 }
 
 /// `1 step`, `2 steps`.
-fn count(number: impl std::fmt::Display, thing: &str) -> String {
+pub(crate) fn count(number: impl std::fmt::Display, thing: &str) -> String {
     let number = number.to_string();
     let ending = if number == "1" { "" } else { "s" };
     format!("{number} {thing}{ending}")
 }
 
 /// `4.2 s`.
-fn seconds(ms: u64) -> String {
+pub(crate) fn seconds(ms: u64) -> String {
     format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)
 }

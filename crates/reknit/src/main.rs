@@ -10,6 +10,7 @@ mod explain;
 mod failure;
 mod find_model;
 mod finish;
+mod finish_report;
 mod input;
 mod jsonl;
 mod models;
@@ -23,6 +24,7 @@ mod screen;
 mod show;
 mod start;
 mod tools_check;
+mod turns;
 mod work;
 
 use std::io::Write;

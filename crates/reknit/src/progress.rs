@@ -1,10 +1,11 @@
-//! A run as lines of text, one for each step. Pure: where and when they are drawn is not decided here.
+//! A run or a session as lines of text. Pure: where and when they are drawn is not decided here.
 
-use reknit_engine::{MendEffect, Progress, Run, StepState, StepView};
+use reknit_engine::{Machine, MendEffect, Progress, Run, StepState, StepView};
 use reknit_protocol::StepId;
 use unicode_width::UnicodeWidthStr;
 
 use crate::show::one_line;
+use crate::turns;
 
 /// A line, and how it is meant. The text says it all without the tone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +29,16 @@ pub(crate) enum Tone {
     Bad,
 }
 
-/// What a run looks like now: its steps, or what is being done about having some.
-pub(crate) fn lines(run: &Run, now_ms: i64, width: usize) -> Vec<Line> {
+/// What a run or a session looks like now.
+pub(crate) fn lines(machine: &Machine, now_ms: i64, width: usize) -> Vec<Line> {
+    match machine {
+        Machine::Run(run) => run_lines(run, now_ms, width),
+        Machine::Session(session) => turns::lines(session, now_ms, width),
+    }
+}
+
+/// The steps of a run, or what is being done about having some.
+pub(crate) fn run_lines(run: &Run, now_ms: i64, width: usize) -> Vec<Line> {
     let wait = run.model_wait_ms().map(|until_ms| format!(" in {} s", seconds_left(until_ms, now_ms)));
     let wait = wait.unwrap_or_default();
     let asking = |text: String| Line { text: one_line(&text, width), tone: Tone::Plain };

@@ -1,30 +1,38 @@
 //! Whether a run can be driven on from here.
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, Progress, Run, StepState, StepView};
+use reknit_engine::{Catalogue, Machine, Progress, Run, StepState, StepView};
 
 /// What a run still needs and is not here, in words. To drive it on without would fail for good what only waits for a
 /// tool to be started.
-pub(crate) fn missing(run: &Run, catalogue: &Catalogue, targets: &[TargetName]) -> Vec<String> {
-    let started = run.started();
-    let mut missing: Vec<String> = match run.progress() {
-        Progress::Ended => return Vec::new(),
+pub(crate) fn missing(machine: &Machine, catalogue: &Catalogue, targets: &[TargetName]) -> Vec<String> {
+    let (mut missing, wanted) = match machine {
+        _ if machine.ending().is_some() => return Vec::new(),
+        Machine::Run(run) => (missing_tools(run, catalogue), &run.started().targets),
+        // Any of its tools may be called in the next turn.
+        Machine::Session(session) => (gone(&session.started().catalogue, catalogue), &session.started().targets),
+    };
+    missing.dedup();
+    missing.extend(wanted.iter().filter(|target| !targets.contains(target)).map(|name| format!("model `{name}`")));
+    missing
+}
+
+fn gone(before: &Catalogue, now: &Catalogue) -> Vec<String> {
+    let gone = before.tools.iter().filter(|tool| now.tool(tool.name.as_str()).is_none());
+    gone.map(|tool| format!("tool `{}`", tool.name)).collect()
+}
+
+fn missing_tools(run: &Run, catalogue: &Catalogue) -> Vec<String> {
+    match run.progress() {
+        Progress::Ended => Vec::new(),
         // A plan may use any tool that was there when the run began.
-        Progress::Choosing | Progress::Planning { .. } => {
-            let gone = started.catalogue.tools.iter().filter(|tool| catalogue.tool(tool.name.as_str()).is_none());
-            gone.map(|tool| format!("tool `{}`", tool.name)).collect()
-        }
+        Progress::Choosing | Progress::Planning { .. } => gone(&run.started().catalogue, catalogue),
         Progress::Running | Progress::Answering => {
             let steps = run.steps();
             let gone = steps.iter().filter(|step| is_open(step) && !is_there(step, catalogue));
             gone.map(|step| format!("`{}` of tool `{}`", step.capability, step.agent)).collect()
         }
-    };
-    missing.dedup();
-    missing.extend(
-        started.targets.iter().filter(|target| !targets.contains(target)).map(|name| format!("model `{name}`")),
-    );
-    missing
+    }
 }
 
 fn is_open(step: &StepView) -> bool {

@@ -3,16 +3,18 @@
 mod decide;
 mod list;
 mod saved;
+mod session;
 mod show;
 
 use std::process::ExitCode;
 
-use reknit_engine::Decision;
+use reknit_engine::{Decision, Ending};
 
 use crate::cli::{DriveArguments, RunsCommand, WorkArguments};
 use crate::drive;
 use crate::failure::Failure;
 use crate::finish::finish;
+use crate::finish_report::finish_report;
 use crate::ready::missing;
 use crate::work::{self, Work};
 use saved::{find, read_back};
@@ -44,8 +46,10 @@ async fn resume(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments
     let run = find(&journal, name).await?;
     let saved = read_back(&journal, &run).await?.run;
     // Who asks for a run that is over wants its answer, and needs neither tools nor models for it.
-    if let Some(answer) = saved.answer() {
-        return finish(&run, answer, drive_as.json);
+    match saved.ending() {
+        Some(Ending::Answer(answer)) => return finish(&run, answer, drive_as.json),
+        Some(Ending::Report(report)) => return finish_report(&run, report, drive_as.json),
+        None => {}
     }
     let work = Work::new(arguments, drive_as).await?;
     let missing = missing(&saved, &work.catalogue, &work.targets);

@@ -4,7 +4,7 @@ use std::env;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Stderr, Write};
 
-use reknit_engine::Run;
+use reknit_engine::Machine;
 
 use crate::progress::{Line, Tone, lines};
 
@@ -18,7 +18,7 @@ pub(crate) struct Screen {
     kind: Kind,
     drawn: Vec<Line>,
     /// The run as it was last shown, if what it looks like changes with time alone.
-    shown: Option<Run>,
+    shown: Option<Machine>,
     note: Option<&'static str>,
 }
 
@@ -48,7 +48,7 @@ impl Screen {
     }
 
     /// Shows how the run stands.
-    pub(crate) fn show(&mut self, run: &Run) {
+    pub(crate) fn show(&mut self, run: &Machine) {
         self.draw(run, run.now_ms());
         self.keep(run);
     }
@@ -61,7 +61,7 @@ impl Screen {
         }
     }
 
-    fn keep(&mut self, run: &Run) {
+    fn keep(&mut self, run: &Machine) {
         self.shown = matches!(self.kind, Kind::Terminal(_)).then(|| run.clone());
     }
 
@@ -83,7 +83,7 @@ impl Screen {
         self.shown = None;
     }
 
-    fn draw(&mut self, run: &Run, now_ms: i64) {
+    fn draw(&mut self, run: &Machine, now_ms: i64) {
         let (columns, rows) = match self.kind {
             Kind::Terminal(_) => terminal_size(&self.out),
             Kind::Pipe => (UNLIMITED, usize::MAX),

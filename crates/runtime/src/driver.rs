@@ -5,13 +5,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_engine::{Answer, Effect, EffectId, Event, Run, Started, What};
+use reknit_engine::{Answer, Effect, EffectId, Ending, Event, Machine, Report, What};
 use reknit_journal::{Append, Holder, Journal, Lease, Mailbox, NewRun, SignalId, Term};
 use reknit_protocol::RunId;
 use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::beginning::Beginning;
 use crate::clock::Clock;
 use crate::edge::Edge;
 use crate::error::DriveError;
@@ -31,24 +32,36 @@ const RENEW_MS: i64 = 10_000;
 const STARTS: usize = 256;
 
 /// Is told of every event once it is committed, with the run as it is then.
-pub type Watcher = Arc<dyn Fn(&Run, &Event) + Send + Sync>;
+pub type Watcher = Arc<dyn Fn(&Machine, &Event) + Send + Sync>;
 
 /// How driving ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
     /// The run is over.
     Finished(Box<Answer>),
+    /// The session is over.
+    Reported(Box<Report>),
     /// Nothing but a person's decision can take it on.
     Waiting,
 }
 
-/// Drives runs.
+impl From<Ending<'_>> for Ended {
+    fn from(ending: Ending<'_>) -> Self {
+        match ending {
+            Ending::Answer(answer) => Self::Finished(Box::new(answer.clone())),
+            Ending::Report(report) => Self::Reported(Box::new(report.clone())),
+        }
+    }
+}
+
+/// Drives runs and sessions.
 #[derive(Clone)]
 pub struct Driver {
     hands: Hands,
     holder: Holder,
     watcher: Watcher,
     cancel: CancellationToken,
+    stop: CancellationToken,
     starts: Arc<Semaphore>,
 }
 
@@ -74,6 +87,7 @@ impl Driver {
             holder: Holder::this_process(),
             watcher,
             cancel: CancellationToken::new(),
+            stop: CancellationToken::new(),
             starts: Arc::new(Semaphore::new(STARTS)),
         }
     }
@@ -92,15 +106,22 @@ impl Driver {
         self
     }
 
-    /// Begins a run and drives it as far as it goes.
-    pub async fn start(&self, started: Started) -> Result<Ended, DriveError> {
+    /// The same driver, which lets its sessions come to their reports when the token is cancelled.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: CancellationToken) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Begins a run or a session and drives it as far as it goes.
+    pub async fn start(&self, started: impl Into<Beginning>) -> Result<Ended, DriveError> {
         // In a box that is gone before the run is driven: a future is kept for as long as its run waits, and so is the room
         // for every other future that it ever waits for.
-        let (lease, fold) = Box::pin(self.create_and_tell(started)).await?;
+        let (lease, fold) = Box::pin(self.create_and_tell(started.into())).await?;
         Turn::new(self, lease, fold).run().await
     }
 
-    async fn create_and_tell(&self, started: Started) -> Result<(Lease, Fold), DriveError> {
+    async fn create_and_tell(&self, started: Beginning) -> Result<(Lease, Fold), DriveError> {
         // It is never closed, so a permit always comes.
         let _permit = self.starts.acquire().await.ok();
         let (lease, fold, event) = self.create(started).await?;
@@ -109,11 +130,11 @@ impl Driver {
     }
 
     /// Creates a run in the journal without driving it.
-    pub(crate) async fn create(&self, started: Started) -> Result<(Lease, Fold, Event), DriveError> {
-        let (run, title) = (started.run.clone(), started.request.clone());
-        let event = Event { at_ms: self.hands.clock.now_ms(), what: What::Started(Box::new(started)) };
+    pub(crate) async fn create(&self, started: Beginning) -> Result<(Lease, Fold, Event), DriveError> {
+        let (run, title) = (started.run().clone(), started.title().to_owned());
+        let event = Event { at_ms: self.hands.clock.now_ms(), what: started.into_event() };
         let (fold, due) = Fold::begin(&event)?;
-        let ending = fold.run.answer().map(|answer| answer.status);
+        let ending = fold.run.ending().map(Ending::status);
         let new = NewRun { run, title, first: to_row(&event, due)? };
         let lease = self.hands.journal.create(new, &self.holder, self.term()).await?;
         if let Some(status) = ending {
@@ -192,7 +213,12 @@ impl Driver {
         self.cancel.cancelled().await;
     }
 
-    pub(crate) fn tell(&self, run: &Run, event: &Event) {
+    /// Resolves when the sessions of this driver are to come to their reports.
+    pub(crate) async fn stopped(&self) {
+        self.stop.cancelled().await;
+    }
+
+    pub(crate) fn tell(&self, run: &Machine, event: &Event) {
         (self.watcher)(run, event);
     }
 }
@@ -207,6 +233,7 @@ struct Turn<'a> {
     under_way: HashMap<EffectId, AbortHandle>,
     aborting: HashMap<EffectId, i64>,
     cancel_told: bool,
+    stop_told: bool,
     renew_at_ms: i64,
 }
 
@@ -219,6 +246,7 @@ enum Wake {
     /// A task that was dropped has ended: nothing has happened to the run.
     Nothing,
     Cancel,
+    Stop,
     Renew,
     GraceOver,
 }
@@ -236,14 +264,15 @@ impl<'a> Turn<'a> {
             under_way: HashMap::new(),
             aborting: HashMap::new(),
             cancel_told: false,
+            stop_told: false,
             renew_at_ms,
         }
     }
 
     async fn run(&mut self) -> Result<Ended, DriveError> {
         loop {
-            if let Some(answer) = self.fold.run.answer() {
-                return Ok(Ended::Finished(Box::new(answer.clone())));
+            if let Some(ending) = self.fold.run.ending() {
+                return Ok(ending.into());
             }
             self.begin_what_is_due();
             if self.fold.run.is_waiting_for_person() && Box::pin(self.inbox()).await?.is_empty() {
@@ -276,6 +305,10 @@ impl<'a> Turn<'a> {
             Wake::Cancel => {
                 self.cancel_told = true;
                 self.take_in(vec![What::Cancelled], Vec::new()).await
+            }
+            Wake::Stop => {
+                self.stop_told = true;
+                self.take_in(vec![What::Stopped], Vec::new()).await
             }
             Wake::Renew => {
                 self.lease = self.driver.hands.journal.renew(&self.lease, self.driver.term()).await?;
@@ -331,7 +364,7 @@ impl<'a> Turn<'a> {
                     let grace_ms = if self.under_way.contains_key(&effect) { grace_ms } else { 0 };
                     self.aborting.entry(effect).or_insert_with(|| now_ms.saturating_add_unsigned(grace_ms));
                 }
-                Effect::AskPerson(_) | Effect::Finish(_) => {}
+                Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_) => {}
                 effect => self.begin(effect),
             }
         }
@@ -380,6 +413,7 @@ impl<'a> Turn<'a> {
                 Ok(Wake::Letter(letter.id, meaning(&letter.signal)))
             },
             () = driver.cancel.cancelled(), if !self.cancel_told => Ok(Wake::Cancel),
+            () = driver.stop.cancelled(), if !self.stop_told => Ok(Wake::Stop),
             () = renew => Ok(Wake::Renew),
             () = grace => Ok(Wake::GraceOver),
         }
@@ -403,8 +437,8 @@ impl<'a> Turn<'a> {
             append = append.event(to_row(&event, due)?);
             told.push(event);
         }
-        if let Some(answer) = self.fold.run.answer() {
-            append = append.ending(answer.status.as_str(), self.driver.hands.clock.now_ms());
+        if let Some(ending) = self.fold.run.ending() {
+            append = append.ending(ending.status().as_str(), self.driver.hands.clock.now_ms());
         }
         self.driver.hands.journal.append(&self.lease, append).await?;
         for event in &told {

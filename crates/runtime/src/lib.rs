@@ -11,6 +11,7 @@
 //! [`Network`] is where effects leave, [`Clock`] where time comes from. [`Asker`] asks models without a run.
 
 mod asker;
+mod beginning;
 mod clock;
 pub mod config;
 mod driver;
@@ -23,6 +24,7 @@ mod segments;
 pub mod signals;
 
 pub use asker::{Asked, Asker, FailedAttempt, Piece, Stream, Unanswered};
+pub use beginning::Beginning;
 pub use clock::{BoxFuture, Clock, SystemClock};
 pub use driver::{Driver, Ended, Watcher};
 pub use edge::{Edge, Network};

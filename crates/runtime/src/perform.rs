@@ -30,7 +30,7 @@ impl Hands {
                 self.clock.sleep_until(until_ms).await;
                 Some(What::Woke { effect: id })
             }
-            Effect::AskPerson(_) | Effect::Abort { .. } | Effect::Finish(_) => None,
+            Effect::AskPerson(_) | Effect::Abort { .. } | Effect::Finish(_) | Effect::Report(_) => None,
         })
     }
 

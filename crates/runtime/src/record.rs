@@ -1,6 +1,6 @@
 //! Events on their way into the journal and back, and the check that a run read back is the run that was written.
 
-use reknit_engine::{ApplyError, Effect, Event, Run};
+use reknit_engine::{ApplyError, Effect, Event, Machine};
 use reknit_journal::{Due, NewEvent, Record};
 
 /// Why a run cannot be read back.
@@ -63,13 +63,13 @@ pub(crate) fn newly_due(before: &[Effect], after: &[Effect]) -> Vec<Due> {
 /// Applies events one after the other and keeps what each made due.
 #[derive(Debug)]
 pub(crate) struct Fold {
-    pub(crate) run: Run,
+    pub(crate) run: Machine,
     pub(crate) pending: Vec<Effect>,
 }
 
 impl Fold {
     pub(crate) fn begin(event: &Event) -> Result<(Self, Vec<Due>), RestoreError> {
-        let run = Run::begin(event).map_err(|source| RestoreError::Refused { seq: 0, source })?;
+        let run = Machine::begin(event).map_err(|source| RestoreError::Refused { seq: 0, source })?;
         let pending = run.pending();
         let due = newly_due(&[], &pending);
         Ok((Self { run, pending }, due))
@@ -99,7 +99,7 @@ pub(crate) fn replay(records: &[Record], due: &[(u64, Due)]) -> Result<Fold, Res
 
 /// Reads a run on from a snapshot, and compares what it wants with what it wanted. What the snapshot itself wants must have
 /// been wanted before.
-pub(crate) fn replay_onto(run: Run, newer: &[Record], due: &[(u64, Due)]) -> Result<Fold, RestoreError> {
+pub(crate) fn replay_onto(run: Machine, newer: &[Record], due: &[(u64, Due)]) -> Result<Fold, RestoreError> {
     let pending = run.pending();
     let seq = run.event_count();
     for effect in pending.iter().filter(|effect| effect.id().is_some()) {

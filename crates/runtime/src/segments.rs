@@ -5,11 +5,12 @@
 
 use std::collections::HashSet;
 
-use reknit_engine::{Effect, EffectId, Event, MACHINE_VERSION, Run, Started, What};
+use reknit_engine::{Effect, EffectId, Event, MACHINE_VERSION, Machine, What};
 use reknit_journal::{Append, Lease, Mailbox, SignalId, Snapshot};
 use reknit_protocol::RunId;
 use tokio::task::JoinSet;
 
+use crate::beginning::Beginning;
 use crate::driver::{Driver, Ended};
 use crate::error::DriveError;
 use crate::record::{Fold, RestoreError, to_row};
@@ -24,6 +25,13 @@ pub struct Segments {
     driver: Driver,
 }
 
+/// What the machine was told that nobody has to say twice.
+#[derive(Debug, Default)]
+struct Told {
+    cancel: bool,
+    stop: bool,
+}
+
 type Outcome = Result<Option<What>, reknit_journal::FenceError>;
 
 impl Segments {
@@ -33,10 +41,10 @@ impl Segments {
     }
 
     /// Begins a run and drives it as far as it goes.
-    pub async fn start(&self, started: Started) -> Result<Ended, DriveError> {
-        let (lease, fold, event) = self.driver.create(started).await?;
+    pub async fn start(&self, started: impl Into<Beginning>) -> Result<Ended, DriveError> {
+        let (lease, fold, event) = self.driver.create(started.into()).await?;
         self.driver.tell(&fold.run, &event);
-        if fold.run.answer().is_none() {
+        if fold.run.ending().is_none() {
             self.driver.hands().journal.save_snapshot(&lease, snapshot(&fold.run)?).await?;
         }
         self.run(lease, &fold.run).await
@@ -59,17 +67,17 @@ impl Segments {
         self.run(lease, &run).await
     }
 
-    async fn run(&self, lease: Lease, run: &Run) -> Result<Ended, DriveError> {
+    async fn run(&self, lease: Lease, run: &Machine) -> Result<Ended, DriveError> {
         let mut tasks: JoinSet<(EffectId, Outcome)> = JoinSet::new();
         let mut handed_out: HashSet<EffectId> = HashSet::new();
         let mut run = run.clone();
         let mut mailbox = self.driver.hands().journal.mailbox(lease.run());
-        let mut cancel_told = false;
+        let mut told = Told::default();
         let mut lease = lease;
         let mut again: Vec<What> = Vec::new();
         loop {
-            if let Some(answer) = run.answer() {
-                return Ok(Ended::Finished(Box::new(answer.clone())));
+            if let Some(ending) = run.ending() {
+                return Ok(ending.into());
             }
             if self.driver.hands().clock.now_ms() >= lease.until_ms() - LEFT_MS {
                 lease = self.driver.hands().journal.renew(&lease, self.driver.term()).await?;
@@ -79,7 +87,7 @@ impl Segments {
                 match effect {
                     // Nothing can be reached once it is handed out: what becomes of it is not known.
                     Effect::Abort { effect, .. } => batch.push(What::Interrupted { effect }),
-                    Effect::AskPerson(_) | Effect::Finish(_) => {}
+                    Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_) => {}
                     effect => self.hand_out(effect, &lease, &mut tasks, &mut handed_out),
                 }
             }
@@ -96,7 +104,7 @@ impl Segments {
             if batch.is_empty() {
                 let renew = self.driver.hands().clock.sleep_until(lease.until_ms() - LEFT_MS);
                 let outcome = tokio::select! {
-                    outcome = self.next(&mut tasks, &mut mailbox, &mut cancel_told) => outcome?,
+                    outcome = self.next(&mut tasks, &mut mailbox, &mut told) => outcome?,
                     () = renew => None,
                 };
                 again.extend(outcome.clone());
@@ -127,7 +135,7 @@ impl Segments {
         &self,
         tasks: &mut JoinSet<(EffectId, Outcome)>,
         mailbox: &mut Mailbox,
-        cancel_told: &mut bool,
+        told: &mut Told,
     ) -> Result<Option<What>, DriveError> {
         tokio::select! {
             joined = tasks.join_next(), if !tasks.is_empty() => match joined {
@@ -136,15 +144,19 @@ impl Segments {
                 None => Ok(None),
             },
             letter = mailbox.next() => letter.map(|_| None).map_err(Into::into),
-            () = self.driver.cancelled(), if !*cancel_told => {
-                *cancel_told = true;
+            () = self.driver.cancelled(), if !told.cancel => {
+                told.cancel = true;
                 Ok(Some(What::Cancelled))
+            }
+            () = self.driver.stopped(), if !told.stop => {
+                told.stop = true;
+                Ok(Some(What::Stopped))
             }
         }
     }
 
     /// One segment: load, apply, save in one transaction. Nothing of the run is kept besides what is saved.
-    async fn segment(&self, lease: &Lease, batch: Vec<What>, consumed: Vec<SignalId>) -> Result<Run, DriveError> {
+    async fn segment(&self, lease: &Lease, batch: Vec<What>, consumed: Vec<SignalId>) -> Result<Machine, DriveError> {
         let mut fold = self.load(lease).await?;
         let mut append = Append::at(fold.run.event_count());
         append.consumed = consumed;
@@ -155,8 +167,8 @@ impl Segments {
             append = append.event(to_row(&event, due)?);
             told.push(event);
         }
-        match fold.run.answer() {
-            Some(answer) => append = append.ending(answer.status.as_str(), self.driver.hands().clock.now_ms()),
+        match fold.run.ending() {
+            Some(ending) => append = append.ending(ending.status().as_str(), self.driver.hands().clock.now_ms()),
             None => append.snapshot = Some(snapshot(&fold.run)?),
         }
         self.driver.hands().journal.append(lease, append).await?;
@@ -169,8 +181,8 @@ impl Segments {
     async fn load(&self, lease: &Lease) -> Result<Fold, DriveError> {
         let journal = &self.driver.hands().journal;
         if let Some(snapshot) = journal.snapshot(lease.run()).await? {
-            let run =
-                Run::restore(&snapshot.body).map_err(|source| RestoreError::Refused { seq: snapshot.len, source })?;
+            let run = Machine::restore(&snapshot.body)
+                .map_err(|source| RestoreError::Refused { seq: snapshot.len, source })?;
             // Events without a snapshot behind them: another driver wrote them.
             let newer = journal.events(lease.run(), snapshot.len).await?;
             return Ok(crate::record::replay_onto(run, &newer, &journal.due(lease.run()).await?)?);
@@ -180,7 +192,7 @@ impl Segments {
     }
 }
 
-fn snapshot(run: &Run) -> Result<Snapshot, DriveError> {
+fn snapshot(run: &Machine) -> Result<Snapshot, DriveError> {
     let body = run.snapshot().map_err(|source| RestoreError::Refused { seq: run.event_count(), source })?;
     Ok(Snapshot { len: run.event_count(), machine_version: MACHINE_VERSION, body })
 }

@@ -5,6 +5,7 @@ use reknit_journal::Signal;
 use serde::{Deserialize, Serialize};
 
 const CANCEL: &str = "cancel";
+const STOP: &str = "stop";
 const DECIDE: &str = "decide";
 
 #[derive(Serialize, Deserialize)]
@@ -19,6 +20,11 @@ pub fn cancel() -> Signal {
     Signal::new(CANCEL, "{}")
 }
 
+/// A wish that a session come to its report.
+pub fn stop() -> Signal {
+    Signal::new(STOP, "{}")
+}
+
 /// A decision about one question, named by its effect and its hash.
 pub fn decide(effect: EffectId, hash: String, decision: Decision) -> Signal {
     let body = serde_json::to_string(&Decided { effect, hash, decision });
@@ -30,6 +36,7 @@ pub fn decide(effect: EffectId, hash: String, decision: Decision) -> Signal {
 pub(crate) fn meaning(signal: &Signal) -> What {
     match signal.kind.as_str() {
         CANCEL => What::Cancelled,
+        STOP => What::Stopped,
         DECIDE => match serde_json::from_str(&signal.body) {
             Ok(Decided { effect, hash, decision }) => What::PersonDecided { effect, hash, decision },
             Err(error) => What::NotUnderstood { words: format!("a decision that cannot be read: {error}") },

@@ -198,7 +198,7 @@ impl Run {
     }
 
     /// What became of each step so far.
-    pub(super) fn reports(&self) -> Vec<StepReport> {
+    pub(crate) fn reports(&self) -> Vec<StepReport> {
         let plan = Arc::clone(&self.plan);
         plan.steps
             .iter()

@@ -15,7 +15,7 @@ use crate::plan::Planned;
 use crate::planner::Choice;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct State {
+pub(crate) struct State {
     pub(super) events: u64,
     pub(super) now_ms: i64,
     pub(super) phase: Phase,
@@ -229,7 +229,7 @@ pub(super) fn expiry_id(question: &EffectId) -> EffectId {
 
 /// Counts the time in which a run is not waiting for a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ActiveClock {
+pub(crate) struct ActiveClock {
     /// Up to the last time it stopped.
     past_ms: u64,
     since_ms: Option<i64>,
@@ -238,12 +238,17 @@ pub(super) struct ActiveClock {
 }
 
 impl ActiveClock {
-    pub(super) fn active_ms(&self, now_ms: i64) -> u64 {
+    /// Not going yet.
+    pub(crate) fn new() -> Self {
+        Self { past_ms: 0, since_ms: None, ordinal: 0 }
+    }
+
+    pub(crate) fn active_ms(&self, now_ms: i64) -> u64 {
         let running = self.since_ms.map_or(0, |since| now_ms.saturating_sub(since));
         self.past_ms.saturating_add(u64::try_from(running).unwrap_or(0))
     }
 
-    pub(super) fn set_active(&mut self, active: bool, now_ms: i64) {
+    pub(crate) fn set_active(&mut self, active: bool, now_ms: i64) {
         match (active, self.since_ms) {
             (true, None) => {
                 self.since_ms = Some(now_ms);
@@ -258,18 +263,18 @@ impl ActiveClock {
     }
 
     /// Another process goes on: the time between does not count.
-    pub(super) fn resume(&mut self, now_ms: i64) {
+    pub(crate) fn resume(&mut self, now_ms: i64) {
         if self.since_ms.is_some() {
             self.since_ms = Some(now_ms);
             self.ordinal += 1;
         }
     }
 
-    pub(super) fn deadline_id(&self) -> EffectId {
+    pub(crate) fn deadline_id(&self) -> EffectId {
         EffectId::new("run", "deadline", self.ordinal)
     }
 
-    pub(super) fn effect(&self, limit_ms: u64) -> Option<Effect> {
+    pub(crate) fn effect(&self, limit_ms: u64) -> Option<Effect> {
         let since = self.since_ms?;
         let left = limit_ms.saturating_sub(self.past_ms);
         Some(Effect::Sleep { id: self.deadline_id(), until_ms: since.saturating_add_unsigned(left) })
@@ -288,7 +293,7 @@ impl State {
             steps: Vec::new(),
             spent: Spent::default(),
             stop: None,
-            clock: ActiveClock { past_ms: 0, since_ms: None, ordinal: 0 },
+            clock: ActiveClock::new(),
             late: 0,
             refused: Vec::new(),
         }

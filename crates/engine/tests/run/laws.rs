@@ -86,7 +86,7 @@ fn outcome(effect: &Effect, choice: u8, now_ms: i64) -> Option<What> {
             What::PersonDecided { effect: id, hash: ask.hash.clone(), decision }
         }
         Effect::Sleep { .. } => What::Woke { effect: id },
-        Effect::Abort { .. } | Effect::Finish(_) => return None,
+        Effect::Abort { .. } | Effect::Finish(_) | Effect::Report(_) => return None,
     })
 }
 

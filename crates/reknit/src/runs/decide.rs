@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use reknit_engine::{Decision, Question, StepState};
+use reknit_engine::{Decision, Effect, Question};
 
 use super::saved::{find, read_back};
 use crate::cli::JournalArguments;
@@ -20,9 +20,9 @@ pub(super) async fn run(
     let run = find(&journal, name).await?;
     let saved = read_back(&journal, &run).await?;
     let mut decided = 0;
-    for view in saved.run.steps() {
-        let StepState::Asking(ask) = view.state else { continue };
-        if step.is_some_and(|wanted| wanted != view.id.as_str()) {
+    for effect in saved.run.pending() {
+        let Effect::AskPerson(ask) = effect else { continue };
+        if step.is_some_and(|wanted| wanted != ask.step.as_str()) {
             continue;
         }
         let word = match decision {

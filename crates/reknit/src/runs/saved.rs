@@ -1,6 +1,6 @@
 //! Runs as the journal has them.
 
-use reknit_engine::{Event, Run};
+use reknit_engine::{Event, Machine};
 use reknit_journal::{Journal, Record, RunFilter};
 use reknit_protocol::RunId;
 
@@ -37,7 +37,7 @@ pub(super) async fn find(journal: &Journal, name: &str) -> Result<RunId, Failure
 
 /// A run read back from its events.
 pub(super) struct Saved {
-    pub(super) run: Run,
+    pub(super) run: Machine,
     pub(super) records: Vec<Record>,
 }
 
@@ -50,7 +50,7 @@ pub(super) async fn read_back(journal: &Journal, run: &RunId) -> Result<Saved, F
     let Some((first, rest)) = records.split_first() else {
         return Err(Failure::Usage { what: format!("run `{run}` has no events"), hint: None });
     };
-    let mut restored = Run::begin(&event(first)?).map_err(|error| Failure::Journal(Box::new(error)))?;
+    let mut restored = Machine::begin(&event(first)?).map_err(|error| Failure::Journal(Box::new(error)))?;
     for record in rest {
         restored.apply(&event(record)?).map_err(|error| Failure::Journal(Box::new(error)))?;
     }

@@ -5,21 +5,22 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_bind::{Finder, InputSource, Provenance};
-use reknit_engine::{AskPerson, MendEffect, Question, Run, StepState, StepView};
+use reknit_engine::{AskPerson, Machine, MendEffect, Question, Run, StepState, StepView};
 use reknit_journal::Record;
 use reknit_protocol::{Object, Value};
 
 use super::decide::question;
-use super::saved::{Saved, find, read_back};
+use super::saved::{find, read_back};
+use super::session;
 use crate::cli::JournalArguments;
 use crate::failure::Failure;
 use crate::finish::document;
-use crate::progress::lines;
+use crate::progress::run_lines;
 use crate::show::one_line;
 use crate::work;
 
 /// How much of a value is shown, in columns.
-const SHOWN: usize = 160;
+pub(super) const SHOWN: usize = 160;
 
 pub(super) struct Wanted<'a> {
     pub(super) step: Option<&'a str>,
@@ -31,30 +32,32 @@ pub(super) async fn run(files: &JournalArguments, name: &str, wanted: &Wanted<'_
     let journal = work::open(&work::config(files.config.as_deref())?, files)?;
     let run = find(&journal, name).await?;
     let saved = read_back(&journal, &run).await?;
+    let steps = saved.run.as_run().map(Run::steps).unwrap_or_default();
     if let Some(step) = wanted.step
-        && !saved.run.steps().iter().any(|view| view.id.as_str() == step)
+        && !steps.iter().any(|view| view.id.as_str() == step)
     {
-        let ids: Vec<String> = saved.run.steps().iter().map(|view| view.id.to_string()).collect();
+        let ids: Vec<String> = steps.iter().map(|view| view.id.to_string()).collect();
         return Err(Failure::Usage {
             what: format!("run `{run}` has no step `{step}`"),
             hint: Some(format!("it has: {}", ids.join(", "))),
         });
     }
-    let text = match (wanted.events, wanted.json) {
-        (true, json) => events(&saved.records, json),
-        (false, true) => as_json(&saved)?.to_string() + "\n",
-        (false, false) => page(&saved, wanted.step),
+    let text = match (wanted.events, wanted.json, &saved.run) {
+        (true, json, _) => events(&saved.records, json),
+        (false, true, Machine::Run(run)) => as_json(run)?.to_string() + "\n",
+        (false, true, Machine::Session(session)) => session::as_json(session)?.to_string() + "\n",
+        (false, false, Machine::Run(run)) => page(run, wanted.step),
+        (false, false, Machine::Session(session)) => session::page(session),
     };
     io::stdout().write_all(text.as_bytes()).map_err(Failure::Write)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(saved: &Saved) -> Result<Value, Failure> {
-    let run = &saved.run.started().run;
-    if let Some(answer) = saved.run.answer() {
-        return document(run, answer);
+fn as_json(run: &Run) -> Result<Value, Failure> {
+    if let Some(answer) = run.answer() {
+        return document(&run.started().run, answer);
     }
-    let steps = saved.run.steps();
+    let steps = run.steps();
     let steps = steps.iter().map(|view| {
         let mut object = Object::from([
             ("step", view.id.as_str().into()),
@@ -67,9 +70,9 @@ fn as_json(saved: &Saved) -> Result<Value, Failure> {
         }
         Value::Object(object)
     });
-    let status = if saved.run.is_waiting_for_person() { "waiting" } else { "unfinished" };
+    let status = if run.is_waiting_for_person() { "waiting" } else { "unfinished" };
     Ok(Value::Object(Object::from([
-        ("run", run.as_str().into()),
+        ("run", run.started().run.as_str().into()),
         ("status", status.into()),
         ("steps", steps.collect()),
     ])))
@@ -122,8 +125,7 @@ fn events(records: &[Record], json: bool) -> String {
     records.iter().map(line).collect()
 }
 
-fn page(saved: &Saved, only: Option<&str>) -> String {
-    let run = &saved.run;
+fn page(run: &Run, only: Option<&str>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
         // Writing to a string cannot fail.
@@ -143,7 +145,7 @@ fn page(saved: &Saved, only: Option<&str>) -> String {
         line(format!("plan     repaired: {}", run.plan_repairs().join("; ")));
     }
     line(String::new());
-    for shown in lines(run, run.now_ms(), SHOWN) {
+    for shown in run_lines(run, run.now_ms(), SHOWN) {
         line(shown.text);
     }
     for view in run.steps().iter().filter(|view| only.is_none_or(|only| only == view.id.as_str())) {

@@ -140,7 +140,7 @@ impl Scene {
 fn finished(ended: Result<Ended, reknit_runtime::DriveError>) -> RunAnswer {
     match ended.expect("it is driven") {
         Ended::Finished(answer) => *answer,
-        Ended::Waiting => panic!("nobody is asked"),
+        Ended::Reported(_) | Ended::Waiting => panic!("it is a run, and nobody is asked"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Event, MACHINE_VERSION, Policy, Run, Started, StepState, Synthesis, Templates};
+use reknit_engine::{Effect, Event, MACHINE_VERSION, Machine, Policy, Run, Started, Synthesis, Templates};
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
 use reknit_protocol::{Object, Plan, RunId, Step, Value};
@@ -51,7 +51,7 @@ impl World {
     /// A driver whose clock leaps over every wait before a call is sent again.
     pub(crate) fn driver(&self) -> Driver {
         let clock = self.clock.clone();
-        let watcher: Watcher = Arc::new(move |run: &Run, _: &Event| leap(&clock, run));
+        let watcher: Watcher = Arc::new(move |machine: &Machine, _: &Event| leap(&clock, machine));
         let edge = Network { models: self.models.clone(), tools: self.found.tools.clone() };
         let clock = Arc::new(Still(self.clock.clone()));
         Driver::new(self.journal.clone(), Arc::new(edge), clock, CallLimits::default()).watched_by(watcher)
@@ -84,9 +84,10 @@ impl World {
     }
 }
 
-fn leap(clock: &VirtualClock, run: &Run) {
-    let resting = run.steps().into_iter().filter_map(|step| match step.state {
-        StepState::Resting { until_ms } | StepState::TurnedAway { until_ms } => u64::try_from(until_ms).ok(),
+fn leap(clock: &VirtualClock, machine: &Machine) {
+    let is_short = |id: &str| id.contains("/rest/") || id.contains("/wait/") || id.contains("/gate/");
+    let resting = machine.pending().into_iter().filter_map(|effect| match effect {
+        Effect::Sleep { id, until_ms } if is_short(id.as_str()) => u64::try_from(until_ms).ok(),
         _ => None,
     });
     if let Some(until_ms) = resting.min() {
