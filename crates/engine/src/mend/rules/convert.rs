@@ -24,6 +24,15 @@ pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
     }
     let wanted = Value::Object(Object::from([("type", Value::from(expected.as_str()))]));
     let schema = Schema::compile(&wanted).ok()?;
-    let fitted = fit(case.at(&at)?.clone(), &schema).ok()?;
-    (!fitted.fixes.is_empty()).then_some(Change::Set { at, value: fitted.value, from: None })
+    let value = case.at(&at)?;
+    // A list of one says no more than the one.
+    let single = match value {
+        Value::Array(items) => match items.as_slice() {
+            [only] => only,
+            _ => return None,
+        },
+        value => value,
+    };
+    let fitted = fit(single.clone(), &schema).ok()?;
+    (fitted.value != *value).then_some(Change::Set { at, value: fitted.value, from: None })
 }

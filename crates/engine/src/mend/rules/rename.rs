@@ -24,8 +24,12 @@ pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
             let at = case.place(fact.field.as_ref()?)?;
             let (parent, wanted) = parent_of(&at)?;
             let object = object_at(case, &parent)?;
-            if object.contains_key(&wanted) {
-                return None;
+            let spelt = fact.field.as_ref()?.steps().last()?;
+            if let Some(value) = object.get(&wanted) {
+                // The tool misses the name in its own spelling, and no schema says that the one sent is right.
+                let is_ours = case.declared(&parent).is_some_and(|names| names.contains(&wanted.as_str()));
+                let is_other = *spelt != wanted && !is_ours && !object.contains_key(spelt);
+                return is_other.then(|| rename(case, at.clone(), &parent, value, spelt.clone())).flatten();
             }
             let strangers = strangers(case, &parent);
             let missing = missing(case, &parent);

@@ -38,6 +38,8 @@ fn an_unknown_name_becomes_the_missing_one_it_is_like() {
             "to is required",
             Some(r#"{"to": "EUR", "from": "USD", "amount": 1}"#),
         ),
+        (r#"{"Amount": 5}"#, "", "`amount` is required", Some(r#"{"amount": 5}"#)),
+        (r#"{"amount": 5}"#, "", "`amount` is required", None),
         // Nothing is like it, two are like it, or the value does not fit.
         (r#"{"x": 1, "lon": 2}"#, PLACE, "lat is required", None),
         (r#"{"latitude": 1, "lati": 3, "lon": 2}"#, PLACE, "lat is required", None),
@@ -64,6 +66,8 @@ fn a_value_is_converted_if_nothing_is_lost() {
             Some(r#"{"a": 5, "b": "6"}"#),
         ),
         (r#"{"a": "5", "b": "5"}"#, "", "invalid type: string \"5\", expected f64 at line 1 column 9", None),
+        (r#"{"to": ["EUR"]}"#, "", "to must be a string", Some(r#"{"to": "EUR"}"#)),
+        (r#"{"to": ["EUR", "USD"]}"#, "", "to must be a string", None),
         (r#"{"n": "many"}"#, "", "n must be a number", None),
         (r#"{"n": 1.5}"#, "", "n must be an integer", None),
         (r#"{"n": 5}"#, "", "n must be a number", None),
