@@ -1,11 +1,9 @@
 //! What a failed call tells us: the typed facts on which every remedy is decided.
 
-mod date;
 mod judge;
 mod wait;
 
 pub use judge::{Verdict, judge_failure, judge_reply};
-pub(crate) use wait::time_ms;
 
 use reknit_protocol::{Category, Object, Value, exact};
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,24 @@
-//! Lengths of time: `6m0s`, `1.5s`, `20ms`, `1h`.
+//! Lengths of time: `6m0s`, `1.5s`, `20ms`, `1h`, `2 minutes`.
 
 /// Longer than anybody would wait, and well within what the types hold.
 const LONGEST: f64 = 1e15;
 
 /// The units in milliseconds, longer names first.
 const UNITS: &[(&str, f64)] = &[
+    ("milliseconds", 1.0),
+    ("millisecond", 1.0),
+    ("seconds", 1e3),
+    ("minutes", 6e4),
+    ("second", 1e3),
+    ("minute", 6e4),
+    ("hours", 3.6e6),
+    ("hour", 3.6e6),
+    ("days", 8.64e7),
+    ("secs", 1e3),
+    ("mins", 6e4),
+    ("day", 8.64e7),
+    ("sec", 1e3),
+    ("min", 6e4),
     ("ms", 1.0),
     ("us", 0.001),
     ("µs", 0.001),
@@ -23,16 +37,17 @@ pub(super) fn number(text: &str) -> Option<f64> {
 
 /// A length in milliseconds, rounded up.
 pub(super) fn read(text: &str) -> Option<u64> {
-    let mut rest = text;
+    let mut rest = text.trim();
     let mut millis = 0.0;
     while !rest.is_empty() {
         let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
         let (digits, tail) = rest.split_at_checked(end)?;
+        let tail = tail.trim_start();
         let (name, unit) = UNITS.iter().find(|(name, _)| tail.starts_with(name))?;
         millis += number(digits)? * unit;
-        rest = tail.strip_prefix(name)?;
+        rest = tail.strip_prefix(name)?.trim_start();
     }
-    (!text.is_empty()).then(|| whole_millis(millis))
+    (!text.trim().is_empty()).then(|| whole_millis(millis))
 }
 
 /// Whole milliseconds, rounded up.
@@ -59,7 +74,11 @@ mod tests {
             ("34.074824224s", Some(34_075)),
             ("5", None),
             ("s", None),
-            ("5 s", None),
+            ("5 s", Some(5_000)),
+            ("2 minutes", Some(120_000)),
+            ("1 hour 30 min", Some(5_400_000)),
+            ("5 5", None),
+            (" ", None),
             ("5x", None),
             ("", None),
             ("1.2.3s", None),

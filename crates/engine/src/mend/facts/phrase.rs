@@ -8,7 +8,7 @@ mod token;
 
 use std::sync::LazyLock;
 
-use reknit_protocol::{Number, Value};
+use reknit_protocol::{Number, RetryAfter, Value};
 use reknit_salvage::{Bound, Unit};
 
 use super::fact::is_stamp;
@@ -16,8 +16,6 @@ use super::{Fact, Field, Says};
 use pattern::{Filled, Pattern};
 use table::{Meaning, PHRASES};
 use token::tokens;
-
-use crate::fault::time_ms;
 
 /// What one sentence is good for; a text with more phrases repeats itself.
 const MAX_FACTS: usize = 32;
@@ -130,7 +128,8 @@ fn length(meaning: Meaning, number: Option<&Number>, unit: Option<Unit>) -> Vec<
 
 /// The time at the beginning of some words: `30 seconds`, `6m0s or so`.
 fn wait(form: &str) -> Option<u64> {
-    let words: Vec<&str> = form.split(' ').take(4).collect();
+    // A moment is none: a sentence has no clock.
+    let words: Vec<&str> = form.split(' ').take(4).take_while(|word| !word.contains(':')).collect();
     let mut starts = (1..=words.len()).rev().filter_map(|length| words.get(..length));
-    starts.find_map(|start| time_ms(&start.join(" ")))
+    starts.find_map(|start| RetryAfter::from_text(&start.join(" "), "", 0)).map(|asked| asked.ms)
 }
