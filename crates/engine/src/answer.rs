@@ -75,6 +75,8 @@ pub enum Writer {
     Model,
     /// Code, because it was asked for.
     Template,
+    /// Nobody: the text is the results as JSON.
+    Raw,
     /// Code, because no model could; with the reason.
     TemplateInstead(String),
 }

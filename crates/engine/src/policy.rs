@@ -111,8 +111,10 @@ pub enum Resolution {
 pub enum Synthesis {
     /// A model, from the results; if it fails, the template.
     Model,
-    /// Code: the results, one after the other.
+    /// Code: what was done, mended and left out, one line each.
     Template,
+    /// Code: the results as one JSON object, by the ids of their steps.
+    Raw,
 }
 
 /// Whether a person can be asked.

@@ -4,7 +4,7 @@ mod figures;
 
 use std::fmt::Write as _;
 
-use reknit_protocol::{Plan, ToolResponse, Value};
+use reknit_protocol::{Object, Plan, ToolResponse, Value};
 
 use crate::answer::{Outcome, Status, StepReport};
 use crate::cut::cut;
@@ -48,20 +48,34 @@ pub(crate) fn missing_text(steps: &[StepReport]) -> String {
 
 /// The numbers that a model wrote into the answer and no result states; none, in words, if all are explained.
 pub(crate) fn unstated(text: &str, request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
-    let known = [request, &sent(plan), &results_text(steps), &missing_text(steps), &mended_lines(steps).join("\n")];
+    let known = [request, &sent(plan), &results_text(steps), &missing_text(steps), &mended_text(steps)];
     let numbers = figures::unexplained(text, known, steps.len());
     (!numbers.is_empty()).then(|| format!("the answer says {}, which no result states", numbers.join(", ")))
 }
 
 /// The numbers of the request that a model's plan does not use; none, in words, if it uses all.
 pub(crate) fn unused(request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
-    let numbers = figures::unexplained(request, [sent(plan).as_str(), &mended_lines(steps).join("\n")], 0);
+    let numbers = figures::unexplained(request, [sent(plan).as_str(), &mended_text(steps)], 0);
     (!numbers.is_empty()).then(|| format!("the request says {}, which no step used", numbers.join(", ")))
 }
 
 fn sent(plan: &Plan) -> String {
     let parameters = plan.steps.iter().filter_map(|step| Some(step.parameters()?.to_string()));
     parameters.collect::<Vec<_>>().join("\n")
+}
+
+/// How calls were mended, as a model sees it; empty if none was.
+pub(crate) fn mended_text(steps: &[StepReport]) -> String {
+    mended_lines(steps).join("\n")
+}
+
+/// The results as one JSON object, by the ids of their steps.
+pub(crate) fn raw_text(steps: &[StepReport]) -> String {
+    let result = |step: &StepReport| match &step.outcome {
+        Outcome::Done(value) => Some((step.step.as_str().to_owned(), data(value))),
+        Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
+    };
+    steps.iter().filter_map(result).collect::<Object>().to_string()
 }
 
 fn done_lines(steps: &[StepReport]) -> Vec<String> {
@@ -92,8 +106,12 @@ fn missing_lines(steps: &[StepReport]) -> Vec<String> {
     steps.iter().filter_map(line).collect()
 }
 
-/// What the tool gave, without the envelope around it.
 fn shown(value: &Value) -> String {
-    let data = ToolResponse::from_value(value).ok().filter(|_| ToolResponse::is_envelope(value));
-    cut(data.as_ref().and_then(ToolResponse::data).unwrap_or(value).to_string(), SHOWN)
+    cut(data(value).to_string(), SHOWN)
+}
+
+/// What the tool gave, without the envelope around it.
+fn data(value: &Value) -> Value {
+    let response = ToolResponse::from_value(value).ok().filter(|_| ToolResponse::is_envelope(value));
+    response.as_ref().and_then(ToolResponse::data).unwrap_or(value).clone()
 }

@@ -29,7 +29,7 @@ pub struct Templates {
     /// For what all that is known says. Knows `request`, `instruction`, `agent`, `capability`, `description`, `sources`,
     /// `schema`, `attempts`, `facts`.
     pub context: String,
-    /// For the answer. Knows `request`, `results`, `missing`.
+    /// For the answer. Knows `request`, `results`, `missing`, `mended`.
     pub answer: String,
 }
 
@@ -50,8 +50,8 @@ impl Default for Templates {
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     /// It cannot be filled: it is no template, or asks for a name that is not there.
-    #[error("a template cannot be used")]
-    Broken(#[from] minijinja::Error),
+    #[error("a template cannot be used: {0}")]
+    Broken(minijinja::Error),
     /// There is no question of this name.
     #[error("there is no prompt `{name}`; there is: {}", Templates::NAMES.join(", "))]
     UnknownName {
@@ -66,6 +66,12 @@ pub enum TemplateError {
         /// What it must say.
         variable: &'static str,
     },
+}
+
+impl From<minijinja::Error> for TemplateError {
+    fn from(error: minijinja::Error) -> Self {
+        Self::Broken(error)
+    }
 }
 
 /// What each template is filled with. It must use all of it: what a model is not told, it makes up.
@@ -95,7 +101,7 @@ const VARIABLES: [(&str, &[&str]); 6] = [
         "context",
         &["request", "instruction", "agent", "capability", "description", "sources", "schema", "facts", "attempts"],
     ),
-    ("answer", &["request", "results", "missing"]),
+    ("answer", &["request", "results", "missing", "mended"]),
 ];
 
 impl Templates {

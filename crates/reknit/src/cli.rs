@@ -186,6 +186,7 @@ pub(crate) enum RunsCommand {
         journal: JournalArguments,
     },
     /// Refuse what a run waits for
+    #[command(visible_alias = "reject")]
     Deny {
         #[command(flatten)]
         run: WhichRun,
@@ -290,8 +291,10 @@ pub(crate) struct DriveArguments {
 pub(crate) enum AnswerBy {
     /// A model, from the results
     Model,
-    /// Code: the results, one after the other
+    /// Code: what was done, mended and left out, one line each
     Template,
+    /// Nobody: the results as JSON
+    Raw,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

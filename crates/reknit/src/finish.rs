@@ -68,7 +68,7 @@ fn footer(run: &RunId, answer: &Answer) -> String {
     let spent = &answer.spent;
     let instead = match &answer.written_by {
         Writer::TemplateInstead(reason) => format!("note: the answer was put together by code: {reason}\n"),
-        Writer::Model | Writer::Template => String::new(),
+        Writer::Model | Writer::Template | Writer::Raw => String::new(),
     };
     let doubts: String = answer.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
     let reason = answer.reason.as_ref().filter(|_| !answer.steps.is_empty());

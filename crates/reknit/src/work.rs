@@ -72,6 +72,7 @@ impl Work {
         match drive.answer {
             Some(AnswerBy::Model) => policy.synthesis = Synthesis::Model,
             Some(AnswerBy::Template) => policy.synthesis = Synthesis::Template,
+            Some(AnswerBy::Raw) => policy.synthesis = Synthesis::Raw,
             None => {}
         }
         let targets = config.models.iter().map(|target| target.name.clone()).collect();

@@ -92,6 +92,10 @@ impl Run {
         let at_once = self.state.stop.as_ref().is_some_and(Stop::is_immediate);
         match self.policy().synthesis {
             Synthesis::Template => self.end(Writer::Template, None),
+            Synthesis::Raw => {
+                let text = synthesis::raw_text(&self.reports());
+                self.end(Writer::Raw, Some(text));
+            }
             Synthesis::Model if at_once => self.end(Writer::Template, None),
             Synthesis::Model => self.ask_for_answer(),
         }
@@ -102,10 +106,12 @@ impl Run {
             return self.end(Writer::Template, None);
         }
         let reports = self.reports();
-        let missing = synthesis::missing_text(&reports);
-        let missing = if missing.is_empty() { missing } else { fenced(&missing) };
+        let fenced_unless_empty = |text: String| if text.is_empty() { text } else { fenced(&text) };
+        let missing = fenced_unless_empty(synthesis::missing_text(&reports));
+        let mended = fenced_unless_empty(synthesis::mended_text(&reports));
         let results = fenced(&synthesis::results_text(&reports));
-        let values = [("request", self.started.request.as_str()), ("results", &results), ("missing", &missing)];
+        let request = self.started.request.as_str();
+        let values = [("request", request), ("results", &results), ("missing", &missing), ("mended", &mended)];
         let messages = match render(&self.started.templates.answer, &values) {
             Ok(messages) => messages,
             Err(error) => return self.end(Writer::TemplateInstead(error.to_string()), None),
@@ -168,7 +174,8 @@ impl Run {
     pub(super) fn end(&mut self, written_by: Writer, text: Option<String>) {
         let steps = self.reports();
         let status = self.final_status(&steps);
-        let doubts = self.doubts(&steps, text.as_deref());
+        let by_model = text.as_deref().filter(|_| written_by == Writer::Model);
+        let doubts = self.doubts(&steps, by_model);
         let text = text.unwrap_or_else(|| synthesis::template_text(status, &steps));
         let reason = self.state.stop.as_ref().map(Stop::reason);
         let answer = Answer { status, text, written_by, reason, doubts, steps, spent: self.spent() };

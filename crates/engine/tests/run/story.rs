@@ -173,3 +173,14 @@ fn a_wrong_plan_from_a_person_ends_with_all_its_problems() {
     assert!(answer.text.contains("these steps wait for each other: a -> b -> a"), "{}", answer.text);
     assert_eq!(play.run.result("a"), None::<&Value>);
 }
+
+#[test]
+fn a_raw_answer_is_the_results_as_json_and_asks_no_model() {
+    let raw = reknit_engine::Policy { synthesis: Synthesis::Raw, ..policy() };
+    let mut play = Play::begin(started(Some(plan(vec![step("a", "read", "{}"), step("b", "read", "{}")])), raw));
+    play.answer_tool("a/call/1", 200, r#"{"success": true, "data": {"price": 12.50}}"#);
+    play.answer_tool("b/call/1", 401, "{}");
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!((answer.status, answer.text.as_str()), (Status::Partial, r#"{"a":{"price":12.50}}"#));
+    assert_eq!((&answer.written_by, answer.spent.model_calls), (&Writer::Raw, 0));
+}

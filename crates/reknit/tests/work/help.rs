@@ -110,7 +110,8 @@ fn of_ask() {
 
               Possible values:
               - model:    A model, from the results
-              - template: Code: the results, one after the other
+              - template: Code: what was done, mended and left out, one line each
+              - raw:      Nobody: the results as JSON
 
           --json
               Print the whole answer as JSON
@@ -129,7 +130,7 @@ fn of_ask() {
 
 #[test]
 fn of_run() {
-    insta::assert_snapshot!(help(&["run"]), @"
+    insta::assert_snapshot!(help(&["run"]), @r#"
     exit status 0
     --- stdout
     Run a plan
@@ -166,7 +167,8 @@ fn of_run() {
 
               Possible values:
               - model:    A model, from the results
-              - template: Code: the results, one after the other
+              - template: Code: what was done, mended and left out, one line each
+              - raw:      Nobody: the results as JSON
 
           --json
               Print the whole answer as JSON
@@ -181,12 +183,12 @@ fn of_run() {
 
     Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
     6 waiting for a person, 130 cancelled.
-    ");
+    "#);
 }
 
 #[test]
 fn of_demo() {
-    insta::assert_snapshot!(help(&["demo"]), @"
+    insta::assert_snapshot!(help(&["demo"]), @r#"
     exit status 0
     --- stdout
     See a run break and be mended: four tools on loopback, no key needed
@@ -225,7 +227,8 @@ fn of_demo() {
 
               Possible values:
               - model:    A model, from the results
-              - template: Code: the results, one after the other
+              - template: Code: what was done, mended and left out, one line each
+              - raw:      Nobody: the results as JSON
 
           --json
               Print the whole answer as JSON
@@ -240,7 +243,7 @@ fn of_demo() {
 
     Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
     6 waiting for a person, 130 cancelled.
-    ");
+    "#);
 }
 
 #[test]
@@ -307,7 +310,7 @@ fn of_models() {
 
 #[test]
 fn of_runs() {
-    insta::assert_snapshot!(help(&["runs"]), @"
+    insta::assert_snapshot!(help(&["runs"]), @r#"
     exit status 0
     --- stdout
     List, show, resume, cancel and decide runs
@@ -320,12 +323,12 @@ fn of_runs() {
       resume   Go on with a run that was stopped
       cancel   End a run; what is under way may still answer
       approve  Allow what a run waits for
-      deny     Refuse what a run waits for
+      deny     Refuse what a run waits for [alias: reject]
       help     Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help  Print help
-    ");
+    "#);
 }
 
 #[test]
@@ -367,7 +370,7 @@ Options:
 
 #[test]
 fn of_what_goes_on_with_runs() {
-    insta::assert_snapshot!(help(&["runs", "resume"]), @"
+    insta::assert_snapshot!(help(&["runs", "resume"]), @r#"
     exit status 0
     --- stdout
     Go on with a run that was stopped
@@ -404,19 +407,20 @@ fn of_what_goes_on_with_runs() {
 
               Possible values:
               - model:    A model, from the results
-              - template: Code: the results, one after the other
+              - template: Code: what was done, mended and left out, one line each
+              - raw:      Nobody: the results as JSON
 
           --json
               Print the whole answer as JSON
 
       -h, --help
               Print help (see a summary with '-h')
-    ");
+    "#);
 }
 
 #[test]
 fn of_what_ends_runs() {
-    insta::assert_snapshot!(help(&["runs", "cancel"]), @"
+    insta::assert_snapshot!(help(&["runs", "cancel"]), @r#"
     exit status 0
     --- stdout
     End a run; what is under way may still answer
@@ -453,14 +457,15 @@ fn of_what_ends_runs() {
 
               Possible values:
               - model:    A model, from the results
-              - template: Code: the results, one after the other
+              - template: Code: what was done, mended and left out, one line each
+              - raw:      Nobody: the results as JSON
 
           --json
               Print the whole answer as JSON
 
       -h, --help
               Print help (see a summary with '-h')
-    ");
+    "#);
 }
 
 #[test]

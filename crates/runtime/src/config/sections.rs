@@ -22,8 +22,11 @@ pub(super) fn understand(raw: &raw::Raw, environment: Lookup<'_>) -> Result<Conf
     set(&mut policy.planning.retries, raw.plan.retries.map(|count| count.0));
     set(&mut policy.planning.choose_from, raw.plan.choose_from.map(|count| count.0));
     if let Some(word) = &raw.answer.by {
-        policy.synthesis =
-            choose("answer.by", word, &[("model", Synthesis::Model), ("template", Synthesis::Template)])?;
+        policy.synthesis = choose(
+            "answer.by",
+            word,
+            &[("model", Synthesis::Model), ("template", Synthesis::Template), ("raw", Synthesis::Raw)],
+        )?;
     }
     if let Some(ask) = raw.people.ask {
         policy.people = if ask { People::Ask } else { People::Nobody };

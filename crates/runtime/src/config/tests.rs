@@ -242,7 +242,7 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
     in `reknit.toml`: `rotation.policy` is "primary"; write one of `advance`, `prefer-primary`
     in `reknit.toml`: `breaker.percent` is "101"; write how many of a hundred calls must fail, from 1 to 100
     in `reknit.toml`: `breaker.rest` is "0s"; nothing is done in no time; write a longer one, like `30s`
-    in `reknit.toml`: `answer.by` is "magic"; write one of `model`, `template`
+    in `reknit.toml`: `answer.by` is "magic"; write one of `model`, `template`, `raw`
     in `reknit.toml`: `effects.classes."a/b"` is "harmless"; write `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
     `reknit.toml` cannot be read at line 2, `ask = "yes"`: invalid type: string "yes", expected a boolean
     in `reknit.toml`: `journal.durability` is "some"; write one of `full`, `normal`, `off`
