@@ -1,5 +1,6 @@
 //! A model without a word of configuration: by a key in the environment, or by a server on this machine.
 
+use std::fmt;
 use std::time::Duration;
 
 use reqwest::{Client, redirect};
@@ -60,8 +61,26 @@ pub const LOCAL: &[(&str, u16)] = &[("ollama", 11434), ("llama.cpp", 8080), ("lm
 pub struct Found {
     /// The target.
     pub target: Target,
-    /// `the key in OPENAI_API_KEY`, `a server on port 11434`.
-    pub by: String,
+    /// By what.
+    pub by: By,
+}
+
+/// By what a target was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Its key is in this variable.
+    Key(&'static str),
+    /// It listens on this port.
+    Port(u16),
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(variable) => write!(out, "the key in {variable}"),
+            Self::Port(port) => write!(out, "a server on port {port}"),
+        }
+    }
 }
 
 /// The first provider whose key is there.
@@ -76,7 +95,7 @@ pub fn by_key(environment: &dyn Fn(&str) -> Option<String>) -> Option<Found> {
             base_url.clone_into(&mut target.base_url);
         }
         target.key = Some(key.into());
-        Some(Found { target, by: format!("the key in {variable}") })
+        Some(Found { target, by: By::Key(variable) })
     })
 }
 
@@ -112,7 +131,7 @@ async fn at_port(name: &str, port: u16) -> Option<Found> {
     let mut models = list(&json, &["data"]).iter().filter_map(|model| text(model, &["id"]));
     // Some models only turn texts into numbers.
     let model = models.find(|model| !model.contains("embed"))?;
-    Some(Found { target: Target::new(name, base_url, model), by: format!("a server on port {port}") })
+    Some(Found { target: Target::new(name, base_url, model), by: By::Port(port) })
 }
 
 #[cfg(test)]
@@ -131,7 +150,7 @@ mod tests {
             (&["OPENROUTER_API_KEY"], "openrouter", "the key in OPENROUTER_API_KEY"),
         ] {
             let found = by_key(&|variable| set.contains(&variable).then(|| format!("key of {variable}"))).unwrap();
-            assert_eq!((found.target.name.as_str(), found.by.as_str()), (name, by));
+            assert_eq!((found.target.name.as_str(), found.by.to_string().as_str()), (name, by));
             assert!(found.target.key.unwrap().expose_secret().starts_with("key of "));
             assert!(found.target.base_url.starts_with("https://"));
         }

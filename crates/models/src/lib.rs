@@ -49,6 +49,7 @@ mod json;
 mod limits;
 mod models;
 mod openai;
+mod prices;
 mod provider;
 mod refusal;
 mod rendered;

@@ -4,7 +4,7 @@ use reknit_dialogue::{Format, FormatUsed, Prices, TargetName};
 use secrecy::SecretString;
 
 use crate::openai::is_strict;
-use crate::{Limits, Provider};
+use crate::{Limits, Provider, prices};
 
 /// A model on a server, as configured.
 ///
@@ -30,15 +30,17 @@ pub struct Target {
     pub format: FormatSupport,
     /// Whether the answer is asked for piece by piece.
     pub streaming: Streaming,
-    /// What it costs, if that is known. Carried along for whoever keeps the budget.
+    /// What it costs, if that is known.
     pub prices: Option<Prices>,
 }
 
 impl Target {
-    /// A model of a provider at its own address, without a key, with streaming and the default limits.
+    /// A model of a provider at its own address and, where it is known, at its published price; without a key, with
+    /// streaming and the default limits.
     pub fn of(provider: Provider, name: impl Into<TargetName>, model: impl Into<String>) -> Self {
-        let base_url = provider.base_url().unwrap_or_default();
-        Self { provider, format: provider.format(), ..Self::new(name, base_url, model) }
+        let target = Self::new(name, provider.base_url().unwrap_or_default(), model);
+        let prices = prices::known(provider, &target.model);
+        Self { provider, format: provider.format(), prices, ..target }
     }
 
     /// A model on any server that speaks `chat/completions`, without a key, with streaming, JSON mode and the default

@@ -3,8 +3,8 @@
 use std::env;
 use std::io::Write as _;
 
-use reknit_models::detect;
-use reknit_runtime::config::{Config, FindModel};
+use reknit_models::detect::{self, By};
+use reknit_runtime::config::{Config, FindModel, KeySource};
 
 /// The configuration as it is if it names a model, else with one that was found; who pays for it is told.
 pub(crate) async fn with_a_model(config: Config) -> Config {
@@ -25,5 +25,10 @@ pub(crate) async fn with_a_model(config: Config) -> Config {
         found.target.name,
         found.by
     );
-    config.with_models(vec![found.target])
+    let name = found.target.name.clone();
+    let mut config = config.with_models(vec![found.target]);
+    if let By::Key(variable) = found.by {
+        config.keys.insert(name, KeySource::Variable(variable.to_owned()));
+    }
+    config
 }

@@ -28,7 +28,8 @@ const WITH_SCHEMA: Family = Family { schema: true, ..FIRST_TO_THINK };
 const WITH_EFFORT: Family = Family { thinking: Thinking::Effort, ..WITH_SCHEMA };
 const NEWEST: Family = Family { sampling: false, ..WITH_EFFORT };
 
-/// The beginnings of model names, the more special ones first. Any other model is taken for a newer one.
+/// The beginnings of model names, the more special ones first. Any other of this provider is taken for a newer one, and
+/// any that is not of this provider, on a server that only speaks its format, for a plain one.
 const FAMILIES: &[(&str, &Family)] = &[
     ("claude-2", &PLAIN),
     ("claude-3-7", &FIRST_TO_THINK),
@@ -48,7 +49,8 @@ const FAMILIES: &[(&str, &Family)] = &[
 /// What this model takes.
 pub(super) fn family(model: &str) -> &'static Family {
     let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-    FAMILIES.iter().find(|(beginning, _)| name.starts_with(beginning)).map_or(&NEWEST, |(_, family)| family)
+    let unknown = if name.starts_with("claude") { &NEWEST } else { &PLAIN };
+    FAMILIES.iter().find(|(beginning, _)| name.starts_with(beginning)).map_or(unknown, |(_, family)| family)
 }
 
 #[cfg(test)]
@@ -66,6 +68,7 @@ mod tests {
             ("claude-opus-4-6", &WITH_EFFORT),
             ("claude-opus-4-7", &NEWEST),
             ("claude-sonnet-5", &NEWEST),
+            ("qwen3-4b", &PLAIN),
         ] {
             assert_eq!(family(model), expected, "{model}");
         }

@@ -42,7 +42,7 @@ fn without_a_model_one_is_found_by_its_key() {
     exit status 0
     --- stdout
     NAME  PROVIDER    MODEL                    KEY
-    groq  compatible  llama-3.3-70b-versatile  found
+    groq  compatible  llama-3.3-70b-versatile  GROQ_API_KEY
     --- stderr
     note: no model is configured; `llama-3.3-70b-versatile` of groq is asked, found by the key in GROQ_API_KEY
     "#);

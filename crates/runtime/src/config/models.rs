@@ -37,7 +37,11 @@ fn target(model: &raw::Model) -> Result<Target, Problem> {
     };
     let mut target = Target::of(provider, model.name.as_str(), &model.model);
     match &model.url {
-        Some(url) => target.base_url.clone_from(url),
+        Some(url) => {
+            target.base_url.clone_from(url);
+            // Somebody else may ask for another price.
+            target.prices = None;
+        }
         None if provider.base_url().is_none() => {
             let wanted = "it needs a `url`, like `http://127.0.0.1:8080/v1`, or a `provider` that has one";
             return Err(Problem::new("models.name", &model.name, wanted));
@@ -46,7 +50,7 @@ fn target(model: &raw::Model) -> Result<Target, Problem> {
     }
     target.max_context = model.max_context.map(|count| count.0);
     target.limits = limits(model)?;
-    target.prices = prices(model)?;
+    target.prices = prices(model)?.or(target.prices);
     if let Some(streaming) = model.streaming {
         target.streaming = if streaming { Streaming::On } else { Streaming::Off };
     }

@@ -147,6 +147,17 @@ fn a_provider_brings_its_address_its_key_and_what_it_understands() {
 }
 
 #[test]
+fn a_published_price_counts_unless_the_file_or_another_server_says_otherwise() {
+    let priced = |rest: &str| {
+        let text = format!("[[models]]\nname = \"a\"\nprovider = \"openai\"\nmodel = \"gpt-5-mini\"\n{rest}");
+        read(&text).models[0].prices.map(|prices| prices.input.micros())
+    };
+    assert_eq!(priced(""), Some(250_000));
+    assert_eq!(priced("price-input = 3.0\nprice-output = 4.0"), Some(3_000_000));
+    assert_eq!(priced("url = \"http://127.0.0.1:9/v1\""), None);
+}
+
+#[test]
 fn a_key_may_be_in_a_file_and_then_it_must_be_there() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
