@@ -73,7 +73,8 @@ fn take_usage(draft: &mut Draft, counted: &Value) {
     let written = count(counted, &["cache_creation_input_tokens"]).or(known.map(|known| known.cache_written_tokens));
     let (cached_tokens, cache_written_tokens) = (cached_tokens.unwrap_or(0), written.unwrap_or(0));
     let plain = count(counted, &["input_tokens"]).or_else(|| {
-        known.map(|known| known.input_tokens.saturating_sub(known.cached_tokens + known.cache_written_tokens))
+        let in_caches = |known: Usage| known.cached_tokens.saturating_add(known.cache_written_tokens);
+        known.map(|known| known.input_tokens.saturating_sub(in_caches(known)))
     });
     let output = count(counted, &["output_tokens"]).or(known.map(|known| known.output_tokens));
     if let (Some(plain), Some(output)) = (plain, output) {

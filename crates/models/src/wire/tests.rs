@@ -258,7 +258,43 @@ fn every_reason_to_end_has_its_case() {
     }
 }
 
+/// Puts another value in the place of the n-th one, counted from the outside in.
+fn replace(value: &mut Value, left: &mut usize, new: &Value) {
+    if *left == 0 {
+        *value = new.clone();
+    }
+    *left = left.wrapping_sub(1);
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, left, new)),
+        Value::Object(members) => members.iter_mut().for_each(|(_, member)| replace(member, left, new)),
+        _ => {}
+    }
+}
+
 proptest! {
+    #[test]
+    fn an_event_of_another_shape_breaks_nothing(
+        format in 0..FORMATS.len(),
+        changed in 0..20_usize,
+        place in 0..30_usize,
+        new in prop::sample::select(vec!["null", "7", "-1.5", "\"x\"", "\"\"", "[]", "[{}]", "{}", "true"]),
+    ) {
+        let (provider, stream, _) = FORMATS[format];
+        let (mut wire, mut draft, mut events) = (Wire::of(provider), Draft::default(), Events::default());
+        events.feed(stream.as_bytes());
+        for index in 0.. {
+            let Some(data) = events.next() else { break };
+            let mut text = String::from_utf8(data).unwrap();
+            if let Some(mut json) = Value::parse(&text).ok().filter(|_| index == changed) {
+                replace(&mut json, &mut place.clone(), &Value::parse(new).unwrap());
+                text = json.to_string();
+            }
+            // Both are fine: it says no, or it says less.
+            let _ = wire.event(&mut draft, text.as_bytes(), &mut |_| {});
+        }
+        let _ = draft.conclude(&Request::new(vec![], 9), "m", FormatUsed::Text);
+    }
+
     #[test]
     fn the_pieces_of_a_stream_do_not_matter(
         format in 0..FORMATS.len(),
