@@ -77,7 +77,7 @@ fn measure() -> Result<Vec<Row>> {
     Ok(vec![
         time("bind: 10 references over a result of 100 kB", plain, Some(50.0)),
         time("bind: the same, wired and fitted to a schema of 12 parameters", fitted, Some(50.0)),
-        time("bind: sums over a list of 450 items in it", listed, None),
+        time("bind: sums over a list of 500 items in it", listed, None),
         time("show: 16 KiB of it", shown, None),
         time("bind: 10 references to 10 steps, among 10", among_few, None),
         time("bind: 10 references to 10 steps, among 1000", among_many, None),

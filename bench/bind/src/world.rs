@@ -37,7 +37,7 @@ impl Shop {
                     "position": {{"lat": 35.{n}, "note": "between the shelves on the left, where nobody looks for it {n}"}}}}"#
             )
         };
-        let items: Vec<String> = (0..bytes / 220).map(|n| item(100 + n)).collect();
+        let items: Vec<String> = (0..bytes / 200).map(|n| item(100 + n)).collect();
         let body = Value::parse(&format!(
             r#"{{"success": true, "shop_id": "s-1", "data": {{"items": [{}], "address": {{"city": "Seoul", "lat": 37.5, "lon": 127.0}}}}}}"#,
             items.join(",")

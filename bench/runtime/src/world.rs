@@ -96,6 +96,7 @@ impl World {
             targets: Vec::new(),
             policy: Arc::clone(&self.policy),
             templates: Arc::clone(&self.templates),
+            mappings: Vec::new(),
             seed: 7,
             machine_version: MACHINE_VERSION,
         }

@@ -81,8 +81,8 @@
 //!
 //! [`Function`] lists the functions, [`Reason`] everything that can keep a parameter from its value, [`TemplateProblem`]
 //! everything that can be wrong with a text. [`project_results`] says what a model may see that is asked for a parameter
-//! without a value, [`supply`] takes in its answer; [`correct`] applies what it says should be different, and [`correct_to`]
-//! what code does.
+//! without a value, [`supply`] takes in its answer, [`lesson`] and [`bind_as_learned`] keep it for the next time; [`correct`]
+//! applies what it says should be different, and [`correct_to`] what code does.
 
 mod bind;
 mod change;
@@ -94,6 +94,7 @@ mod evaluate;
 mod expression;
 mod ids;
 mod lookup;
+mod mapping;
 mod parameters;
 mod path_text;
 mod project;
@@ -114,6 +115,7 @@ pub use error::{ParametersError, TemplateError, TemplateProblem};
 pub use evaluate::Evaluated;
 pub use expression::{Expression, Function};
 pub use ids::Ids;
+pub use mapping::{Known, Mapping, bind_as_learned, lesson};
 pub use parameters::Parameters;
 pub use project::{project, project_results};
 pub use provenance::{Finder, Input, InputSource, NestedPart, Provenance};

@@ -53,6 +53,14 @@ impl Parameters {
         self.iter().find(|(other, _)| *other == name).map(|(_, template)| template)
     }
 
+    /// Puts something in the place of a parameter, or adds it.
+    pub(crate) fn set(&mut self, name: &str, template: Template) {
+        match self.entries.iter_mut().find(|(other, _)| other == name) {
+            Some((_, old)) => *old = template,
+            None => self.entries.push((name.to_owned(), template)),
+        }
+    }
+
     /// The references in them, in order.
     pub fn references(&self) -> Vec<&Reference> {
         self.entries.iter().flat_map(|(_, template)| template.references()).collect()

@@ -147,7 +147,7 @@ fn ends_alike(path: &Path, key: &str) -> bool {
 }
 
 /// Whether a value could stand under a name, at most with its type mended, which loses nothing.
-fn would_fit(name: &str, value: &Value, schema: &Schema) -> bool {
+pub(crate) fn would_fit(name: &str, value: &Value, schema: &Schema) -> bool {
     let alone = Value::Object(Object::from([(name, value.clone())]));
     match fit(alone, schema) {
         Ok(fitted) => fitted.value.get(name).is_some(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use reknit_bind::Mapping;
 use reknit_dialogue::{Answer as ModelAnswer, Failure as ModelFailure, TargetName};
 use reknit_protocol::{Plan, RunId, exact};
 use serde::{Deserialize, Serialize};
@@ -186,6 +187,9 @@ pub struct Started {
     pub policy: Arc<Policy>,
     /// The words in which models are asked.
     pub templates: Arc<Templates>,
+    /// Where earlier runs found values that their plans left open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mappings: Vec<Mapping>,
     /// What chance is made of.
     pub seed: u64,
     /// The version of the machine that began it.

@@ -46,7 +46,7 @@ pub use mend::facts::{Fact, Field, Says, TypeName, facts};
 pub use mend::{Mend, MendEffect, Rung};
 pub use plan::{Checked, PlanError, PlanProblem, Planned, ProblemCode, check, correct_names, read_plan};
 pub use policy::{
-    Effects, IndependentSteps, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared,
+    Effects, IndependentSteps, Learning, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared,
 };
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 pub use run::{ApplyError, Progress, Run, Shown, StepState, StepView};

@@ -73,6 +73,9 @@ pub struct Resend {
 pub struct Mending {
     /// Whether a model may say where a value is that the plan does not give, once for each step.
     pub resolution: Resolution,
+    /// Whether a value is looked for where an earlier run found it, and what is found is kept for later ones.
+    #[serde(default)]
+    pub learning: Learning,
     /// How often the facts that errors state may change the call of one step, before any model is asked; 0 is never.
     pub facts: u32,
     /// How often a model may see the error of one step.
@@ -93,6 +96,17 @@ pub enum IndependentSteps {
     Mended,
     /// Nothing: the step gives up.
     Left,
+}
+
+/// Whether runs learn from each other where values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Learning {
+    /// They do.
+    #[default]
+    On,
+    /// Each run is on its own.
+    Off,
 }
 
 /// Whether a model may say where a value is that the plan does not give.
@@ -203,6 +217,7 @@ impl Default for Mending {
     fn default() -> Self {
         Self {
             resolution: Resolution::Once,
+            learning: Learning::On,
             facts: 2,
             feedback: 2,
             context: 2,

@@ -218,6 +218,7 @@ impl Known {
                 targets: started.targets.clone(),
                 policy: Arc::new(policy),
                 templates: Arc::clone(&started.templates),
+                mappings: Vec::new(),
                 seed: started.seed,
                 machine_version: started.machine_version,
             },

@@ -7,7 +7,7 @@ use reknit_protocol::RunId;
 use crate::blob::{Folded, unfold};
 use crate::error::storage::{Failure, Stored};
 use crate::tables::{RunKey, RunRow, RunState, Tables, Views};
-use crate::{Claim, Due, Letter, Record, RunFilter, Signal, SignalId, Snapshot};
+use crate::{Claim, Due, Lesson, Letter, Record, RunFilter, Signal, SignalId, Snapshot};
 
 /// The tables in memory.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct Memory {
     keys: BTreeMap<RunId, RunKey>,
     blobs: HashMap<String, String>,
     signals: u64,
+    /// By producer, consumer and parameter: when it was learned, and the expression.
+    lessons: BTreeMap<[String; 3], (i64, String)>,
 }
 
 #[derive(Debug)]
@@ -95,6 +97,18 @@ impl Views for Memory {
     fn snapshot(&self, key: RunKey) -> Stored<Option<Snapshot>> {
         Ok(self.of(key)?.snapshot.clone())
     }
+
+    fn lessons(&self, limit: u32) -> Stored<Vec<Lesson>> {
+        let mut lessons: Vec<_> = self.lessons.iter().collect();
+        lessons.sort_by_key(|(_, (at_ms, _))| std::cmp::Reverse(*at_ms));
+        let lesson = |([producer, consumer, parameter], (_, expression)): (&[String; 3], &(i64, String))| Lesson {
+            producer: producer.clone(),
+            consumer: consumer.clone(),
+            parameter: parameter.clone(),
+            expression: expression.clone(),
+        };
+        Ok(lessons.into_iter().take(limit as usize).map(lesson).collect())
+    }
 }
 
 impl Tables for Memory {
@@ -142,6 +156,12 @@ impl Tables for Memory {
 
     fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> Stored<()> {
         self.of_mut(key)?.snapshot = Some(snapshot.clone());
+        Ok(())
+    }
+
+    fn set_lesson(&mut self, lesson: &Lesson, at_ms: i64) -> Stored<()> {
+        let Lesson { producer, consumer, parameter, expression } = lesson.clone();
+        self.lessons.insert([producer, consumer, parameter], (at_ms, expression));
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use reknit_protocol::RunId;
 
-use crate::{Holder, NewEvent, SignalId, Snapshot};
+use crate::{Holder, Lesson, NewEvent, SignalId, Snapshot};
 
 /// A run to be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Append {
     pub consumed: Vec<SignalId>,
     /// A snapshot of the state behind these events.
     pub snapshot: Option<Snapshot>,
+    /// What later runs can learn from it.
+    pub lessons: Vec<Lesson>,
     /// Set when the run has ended with these events; it also gives the lease back.
     pub ending: Option<Ending>,
 }
@@ -33,7 +35,14 @@ pub struct Append {
 impl Append {
     /// Nothing yet, for a run that has `expected_len` events.
     pub fn at(expected_len: u64) -> Self {
-        Self { expected_len, events: Vec::new(), consumed: Vec::new(), snapshot: None, ending: None }
+        Self {
+            expected_len,
+            events: Vec::new(),
+            consumed: Vec::new(),
+            snapshot: None,
+            lessons: Vec::new(),
+            ending: None,
+        }
     }
 
     /// One more event.

@@ -4,7 +4,7 @@ use reknit_protocol::RunId;
 
 use crate::blob::Folded;
 use crate::error::storage::Stored;
-use crate::{Claim, Due, Holder, Letter, Record, RunFilter, Signal, SignalId, Snapshot};
+use crate::{Claim, Due, Holder, Lesson, Letter, Record, RunFilter, Signal, SignalId, Snapshot};
 
 /// Which run, inside one store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub(crate) trait Views {
     /// In order, those after `after`.
     fn unread(&self, key: RunKey, after: SignalId) -> Stored<Vec<Letter>>;
     fn snapshot(&self, key: RunKey) -> Stored<Option<Snapshot>>;
+    /// The newest first, then in the order of their text.
+    fn lessons(&self, limit: u32) -> Stored<Vec<Lesson>>;
 }
 
 /// Writing. Whoever calls has checked everything before the first write: a store undoes nothing for a rule's sake.
@@ -57,4 +59,6 @@ pub(crate) trait Tables: Views {
     /// Marks a signal as consumed by the events up to a length of `len`.
     fn consume(&mut self, key: RunKey, id: SignalId, len: u64) -> Stored<()>;
     fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> Stored<()>;
+    /// In place of an older one for the same parameter.
+    fn set_lesson(&mut self, lesson: &Lesson, at_ms: i64) -> Stored<()>;
 }

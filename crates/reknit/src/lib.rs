@@ -45,6 +45,7 @@
 //!     targets: Vec::new(),
 //!     policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),
 //!     templates: Arc::new(Templates::default()),
+//!     mappings: Vec::new(),
 //!     seed: 1,
 //!     machine_version: MACHINE_VERSION,
 //! };

@@ -84,6 +84,7 @@ pub(crate) fn started(work: &Work, request: String, plan: Option<Plan>) -> Start
         targets: work.targets.clone(),
         policy: Arc::new(work.policy.clone()),
         templates: Arc::clone(&work.templates),
+        mappings: Vec::new(),
         seed: high ^ low,
         machine_version: MACHINE_VERSION,
     }

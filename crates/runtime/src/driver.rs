@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::edge::Edge;
 use crate::error::DriveError;
 use crate::gates::{CallLimits, Gates, Rests};
+use crate::lessons;
 use crate::perform::Hands;
 use crate::record::{Fold, RestoreError, replay, to_row};
 use crate::signals::meaning;
@@ -130,7 +131,10 @@ impl Driver {
     }
 
     /// Creates a run in the journal without driving it.
-    pub(crate) async fn create(&self, started: Beginning) -> Result<(Lease, Fold, Event), DriveError> {
+    pub(crate) async fn create(&self, mut started: Beginning) -> Result<(Lease, Fold, Event), DriveError> {
+        if let Beginning::Run(run) = &mut started {
+            lessons::tell(run, &self.hands.journal).await?;
+        }
         let (run, title) = (started.run().clone(), started.title().to_owned());
         let event = Event { at_ms: self.hands.clock.now_ms(), what: started.into_event() };
         let (fold, due) = Fold::begin(&event)?;
@@ -439,6 +443,7 @@ impl<'a> Turn<'a> {
         }
         if let Some(ending) = self.fold.run.ending() {
             append = append.ending(ending.status().as_str(), self.driver.hands.clock.now_ms());
+            append.lessons = lessons::of(&self.fold.run);
         }
         self.driver.hands.journal.append(&self.lease, append).await?;
         for event in &told {

@@ -18,6 +18,7 @@ mod driver;
 mod edge;
 mod error;
 mod gates;
+mod lessons;
 mod perform;
 mod record;
 mod segments;

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use crate::beginning::Beginning;
 use crate::driver::{Driver, Ended};
 use crate::error::DriveError;
+use crate::lessons;
 use crate::record::{Fold, RestoreError, to_row};
 use crate::signals::meaning;
 
@@ -168,7 +169,10 @@ impl Segments {
             told.push(event);
         }
         match fold.run.ending() {
-            Some(ending) => append = append.ending(ending.status().as_str(), self.driver.hands().clock.now_ms()),
+            Some(ending) => {
+                append = append.ending(ending.status().as_str(), self.driver.hands().clock.now_ms());
+                append.lessons = lessons::of(&fold.run);
+            }
             None => append.snapshot = Some(snapshot(&fold.run)?),
         }
         self.driver.hands().journal.append(lease, append).await?;

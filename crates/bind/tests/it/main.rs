@@ -14,6 +14,7 @@ mod functions;
 mod kit;
 mod laws;
 mod limits;
+mod mappings;
 mod projections;
 mod references;
 mod serial;

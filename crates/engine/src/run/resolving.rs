@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Binding, Supplied, Unbound, bind, supply};
+use reknit_bind::{Binding, Finder, Known, Mapping, Provenance, Supplied, Unbound, bind_as_learned, lesson, supply};
 use reknit_protocol::{Object, StepId};
 
 use super::Run;
 use super::advising::{NoHelp, changed_text};
 use super::sources::Results;
+use super::state::{Stage, StepRun};
 use crate::cut::cut;
 use crate::fault::Fault;
 use crate::mend::{Mend, MendEffect, Rung, read_values};
 use crate::plan::Planned;
+use crate::policy::Learning;
 
 /// The most of why one parameter has no value, in bytes.
 const REASON: usize = 400;
@@ -20,7 +22,58 @@ impl Run {
     /// The parameters of a step, from its plan and the results so far.
     pub(super) fn binding(&self, planned: &Planned) -> Binding {
         let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
-        bind(&planned.parameters, &results, &planned.needs, planned.schema.as_deref())
+        let known = self.known(planned);
+        bind_as_learned(&planned.parameters, &results, &planned.needs, planned.schema.as_deref(), &known)
+    }
+
+    /// The mappings that may hold for a step, with the steps before it whose results they are about.
+    fn known<'a>(&'a self, planned: &'a Planned) -> Vec<Known<'a>> {
+        let name = capability(planned);
+        let mappings = self.started.mappings.iter().filter(|mapping| mapping.consumer == name);
+        let mappings: Vec<&Mapping> = mappings.filter(|_| self.policy().mending.learning == Learning::On).collect();
+        if mappings.is_empty() {
+            return Vec::new();
+        }
+        let before = self.before(planned);
+        let pairs = mappings.iter().flat_map(|mapping| before.iter().map(move |step| (*mapping, *step)));
+        let fitting = pairs.filter(|(mapping, step)| mapping.producer == capability(step));
+        let known = |(mapping, step): (&'a Mapping, &'a Planned)| Known {
+            parameter: &mapping.parameter,
+            step: &step.id,
+            expression: &mapping.expression,
+        };
+        fitting.map(known).collect()
+    }
+
+    /// The steps that a step needs, and those that they need.
+    fn before<'a>(&'a self, planned: &'a Planned) -> Vec<&'a Planned> {
+        let mut places: Vec<usize> = planned.needs_at.clone();
+        let mut next = 0;
+        while let Some(step) = places.get(next).and_then(|at| self.plan.steps.get(*at)) {
+            let more: Vec<usize> = step.needs_at.iter().filter(|at| !places.contains(at)).copied().collect();
+            places.extend(more);
+            next += 1;
+        }
+        places.iter().filter_map(|at| self.plan.steps.get(*at)).collect()
+    }
+
+    /// Where models found values for calls that then worked: what later runs can do without asking.
+    pub fn learned(&self) -> Vec<Mapping> {
+        if self.policy().mending.learning == Learning::Off {
+            return Vec::new();
+        }
+        let steps: Vec<StepId> = self.plan.steps.iter().map(|planned| planned.id.clone()).collect();
+        let mut learned = Vec::new();
+        for (planned, step) in self.plan.steps.iter().zip(&self.state.steps) {
+            let found = step.provenance.iter().filter(|_| matches!(step.stage, Stage::Done(_)));
+            for (parameter, provenance) in found {
+                let Some((producer, expression)) = lesson(provenance, &steps) else { continue };
+                let producer = self.plan.steps.iter().find(|step| step.id == producer).map(capability);
+                let (consumer, parameter) = (capability(planned), parameter.clone());
+                learned.extend(producer.map(|producer| Mapping { producer, consumer, parameter, expression }));
+            }
+        }
+        learned
     }
 
     /// The parameters of a step that have no value. They follow from the plan and the results, so nobody keeps them.
@@ -62,6 +115,11 @@ impl Run {
     }
 }
 
+/// A capability as mappings name it.
+fn capability(planned: &Planned) -> String {
+    format!("{}/{}", planned.agent, planned.capability)
+}
+
 /// The parameters that somebody looks for: those that are missing, or else any that the tool declares.
 pub(super) fn wanted<'a>(planned: &'a Planned, missing: &'a [Unbound]) -> Vec<&'a str> {
     if !missing.is_empty() {
@@ -75,4 +133,15 @@ pub(super) fn wanted<'a>(planned: &'a Planned, missing: &'a [Unbound]) -> Vec<&'
 pub(super) fn missing_text(missing: &[Unbound]) -> String {
     let line = |unbound: &Unbound| format!("- {}", cut(unbound.to_string(), REASON));
     missing.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Records which values were found as in an earlier run.
+pub(super) fn note_learned(step: &mut StepRun) {
+    let learned =
+        step.provenance.iter().filter(|(_, origin)| matches!(origin, Provenance::Resolved { by: Finder::Learned, .. }));
+    let names: Vec<&str> = learned.map(|(name, _)| name.as_str()).collect();
+    if !names.is_empty() {
+        let words = format!("{}: found as in an earlier run", names.join(", "));
+        step.mends.push(Mend { rung: Rung::Resolution, effect: MendEffect::Applied, words });
+    }
 }

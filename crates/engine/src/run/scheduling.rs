@@ -6,6 +6,7 @@ use reknit_bind::Binding;
 use reknit_protocol::{Effect as Class, Object, StepId, Value};
 
 use super::Run;
+use super::resolving::note_learned;
 use super::state::{Phase, Stage, Stop};
 use crate::digest::idempotency_key;
 use crate::effect::{CallTool, EffectId};
@@ -77,11 +78,13 @@ impl Run {
                 }
                 step.parameters = bound.parameters;
                 step.provenance = bound.provenance;
+                note_learned(step);
                 step.stage = Stage::Queued;
             }
             Binding::Unbound { partial, unbound } => {
                 step.parameters = partial.parameters;
                 step.provenance = partial.provenance;
+                note_learned(step);
                 let words: Vec<String> = unbound.iter().map(ToString::to_string).collect();
                 self.on_unbound(index, format!("not every parameter has a value: {}", words.join("; ")));
             }

@@ -1,8 +1,8 @@
 //! Values that the plan does not give.
 
-use reknit_bind::Provenance;
-use reknit_engine::Resolution;
-use reknit_protocol::{Object, Value};
+use reknit_bind::{Finder, Mapping, Provenance};
+use reknit_engine::{Learning, Resolution, Started};
+use reknit_protocol::{Object, Step, Value};
 
 use crate::world::{Play, plan, policy, started, step};
 
@@ -68,4 +68,54 @@ fn nobody_is_asked_for_values_that_the_plan_gives_or_when_it_is_turned_off() {
     let mut play = Play::begin(started(Some(plan(steps())), off));
     play.answer_tool("quote/call/1", 200, r#"{"cost": 5}"#);
     assert_eq!(play.due(), ["convert/context/1"]);
+}
+
+fn steps() -> Vec<Step> {
+    vec![step("quote", "read", "{}"), step("convert", "convert", r#"{"to": "KRW"}"#).after("quote")]
+}
+
+#[test]
+fn what_a_model_found_for_a_call_that_worked_is_learned() {
+    let mut play = Play::of_steps(steps());
+    play.answer_tool("quote/call/1", 200, r#"{"current_price": 468.285}"#);
+    play.answer_model("convert/resolution/1", r#"{"amount": "{{quote.current_price}}"}"#);
+    assert_eq!(play.run.learned(), [], "the call has not worked yet");
+    play.answer_tool("convert/call/1", 200, "{}");
+    let learned = Mapping {
+        producer: "t/read".to_owned(),
+        consumer: "t/convert".to_owned(),
+        parameter: "amount".to_owned(),
+        expression: "it.current_price".to_owned(),
+    };
+    assert_eq!(play.run.learned(), std::slice::from_ref(&learned));
+
+    let told = |policy| Started { mappings: vec![learned.clone()], ..started(Some(plan(steps())), policy) };
+    let mut next = Play::begin(told(policy()));
+    next.answer_tool("quote/call/1", 200, r#"{"current_price": 5}"#);
+    assert_eq!(next.call("convert/call/1").parameters.to_string(), r#"{"to":"KRW","amount":5}"#);
+    let view = &next.run.steps()[1];
+    assert!(matches!(view.provenance[1].1, Provenance::Resolved { by: Finder::Learned, .. }));
+    assert_eq!(view.mends[0].words, "amount: found as in an earlier run");
+    next.answer_tool("convert/call/1", 200, "{}");
+    assert_eq!(next.run.learned(), [], "nothing new");
+
+    let mut off = policy();
+    off.mending.learning = Learning::Off;
+    let mut alone = Play::begin(told(off));
+    alone.answer_tool("quote/call/1", 200, r#"{"current_price": 5}"#);
+    assert_eq!(alone.due(), ["convert/resolution/1"]);
+    alone.answer_model("convert/resolution/1", r#"{"amount": "{{quote.current_price}}"}"#);
+    alone.answer_tool("convert/call/1", 200, "{}");
+    assert_eq!(alone.run.learned(), []);
+}
+
+#[test]
+fn a_value_that_was_corrected_afterwards_teaches_nothing() {
+    let mut play = Play::of_steps(steps());
+    play.answer_tool("quote/call/1", 200, r#"{"current_price": 468.285}"#);
+    play.answer_model("convert/resolution/1", r#"{"amount": "{{quote.current_price}}"}"#);
+    play.answer_tool("convert/call/1", 400, r#"{"error": "amount must be a whole number"}"#);
+    play.answer_model("convert/feedback/1", r#"{"should_retry": true, "suggested_changes": {"amount": 468}}"#);
+    play.answer_tool("convert/call/2", 200, "{}");
+    assert_eq!(play.run.learned(), []);
 }

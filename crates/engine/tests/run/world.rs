@@ -58,6 +58,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         targets: vec!["a".into(), "b".into()],
         policy: Arc::new(policy),
         templates: Arc::new(Templates::default()),
+        mappings: Vec::new(),
         seed: 7,
         machine_version: MACHINE_VERSION,
     }

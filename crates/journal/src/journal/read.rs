@@ -5,7 +5,9 @@ use reknit_protocol::RunId;
 use super::Journal;
 use crate::error::storage::{Failure, Stored};
 use crate::tables::{RunRow, Views};
-use crate::{Due, Held, Letter, Mailbox, ReadError, Record, RunFilter, RunSummary, SignalId, Snapshot, StorageError};
+use crate::{
+    Due, Held, Lesson, Letter, Mailbox, ReadError, Record, RunFilter, RunSummary, SignalId, Snapshot, StorageError,
+};
 
 impl Journal {
     /// Whether there is such a run.
@@ -72,6 +74,11 @@ impl Journal {
     /// The newest snapshot, if there is one.
     pub async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError> {
         self.of(run, |views, row| views.snapshot(row.key)).await
+    }
+
+    /// What runs have learned, the newest first, at most `limit`.
+    pub async fn lessons(&self, limit: u32) -> Result<Vec<Lesson>, StorageError> {
+        self.read(move |views| views.lessons(limit)).await
     }
 
     async fn of<T: Send + 'static>(

@@ -6,7 +6,7 @@ use super::{Verdict, fenced};
 use crate::blob::{Folded, fold};
 use crate::error::storage::Stored;
 use crate::tables::{RunKey, RunRow, Tables};
-use crate::{Append, AppendError, Ending, Holder, Lease, SignalId, Snapshot};
+use crate::{Append, AppendError, Ending, Holder, Lease, Lesson, SignalId, Snapshot};
 
 /// What is to be appended, with the events folded: that takes time, and is done before the store is asked.
 pub(crate) struct Prepared {
@@ -14,13 +14,14 @@ pub(crate) struct Prepared {
     events: Vec<Folded>,
     consumed: Vec<SignalId>,
     snapshot: Option<Snapshot>,
+    lessons: Vec<Lesson>,
     ending: Option<Ending>,
 }
 
 impl From<Append> for Prepared {
     fn from(append: Append) -> Self {
-        let Append { expected_len, events, consumed, snapshot, ending } = append;
-        Self { expected_len, events: events.into_iter().map(fold).collect(), consumed, snapshot, ending }
+        let Append { expected_len, events, consumed, snapshot, lessons, ending } = append;
+        Self { expected_len, events: events.into_iter().map(fold).collect(), consumed, snapshot, lessons, ending }
     }
 }
 
@@ -46,6 +47,9 @@ pub(crate) fn append(tables: &mut dyn Tables, lease: &Lease, new: &Prepared) -> 
     }
     if let Some(snapshot) = &new.snapshot {
         tables.set_snapshot(row.key, snapshot)?;
+    }
+    for lesson in &new.lessons {
+        tables.set_lesson(lesson, row.state.updated_ms)?;
     }
     if let Some(Ending { status, at_ms }) = &new.ending {
         row.state.status = Some(status.clone());

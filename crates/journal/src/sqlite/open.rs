@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::BUSY;
 use super::file::{self, Identity};
-use super::schema::{APPLICATION, TABLES, VERSION};
+use super::schema::{APPLICATION, LESSONS, TABLES, VERSION};
 use crate::error::storage::{Failure, Stored};
 use crate::{Durability, OpenError, StorageError};
 
@@ -33,7 +33,7 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<Opened, OpenEr
     let fail = |failure| OpenError::from(StorageError::new(&path, failure));
     let mut connection = connect(&path).map_err(fail)?;
     match kind_now(&connection) {
-        Ok(Kind::New | Kind::Journal) => {}
+        Ok(Kind::New | Kind::Journal(_)) => {}
         Ok(Kind::Newer(found)) => return Err(OpenError::Newer { path, found, known: VERSION }),
         Ok(Kind::Foreign) => return Err(OpenError::NotAJournal { path }),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
@@ -59,7 +59,8 @@ pub(crate) fn connect(path: &Path) -> Stored<Connection> {
 
 enum Kind {
     New,
-    Journal,
+    /// Of this version, or an older one.
+    Journal(u32),
     Newer(u32),
     Foreign,
 }
@@ -78,7 +79,7 @@ fn kind(connection: &Connection) -> rusqlite::Result<Kind> {
     let tables: u32 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(match (application, version, tables) {
         (0, 0, 0) => Kind::New,
-        (APPLICATION, 1..=VERSION, _) => Kind::Journal,
+        (APPLICATION, known @ 1..=VERSION, _) => Kind::Journal(known),
         (APPLICATION, newer, _) => Kind::Newer(newer),
         _ => Kind::Foreign,
     })
@@ -117,9 +118,13 @@ fn prepare_writer(connection: &mut Connection, durability: Durability) -> rusqli
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have made the tables since we looked.
-    if matches!(kind(&transaction)?, Kind::New) {
+    let kind = kind(&transaction)?;
+    if matches!(kind, Kind::New) {
         transaction.execute_batch(TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
+    }
+    if matches!(kind, Kind::New | Kind::Journal(1)) {
+        transaction.execute_batch(LESSONS)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
     }
     transaction.commit()

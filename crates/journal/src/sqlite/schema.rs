@@ -4,8 +4,22 @@
 pub(crate) const APPLICATION: u32 = 0x524b_4a31;
 
 /// The version of the tables below. A change of them needs a new one, and a step that brings old files to it.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
+/// What brings a file of version 1 to 2.
+pub(crate) const LESSONS: &str = "
+CREATE TABLE lessons (
+    producer   TEXT    NOT NULL,
+    consumer   TEXT    NOT NULL,
+    parameter  TEXT    NOT NULL,
+    expression TEXT    NOT NULL,
+    at_ms      INTEGER NOT NULL,
+    PRIMARY KEY (producer, consumer, parameter)
+) STRICT, WITHOUT ROWID;
+";
+
+/// The tables of version 1.
+///
 /// `events` and `due` are clustered by run: a run is read as a whole, and an append touches one page of each.
 pub(crate) const TABLES: &str = "
 CREATE TABLE runs (

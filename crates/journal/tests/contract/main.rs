@@ -10,5 +10,6 @@ mod inboxes;
 mod kit;
 mod laws;
 mod leases;
+mod lessons;
 mod snapshots;
 mod views;

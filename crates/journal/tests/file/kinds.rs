@@ -18,9 +18,22 @@ fn a_newer_journal_is_left_to_a_newer_reknit() {
     drop(open(&path));
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     insta::assert_snapshot!(anywhere(&report(&refusal(&path)), directory.path()), @"
-    the journal `DIR/journal.db` has version 99; this Reknit knows versions up to 1
+    the journal `DIR/journal.db` has version 99; this Reknit knows versions up to 2
     hint: update Reknit, or choose another place for the journal
     ");
+}
+
+#[tokio::test]
+async fn a_journal_of_an_older_version_is_brought_up_to_date() {
+    let (_directory, path) = place();
+    drop(open(&path));
+    let file = Connection::open(&path).unwrap();
+    file.execute_batch("DROP TABLE lessons").unwrap();
+    file.pragma_update(None, "user_version", 1).unwrap();
+    drop(file);
+    assert_eq!(open(&path).lessons(1).await.unwrap(), []);
+    let version = |row: &rusqlite::Row<'_>| row.get::<_, u32>(0);
+    assert_eq!(Connection::open(&path).unwrap().pragma_query_value(None, "user_version", version).unwrap(), 2);
 }
 
 #[test]

@@ -84,6 +84,7 @@ pub(super) struct Resend {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Mending {
     pub(super) resolution: Option<bool>,
+    pub(super) learn: Option<bool>,
     pub(super) facts: Option<Count>,
     pub(super) feedback: Option<Count>,
     pub(super) context: Option<Count>,

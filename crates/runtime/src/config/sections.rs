@@ -1,6 +1,6 @@
 //! What a configuration means. The only place where its defaults and limits live.
 
-use reknit_engine::{IndependentSteps, People, Policy, Resolution, Synthesis, Undeclared};
+use reknit_engine::{IndependentSteps, Learning, People, Policy, Resolution, Synthesis, Undeclared};
 use reknit_journal::Durability;
 use reknit_protocol::{Effect, Value};
 use reknit_tools::Address;
@@ -110,6 +110,7 @@ fn mending(policy: &mut Policy, raw: &raw::Mending) -> Result<(), Problem> {
     set(&mut mending.context, raw.context.map(|count| count.0));
     set(&mut mending.context_statuses, raw.context_statuses.as_deref().map(statuses).transpose()?);
     set(&mut mending.resolution, raw.resolution.map(|on| if on { Resolution::Once } else { Resolution::Off }));
+    set(&mut mending.learning, raw.learn.map(|on| if on { Learning::On } else { Learning::Off }));
     let independent = |on| if on { IndependentSteps::Mended } else { IndependentSteps::Left };
     set(&mut mending.independent_steps, raw.independent_steps.map(independent));
     Ok(())

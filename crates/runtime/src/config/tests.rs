@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reknit_dialogue::{OnAuthError, Policy as RotationPolicy, Rules};
-use reknit_engine::{People, Policy, Synthesis, Undeclared};
+use reknit_engine::{Learning, People, Policy, Resolution, Synthesis, Undeclared};
 use reknit_models::{FormatSupport, Provider, Streaming};
 use reknit_protocol::Effect;
 use secrecy::ExposeSecret;
@@ -41,7 +41,7 @@ fn every_section_is_understood() {
         tools = [{ name = "weather-tool", url = "http://127.0.0.1:8085/v1" }]
         limits = { tool-calls = 7, model-calls = 0, active-time = "2 min", calls-at-once = 3, call-time = "10s", drain-time = "0s", person-time = "1h", calls-in-all = 9, calls-per-tool = 2, calls-per-model = 4 }
         resend = { times = 1, first-wait = "10ms", longest-wait = "1s", ceiling = "5s" }
-        mending = { facts = 4, feedback = 1, context = 3, context-statuses = [422], resolution = false, independent-steps = false }
+        mending = { facts = 4, feedback = 1, context = 3, context-statuses = [422], resolution = false, learn = false, independent-steps = false }
         rotation = { policy = "prefer-primary", attempts = 5, on-auth-error = "skip", short-wait = "2s", longest-wait = "9s" }
         breaker = { calls = 4, percent = 75, window = "10s", rest = "20s", first-rest = "3s", longest-cool-down = "0s" }
         plan = { retries = 4 }
@@ -67,6 +67,7 @@ fn every_section_is_understood() {
     assert_eq!((policy.resend.max_ms, policy.resend.ceiling_ms), (1_000, 5_000));
     assert_eq!((policy.mending.facts, policy.mending.feedback, policy.mending.context), (4, 1, 3));
     assert_eq!(policy.mending.context_statuses, [422]);
+    assert_eq!((policy.mending.resolution, policy.mending.learning), (Resolution::Off, Learning::Off));
     let rotation = &policy.rotation;
     assert_eq!((rotation.policy, rotation.on_auth_error), (RotationPolicy::PreferPrimary, OnAuthError::Skip));
     assert_eq!((rotation.attempts, rotation.short_wait_ms, rotation.max_wait_ms), (5, 2_000, 9_000));

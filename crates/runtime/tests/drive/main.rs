@@ -8,6 +8,7 @@
 
 mod cancelling;
 mod gating;
+mod learning;
 mod leasing;
 mod panicking;
 mod restoring;

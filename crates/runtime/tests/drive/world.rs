@@ -66,6 +66,7 @@ impl World {
             targets: vec!["scripted".into()],
             policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),
             templates: Arc::new(Templates::default()),
+            mappings: Vec::new(),
             seed: 7,
             machine_version: MACHINE_VERSION,
         }

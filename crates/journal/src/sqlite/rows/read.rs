@@ -9,7 +9,7 @@ use super::{RUN, Rows, run_row};
 use crate::blob::{digest, unfold};
 use crate::error::storage::{Failure, Stored};
 use crate::tables::{RunKey, RunRow, Views};
-use crate::{Due, Letter, Record, RunFilter, Signal, SignalId, Snapshot, Which};
+use crate::{Due, Lesson, Letter, Record, RunFilter, Signal, SignalId, Snapshot, Which};
 
 impl Rows<'_> {
     fn all<T>(&self, sql: &str, params: impl Params, read: impl Fn(&Row<'_>) -> rusqlite::Result<T>) -> Stored<Vec<T>> {
@@ -115,5 +115,14 @@ impl Views for Rows<'_> {
             Ok(Snapshot { len: row.get(0)?, machine_version: row.get(1)?, body: row.get(2)? })
         });
         Ok(snapshot.optional()?)
+    }
+
+    fn lessons(&self, limit: u32) -> Stored<Vec<Lesson>> {
+        let sql = "SELECT producer, consumer, parameter, expression FROM lessons
+            ORDER BY at_ms DESC, producer, consumer, parameter LIMIT ?1";
+        self.all(sql, [limit], |row| {
+            let (producer, consumer) = (row.get(0)?, row.get(1)?);
+            Ok(Lesson { producer, consumer, parameter: row.get(2)?, expression: row.get(3)? })
+        })
     }
 }

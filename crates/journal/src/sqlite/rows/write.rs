@@ -7,7 +7,7 @@ use super::Rows;
 use crate::blob::Folded;
 use crate::error::storage::{Failure, Stored};
 use crate::tables::{RunKey, RunState, Tables};
-use crate::{Claim, Holder, Signal, SignalId, Snapshot};
+use crate::{Claim, Holder, Lesson, Signal, SignalId, Snapshot};
 
 impl Rows<'_> {
     /// How many rows changed.
@@ -96,6 +96,15 @@ impl Tables for Rows<'_> {
         self.change(
             "INSERT OR REPLACE INTO snapshots (run, len, machine_version, body) VALUES (?1, ?2, ?3, ?4)",
             params![key.0, snapshot.len, snapshot.machine_version, snapshot.body],
+        )?;
+        Ok(())
+    }
+
+    fn set_lesson(&mut self, lesson: &Lesson, at_ms: i64) -> Stored<()> {
+        let Lesson { producer, consumer, parameter, expression } = lesson;
+        self.change(
+            "INSERT OR REPLACE INTO lessons (producer, consumer, parameter, expression, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![producer, consumer, parameter, expression, at_ms],
         )?;
         Ok(())
     }
