@@ -17,7 +17,9 @@ use crate::mend::{Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_contex
 use crate::plan::Planned;
 use crate::templates::{TemplateError, render};
 
-const RESOLUTION_TOKENS: u32 = 500;
+const RESOLUTION_TOKENS: u32 = 400;
+/// For each value that is missing: an answer that is cut for want of room helps nobody.
+const VALUE_TOKENS: u32 = 100;
 const FEEDBACK_TOKENS: u32 = 500;
 const CONTEXT_TOKENS: u32 = 1_000;
 
@@ -29,9 +31,13 @@ impl Run {
     pub(super) fn ask_for_advice(&mut self, index: usize, fault: Fault, rung: Rung) {
         let plan = Arc::clone(&self.plan);
         let Some(planned) = plan.steps.get(index) else { return };
+        let missing = if rung == Rung::Resolution { self.missing(planned).len() } else { 0 };
+        let missing = u32::try_from(missing).unwrap_or(u32::MAX);
         let Some(step) = self.state.steps.get_mut(index) else { return };
         let (asked, tokens) = match rung {
-            Rung::Resolution => (step.resolution_asked, RESOLUTION_TOKENS),
+            Rung::Resolution => {
+                (step.resolution_asked, VALUE_TOKENS.saturating_mul(missing).saturating_add(RESOLUTION_TOKENS))
+            }
             Rung::Feedback => {
                 step.feedback += 1;
                 (step.feedback_asked, FEEDBACK_TOKENS)

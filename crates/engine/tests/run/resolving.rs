@@ -1,7 +1,7 @@
 //! Values that the plan does not give.
 
 use reknit_bind::{Finder, Mapping, Provenance};
-use reknit_engine::{Learning, Resolution, Started};
+use reknit_engine::{Effect, Learning, Resolution, Started};
 use reknit_protocol::{Object, Step, Value};
 
 use crate::world::{Play, plan, policy, started, step};
@@ -118,4 +118,20 @@ fn a_value_that_was_corrected_afterwards_teaches_nothing() {
     play.answer_model("convert/feedback/1", r#"{"should_retry": true, "suggested_changes": {"amount": 468}}"#);
     play.answer_tool("convert/call/2", 200, "{}");
     assert_eq!(play.run.learned(), []);
+}
+
+#[test]
+fn the_answer_has_room_for_every_missing_value() {
+    let room = |parameters: &str| {
+        let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", parameters)]);
+        play.answer_tool("a/call/1", 200, "{}");
+        let asked = play.run.pending().into_iter().find_map(|effect| match effect {
+            Effect::AskModel(ask) => Some(ask.request.max_tokens),
+            _ => None,
+        });
+        asked.expect("a model is asked")
+    };
+    let many: Vec<String> = (0..20).map(|n| format!(r#""p{n}": "{{{{a.x{n}}}}}""#)).collect();
+    assert_eq!(room(r#"{"p": "{{a.x}}"}"#), 500);
+    assert_eq!(room(&format!("{{{}}}", many.join(","))), 2_400);
 }
