@@ -65,3 +65,13 @@ fn many_texts_taken_for_numbers_are_counted() {
     assert_eq!(evaluated.changes.len(), 51);
     assert_eq!(evaluated.changes[50].after, "30 more");
 }
+
+#[test]
+fn a_large_value_that_went_into_a_calculation_is_kept_in_outline() {
+    let numbers = (0..5_000).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    let results = Results::new(&format!(r#"{{"a": {{"list": [{numbers}], "price": 468.285}}}}"#));
+    let evaluated = crate::kit::evaluate("sum(a.list) + a.price", &results).expect("it has a value");
+    assert!(evaluated.inputs[0].value.to_string().len() < 2_100);
+    assert!(evaluated.inputs[0].value.to_string().ends_with("more items\"]"), "{}", evaluated.inputs[0].value);
+    assert_eq!(evaluated.inputs[1].value, json("468.285"));
+}

@@ -85,3 +85,32 @@ fn only_the_named_steps_are_wired_from_and_only_if_they_are_done() {
     `lon`: not in the plan, and in no result
     ");
 }
+
+#[test]
+fn typical_answers_are_wired_to_typical_parameters() {
+    for (case, parameter, kind, result, expected) in [
+        ("the same name", "city", "string", r#"{"city": "Tokyo"}"#, Some(r#""Tokyo""#)),
+        ("another case", "userId", "string", r#"{"USERID": "u1"}"#, Some(r#""u1""#)),
+        ("a number as text", "lat", "number", r#"{"lat": "35.6897"}"#, Some("35.6897")),
+        ("inside of data", "lat", "number", r#"{"success": true, "data": {"lat": 35.6897}}"#, Some("35.6897")),
+        ("inside of response", "lat", "number", r#"{"response": {"lat": 35.6897}}"#, Some("35.6897")),
+        ("a currency", "currency", "string", r#"{"country": "KR", "currency": "KRW"}"#, Some(r#""KRW""#)),
+        ("one for yes", "verbose", "boolean", r#"{"verbose": "1"}"#, Some("true")),
+        // A name that only means the same is no match: that is for somebody who understands it.
+        ("a longer name", "lat", "number", r#"{"latitude": 35.6897}"#, None),
+        ("part of a name", "city", "string", r#"{"city_name": "Tokyo"}"#, None),
+        ("a code and a name", "country", "string", r#"{"country": {"code": "JP", "name": "Japan"}}"#, None),
+        ("a loss", "days", "integer", r#"{"days": 42.7}"#, None),
+        ("null", "city", "string", r#"{"city": null}"#, None),
+    ] {
+        let under = schema(&format!(
+            r#"{{"required": ["{parameter}"], "properties": {{"{parameter}": {{"type": "{kind}"}}}}}}"#
+        ));
+        let results = Results::new(&format!(r#"{{"a": {result}}}"#));
+        let wired = match bound_to("{}", &results, Some(&under)) {
+            reknit_bind::Binding::Bound(bound) => bound.parameters.get(parameter).map(ToString::to_string),
+            _ => None,
+        };
+        assert_eq!(wired.as_deref(), expected, "case: {case}");
+    }
+}

@@ -18,7 +18,7 @@ fn a_model_that_looks_for_a_value_sees_the_results_in_bounds_and_marked_as_data(
     play.answer_tool("quote/call/1", 200, r#"{"current_amount": 468.285}"#);
     let prompt = play.prompt("convert/resolution/1");
     assert!(prompt.len() < 30_000, "{} bytes", prompt.len());
-    assert_eq!(prompt.matches("</data>\n").count(), 1, "{prompt}");
+    assert_eq!(prompt.matches("</data>").count(), 2, "once in the rules and once at the end of the data: {prompt}");
     assert!(prompt.contains(r#""current_amount": 468.285"#), "{prompt}");
     assert!(prompt.contains("letters in all)"), "{prompt}");
     assert!(prompt.contains("- `amount`: `quote.price`: no such field (has: current_amount)"), "{prompt}");
@@ -134,4 +134,30 @@ fn the_answer_has_room_for_every_missing_value() {
     let many: Vec<String> = (0..20).map(|n| format!(r#""p{n}": "{{{{a.x{n}}}}}""#)).collect();
     assert_eq!(room(r#"{"p": "{{a.x}}"}"#), 500);
     assert_eq!(room(&format!("{{{}}}", many.join(","))), 2_400);
+}
+
+#[test]
+fn a_model_is_asked_only_for_required_values_that_code_cannot_find() {
+    for (case, plan, result, due) in [
+        ("everything is wired", "{}", r#"{"amount": 5, "to": "KRW"}"#, "convert/call/1"),
+        ("only an optional one is missing", "{}", r#"{"amount": 5}"#, "convert/call/1"),
+        ("a number as text is wired", "{}", r#"{"data": {"AMOUNT": "5.50"}}"#, "convert/call/1"),
+        ("the plan gives it", r#"{"amount": 7}"#, r#"{"price": 5}"#, "convert/call/1"),
+        ("a required one is missing", "{}", r#"{"price": 5}"#, "convert/resolution/1"),
+        ("an object is no number", "{}", r#"{"amount": {"value": 5}}"#, "convert/resolution/1"),
+        ("a reference leads nowhere", r#"{"amount": "{{quote.cost}}"}"#, r#"{"price": 5}"#, "convert/resolution/1"),
+    ] {
+        let convert = step("convert", "convert", plan).after("quote");
+        let mut play = Play::of_steps(vec![step("quote", "read", "{}"), convert]);
+        play.answer_tool("quote/call/1", 200, result);
+        assert_eq!(play.due(), [due], "case: {case}");
+    }
+}
+
+#[test]
+fn without_a_model_what_is_missing_is_said() {
+    let mut play = Play::begin(Started { targets: Vec::new(), ..started(Some(plan(steps())), policy()) });
+    play.answer_tool("quote/call/1", 200, r#"{"price": 5}"#);
+    let answer = play.run.answer().expect("it is over");
+    assert!(answer.text.contains("`amount`: not in the plan, and in no result"), "{}", answer.text);
 }
