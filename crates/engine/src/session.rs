@@ -41,6 +41,7 @@ mod sorting;
 mod started;
 mod state;
 mod stopping;
+mod telemetry;
 mod toolbox;
 mod view;
 mod words;
@@ -58,6 +59,7 @@ pub use record::{
 };
 pub use report::{REPORT_ALIAS, REPORT_TOOL, Report, ReportSource, ReportStatus, SyntheticReason};
 pub use started::{ReportFormat, ReportRules, SessionRules, SessionStarted};
+pub use telemetry::{LogLine, Metric, MetricKind, Severity};
 pub use view::{Doing, SessionView};
 pub use words::Words;
 

@@ -13,4 +13,5 @@ mod calls;
 mod laws;
 mod reports;
 mod stopping;
+mod telemetry;
 mod world;

@@ -12,5 +12,6 @@ mod learning;
 mod leasing;
 mod panicking;
 mod restoring;
+mod sessions;
 mod story;
 mod world;

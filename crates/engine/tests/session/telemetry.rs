@@ -1,0 +1,124 @@
+//! Logs and metrics follow from the records alone, under the names that dashboards know.
+
+use reknit_dialogue::ErrorClass;
+use reknit_engine::Record;
+
+use crate::world::{Play, calling, limited, reporting, saying, with_rules};
+
+fn log(play: &Play) -> String {
+    let lines = play.session.records().iter().flat_map(Record::log_lines);
+    lines
+        .map(|line| format!("{} {} {}", line.severity.as_str(), line.source, line.message))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn metrics(play: &Play) -> Vec<String> {
+    let metrics = play.session.records().iter().flat_map(Record::metrics);
+    let label = |(name, value): &(&str, &str)| format!("{name}={value:?}");
+    metrics
+        .map(|metric| {
+            let labels: Vec<String> = metric.labels.iter().map(label).collect();
+            format!("{}{{{}}} {}", metric.name, labels.join(","), metric.value)
+        })
+        .collect()
+}
+
+fn story() -> Play {
+    let mut play = Play::begin(with_rules(|rules| rules.max_turns = 4));
+    play.fail(limited(Some(3_000)));
+    play.fail(limited(None));
+    play.wake();
+    play.answer(calling(&[("shop__look_up", "{{{"), ("shop__look_up", "{}")]));
+    play.reply_all("{}");
+    play.answer(saying("words"));
+    play.answer(calling(&[("agent__final_report", "{}")]));
+    play.good_turn();
+    play.answer(reporting("done"));
+    play
+}
+
+#[test]
+fn the_log_speaks_in_words_that_people_know() {
+    insta::assert_snapshot!(log(&story()), @r#"
+    VRB agent:orchestrator Attempt 1.1 on a: rate_limit, 0 ms
+    WRN agent:retry rate limited: slow down; asks to wait 3 s
+    VRB agent:orchestrator Attempt 1.2 on b: rate_limit, 0 ms
+    WRN agent:retry rate limited: slow down
+    WRN agent:retry All providers rate-limited: waited 3000 ms
+    WRN agent:retry Invalid tool call dropped due to malformed payload: shop__look_up
+    VRB agent:orchestrator Attempt 1.3 on a: tool_calls, 0 ms, tokens in=10 out=5
+    VRB agent:orchestrator Turn 1 ended: tool_calls, 3 attempts, 3000 ms
+    VRB agent:orchestrator Attempt 2.1 on a: text_only, 0 ms, tokens in=10 out=5
+    WRN agent:retry Synthetic retry: assistant returned content without tool calls
+    WRN agent:orchestrator maxTurns 4 -> 3 in turn 2 (reason=incomplete_final_report)
+    VRB agent:orchestrator Attempt 2.2 on b: final_report_rejected, 0 ms, tokens in=10 out=5
+    WRN agent:retry Synthetic retry: final_report_rejected: invalid response: the final report cannot be accepted
+    VRB agent:orchestrator Attempt 2.3 on a: tool_calls, 0 ms, tokens in=10 out=5
+    VRB agent:orchestrator Turn 2 ended: tool_calls, 3 attempts, 0 ms
+    WRN agent:orchestrator Final turn detected: restricting tools to `agent__final_report` in turn 3 (reason=max_turns)
+    VRB agent:orchestrator Attempt 3.1 on a: final_report, 0 ms, tokens in=10 out=5
+    VRB agent:orchestrator Turn 3 ended: final_report, 1 attempts, 0 ms
+    FIN agent:final-report-accepted Final report accepted in turn 3 (source=tool-call)
+    "#);
+    let mut failed = Play::new();
+    failed.fail_with(ErrorClass::AuthError);
+    insta::assert_snapshot!(log(&failed), @r#"
+    VRB agent:orchestrator Attempt 1.1 on a: auth_error, 0 ms
+    ERR agent:retry not allowed: it failed
+    VRB agent:orchestrator Turn 1 ended: failed, 1 attempts, 0 ms
+    ERR agent:failure-report Synthesized a failure report (reason=auth_error)
+    FIN agent:final-report-accepted Final report accepted in turn 1 (source=synthetic)
+    "#);
+}
+
+#[test]
+fn the_metrics_have_their_names_and_closed_labels() {
+    insta::assert_snapshot!(metrics(&story()).join("\n"), @r#"
+    ai_agent_llm_requests_total{status="rate_limit"} 1
+    ai_agent_llm_retries_total{} 0
+    ai_agent_llm_latency_ms{status="rate_limit"} 0
+    ai_agent_llm_requests_total{status="rate_limit"} 1
+    ai_agent_llm_retries_total{} 1
+    ai_agent_llm_latency_ms{status="rate_limit"} 0
+    ai_agent_llm_backoff_ms{} 3000
+    ai_agent_tool_calls_dropped_total{reason="malformed"} 1
+    ai_agent_llm_requests_total{status="tool_calls"} 1
+    ai_agent_llm_retries_total{} 1
+    ai_agent_llm_latency_ms{status="tool_calls"} 0
+    ai_agent_turn_attempts{status="tool_calls"} 3
+    ai_agent_turn_ms{status="tool_calls"} 3000
+    ai_agent_llm_requests_total{status="text_only"} 1
+    ai_agent_llm_retries_total{} 0
+    ai_agent_llm_latency_ms{status="text_only"} 0
+    ai_agent_retry_collapse_total{reason="incomplete_final_report"} 1
+    ai_agent_llm_requests_total{status="final_report_rejected"} 1
+    ai_agent_llm_retries_total{} 1
+    ai_agent_llm_latency_ms{status="final_report_rejected"} 0
+    ai_agent_llm_requests_total{status="tool_calls"} 1
+    ai_agent_llm_retries_total{} 1
+    ai_agent_llm_latency_ms{status="tool_calls"} 0
+    ai_agent_turn_attempts{status="tool_calls"} 3
+    ai_agent_turn_ms{status="tool_calls"} 0
+    ai_agent_llm_requests_total{status="final_report"} 1
+    ai_agent_llm_retries_total{} 0
+    ai_agent_llm_latency_ms{status="final_report"} 0
+    ai_agent_turn_attempts{status="final_report"} 1
+    ai_agent_turn_ms{status="final_report"} 0
+    ai_agent_final_report_total{source="tool-call",status="success",forced_final_reason="max_turns",synthetic_reason="none"} 1
+    ai_agent_final_report_attempts_total{} 2
+    ai_agent_final_report_turns{source="tool-call",status="success",forced_final_reason="max_turns",synthetic_reason="none"} 3
+    "#);
+}
+
+#[test]
+fn a_retry_is_counted_once() {
+    let mut play = Play::new();
+    play.answer(saying("words"));
+    play.answer(saying("words"));
+    play.answer(reporting("done"));
+    let retries = play.session.records().iter().flat_map(Record::metrics);
+    let retries: u64 =
+        retries.filter(|metric| metric.name == "ai_agent_llm_retries_total").map(|metric| metric.value).sum();
+    assert_eq!(retries, 2, "three attempts are two retries");
+}
