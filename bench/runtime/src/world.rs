@@ -92,6 +92,7 @@ impl World {
             run: format!("run-{}", self.runs.fetch_add(1, Ordering::Relaxed)).as_str().into(),
             request: plan.original_request.clone(),
             plan: Some(plan.clone()),
+            inputs: Object::new(),
             catalogue: Arc::clone(&self.catalogue),
             targets: Vec::new(),
             policy: Arc::clone(&self.policy),

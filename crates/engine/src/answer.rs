@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use reknit_protocol::{AgentName, CapabilityName, StepId, Value, exact};
+use reknit_protocol::{AgentName, CapabilityName, Object, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
@@ -63,8 +63,23 @@ pub struct Answer {
     pub doubts: Vec<String>,
     /// What became of each step, in the order of the plan.
     pub steps: Vec<StepReport>,
+    /// What the plan gives, by name.
+    #[serde(with = "exact", default, skip_serializing_if = "Object::is_empty")]
+    pub outputs: Object,
+    /// What the plan should give and cannot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_outputs: Vec<MissingOutput>,
     /// What it cost.
     pub spent: Spent,
+}
+
+/// An output that has no value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissingOutput {
+    /// Its name.
+    pub name: String,
+    /// Why not, in words.
+    pub reason: String,
 }
 
 /// Who wrote the text of an answer.

@@ -1,6 +1,9 @@
 //! What tools there are: a snapshot that a run keeps to its end.
 
+mod listing;
 mod search;
+
+pub use listing::ListingError;
 
 use std::sync::{Arc, OnceLock};
 

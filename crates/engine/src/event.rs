@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::Mapping;
 use reknit_dialogue::{Answer as ModelAnswer, Failure as ModelFailure, TargetName};
-use reknit_protocol::{Plan, RunId, exact};
+use reknit_protocol::{Object, Plan, RunId, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::reply::{ToolReply, TransportFailure};
@@ -179,6 +179,9 @@ pub struct Started {
     /// The plan, if somebody wrote one; otherwise a model makes it.
     #[serde(with = "exact::option")]
     pub plan: Option<Plan>,
+    /// What the plan is given, by the names of its inputs; for the rest their defaults count.
+    #[serde(with = "exact", default)]
+    pub inputs: Object,
     /// What tools there are.
     pub catalogue: Arc<Catalogue>,
     /// The models that may be asked, the preferred one first.

@@ -35,16 +35,19 @@ mod session;
 mod synthesis;
 mod templates;
 
-pub use answer::{Answer, Outcome, Status, StepReport, Writer};
+pub use answer::{Answer, MissingOutput, Outcome, Status, StepReport, Writer};
 pub use budget::{Exhausted, Spent};
-pub use catalogue::{Catalogue, Entry, Tool};
+pub use catalogue::{Catalogue, Entry, ListingError, Tool};
 pub use effect::{AskModel, AskPerson, CallTool, Effect, EffectId, Question};
 pub use event::{Decision, Event, MACHINE_VERSION, Started, What};
 pub use fault::{Fate, Fault, Origin, Verdict, judge_failure, judge_reply};
 pub use machine::{Ending, Machine};
 pub use mend::facts::{Fact, Field, Says, TypeName, facts};
 pub use mend::{Mend, MendEffect, Rung};
-pub use plan::{Checked, PlanError, PlanProblem, Planned, ProblemCode, check, correct_names, read_plan};
+pub use plan::{
+    Author, Checked, FileProblem, NameFix, Named, PlanError, PlanPlace, PlanProblem, Planned, ProblemCode, check,
+    check_structure, correct_names, read_plan, read_plan_file, settle_inputs,
+};
 pub use policy::{
     Effects, IndependentSteps, Learning, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared,
 };

@@ -1,27 +1,37 @@
 //! Plans: read from a model's words, checked against the catalogue, made ready to run.
 
 mod check;
+mod file;
+mod hint;
+mod inputs;
 mod names;
 mod problem;
 mod read;
 
-pub use check::check;
-pub use names::correct_names;
-pub use problem::{PlanProblem, ProblemCode};
+pub use check::{Author, check, check_structure};
+pub use file::{FileProblem, read_plan_file};
+pub use inputs::settle_inputs;
+pub use names::{NameFix, Named, correct_names};
+pub use problem::{PlanPlace, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};
 
 use std::sync::Arc;
 
-use reknit_bind::Parameters;
+use reknit_bind::{Expression, Parameters};
 use reknit_protocol::{AgentName, CapabilityName, Effect as Class, StepId};
 use reknit_salvage::Schema;
 
 /// A plan that may run: every name is known, every reference leads to an earlier step.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Checked {
     /// The steps, in the order of the plan.
     pub steps: Vec<Planned>,
+    /// What the plan gives, by name.
+    pub outputs: Vec<(String, Expression)>,
 }
+
+/// What templates and expressions call the inputs of the plan.
+pub(crate) const INPUTS: &str = "inputs";
 
 /// One step of a checked plan.
 #[derive(Debug, Clone)]

@@ -29,12 +29,14 @@ pub use view::{Progress, Shown, StepState, StepView};
 
 use std::sync::Arc;
 
+use reknit_protocol::{Plan, Value};
+
 use crate::answer::Answer;
 use crate::budget::{Exhausted, Spent};
 use crate::catalogue::Catalogue;
 use crate::effect::Effect;
 use crate::event::{Event, MACHINE_VERSION, Started, What};
-use crate::plan::{Checked, check};
+use crate::plan::{Author, Checked, PlanProblem, check, settle_inputs};
 use crate::policy::Policy;
 use state::{Phase, Stage, State, Stop};
 
@@ -44,6 +46,8 @@ pub struct Run {
     started: Arc<Started>,
     /// Follows from the plan in the state: parsed once, never written.
     plan: Arc<Checked>,
+    /// What the plan was given; none if it asks for nothing.
+    inputs: Option<Value>,
     state: State,
 }
 
@@ -80,9 +84,9 @@ impl Run {
         if started.machine_version != MACHINE_VERSION {
             return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
         }
-        let mut run = Self { started, plan: Arc::new(Checked { steps: Vec::new() }), state: State::new(event.at_ms) };
+        let mut run = Self { started, plan: Arc::default(), inputs: None, state: State::new(event.at_ms) };
         match run.started.plan.clone() {
-            Some(plan) => run.take_plan(plan),
+            Some(plan) => run.take_given_plan(plan),
             None => run.begin_planning(),
         }
         run.settle();
@@ -152,15 +156,15 @@ impl Run {
         if started.machine_version != MACHINE_VERSION {
             return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
         }
-        let checked = match &state.plan {
+        let mut run = Self { started: Arc::new(started), plan: Arc::default(), inputs: None, state };
+        if let Some(plan) = run.state.plan.clone() {
             // It was checked before it was taken: a plan that fails now is not the plan of this run.
-            Some(plan) => check(plan, &started.catalogue).map_err(|problems| {
+            run.prepare(&plan).map_err(|problems| {
                 let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 ApplyError::Snapshot(problems.join("; "))
-            })?,
-            None => Checked { steps: Vec::new() },
-        };
-        Ok(Self { started: Arc::new(started), plan: Arc::new(checked), state })
+            })?;
+        }
+        Ok(run)
     }
 
     /// How it began.
@@ -252,6 +256,22 @@ impl Run {
             format!("{outcome} <- {}", attempt.parameters)
         };
         attempts.unwrap_or_default().iter().map(words).collect()
+    }
+
+    /// Makes what follows from a plan and is never written, or tells all that is wrong with it.
+    fn prepare(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
+        // A plan that the run began with is a person's; any other is a model's.
+        let author = if self.started.plan.is_some() { Author::Person } else { Author::Model };
+        let checked = check(plan, self.catalogue(), author);
+        let inputs = settle_inputs(plan, &self.started.inputs);
+        match (checked, inputs) {
+            (Ok(checked), Ok(inputs)) => {
+                self.plan = Arc::new(checked);
+                self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
+                Ok(())
+            }
+            (checked, inputs) => Err(checked.err().into_iter().chain(inputs.err()).flatten().collect()),
+        }
     }
 
     fn policy(&self) -> &Policy {

@@ -216,6 +216,7 @@ impl Known {
                 run: started.run.clone(),
                 request: started.input.clone(),
                 plan: None,
+                inputs: reknit_protocol::Object::new(),
                 catalogue: Arc::clone(&started.catalogue),
                 targets: started.targets.clone(),
                 policy: Arc::new(policy),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use reknit_protocol::{Object, Plan, ToolResponse, Value};
 
-use crate::answer::{Outcome, Status, StepReport};
+use crate::answer::{MissingOutput, Outcome, Status, StepReport};
 use crate::cut::cut;
 use crate::fault::Fate;
 use crate::mend::MendEffect;
@@ -14,8 +14,15 @@ use crate::mend::MendEffect;
 /// The most of one result that is shown, in bytes.
 const SHOWN: usize = 8_192;
 
+/// What a plan gives.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) outputs: Object,
+    pub(crate) missing: Vec<MissingOutput>,
+}
+
 /// Everything that was done, mended and left out, one line each.
-pub(crate) fn template_text(status: Status, steps: &[StepReport]) -> String {
+pub(crate) fn template_text(status: Status, steps: &[StepReport], given: &Given) -> String {
     let mut text = match status {
         Status::Complete => "Everything was done.".to_owned(),
         Status::Partial => "Some of it was done.".to_owned(),
@@ -24,9 +31,12 @@ pub(crate) fn template_text(status: Status, steps: &[StepReport]) -> String {
         Status::Cancelled => "The run was cancelled.".to_owned(),
         Status::BudgetExhausted => "A limit was reached before everything was done.".to_owned(),
     };
-    for (title, lines) in
-        [("Done", done_lines(steps)), ("Mended", mended_lines(steps)), ("Missing", missing_lines(steps))]
-    {
+    for (title, lines) in [
+        ("Outputs", output_lines(given)),
+        ("Done", done_lines(steps)),
+        ("Mended", mended_lines(steps)),
+        ("Missing", missing_lines(steps, given)),
+    ] {
         if !lines.is_empty() {
             // Writing to a string cannot fail.
             let _ = write!(text, "\n\n{title}:\n{}", lines.join("\n"));
@@ -36,19 +46,24 @@ pub(crate) fn template_text(status: Status, steps: &[StepReport]) -> String {
 }
 
 /// The results as a model sees them.
-pub(crate) fn results_text(steps: &[StepReport]) -> String {
-    let lines = done_lines(steps);
+pub(crate) fn results_text(steps: &[StepReport], given: &Given) -> String {
+    let lines = [done_lines(steps), output_lines(given)].concat();
     if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }
 }
 
 /// What is missing, as a model sees it; empty if nothing is.
-pub(crate) fn missing_text(steps: &[StepReport]) -> String {
-    missing_lines(steps).join("\n")
+pub(crate) fn missing_text(steps: &[StepReport], given: &Given) -> String {
+    missing_lines(steps, given).join("\n")
+}
+
+fn output_lines(given: &Given) -> Vec<String> {
+    given.outputs.iter().map(|(name, value)| format!("- {name}: {}", cut(value.to_string(), SHOWN))).collect()
 }
 
 /// The numbers that a model wrote into the answer and no result states; none, in words, if all are explained.
-pub(crate) fn unstated(text: &str, request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
-    let known = [request, &sent(plan), &results_text(steps), &missing_text(steps), &mended_text(steps)];
+pub(crate) fn unstated(text: &str, request: &str, plan: &Plan, steps: &[StepReport], given: &Given) -> Option<String> {
+    let (results, missing) = (results_text(steps, given), missing_text(steps, given));
+    let known = [request, &sent(plan), &results, &missing, &mended_text(steps)];
     let numbers = figures::unexplained(text, known, steps.len());
     (!numbers.is_empty()).then(|| format!("the answer says {}, which no result states", numbers.join(", ")))
 }
@@ -94,7 +109,7 @@ fn mended_lines(steps: &[StepReport]) -> Vec<String> {
     steps.iter().flat_map(lines).collect()
 }
 
-fn missing_lines(steps: &[StepReport]) -> Vec<String> {
+fn missing_lines(steps: &[StepReport], given: &Given) -> Vec<String> {
     let line = |step: &StepReport| match &step.outcome {
         Outcome::Done(_) => None,
         Outcome::Failed { reason, fate } => {
@@ -103,7 +118,8 @@ fn missing_lines(steps: &[StepReport]) -> Vec<String> {
         }
         Outcome::Skipped { reason } => Some(format!("- {} ({}): skipped: {reason}", step.step, step.capability)),
     };
-    steps.iter().filter_map(line).collect()
+    let outputs = given.missing.iter().map(|output| format!("- output {}: {}", output.name, output.reason));
+    steps.iter().filter_map(line).chain(outputs).collect()
 }
 
 fn shown(value: &Value) -> String {

@@ -45,7 +45,7 @@ pub use number::{Number, NumberError};
 pub use object::Object;
 pub use parse::{Found, MAX_DEPTH, ParseError, ParseProblem};
 pub use path::{Path, PointerError, Segment};
-pub use plan::{Mode, Plan, Step};
+pub use plan::{Input, Mode, Plan, Step};
 pub use retry_after::RetryAfter;
 pub use shape::{Actual, Extra, ShapeError};
 pub use tool::{Category, Retryable, ToolError, ToolResponse};

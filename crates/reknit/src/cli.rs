@@ -1,6 +1,9 @@
 //! What can be typed.
 
 mod eval;
+mod plan;
+
+pub(crate) use plan::PlanCommand;
 
 use std::path::PathBuf;
 
@@ -15,7 +18,8 @@ macro_rules! examples {
 Examples:
   reknit demo                           see a run break and be mended, without a key
   reknit ask \"weather in Seoul?\"        plan a request with a model and run it over your tools
-  reknit run plan.json                  run a plan that is written already
+  reknit run plan.yaml                  run a plan that is written already
+  reknit plan check plan.yaml           what is wrong with a plan, before anything runs
   reknit runs list                      what has run, and what can be resumed
   reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended"
     };
@@ -75,14 +79,20 @@ pub(crate) enum Command {
     /// Run a plan
     #[command(after_help = RUN_EXAMPLES)]
     Run {
-        /// The plan as JSON; standard input if it is `-`
+        /// The plan, as YAML, JSON or a model's words; standard input if it is `-`
         #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
         plan: PathBuf,
+        /// A value for an input of the plan, in place of its default
+        #[arg(long = "input", value_name = "NAME=VALUE")]
+        inputs: Vec<String>,
         #[command(flatten)]
         work: WorkArguments,
         #[command(flatten)]
         drive: DriveArguments,
     },
+    /// Look at plans
+    #[command(subcommand)]
+    Plan(PlanCommand),
     /// List, show, resume, cancel and decide runs
     #[command(subcommand)]
     Runs(RunsCommand),
@@ -202,6 +212,9 @@ pub(crate) enum RunsCommand {
 pub(crate) enum ToolsCommand {
     /// Ask each tool what it can do, and list what does not say what it does to the world
     Check {
+        /// Print what they can do as JSON, for `reknit plan check --tools`
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         work: WorkArguments,
     },
@@ -240,7 +253,7 @@ pub(crate) struct WorkArguments {
     pub(crate) files: JournalArguments,
 
     /// A tool, in addition to those of the configuration
-    #[arg(long = "tool", value_name = "NAME=URL")]
+    #[arg(long = "tool", id = "tool", value_name = "NAME=URL")]
     pub(crate) tools: Vec<String>,
 
     #[command(flatten)]
@@ -342,7 +355,7 @@ Examples:
 const RUN_EXAMPLES: &str = concat!(
     "\
 Examples:
-  reknit run plan.json
+  reknit run plan.yaml --input shares=200
   reknit run --tool weather=http://127.0.0.1:8085 --answer template plan.json
   cat plan.json | reknit run --json -
 ",

@@ -43,7 +43,9 @@ pub(crate) enum Failure {
     #[error("{what}")]
     Usage { what: String, hint: Option<String> },
     #[error("the plan cannot run")]
-    Plan { problems: Vec<String> },
+    Plan { problems: Vec<String>, hint: Option<String> },
+    #[error("there is something wrong with the plan in {input}")]
+    BadPlan { input: Input, problems: Vec<String>, hint: String },
     #[error("cannot open the journal")]
     Open(#[source] Box<OpenError>),
     #[error("cannot read the journal")]
@@ -113,6 +115,7 @@ impl Failure {
             | Self::Document { .. }
             | Self::Expression { .. }
             | Self::Plan { .. }
+            | Self::BadPlan { .. }
             | Self::Open(_)
             | Self::Journal(_)
             | Self::Send(_)

@@ -41,6 +41,7 @@
 //!     run: "run-1".into(),
 //!     request: "How large is a square of 12?".to_owned(),
 //!     plan: Some(Plan::new("plan-1", "How large is a square of 12?", vec![step])),
+//!     inputs: Object::new(),
 //!     catalogue: Arc::new(found.catalogue),
 //!     targets: Vec::new(),
 //!     policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),

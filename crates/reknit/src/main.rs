@@ -14,6 +14,8 @@ mod finish_report;
 mod input;
 mod jsonl;
 mod models;
+mod plan_check;
+mod plan_file;
 mod progress;
 mod ready;
 mod repair;
@@ -32,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command, ModelsCommand, ToolsCommand};
+use cli::{Cli, Command, ModelsCommand, PlanCommand, ToolsCommand};
 
 // A value is many small pieces of memory, and this hands them out and takes them back faster than the system does.
 #[global_allocator]
@@ -44,13 +46,16 @@ fn main() -> ExitCode {
         Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
         Command::Ask { request, work, drive } => work::block_on(start::ask(request, &work, &drive)),
-        Command::Run { plan, work, drive } => work::block_on(start::run(&plan, &work, &drive)),
+        Command::Run { plan, inputs, work, drive } => work::block_on(start::run(&plan, &inputs, &work, &drive)),
         Command::Runs(command) => work::block_on(runs::run(command)),
-        Command::Tools(ToolsCommand::Check { work }) => work::block_on(tools_check::run(&work)),
         Command::Models { command: None, models } => work::block_on(models::list(&models)),
         Command::Models { command: Some(ModelsCommand::Check { models }), .. } => {
             work::block_on(models::check(&models))
         }
+        Command::Plan(PlanCommand::Check { file, tools, json, work }) => {
+            work::block_on(plan_check::run(&file, tools.as_deref(), &work, json))
+        }
+        Command::Tools(ToolsCommand::Check { json, work }) => work::block_on(tools_check::run(&work, json)),
         Command::Demo { live, serve, work, drive } => work::block_on(demo::run(live, serve, &work, &drive)),
     };
     match done {

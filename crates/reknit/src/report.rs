@@ -33,7 +33,7 @@ pub(crate) fn report(failure: &Failure) -> impl fmt::Display {
 }
 
 fn causes(failure: &Failure) -> Vec<String> {
-    if let Failure::Plan { problems } = failure {
+    if let Failure::Plan { problems, .. } | Failure::BadPlan { problems, .. } = failure {
         return problems.clone();
     }
     if let Failure::Read { source, .. } = failure {
@@ -88,7 +88,8 @@ fn hint(failure: &Failure) -> Option<String> {
             Some(format!("see how it could be mended with `reknit repair --explain {path}`"))
         }
         Failure::Document { input, .. } => Some(document_hint(input)),
-        Failure::Usage { hint, .. } | Failure::Expression { hint, .. } => hint.clone(),
+        Failure::Usage { hint, .. } | Failure::Expression { hint, .. } | Failure::Plan { hint, .. } => hint.clone(),
+        Failure::BadPlan { hint, .. } => Some(hint.clone()),
         Failure::Open(error) => Some(error.hint()),
         Failure::Drive(error) => drive_hint(error),
         Failure::Send(error) => send_hint(error),
@@ -96,7 +97,6 @@ fn hint(failure: &Failure) -> Option<String> {
         | Failure::Schema { .. }
         | Failure::Write(_)
         | Failure::Config(_)
-        | Failure::Plan { .. }
         | Failure::Journal(_)
         | Failure::Start { .. } => None,
     }

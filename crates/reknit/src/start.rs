@@ -4,14 +4,15 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use reknit_engine::{MACHINE_VERSION, Started, check, read_plan};
-use reknit_protocol::{Plan, RunId};
+use reknit_engine::{Author, MACHINE_VERSION, PlanProblem, Started, check, correct_names, settle_inputs};
+use reknit_protocol::{Object, Plan, RunId, Value};
 use uuid::Uuid;
 
 use crate::cli::{DriveArguments, WorkArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::plan_file;
 use crate::work::Work;
 
 /// Plans a request with a model and runs it.
@@ -35,29 +36,47 @@ pub(crate) async fn ask(
 /// Runs a plan that is written already.
 pub(crate) async fn run(
     plan: &Path,
+    inputs: &[String],
     arguments: &WorkArguments,
     drive_as: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
-    let input = Input::new(Some(plan));
-    let text = input.read_text()?;
-    let plan = match read_plan(&text, "") {
-        Ok((plan, _)) => plan,
-        Err(error) => {
-            let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
-            return Err(Failure::Plan { problems: causes.map(ToString::to_string).collect() });
-        }
-    };
+    let plan = plan_file::load(&Input::new(Some(plan)))?.plan;
+    let inputs = given(&plan, inputs)?;
     let work = Work::new(arguments, drive_as).await?;
     refuse_nothing(&work)?;
-    if let Err(problems) = check(&plan, &work.catalogue) {
-        return Err(Failure::Plan { problems: problems.iter().map(ToString::to_string).collect() });
+    // The run puts names right by itself, and keeps a record of it; this only tells beforehand whether it can begin.
+    let mut corrected = plan.clone();
+    correct_names(&mut corrected, &work.catalogue);
+    let checked = check(&corrected, &work.catalogue, Author::Person).map(|_| ());
+    let settled = settle_inputs(&plan, &inputs).map(|_| ());
+    let problems: Vec<PlanProblem> = [checked, settled].into_iter().filter_map(Result::err).flatten().collect();
+    if !problems.is_empty() {
+        return Err(Failure::Plan { problems: plan_file::lines(&problems), hint: plan_file::input_hint(&problems) });
     }
     let request = match plan.original_request.as_str() {
         "" => plan.plan_id.to_string(),
         request => request.to_owned(),
     };
-    let started = started(&work, request, Some(plan));
+    let started = Started { inputs, ..started(&work, request, Some(plan)) };
     drive(&work, started, drive_as).await
+}
+
+/// What was typed for the inputs of a plan. A text is fitted to the type of its input; without one it may be JSON.
+fn given(plan: &Plan, typed: &[String]) -> Result<Object, Failure> {
+    let mut inputs = Object::new();
+    for text in typed {
+        let usage = |what| Failure::Usage { what, hint: Some("write `--input shares=100`".to_owned()) };
+        let (name, value) = text.split_once('=').ok_or_else(|| usage(format!("`--input {text}` has no `=`")))?;
+        let declared = plan.inputs.iter().find(|(input, _)| input == name).map(|(_, input)| input.schema());
+        let value = match declared.filter(Object::is_empty).and_then(|_| Value::parse(value).ok()) {
+            Some(json) => json,
+            None => value.into(),
+        };
+        if inputs.insert(name, value).is_some() {
+            return Err(usage(format!("`{name}` is given twice")));
+        }
+    }
+    Ok(inputs)
 }
 
 fn refuse_nothing(work: &Work) -> Result<(), Failure> {
@@ -80,6 +99,7 @@ pub(crate) fn started(work: &Work, request: String, plan: Option<Plan>) -> Start
         run: RunId::new(id.to_string()),
         request,
         plan,
+        inputs: Object::new(),
         catalogue: Arc::clone(&work.catalogue),
         targets: work.targets.clone(),
         policy: Arc::new(work.policy.clone()),

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::work::{addresses, config};
 
 /// Asks each tool and lists what it said. Ends with 1 if a tool cannot be used.
-pub(crate) async fn run(arguments: &WorkArguments) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(arguments: &WorkArguments, json: bool) -> Result<ExitCode, Failure> {
     let config = config(arguments.files.config.as_deref())?;
     let addresses = addresses(&config, arguments)?;
     if addresses.is_empty() {
@@ -23,9 +23,12 @@ pub(crate) async fn run(arguments: &WorkArguments) -> Result<ExitCode, Failure> 
     let client =
         Client::new().map_err(|source| Failure::Start { what: "the HTTP client", source: Box::new(source) })?;
     let found = client.discover(&addresses).await;
-    let mut out = io::stdout().lock();
     let mut undeclared = 0;
-    for tool in &found.catalogue.tools {
+    let mut out = io::stdout().lock();
+    if json {
+        writeln!(out, "{}", found.catalogue.to_value()).map_err(Failure::Write)?;
+    }
+    for tool in found.catalogue.tools.iter().filter(|_| !json) {
         writeln!(out, "{}", tool.name).map_err(Failure::Write)?;
         for entry in &tool.capabilities {
             let (agent, name) = (tool.name.as_str(), entry.capability.name.as_str());

@@ -187,9 +187,14 @@ async fn discover(addresses: &[Address]) -> Result<(Catalogue, Tools), Failure> 
     let client =
         Client::new().map_err(|source| Failure::Start { what: "the HTTP client", source: Box::new(source) })?;
     let found = client.discover(addresses).await;
-    for problem in &found.problems {
+    warn(&found.problems);
+    Ok((found.catalogue, found.tools))
+}
+
+/// Says what is wrong with tools.
+pub(crate) fn warn(problems: &[reknit_tools::Problem]) {
+    for problem in problems {
         // Who cannot be told reads the same in what becomes of the run.
         let _ = writeln!(std::io::stderr(), "warning: {problem}");
     }
-    Ok((found.catalogue, found.tools))
 }

@@ -69,6 +69,14 @@ fn the_commands_of_the_readme_print_what_it_shows() {
 }
 
 #[test]
+fn the_plan_in_the_readme_has_no_problem() {
+    let page = readme();
+    let plan = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a plan is shown");
+    let printed = run(&format!("reknit plan check --json - <<'END'\n{plan}\nEND\n"));
+    assert!(printed.starts_with(r#"{"ok":true,"checked":"structure","steps":2,"#), "{printed}");
+}
+
+#[test]
 fn the_readme_is_short() {
     let lines = readme().lines().count();
     assert!(lines < 200, "README.md has {lines} lines");

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use reknit_bind::{Bound, Corrected, correct, project};
 use reknit_dialogue::{Format, Message, Purpose, Request};
-use reknit_protocol::{Effect as Class, Object, StepId, Value};
+use reknit_protocol::{Effect as Class, Object, Value};
 
 use super::Run;
 use super::resolving::{missing_text, wanted};
-use super::sources::{Results, fenced};
+use super::sources::fenced;
 use super::state::{Stage, StepRun};
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
@@ -104,7 +104,7 @@ impl Run {
             ];
             return render(&self.started.templates.feedback, &[&common[..], &own[..]].concat());
         }
-        let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
+        let results = self.results(Some(planned));
         let (sources, attempts) = (results.shown(&wanted), fenced(&attempts_text(step, &wanted)));
         let missing = missing_text(&missing);
         let known =
@@ -239,10 +239,15 @@ impl Run {
     /// The parameters after a correction, or why it is refused.
     fn corrected(&self, index: usize, planned: &Planned, changes: &Object, rung: Rung) -> Result<Bound, String> {
         let step = self.state.steps.get(index).ok_or("there is no such step")?;
-        let ids: Vec<StepId> = self.plan.steps.iter().map(|planned| planned.id.clone()).collect();
-        let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
-        let corrected = correct(&step.parameters, changes, &results, &ids, planned.schema.as_deref(), rung.as_str())
-            .map_err(|error| format!("the correction is refused: {error}"))?;
+        let corrected = correct(
+            &step.parameters,
+            changes,
+            &self.results(Some(planned)),
+            &self.source_ids(),
+            planned.schema.as_deref(),
+            rung.as_str(),
+        )
+        .map_err(|error| format!("the correction is refused: {error}"))?;
         match corrected {
             Corrected::Unchanged => Err("the correction changes nothing".to_owned()),
             Corrected::Changed(bound) if step.was_tried(&bound.parameters) => {

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{Purpose, Request};
-use reknit_protocol::Effect as Class;
+use reknit_protocol::{Effect as Class, Object};
 
 use super::Run;
 use super::sources::fenced;
 use super::state::{Phase, Stage, State, Stop};
-use crate::answer::{Answer, Outcome, Status, StepReport, Writer};
+use crate::answer::{Answer, MissingOutput, Outcome, Status, StepReport, Writer};
 use crate::budget::Exhausted;
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
 use crate::fault::Fate;
 use crate::policy::Synthesis;
-use crate::synthesis;
+use crate::synthesis::{self, Given};
 use crate::templates::render;
 
 const ANSWER_TOKENS: u32 = 2_000;
@@ -47,6 +47,8 @@ impl Run {
             reason: Some(end.reason),
             doubts: Vec::new(),
             steps: Vec::new(),
+            outputs: Object::new(),
+            missing_outputs: Vec::new(),
             spent: self.spent(),
         };
         self.state.phase = Phase::Ended(Box::new(answer));
@@ -105,11 +107,11 @@ impl Run {
         if self.started.targets.is_empty() {
             return self.end(Writer::Template, None);
         }
-        let reports = self.reports();
+        let (reports, given) = (self.reports(), self.given());
         let fenced_unless_empty = |text: String| if text.is_empty() { text } else { fenced(&text) };
-        let missing = fenced_unless_empty(synthesis::missing_text(&reports));
+        let missing = fenced_unless_empty(synthesis::missing_text(&reports, &given));
         let mended = fenced_unless_empty(synthesis::mended_text(&reports));
-        let results = fenced(&synthesis::results_text(&reports));
+        let results = fenced(&synthesis::results_text(&reports, &given));
         let request = self.started.request.as_str();
         let values = [("request", request), ("results", &results), ("missing", &missing), ("mended", &mended)];
         let messages = match render(&self.started.templates.answer, &values) {
@@ -172,36 +174,50 @@ impl Run {
     }
 
     pub(super) fn end(&mut self, written_by: Writer, text: Option<String>) {
-        let steps = self.reports();
-        let status = self.final_status(&steps);
+        let (steps, given) = (self.reports(), self.given());
+        let status = self.final_status(&steps, &given);
         let by_model = text.as_deref().filter(|_| written_by == Writer::Model);
-        let doubts = self.doubts(&steps, by_model);
-        let text = text.unwrap_or_else(|| synthesis::template_text(status, &steps));
+        let doubts = self.doubts(&steps, &given, by_model);
+        let text = text.unwrap_or_else(|| synthesis::template_text(status, &steps, &given));
         let reason = self.state.stop.as_ref().map(Stop::reason);
-        let answer = Answer { status, text, written_by, reason, doubts, steps, spent: self.spent() };
+        let Given { outputs, missing: missing_outputs } = given;
+        let answer =
+            Answer { status, text, written_by, reason, doubts, steps, outputs, missing_outputs, spent: self.spent() };
         self.state.phase = Phase::Ended(Box::new(answer));
     }
 
     /// What should be looked at twice.
-    fn doubts(&self, steps: &[StepReport], text: Option<&str>) -> Vec<String> {
+    fn doubts(&self, steps: &[StepReport], given: &Given, text: Option<&str>) -> Vec<String> {
         let (request, Some(plan)) = (self.started.request.as_str(), &self.state.plan) else { return Vec::new() };
-        let unstated = text.and_then(|text| synthesis::unstated(text, request, plan, steps));
+        let unstated = text.and_then(|text| synthesis::unstated(text, request, plan, steps, given));
         // Who wrote a plan by hand knows what is in it.
         let by_model = self.started.plan.is_none();
         let unused = if by_model { synthesis::unused(request, plan, steps) } else { None };
         unstated.into_iter().chain(unused).collect()
     }
 
-    fn final_status(&self, steps: &[StepReport]) -> Status {
+    fn final_status(&self, steps: &[StepReport], given: &Given) -> Status {
         let done = steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
         match (&self.state.stop, done) {
             (Some(Stop::Cancelled), _) => Status::Cancelled,
             // A limit that was reached on the way and kept nothing from being done is not how the run ended.
-            (_, done) if done == steps.len() => Status::Complete,
+            (_, done) if done == steps.len() && given.missing.is_empty() => Status::Complete,
             (Some(stop), _) => stop.status(),
             (None, 0) => Status::Failed,
             (None, _) => Status::Partial,
         }
+    }
+
+    /// What the plan gives, as far as it can be calculated.
+    fn given(&self) -> Given {
+        let mut given = Given::default();
+        for (name, expression) in &self.plan.outputs {
+            match expression.evaluate(&self.results(None)) {
+                Ok(evaluated) => _ = given.outputs.insert(name.as_str(), evaluated.value),
+                Err(reason) => given.missing.push(MissingOutput { name: name.clone(), reason: reason.to_string() }),
+            }
+        }
+        given
     }
 
     /// What became of each step so far.

@@ -16,14 +16,14 @@ impl Run {
         state.steps = plan.steps.iter().map(|_| StepRun::default()).collect();
         state.phase = Phase::Running;
         state.spent = spent;
-        let mut run = Self { started, plan, state };
+        let mut run = Self { started, plan, inputs: None, state };
         run.settle();
         run
     }
 
     /// Goes on from a state that was written down.
     pub(crate) fn restored_within(started: Arc<Started>, plan: Arc<Checked>, state: State) -> Self {
-        Self { started, plan, state }
+        Self { started, plan, inputs: None, state }
     }
 
     /// All that follows from events alone.

@@ -15,7 +15,7 @@ use crate::catalogue::Catalogue;
 use crate::consult::{AfterFailure, Consultation};
 use crate::cut::cut;
 use crate::event::What;
-use crate::plan::{check, correct_names, read_plan};
+use crate::plan::{PlanProblem, correct_names, read_plan};
 use crate::planner::{list_tools, plan_shape};
 use crate::templates::render;
 
@@ -152,12 +152,13 @@ impl Run {
 
     fn on_plan_text(&mut self, text: &str, attempt: u32) {
         let problems = match self.read_plan(text) {
-            Ok((plan, repairs)) => {
-                self.state.plan_repairs = repairs;
-                return self.take_plan(plan);
-            }
-            Err(problems) => problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n"),
+            Ok((plan, repairs)) => match self.take_plan(plan, repairs) {
+                Ok(()) => return,
+                Err(problems) => problems.iter().map(ToString::to_string).collect(),
+            },
+            Err(unreadable) => vec![unreadable],
         };
+        let problems = problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n");
         if attempt > self.policy().planning.retries {
             let reason = format!("no plan could be used after {attempt} tries; the last one:\n{problems}");
             return self.end_without_steps(NoSteps::new(Status::Failed, reason));
@@ -165,41 +166,39 @@ impl Run {
         self.ask_for_plan(Some(&Refused { text, problems: &problems }));
     }
 
-    /// The plan in a model's words and how they were repaired, or everything that is wrong with it.
-    fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), Vec<String>> {
-        let (mut plan, reading) = read_plan(text, &self.started.request).map_err(|error| {
+    /// The plan in a model's words and how they were repaired, or why there is none.
+    fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
+        let (plan, reading) = read_plan(text, &self.started.request).map_err(|error| {
             let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-            vec![causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))]
+            causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))
         })?;
-        let names = correct_names(&mut plan, self.catalogue());
-        check(&plan, self.catalogue())
-            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
         let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.words().to_owned()).collect();
         repairs.dedup();
-        repairs.extend(names);
         Ok((plan, repairs))
     }
 
-    /// Begins to run a plan, or says why that is not possible.
-    pub(super) fn take_plan(&mut self, plan: Plan) {
-        match check(&plan, self.catalogue()) {
-            Ok(checked) if checked.steps.is_empty() => {
-                let reason = "no tool can serve the request".to_owned();
-                self.end_without_steps(NoSteps::new(Status::Impossible, reason));
-            }
-            Ok(checked) => {
-                self.state.steps = checked.steps.iter().map(|_| StepRun::default()).collect();
-                self.state.plan = Some(plan);
-                self.plan = Arc::new(checked);
-                self.state.phase = Phase::Running;
-            }
-            Err(problems) => {
-                let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                self.end_without_steps(NoSteps::new(
-                    Status::Failed,
-                    format!("the plan cannot run: {}", words.join("; ")),
-                ));
-            }
+    /// Begins to run a plan that a person gave, or ends with what is wrong with it.
+    pub(super) fn take_given_plan(&mut self, plan: Plan) {
+        if let Err(problems) = self.take_plan(plan, Vec::new()) {
+            let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            let reason = format!("the plan cannot run: {}", words.join("; "));
+            self.end_without_steps(NoSteps::new(Status::Failed, reason));
         }
+    }
+
+    /// Begins to run a plan, with its names put right.
+    fn take_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Result<(), Vec<PlanProblem>> {
+        repairs.extend(correct_names(&mut plan, self.catalogue()).iter().map(ToString::to_string));
+        self.prepare(&plan)?;
+        self.state.plan_repairs = repairs;
+        if plan.steps.is_empty() {
+            let reason = "no tool can serve the request".to_owned();
+            self.end_without_steps(NoSteps::new(Status::Impossible, reason));
+            return Ok(());
+        }
+        self.state.steps = plan.steps.iter().map(|_| StepRun::default()).collect();
+        self.state.plan = Some(plan);
+        self.state.phase = Phase::Running;
+        Ok(())
     }
 }

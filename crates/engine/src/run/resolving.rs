@@ -7,7 +7,6 @@ use reknit_protocol::{Object, StepId};
 
 use super::Run;
 use super::advising::{NoHelp, changed_text};
-use super::sources::Results;
 use super::state::{Stage, StepRun};
 use crate::cut::cut;
 use crate::fault::Fault;
@@ -21,7 +20,7 @@ const REASON: usize = 400;
 impl Run {
     /// The parameters of a step, from its plan and the results so far.
     pub(super) fn binding(&self, planned: &Planned) -> Binding {
-        let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
+        let results = self.results(Some(planned));
         let known = self.known(planned);
         bind_as_learned(&planned.parameters, &results, &planned.needs, planned.schema.as_deref(), &known)
     }
@@ -108,9 +107,8 @@ impl Run {
         let step = self.state.steps.get(index).ok_or("there is no such step")?;
         let missing = self.missing(planned);
         let names: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
-        let steps: Vec<StepId> = self.plan.steps.iter().map(|planned| planned.id.clone()).collect();
-        let results = Results { plan: &self.plan.steps, steps: &self.state.steps, asking: planned };
-        supply(&step.parameters, answer, &names, &results, &steps, planned.schema.as_deref())
+        let (results, sources) = (self.results(Some(planned)), self.source_ids());
+        supply(&step.parameters, answer, &names, &results, &sources, planned.schema.as_deref())
             .map_err(|error| format!("the answer is refused: {error}"))
     }
 }

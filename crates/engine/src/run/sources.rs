@@ -1,10 +1,11 @@
-//! The results of steps, as binding and models see them.
+//! The results of steps and the inputs of the plan, as binding and models see them.
 
 use reknit_bind::{Source, Sources, project_results};
 use reknit_protocol::{StepId, Value};
 
+use super::Run;
 use super::state::{Stage, StepRun};
-use crate::plan::Planned;
+use crate::plan::{INPUTS, Planned};
 
 /// The most of all results together that a model is shown, in bytes of their JSON.
 const SHOWN: usize = 16_384;
@@ -13,15 +14,31 @@ const SHOWN: usize = 16_384;
 pub(super) struct Results<'a> {
     pub(super) plan: &'a [Planned],
     pub(super) steps: &'a [StepRun],
-    /// The step that asks. What it needs is found without a look at the others.
-    pub(super) asking: &'a Planned,
+    /// The step that asks, if one does. What it needs is found without a look at the others.
+    pub(super) asking: Option<&'a Planned>,
+    pub(super) inputs: Option<&'a Value>,
+}
+
+impl Run {
+    /// What parameters and outputs can be bound from.
+    pub(super) fn results<'a>(&'a self, asking: Option<&'a Planned>) -> Results<'a> {
+        Results { plan: &self.plan.steps, steps: &self.state.steps, asking, inputs: self.inputs.as_ref() }
+    }
+
+    /// What parameters can refer to.
+    pub(super) fn source_ids(&self) -> Vec<StepId> {
+        let steps = self.plan.steps.iter().map(|planned| planned.id.clone());
+        steps.chain(self.inputs.as_ref().map(|_| INPUTS.into())).collect()
+    }
 }
 
 impl Sources for Results<'_> {
     fn source(&self, step: &StepId) -> Source<'_> {
-        let needed = self.asking.needs.iter().zip(&self.asking.needs_at).find(|(id, _)| *id == step);
+        let mut needs = self.asking.into_iter().flat_map(|planned| planned.needs.iter().zip(&planned.needs_at));
+        let needed = needs.find(|(id, _)| *id == step);
         let index = needed.map(|(_, at)| *at).or_else(|| self.plan.iter().position(|planned| planned.id == *step));
         match index.and_then(|index| self.steps.get(index)).map(|step| &step.stage) {
+            None if step.as_str() == INPUTS => self.inputs.map_or(Source::Unknown, Source::Ready),
             None => Source::Unknown,
             Some(Stage::Done(value)) => Source::Ready(value),
             Some(Stage::Failed { .. }) => Source::Failed,
@@ -32,10 +49,11 @@ impl Sources for Results<'_> {
 }
 
 impl Results<'_> {
-    /// The results there are, by step, those that the step needs first, as far as there is room for them.
+    /// The inputs and the results there are, by step, those that the step needs first, as far as there is room for them.
     pub(super) fn shown(&self, wanted: &[&str]) -> String {
-        let all = self.plan.iter().map(|planned| &planned.id);
-        let steps: Vec<StepId> = self.asking.needs.iter().chain(all).cloned().collect();
+        let needs = self.asking.into_iter().flat_map(|planned| planned.needs.iter().cloned());
+        let all = self.plan.iter().map(|planned| planned.id.clone()).chain(self.inputs.map(|_| INPUTS.into()));
+        let steps: Vec<StepId> = needs.chain(all).collect();
         fenced(&Value::Object(project_results(self, &steps, SHOWN, wanted)).to_pretty())
     }
 }

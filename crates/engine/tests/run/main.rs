@@ -7,7 +7,9 @@
     reason = "a test that panics has failed, and says where"
 )]
 
+mod checks;
 mod facts;
+mod files;
 mod gates;
 mod laws;
 mod matrices;

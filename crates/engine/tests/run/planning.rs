@@ -145,7 +145,7 @@ fn a_plan_that_cannot_be_used_is_shown_again_with_everything_that_is_wrong() {
     >>>
 
     This is wrong with it:
-    - step `s1`: there is no tool `library` (there is: bookshop)
+    - step `s1`: there is no tool `library` (there is `bookshop`)
 
     Common mistakes:
     - Arithmetic outside of a string: "amount": 100 * price is invalid.

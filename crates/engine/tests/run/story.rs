@@ -170,7 +170,11 @@ fn a_wrong_plan_from_a_person_ends_with_all_its_problems() {
     ));
     let answer = play.run.answer().expect("it cannot run");
     assert_eq!(answer.status, Status::Failed);
-    assert!(answer.text.contains("these steps wait for each other: a -> b -> a"), "{}", answer.text);
+    assert!(
+        answer.text.contains("these steps wait for each other: `a` reads from `b`, `b` reads from `a`"),
+        "{}",
+        answer.text
+    );
     assert_eq!(play.run.result("a"), None::<&Value>);
 }
 

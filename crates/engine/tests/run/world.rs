@@ -54,6 +54,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         run: "run-1".into(),
         request: "sell 100 shares".to_owned(),
         plan,
+        inputs: Object::new(),
         catalogue: Arc::new(catalogue()),
         targets: vec!["a".into(), "b".into()],
         policy: Arc::new(policy),

@@ -60,7 +60,9 @@ fn a_plan_is_written_exactly_as_it_was_read() {
     let nulls = r#"{"plan_id":"p","mode":null,"original_request":"r","steps":[{"step_id":"s","agent_name":"a","instruction":null,"depends_on":null,"metadata":null,"namespace":null}],"created_at":null}"#;
     let empty = r#"{"plan_id":"p","original_request":"r","mode":"guided","steps":[{"step_id":"s","agent_name":"a","instruction":"","depends_on":[],"metadata":{}}]}"#;
     let none = r#"{"plan_id":"p","original_request":"r","steps":[]}"#;
-    for text in [PLAN, bare, nulls, empty, none] {
+    let given = r#"{"plan_id":"p","outputs":{"b":"s.x * 2","a":"inputs.n"},"original_request":"r","inputs":{"n":{"default":1.50,"unit":"EUR","type":"number"},"m":{"default":null},"k":{}},"steps":[]}"#;
+    let neither = r#"{"plan_id":"p","original_request":"r","inputs":{},"steps":[],"outputs":null}"#;
+    for text in [PLAN, bare, nulls, empty, none, given, neither] {
         let value = parse(text);
         let plan = Plan::from_value(&value).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(plan.to_value().to_string(), value.to_string());
@@ -110,6 +112,14 @@ fn a_plan_of_the_wrong_shape_is_refused_with_the_place() {
         (
             r#"{"plan_id":"p","original_request":"r","steps":[],"mode":[]}"#,
             "`$.mode`: expected a string, found an array",
+        ),
+        (
+            r#"{"plan_id":"p","original_request":"r","steps":[],"inputs":{"n":{"type":1}}}"#,
+            "`$.inputs.n.type`: expected a string, found a number",
+        ),
+        (
+            r#"{"plan_id":"p","original_request":"r","steps":[],"outputs":{"n":1}}"#,
+            "`$.outputs.n`: expected a string, found a number",
         ),
     ] {
         assert_eq!(Plan::from_value(&parse(text)).expect_err(text).to_string(), message, "text: {text}");

@@ -21,6 +21,7 @@ fn of_the_program() {
     Commands:
       ask          Plan a request with a model and run it over tools
       run          Run a plan
+      plan         Look at plans
       runs         List, show, resume, cancel and decide runs
       tools        Look at the tools
       models       List the models that are asked, and where their keys are
@@ -40,7 +41,8 @@ fn of_the_program() {
     Examples:
       reknit demo                           see a run break and be mended, without a key
       reknit ask "weather in Seoul?"        plan a request with a model and run it over your tools
-      reknit run plan.json                  run a plan that is written already
+      reknit run plan.yaml                  run a plan that is written already
+      reknit plan check plan.yaml           what is wrong with a plan, before anything runs
       reknit runs list                      what has run, and what can be resumed
       reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended
 
@@ -139,9 +141,12 @@ fn of_run() {
 
     Arguments:
       <PLAN>
-              The plan as JSON; standard input if it is `-`
+              The plan, as YAML, JSON or a model's words; standard input if it is `-`
 
     Options:
+          --input <NAME=VALUE>
+              A value for an input of the plan, in place of its default
+
           --journal <FILE>
               The journal; the default is reknit/journal.db in your data folder
 
@@ -177,7 +182,7 @@ fn of_run() {
               Print help (see a summary with '-h')
 
     Examples:
-      reknit run plan.json
+      reknit run plan.yaml --input shares=200
       reknit run --tool weather=http://127.0.0.1:8085 --answer template plan.json
       cat plan.json | reknit run --json -
 
@@ -247,6 +252,103 @@ fn of_demo() {
 }
 
 #[test]
+fn of_plan() {
+    insta::assert_snapshot!(help(&["plan"]), @r#"
+    exit status 0
+    --- stdout
+    Look at plans
+
+    Usage: reknit plan <COMMAND>
+
+    Commands:
+      check  Tell everything that is wrong with a plan, without running it
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+    "#);
+}
+
+#[test]
+fn of_checking_a_plan() {
+    insta::assert_snapshot!(help(&["plan", "check"]), @r#"
+    exit status 0
+    --- stdout
+    Tell everything that is wrong with a plan, without running it
+
+    Usage: reknit plan check [OPTIONS] <FILE>
+
+    Arguments:
+      <FILE>
+              The plan, as YAML, JSON or a model's words; standard input if it is `-`
+
+    Options:
+          --tools <FILE>
+              A list of tools as JSON, in place of asking those that are configured
+
+          --json
+              Print JSON
+
+          --journal <FILE>
+              The journal; the default is reknit/journal.db in your data folder
+
+          --config <FILE>
+              The configuration; the default is reknit.toml in this folder
+
+          --tool <NAME=URL>
+              A tool, in addition to those of the configuration
+
+          --model-url <URL>
+              A server that speaks the OpenAI protocol, in place of the configured models
+
+          --model <NAME>
+              The model to ask there
+
+              [default: default]
+
+          --model-key-env <VARIABLE>
+              The variable of the environment that holds its key
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      reknit plan check plan.yaml
+      reknit tools check --json > tools.json && reknit plan check plan.yaml --tools tools.json
+      cat answer.txt | reknit plan check --json -
+
+    Exit status: 0 it can run, 1 something is wrong with it, 2 bad usage.
+
+    A plan:
+      request: What are my shares worth in won?
+      inputs:
+        shares: 100                               a default, or {type, default, description}
+      steps:
+        - id: quote
+          tool: stock-tool/get_stock_quote        or only the capability, where one tool has it
+          with: {symbol: TSLA}
+        - id: convert
+          tool: convert_currency
+          do: turn the dollars into won           what the step is for
+          with: {amount: "{{inputs.shares * quote.current_price}}", from: USD, to: KRW}
+          after: quote                            one id or a list; what is read from is known anyway
+      outputs:
+        won: convert.converted                    an expression over steps and inputs
+
+    Tools (--tools):
+      {"stock-tool": [{"name": "get_stock_quote", "schema": {...}, "output_summary": {...}}], ...}
+      For each tool what it answers to GET /api/capabilities; `schema` is the JSON Schema of the parameters.
+
+    JSON (--json):
+      {"ok", "checked", "steps", "repairs", "fixes", "problems": [{"code", "step"?, "path", "message", "hint"?}]}
+        checked  "tools", or "structure" if no tools are known
+        repairs  what a model's words had to be repaired in
+        fixes    names that were put right: [{"step", "of", "before", "after"}]
+        code     not_a_plan, with "line" and "column" where they are known, or a word that never changes: cycle, bad_value, ...
+    "#);
+}
+
+#[test]
 fn of_tools() {
     insta::assert_snapshot!(help(&["tools"]), @"
     exit status 0
@@ -262,7 +364,7 @@ fn of_tools() {
     Options:
       -h, --help  Print help
     ");
-    insta::assert_snapshot!(help(&["tools", "check"]), @"
+    insta::assert_snapshot!(help(&["tools", "check"]), @r#"
     exit status 0
     --- stdout
     Ask each tool what it can do, and list what does not say what it does to the world
@@ -270,6 +372,7 @@ fn of_tools() {
     Usage: reknit tools check [OPTIONS]
 
     Options:
+          --json                      Print what they can do as JSON, for `reknit plan check --tools`
           --journal <FILE>            The journal; the default is reknit/journal.db in your data folder
           --config <FILE>             The configuration; the default is reknit.toml in this folder
           --tool <NAME=URL>           A tool, in addition to those of the configuration
@@ -277,7 +380,7 @@ fn of_tools() {
           --model <NAME>              The model to ask there [default: default]
           --model-key-env <VARIABLE>  The variable of the environment that holds its key
       -h, --help                      Print help
-    ");
+    "#);
 }
 
 #[test]

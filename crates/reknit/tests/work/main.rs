@@ -9,6 +9,7 @@ mod interrupt;
 mod masks;
 mod models;
 mod people;
+mod plan_check;
 mod plans;
 mod resuming;
 mod runs;

@@ -62,6 +62,7 @@ impl World {
             run: run.into(),
             request: request.to_owned(),
             plan,
+            inputs: Object::new(),
             catalogue: Arc::new(self.found.catalogue.clone()),
             targets: vec!["scripted".into()],
             policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),

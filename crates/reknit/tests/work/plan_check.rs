@@ -1,0 +1,234 @@
+//! `reknit plan check`.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use crate::endings::shop;
+use crate::world::{World, plan};
+
+const TOOLS: &str = r#"{
+  "stock-tool": {"description": "prices", "capabilities": [
+    {"name": "get_quote", "effect": "read", "input_summary": {"required": [{"name": "symbol", "type": "string"}]},
+     "output_summary": {"required": [{"name": "current_price", "type": "number"}]}}]},
+  "currency-tool": [
+    {"name": "convert", "effect": "read", "schema": {"type": "object", "required": ["amount", "to"], "additionalProperties": false,
+     "properties": {"amount": {"type": "number"}, "to": {"type": "string", "enum": ["USD", "KRW"]}}}}]
+}"#;
+
+const GOOD: &str = "\
+inputs:
+  shares: {type: integer, default: 100}
+steps:
+  - id: quote
+    tool: get_quote
+    with: {symbol: TSLA}
+  - id: convert
+    tool: Currency_Tool/convert
+    with: {amount: \"{{inputs.shares * quote.current_price}}\", to: krw}
+outputs:
+  won: convert.amount
+";
+
+const BAD: &str = "\
+inputs:
+  shares: {type: intger}
+steps:
+  - id: quote
+    tool: get_qoute
+    with: {symbol: TSLA}
+  - id: price
+    tool: stock-tool/get_quote
+    with: {symbol: {name: TSLA}, exchange: NASDAQ}
+    after: [convert, qoute]
+  - id: convert
+    tool: currency-tool/convert
+    with:
+      amount: \"{{price.curent_price}}\"
+      to: won
+  - id: convert
+    tool: currency-tool/convert
+    with: {amount: \"{{inputs.share * }}\"}
+outputs:
+  won: converted.amount
+";
+
+fn world() -> World {
+    World::new().file("tools.json", TOOLS).file("good.yaml", GOOD).file("bad.yaml", BAD)
+}
+
+#[test]
+fn a_plan_that_can_run_is_said_to_be_one_with_what_was_put_right() {
+    insta::assert_snapshot!(world().reknit(&["plan", "check", "good.yaml", "--tools", "tools.json"]), @r#"
+    exit status 0
+    --- stdout
+    `good.yaml` can run: 2 steps, no problem
+    --- stderr
+    note: step `convert`: took the tool `currency-tool` for `Currency_Tool`
+    "#);
+    insta::assert_snapshot!(world().reknit(&["plan", "check", "--json", "good.yaml", "--tools", "tools.json"]), @r#"
+    exit status 0
+    --- stdout
+    {"ok":true,"checked":"tools","steps":2,"repairs":[],"fixes":[{"step":"convert","of":"tool","before":"Currency_Tool","after":"currency-tool"}],"problems":[]}
+    "#);
+}
+
+#[test]
+fn everything_that_is_wrong_is_listed_once_and_nothing_else_happens() {
+    let world = world();
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "bad.yaml", "--tools", "tools.json"]), @r#"
+    exit status 1
+    --- stderr
+    error: there is something wrong with the plan in `bad.yaml`
+      caused by: input `shares`: there is no type `intger` (did you mean `integer`?)
+      caused by: step `quote`: no tool has a capability `get_qoute` (did you mean `get_quote`?)
+      caused by: step `price`: it depends on `qoute`, which is no step (did you mean `quote`?)
+      caused by: `price.exchange`: `get_quote` has no parameter `exchange` (there is `symbol`)
+      caused by: `price.symbol`: expected a string, found an object
+      caused by: `convert.to`: expected "USD" or "KRW", found "won"
+      caused by: `convert.amount`: `price.curent_price` leads nowhere: there is no `curent_price` (did you mean `current_price`?)
+      caused by: step `convert`: the steps 3 and 4 have the same id
+      caused by: `convert.amount`: character 18: expected a value, found the end
+      caused by: step `convert`: `convert` needs the parameter `to`
+      caused by: output `won`: character 1: there is no step `converted` (did you mean `convert`?)
+      caused by: these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`
+
+    hint: see codes and paths with `reknit plan check --json --tools tools.json bad.yaml`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "--tools", "tools.json", "bad.yaml"]), @r#"
+    exit status 1
+    --- stdout
+    {"ok":false,"checked":"tools","steps":4,"repairs":[],"fixes":[],"problems":[{"code":"unknown_type","path":"$.inputs.shares.type","message":"there is no type `intger`","hint":"did you mean `integer`?"},{"code":"unknown_capability","step":"quote","path":"$.steps[0].agent_name","message":"no tool has a capability `get_qoute`","hint":"did you mean `get_quote`?"},{"code":"unknown_dependency","step":"price","path":"$.steps[1].depends_on[1]","message":"it depends on `qoute`, which is no step","hint":"did you mean `quote`?"},{"code":"unknown_parameter","step":"price","path":"$.steps[1].metadata.parameters.exchange","message":"`get_quote` has no parameter `exchange`","hint":"there is `symbol`"},{"code":"bad_value","step":"price","path":"$.steps[1].metadata.parameters.symbol","message":"expected a string, found an object"},{"code":"bad_value","step":"convert","path":"$.steps[2].metadata.parameters.to","message":"expected \"USD\" or \"KRW\", found \"won\""},{"code":"bad_path","step":"convert","path":"$.steps[2].metadata.parameters.amount","message":"`price.curent_price` leads nowhere: there is no `curent_price`","hint":"did you mean `current_price`?"},{"code":"duplicate_id","step":"convert","path":"$.steps[3].step_id","message":"the steps 3 and 4 have the same id"},{"code":"bad_expression","step":"convert","path":"$.steps[3].metadata.parameters.amount","message":"character 18: expected a value, found the end"},{"code":"missing_parameter","step":"convert","path":"$.steps[3].metadata.parameters","message":"`convert` needs the parameter `to`"},{"code":"unknown_reference","path":"$.outputs.won","message":"character 1: there is no step `converted`","hint":"did you mean `convert`?"},{"code":"cycle","path":"$.steps","message":"these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`"}]}
+    "#);
+    assert!(!world.path().join("data").exists(), "no journal was made");
+}
+
+#[test]
+fn without_tools_the_structure_is_checked_and_that_is_said() {
+    insta::assert_snapshot!(world().reknit(&["plan", "check", "good.yaml"]), @r#"
+    exit status 0
+    --- stdout
+    `good.yaml` has 2 steps, and no problem that can be seen without tools
+    --- stderr
+    note: no tools are known, so only ids, order, templates and inputs were checked
+    hint: name tools with `--tools FILE`, `--tool NAME=URL`, or `[[tools]]` in reknit.toml
+    "#);
+    insta::assert_snapshot!(world().reknit(&["plan", "check", "bad.yaml"]), @r#"
+    exit status 1
+    --- stderr
+    note: no tools are known, so only ids, order, templates and inputs were checked
+    error: there is something wrong with the plan in `bad.yaml`
+      caused by: input `shares`: there is no type `intger` (did you mean `integer`?)
+      caused by: step `price`: it depends on `qoute`, which is no step (did you mean `quote`?)
+      caused by: step `convert`: the steps 3 and 4 have the same id
+      caused by: `convert.amount`: character 18: expected a value, found the end
+      caused by: output `won`: character 1: there is no step `converted` (did you mean `convert`?)
+      caused by: these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`
+
+    hint: see codes and paths with `reknit plan check --json bad.yaml`
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_tools_of_the_configuration_are_asked_and_their_list_can_be_kept() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}"), ("ordr", "{}")]));
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.json"]), @r#"
+    exit status 1
+    --- stderr
+    error: there is something wrong with the plan in `plan.json`
+      caused by: step `ordr`: `shop` has no capability `ordr` (did you mean `order`?)
+
+    hint: see codes and paths with `reknit plan check --json plan.json`
+    "#);
+    let listed = world.output(&["tools", "check", "--json"]).stdout;
+    let world =
+        World::new().file("tools.json", &crate::world::text(&listed)).file("plan.json", &plan(&[("price", "{}")]));
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.json", "--tools", "tools.json"]), @r#"
+    exit status 0
+    --- stdout
+    `plan.json` can run: 1 step, no problem
+    "#);
+    assert_eq!(shop.calls(), []);
+}
+
+#[test]
+fn a_models_words_come_from_standard_input_and_their_repairs_are_said() {
+    let world = world();
+    let mut command = world.command(&["plan", "check", "-", "--tools", "tools.json"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("the command can be run");
+    let words = "Sure!\n```json\n[{'step_id': 's', 'agent_name': 'stock-tool', 'metadata': {'capability': 'get_quote', 'parameters': {'symbol': 'TSLA'}}},]\n```\n";
+    child.stdin.take().expect("it is piped").write_all(words.as_bytes()).expect("it is read");
+    insta::assert_snapshot!(world.show(&child.wait_with_output().expect("it ends")), @r#"
+    exit status 0
+    --- stdout
+    standard input can run: 1 step, no problem
+    --- stderr
+    note: the text was mended: read other quotes as double quotes
+    note: the text was mended: dropped an extra comma
+    note: the text was mended: took the JSON from a fenced block
+    "#);
+}
+
+#[test]
+fn a_plan_without_steps_is_no_error() {
+    let world = world().file("none.yaml", "steps: []\n");
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "none.yaml", "--tools", "tools.json"]), @r#"
+    exit status 0
+    --- stdout
+    `none.yaml` has no steps: running it ends as `impossible`
+    "#);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_with_its_place() {
+    let world = world()
+        .file("typo.yaml", "steps:\n  - id: a\n    tol: b\n    wiht: {}\n")
+        .file("broken.yaml", "steps:\n  - id: a\n   tool: b\n")
+        .file("list.json", "[]")
+        .file("schema.json", r#"{"t": [{"name": "c", "schema": {"type": "strin"}}]}"#);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "typo.yaml"]), @r#"
+    exit status 1
+    --- stderr
+    error: there is something wrong with the plan in `typo.yaml`
+      caused by: line 2, column 5: `steps[0]`: it has no `tool`
+      caused by: line 3, column 5: `steps[0].tol`: this key is not known (did you mean `tool`?)
+      caused by: line 4, column 5: `steps[0].wiht`: this key is not known (did you mean `with`?)
+
+    hint: see codes and paths with `reknit plan check --json typo.yaml`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "typo.yaml"]), @r#"
+    exit status 1
+    --- stdout
+    {"ok":false,"problems":[{"code":"not_a_plan","path":"$.steps[0]","line":2,"column":5,"message":"it has no `tool`"},{"code":"not_a_plan","path":"$.steps[0].tol","line":3,"column":5,"message":"this key is not known","hint":"did you mean `tool`?"},{"code":"not_a_plan","path":"$.steps[0].wiht","line":4,"column":5,"message":"this key is not known","hint":"did you mean `with`?"}]}
+    "#);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "broken.yaml"]), @r#"
+    exit status 1
+    --- stderr
+    error: there is something wrong with the plan in `broken.yaml`
+      caused by: line 3, column 4: while parsing a block collection, did not find expected '-' indicator
+
+    hint: see codes and paths with `reknit plan check --json broken.yaml`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "gone.yaml"]), @r#"
+    exit status 2
+    --- stderr
+    error: cannot read `gone.yaml`
+      caused by: No such file or directory (os error 2)
+
+    hint: see what is there with `ls .`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "good.yaml", "--tools", "list.json"]), @r#"
+    exit status 2
+    --- stderr
+    error: `list.json` is no list of tools: expected an object with a tool under each key, found an array
+
+    hint: write such a file with `reknit tools check --json > tools.json`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "good.yaml", "--tools", "schema.json"]), @r#"
+    exit status 2
+    --- stderr
+    error: `schema.json` is no list of tools: `t`: the schema of `c` is none: the schema is not valid at `$.type`: expected "array", "boolean", "integer", "null", "number", "object" or "string", found "strin"
+
+    hint: write such a file with `reknit tools check --json > tools.json`
+    "#);
+}
