@@ -6,6 +6,7 @@
 mod expression;
 mod fit;
 mod parse;
+mod plan;
 mod read;
 mod read_as;
 mod template;
@@ -13,6 +14,7 @@ mod template;
 pub use expression::expression;
 pub use fit::fit;
 pub use parse::parse;
+pub use plan::plan;
 pub use read::read;
 pub use read_as::read_as;
 pub use template::template;

@@ -50,3 +50,8 @@ fn template_holds_for_its_corpus() {
 fn expression_holds_for_its_corpus() {
     replay("expression", reknit_fuzz::expression);
 }
+
+#[test]
+fn plan_holds_for_its_corpus() {
+    replay("plan", reknit_fuzz::plan);
+}

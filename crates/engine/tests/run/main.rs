@@ -14,6 +14,8 @@ mod gates;
 mod laws;
 mod matrices;
 mod mending;
+mod plan_laws;
+mod plan_rules;
 mod planning;
 mod resolving;
 mod stopping;
