@@ -17,6 +17,10 @@ pub struct Spent {
     pub input_tokens: u64,
     /// Tokens received, as far as models said.
     pub output_tokens: u64,
+    /// Tokens of questions that broke off, sent and received: the provider may want to be paid for them. Counted by it, or
+    /// roughly by us.
+    #[serde(default)]
+    pub wasted_tokens: u64,
     /// Time in which the run was not waiting for a person, up to the last event.
     pub active_ms: u64,
 }

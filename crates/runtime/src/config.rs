@@ -95,7 +95,8 @@ impl Config {
 
     /// Asks only these models.
     #[must_use]
-    pub fn with_models(self, models: Vec<Target>) -> Self {
+    pub fn with_models(mut self, models: Vec<Target>) -> Self {
+        self.policy.rotation.windows = rotation::windows(&models);
         Self { models, keys: BTreeMap::new(), ..self }
     }
 

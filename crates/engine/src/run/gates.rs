@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::TargetName;
+use reknit_dialogue::{Failure, TargetName};
 use reknit_protocol::{Object, Value};
 
 use super::Run;
@@ -58,6 +58,9 @@ impl Run {
         if is_fatal {
             let target = question.target().cloned();
             self.state.refused.extend(target);
+        }
+        if let What::ModelFailed { failure: Failure { usage: Some(usage), .. }, .. } = what {
+            self.state.spent.wasted_tokens += usage.input_tokens.saturating_add(usage.output_tokens);
         }
     }
 

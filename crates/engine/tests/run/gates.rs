@@ -1,9 +1,9 @@
 //! Services and models that rest, for all who want them.
 
-use reknit_dialogue::{ErrorClass, OnAuthError, Rules};
+use reknit_dialogue::{ErrorClass, OnAuthError, Rules, Usage};
 use reknit_engine::{Effect, Fate, Outcome, Policy, Status, StepState, Synthesis, What};
 
-use crate::world::{Play, policy, started, step};
+use crate::world::{Play, model_failure, policy, started, step};
 
 fn close(play: &mut Play, effect: &str, for_ms: i64) {
     let until_ms = play.now_ms + for_ms;
@@ -180,4 +180,16 @@ fn the_time_in_which_no_process_drove_the_run_does_not_bring_its_end_nearer() {
     play.happen(What::Resumed);
     play.fail_model("plan/ask/2", ErrorClass::RateLimit);
     assert_eq!(play.due(), ["plan/ask-wait/2"]);
+}
+
+#[test]
+fn what_broke_off_is_counted_apart_from_what_was_served_and_only_once() {
+    let mut play = Play::begin(started(None, policy()));
+    let failure = model_failure(ErrorClass::NetworkError).with_usage(Usage::reported(10, 40));
+    let failed = What::ModelFailed { effect: "plan/ask/1".into(), failure };
+    play.happen(failed.clone());
+    play.happen(failed);
+    play.answer_model("plan/ask/2", r#"{"steps": []}"#);
+    let spent = play.run.spent();
+    assert_eq!((spent.wasted_tokens, spent.input_tokens, spent.output_tokens), (50, 10, 5));
 }

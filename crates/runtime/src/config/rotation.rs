@@ -1,6 +1,8 @@
 //! Who is asked next, and who is given a rest.
 
-use reknit_dialogue::{GateRules, OnAuthError, Policy, Rules};
+use std::collections::BTreeMap;
+
+use reknit_dialogue::{GateRules, OnAuthError, Policy, Rules, TargetName};
 use reknit_models::Target;
 
 use super::duration::Time;
@@ -30,8 +32,13 @@ pub(super) fn rotation(raw: &raw::Rotation, models: &[Target]) -> Result<Rules, 
     let read = |key: &str, text: &Option<Time>| text.as_ref().map(|text| time(key, &text.0)).transpose();
     set(&mut rules.short_wait_ms, read("rotation.short-wait", &raw.short_wait)?);
     set(&mut rules.max_wait_ms, read("rotation.longest-wait", &raw.longest_wait)?);
-    rules.windows = models.iter().filter_map(|target| Some((target.name.clone(), target.max_context?))).collect();
+    rules.windows = windows(models);
     Ok(rules)
+}
+
+/// How much each model can read, where that is known.
+pub(super) fn windows(models: &[Target]) -> BTreeMap<TargetName, u32> {
+    models.iter().filter_map(|target| Some((target.name.clone(), target.max_context?))).collect()
 }
 
 /// When services and models rest. Models that can stand in for each other rest sooner.

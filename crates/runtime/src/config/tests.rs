@@ -123,6 +123,8 @@ fn the_windows_of_models_are_known_to_the_rotation() {
     };
     let config = read(&(model("a", "max-context = 8192") + &model("b", "")));
     assert_eq!(config.policy.rotation.windows, [("a".into(), 8192)].into());
+    let other = Target { max_context: Some(4096), ..Target::new("c", "http://x/v1", "m") };
+    assert_eq!(config.with_models(vec![other]).policy.rotation.windows, [("c".into(), 4096)].into());
 }
 
 #[test]
