@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use reknit_protocol::{MAX_DEPTH, Number, Object, Path, Value};
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
+use reknit_salvage::Place;
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 
 use super::FileProblem;
 
@@ -35,11 +36,19 @@ impl Document {
 fn read_yaml(text: &str) -> Result<Document, FileProblem> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| FileProblem::at(*error.marker(), error.info().to_owned(), None))?;
+        let (event, span) = event.map_err(|error| unreadable(text, &error))?;
         builder.take(event, span.start)?;
     }
     // A file without any document says nothing.
     Ok(Document { value: builder.root.unwrap_or(Value::Null), places: builder.places })
+}
+
+/// What the parser says, at a place that is in the text: it may name the line behind the last one.
+fn unreadable(text: &str, error: &ScanError) -> FileProblem {
+    let offset = text.char_indices().nth(error.marker().index()).map_or(text.len(), |(offset, _)| offset);
+    let Place { line, column, .. } = Place::of(text, offset);
+    let message = error.info().to_owned();
+    FileProblem { path: Path::root(), place: Some((line, column)), message, hint: None }
 }
 
 /// What is not closed yet.
