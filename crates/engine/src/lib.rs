@@ -45,8 +45,8 @@ pub use machine::{Ending, Machine};
 pub use mend::facts::{Fact, Field, Says, TypeName, facts};
 pub use mend::{Mend, MendEffect, Rung};
 pub use plan::{
-    Author, Checked, FileProblem, NameFix, Named, PlanError, PlanPlace, PlanProblem, Planned, ProblemCode, check,
-    check_structure, correct_names, read_plan, read_plan_file, settle_inputs,
+    Author, Checked, Document, FileProblem, NameFix, Named, PlanError, PlanPlace, PlanProblem, Planned, ProblemCode,
+    check, check_structure, correct_names, read_plan, read_plan_file, settle_inputs,
 };
 pub use policy::{
     Effects, IndependentSteps, Learning, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared,

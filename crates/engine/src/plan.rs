@@ -9,7 +9,7 @@ mod problem;
 mod read;
 
 pub use check::{Author, check, check_structure};
-pub use file::{FileProblem, read_plan_file};
+pub use file::{Document, FileProblem, read_plan_file};
 pub use inputs::settle_inputs;
 pub use names::{NameFix, Named, correct_names};
 pub use problem::{PlanPlace, PlanProblem, ProblemCode};

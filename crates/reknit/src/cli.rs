@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod agent;
 mod eval;
 mod plan;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+pub(crate) use agent::AgentArguments;
 pub(crate) use eval::EvalArguments;
 
 macro_rules! examples {
@@ -20,6 +22,7 @@ Examples:
   reknit ask \"weather in Seoul?\"        plan a request with a model and run it over your tools
   reknit run plan.yaml                  run a plan that is written already
   reknit plan check plan.yaml           what is wrong with a plan, before anything runs
+  reknit agent clerk.md \"order 7?\"      ask an agent, which calls tools in turns and reports
   reknit runs list                      what has run, and what can be resumed
   reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended"
     };
@@ -90,6 +93,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         drive: DriveArguments,
     },
+    /// Ask an agent, which works in turns and ends with a report
+    Agent(AgentArguments),
     /// Look at plans
     #[command(subcommand)]
     Plan(PlanCommand),

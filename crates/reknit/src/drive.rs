@@ -1,6 +1,7 @@
 //! A run is driven, watched, and may be cancelled with Ctrl-C.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -49,6 +50,9 @@ const TICK: Duration = Duration::from_secs(1);
 /// What somebody is told who presses Ctrl-C.
 const CANCELLING: &str = "cancelling: what is under way may still answer; press Ctrl-C again to leave at once";
 
+/// What somebody is told who presses Ctrl-C while an agent works.
+const STOPPING: &str = "stopping: one last turn for the report; press Ctrl-C again to end it without";
+
 /// A driver whose runs are shown, and end when somebody presses Ctrl-C.
 struct Watched {
     driver: Driver,
@@ -67,12 +71,17 @@ impl Watched {
     fn new(work: &Work) -> Self {
         let screen = Arc::new(Mutex::new(Screen::new()));
         let shown = Arc::clone(&screen);
-        let watcher: Watcher = Arc::new(move |run: &Machine, _: &Event| locked(&shown).show(run));
-        let cancel = CancellationToken::new();
-        let listener = tokio::spawn(cancel_on_interrupt(cancel.clone(), Arc::clone(&screen)));
+        let ends = Ends::default();
+        let is_session = Arc::clone(&ends.is_session);
+        let watcher: Watcher = Arc::new(move |machine: &Machine, _: &Event| {
+            is_session.store(machine.as_session().is_some(), Ordering::Relaxed);
+            locked(&shown).show(machine);
+        });
+        let (cancel, stop) = (ends.cancel.clone(), ends.stop.clone());
+        let listener = tokio::spawn(ends.listen(Arc::clone(&screen)));
         let ticker = tokio::spawn(tick(Arc::clone(&screen)));
         Self {
-            driver: work.driver().watched_by(watcher).cancelled_by(cancel),
+            driver: work.driver().watched_by(watcher).cancelled_by(cancel).stopped_by(stop),
             screen,
             _listener: AbortOnDropHandle::new(listener),
             _ticker: AbortOnDropHandle::new(ticker),
@@ -94,14 +103,33 @@ impl Watched {
     }
 }
 
-/// Once: the run ends as cancelled. Twice: the process ends, and the run can be resumed.
-async fn cancel_on_interrupt(cancel: CancellationToken, screen: Shared) {
-    if tokio::signal::ctrl_c().await.is_ok() {
+/// How what is driven can be told to end.
+#[derive(Debug, Default)]
+struct Ends {
+    cancel: CancellationToken,
+    stop: CancellationToken,
+    is_session: Arc<AtomicBool>,
+}
+
+impl Ends {
+    /// Once: a session comes to its report. Once more, and for a run at once: it ends as cancelled. Then the process ends,
+    /// and what was driven can be resumed.
+    async fn listen(self, screen: Shared) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            return;
+        }
+        if self.is_session.load(Ordering::Relaxed) {
+            locked(&screen).say(STOPPING);
+            self.stop.cancel();
+            if tokio::signal::ctrl_c().await.is_err() {
+                return;
+            }
+        }
         locked(&screen).say(CANCELLING);
-        cancel.cancel();
-    }
-    if tokio::signal::ctrl_c().await.is_ok() {
-        std::process::exit(130);
+        self.cancel.cancel();
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(130);
+        }
     }
 }
 

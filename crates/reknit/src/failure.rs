@@ -46,6 +46,8 @@ pub(crate) enum Failure {
     Plan { problems: Vec<String>, hint: Option<String> },
     #[error("there is something wrong with the plan in {input}")]
     BadPlan { input: Input, problems: Vec<String>, hint: String },
+    #[error("cannot use `{}` as an agent", .path.display())]
+    Agent { path: PathBuf, problems: Vec<String> },
     #[error("cannot open the journal")]
     Open(#[source] Box<OpenError>),
     #[error("cannot read the journal")]
@@ -121,9 +123,12 @@ impl Failure {
             | Self::Send(_)
             | Self::Drive(_)
             | Self::Start { .. } => ExitCode::from(1),
-            Self::Input { .. } | Self::Schema { .. } | Self::Write(_) | Self::Config(_) | Self::Usage { .. } => {
-                ExitCode::from(2)
-            }
+            Self::Input { .. }
+            | Self::Agent { .. }
+            | Self::Schema { .. }
+            | Self::Write(_)
+            | Self::Config(_)
+            | Self::Usage { .. } => ExitCode::from(2),
         }
     }
 

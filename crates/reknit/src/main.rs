@@ -1,5 +1,6 @@
 //! The command line: `reknit help`.
 
+mod agent;
 mod cli;
 mod completions;
 mod demo;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
         Command::Ask { request, work, drive } => work::block_on(start::ask(request, &work, &drive)),
+        Command::Agent(arguments) => work::block_on(agent::run(&arguments)),
         Command::Run { plan, inputs, work, drive } => work::block_on(start::run(&plan, &inputs, &work, &drive)),
         Command::Runs(command) => work::block_on(runs::run(command)),
         Command::Models { command: None, models } => work::block_on(models::list(&models)),

@@ -33,7 +33,9 @@ pub(crate) fn report(failure: &Failure) -> impl fmt::Display {
 }
 
 fn causes(failure: &Failure) -> Vec<String> {
-    if let Failure::Plan { problems, .. } | Failure::BadPlan { problems, .. } = failure {
+    if let Failure::Plan { problems, .. } | Failure::BadPlan { problems, .. } | Failure::Agent { problems, .. } =
+        failure
+    {
         return problems.clone();
     }
     if let Failure::Read { source, .. } = failure {
@@ -90,6 +92,7 @@ fn hint(failure: &Failure) -> Option<String> {
         Failure::Document { input, .. } => Some(document_hint(input)),
         Failure::Usage { hint, .. } | Failure::Expression { hint, .. } | Failure::Plan { hint, .. } => hint.clone(),
         Failure::BadPlan { hint, .. } => Some(hint.clone()),
+        Failure::Agent { .. } => Some("see what an agent looks like with `reknit agent --help`".to_owned()),
         Failure::Open(error) => Some(error.hint()),
         Failure::Drive(error) => drive_hint(error),
         Failure::Send(error) => send_hint(error),

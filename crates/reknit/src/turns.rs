@@ -7,11 +7,11 @@ use crate::show::one_line;
 
 /// What a session looks like now.
 pub(crate) fn lines(session: &Session, now_ms: i64, width: usize) -> Vec<Line> {
-    let mut lines: Vec<Line> = session.records().iter().filter_map(line).collect();
+    let mut lines: Vec<Line> = session.records().iter().filter_map(|record| line(record, width)).collect();
     let view = session.view();
     let current = |mark: char, words: String, tone: Tone| {
         let last = if view.forced_final_reason.is_some() { " (the last)" } else { "" };
-        Line { text: format!("{mark} turn {}{last}  {words}", view.turn), tone }
+        Line { text: one_line(&format!("{mark} turn {}{last}  {words}", view.turn), width), tone }
     };
     match view.doing {
         Doing::Asking { attempt, target } => {
@@ -29,7 +29,7 @@ pub(crate) fn lines(session: &Session, now_ms: i64, width: usize) -> Vec<Line> {
         }
         Doing::Ended => {}
     }
-    lines.into_iter().map(|line| Line { text: one_line(&line.text, width), ..line }).collect()
+    lines
 }
 
 fn indented(line: &Line) -> Line {
@@ -37,8 +37,8 @@ fn indented(line: &Line) -> Line {
 }
 
 /// What is said of a turn that is over, and of what made it shorter or the last one.
-fn line(record: &Record) -> Option<Line> {
-    match record {
+fn line(record: &Record, width: usize) -> Option<Line> {
+    let (text, tone) = match record {
         Record::TurnEnded { turn, attempts, outcome, .. } => {
             let (mark, words, tone) = match outcome {
                 TurnOutcome::ToolCalls => ('✓', "tools were called", Tone::Good),
@@ -47,12 +47,12 @@ fn line(record: &Record) -> Option<Line> {
                 TurnOutcome::Stopped => ('-', "stopped", Tone::Quiet),
             };
             let attempts = if *attempts > 1 { format!(", {attempts} attempts") } else { String::new() };
-            Some(Line { text: format!("{mark} turn {turn}  {words}{attempts}"), tone })
+            (format!("{mark} turn {turn}  {words}{attempts}"), tone)
         }
         Record::Collapsed { reason, new_max_turns, .. } => {
-            let text = format!("  turn {new_max_turns} will be the last: {}", reason.as_str().replace('_', " "));
-            Some(Line { text, tone: Tone::Quiet })
+            (format!("- turn {new_max_turns} will be the last: {}", reason.as_str().replace('_', " ")), Tone::Quiet)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(Line { text: one_line(&text, width), tone })
 }

@@ -26,6 +26,7 @@ mod sections;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use duration::millis;
 pub use environment::{VARIABLES, Variable};
 pub use error::ConfigError;
 pub use keys::KeySource;

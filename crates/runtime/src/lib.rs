@@ -10,6 +10,7 @@
 //! Where to go next: [`Driver`] drives runs in one process, [`Segments`] is a second driver that keeps nothing in memory,
 //! [`Network`] is where effects leave, [`Clock`] where time comes from. [`Asker`] asks models without a run.
 
+pub mod agent;
 mod asker;
 mod beginning;
 mod clock;

@@ -10,7 +10,7 @@ use reknit_protocol::{Path, Plan, Value};
 use reknit_salvage::Fix;
 
 use super::read::{PlanError, read_plan};
-use document::Document;
+pub use document::Document;
 
 /// Something in a file that does not belong there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -200,9 +200,9 @@ fn yaml_that_cannot_be_read_in_one_way_is_refused_with_its_place() {
     for (text, expected) in [
         ("steps:\n  - id: a\n   tool: b\n", "line 3"),
         ("steps:\n  - {id: a, tool: t, with: {x: {{a.b}}}}\n", "put what has braces in quotes"),
-        ("steps: &all\n  - {id: a, tool: t}\n", "line 1, column 8: anchors are not used in plans"),
+        ("steps: &all\n  - {id: a, tool: t}\n", "line 1, column 8: anchors are not read here"),
         ("steps:\n  - *all\n", "unknown anchor"),
-        ("steps:\n  - !!str a\n", "line 2, column 5: tags are not used"),
+        ("steps:\n  - !!str a\n", "line 2, column 5: tags are not read here"),
         ("steps: []\nsteps: []\n", "line 2, column 1: the key `steps` stands twice"),
         ("steps: []\n---\nsteps: []\n", "line 2, column 1: a second document begins here"),
     ] {

@@ -8,6 +8,7 @@ use reknit_protocol::{Object, Value};
 
 use super::show::SHOWN;
 use crate::failure::Failure;
+use crate::finish::seconds;
 use crate::finish_report::document;
 use crate::show::one_line;
 use crate::turns;
@@ -80,12 +81,12 @@ fn attempt_text(attempt: &Attempt) -> String {
         .map_or_else(String::new, |usage| format!(", {} tokens in, {} out", usage.input_tokens, usage.output_tokens));
     let error = attempt.error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
     format!(
-        "attempt {}.{}  {}  {}, {} ms{tokens}{error}",
+        "attempt {}.{}  {}  {}, {}{tokens}{error}",
         attempt.turn,
         attempt.attempt,
         attempt.target,
         attempt.status.as_str(),
-        attempt.latency_ms
+        seconds(attempt.latency_ms)
     )
 }
 

@@ -21,6 +21,7 @@ fn of_the_program() {
     Commands:
       ask          Plan a request with a model and run it over tools
       run          Run a plan
+      agent        Ask an agent, which works in turns and ends with a report
       plan         Look at plans
       runs         List, show, resume, cancel and decide runs
       tools        Look at the tools
@@ -43,6 +44,7 @@ fn of_the_program() {
       reknit ask "weather in Seoul?"        plan a request with a model and run it over your tools
       reknit run plan.yaml                  run a plan that is written already
       reknit plan check plan.yaml           what is wrong with a plan, before anything runs
+      reknit agent clerk.md "order 7?"      ask an agent, which calls tools in turns and reports
       reknit runs list                      what has run, and what can be resumed
       reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended
 

@@ -19,7 +19,7 @@ async fn slow_shop() -> RunningTool {
     shop.start().await.expect("the tool starts")
 }
 
-fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process id");
     kill_process(pid, Signal::INT).expect("the process is there");
 }

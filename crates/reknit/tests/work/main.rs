@@ -1,6 +1,7 @@
 //! Everything about runs that can be typed, as a person or a program sees it.
 #![cfg(test)]
 
+mod agents;
 mod configuration;
 mod demo;
 mod endings;

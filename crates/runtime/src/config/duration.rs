@@ -29,7 +29,7 @@ impl Visitor<'_> for TimeVisitor {
 }
 
 /// Reads a time; the number may not be negative.
-pub(super) fn millis(text: &str) -> Option<u64> {
+pub(crate) fn millis(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -12,15 +12,17 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 
 use super::FileProblem;
 
-/// A value with the places of its parts.
-pub(super) struct Document {
-    pub(super) value: Value,
+/// A file that people wrote, as a value with the places of its parts.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// What it says.
+    pub value: Value,
     places: HashMap<Path, (usize, usize)>,
 }
 
 impl Document {
     /// Reads JSON, and if it is none, YAML.
-    pub(super) fn read(text: &str) -> Result<Self, FileProblem> {
+    pub fn read(text: &str) -> Result<Self, FileProblem> {
         match Value::parse(text) {
             Ok(value) => Ok(Self { value, places: HashMap::new() }),
             Err(_) => read_yaml(text.strip_prefix('\u{feff}').unwrap_or(text)),
@@ -28,7 +30,7 @@ impl Document {
     }
 
     /// The line and column of a part, from 1, if they are known.
-    pub(super) fn place(&self, path: &Path) -> Option<(usize, usize)> {
+    pub fn place(&self, path: &Path) -> Option<(usize, usize)> {
         self.places.get(path).copied()
     }
 }
@@ -67,8 +69,7 @@ struct Builder {
 
 impl Builder {
     fn take(&mut self, event: Event<'_>, at: Marker) -> Result<(), FileProblem> {
-        let refuse =
-            |what: &str| Err(FileProblem::at(at, format!("{what} are not used in plans"), Some("write it out")));
+        let refuse = |what: &str| Err(FileProblem::at(at, format!("{what} are not read here"), Some("write it out")));
         match event {
             Event::Alias(_) => refuse("aliases"),
             Event::Scalar(_, _, 1.., _) | Event::SequenceStart(1.., _) | Event::MappingStart(1.., _) => {
@@ -94,7 +95,7 @@ impl Builder {
                 Ok(())
             }
             Event::DocumentStart(_) if self.root.is_some() => {
-                Err(FileProblem::at(at, "a second document begins here".to_owned(), Some("one file is one plan")))
+                Err(FileProblem::at(at, "a second document begins here".to_owned(), Some("one file is one document")))
             }
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {
                 Ok(())

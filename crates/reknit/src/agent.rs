@@ -1,0 +1,129 @@
+//! `reknit agent`: a session begins.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use reknit_dialogue::TargetName;
+use reknit_engine::{Catalogue, MACHINE_VERSION, Policy, SessionStarted, Tool, Words};
+use reknit_protocol::RunId;
+use reknit_runtime::agent::Agent;
+use uuid::Uuid;
+
+use crate::cli::{AgentArguments, DriveArguments};
+use crate::drive::drive;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::schema_file;
+use crate::work::Work;
+
+/// Begins a session with an agent and drives it to its report.
+pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
+    let text = Input::File(arguments.file.clone()).read_text()?;
+    let mut agent = Agent::read(&text).map_err(|problems| Failure::Agent {
+        path: arguments.file.clone(),
+        problems: problems.iter().map(ToString::to_string).collect(),
+    })?;
+    if let Some(file) = agent.schema_file.take() {
+        // As the agent names it: beside the agent, wherever it is called from.
+        let path = arguments.file.parent().unwrap_or(Path::new("")).join(file);
+        agent.rules.report.schema = Some(schema_file::load(&path)?.source().clone());
+    }
+    let input = match arguments.input.as_deref() {
+        None | Some("-") => Input::Stdin.read_text()?,
+        Some(input) => input.to_owned(),
+    };
+    if input.trim().is_empty() {
+        return Err(usage("the agent is asked nothing", "write what you want behind its name"));
+    }
+    let drive_as = DriveArguments { answer: None, json: arguments.json, driver: arguments.driver };
+    let work = Work::new(&arguments.work, &drive_as).await?;
+    let started = started(&work, agent, &input, &arguments.file)?;
+    drive(&work, started, &drive_as).await
+}
+
+/// The first event of a session. Its id is the only thing in it that is left to chance.
+fn started(work: &Work, agent: Agent, input: &str, file: &Path) -> Result<SessionStarted, Failure> {
+    let id = Uuid::now_v7();
+    let (high, low) = id.as_u64_pair();
+    Ok(SessionStarted {
+        run: RunId::new(id.to_string()),
+        agent: file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        input: input.trim().to_owned(),
+        catalogue: catalogue(&work.catalogue, agent.tools.as_deref())?,
+        targets: targets(&work.targets, agent.targets.as_deref())?,
+        policy: Arc::new(policy(&work.policy, &agent)),
+        prompt: agent.prompt,
+        rules: agent.rules,
+        templates: Arc::clone(&work.templates),
+        words: Arc::new(Words::default()),
+        seed: high ^ low,
+        machine_version: MACHINE_VERSION,
+    })
+}
+
+fn policy(policy: &Policy, agent: &Agent) -> Policy {
+    let (mut policy, own) = (policy.clone(), agent.limits);
+    let limits = &mut policy.limits;
+    limits.tool_calls = own.tool_calls.unwrap_or(limits.tool_calls);
+    limits.model_calls = own.model_calls.unwrap_or(limits.model_calls);
+    limits.active_ms = own.active_ms.unwrap_or(limits.active_ms);
+    limits.calls_at_once = own.calls_at_once.unwrap_or(limits.calls_at_once);
+    policy
+}
+
+/// The models that the agent names, in its order.
+fn targets(known: &[TargetName], wanted: Option<&[String]>) -> Result<Vec<TargetName>, Failure> {
+    let all: Vec<&str> = known.iter().map(TargetName::as_str).collect();
+    let found = match wanted {
+        None => known.to_vec(),
+        Some(names) => {
+            let find = |name: &String| known.iter().find(|target| target.as_str() == name).cloned();
+            let missing = || unknown("model", names.iter().find(|name| find(name).is_none()), &all);
+            names.iter().map(find).collect::<Option<_>>().ok_or_else(missing)?
+        }
+    };
+    if found.is_empty() {
+        let hint = "name one: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml";
+        return Err(usage("there is no model to ask", hint));
+    }
+    Ok(found)
+}
+
+/// The tools that the agent names, whole or one capability at a time.
+fn catalogue(known: &Arc<Catalogue>, wanted: Option<&[String]>) -> Result<Arc<Catalogue>, Failure> {
+    let Some(names) = wanted else { return Ok(Arc::clone(known)) };
+    let all: Vec<&str> = known.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let mut tools: Vec<Tool> = Vec::new();
+    for name in names {
+        let (agent, capability) = name.split_once('/').map_or((name.as_str(), None), |(a, c)| (a, Some(c)));
+        let tool = known.tool(agent).ok_or_else(|| unknown("tool", Some(name), &all))?;
+        let entries = match capability {
+            None => tool.capabilities.clone(),
+            Some(capability) => {
+                let names: Vec<&str> = tool.capabilities.iter().map(|entry| entry.capability.name.as_str()).collect();
+                let entry = tool.entry(capability).ok_or_else(|| unknown("capability", Some(name), &names))?;
+                vec![entry.clone()]
+            }
+        };
+        match tools.iter_mut().find(|tool| tool.name.as_str() == agent) {
+            None => tools.push(Tool { capabilities: entries, ..tool.clone() }),
+            Some(tool) => {
+                let new = entries.into_iter().filter(|entry| !tool.capabilities.contains(entry)).collect::<Vec<_>>();
+                tool.capabilities.extend(new);
+            }
+        }
+    }
+    Ok(Arc::new(Catalogue { tools }))
+}
+
+fn unknown(kind: &str, name: Option<&String>, known: &[&str]) -> Failure {
+    let name = name.map(String::as_str).unwrap_or_default();
+    let there =
+        if known.is_empty() { "there is none at all".to_owned() } else { format!("there is: {}", known.join(", ")) };
+    usage(&format!("the agent wants the {kind} `{name}`, which there is not"), &there)
+}
+
+fn usage(what: &str, hint: &str) -> Failure {
+    Failure::Usage { what: what.to_owned(), hint: Some(hint.to_owned()) }
+}

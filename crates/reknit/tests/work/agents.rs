@@ -1,0 +1,239 @@
+//! `reknit agent`: real runs of the command with an agent's file, a scripted model and a scripted tool.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use reknit_protocol::{Effect, Value};
+use reknit_testing::model::{Script, When};
+use reknit_testing::tool::{self, RunningTool, ScriptedTool};
+use reknit_testing::{Reply, ScriptedModel};
+
+use crate::interrupt::interrupt;
+use crate::world::World;
+
+const CLERK: &str = "---\ntools: [shop]\nmaxTurns: 3\n---\nYou work for a shop.\n";
+
+async fn shop() -> RunningTool {
+    let sent = Value::parse(r#"{"state": "sent"}"#).expect("JSON");
+    let shop = ScriptedTool::new("shop").capability("look_up", Effect::Read);
+    shop.on("look_up", tool::When::any(), Reply::data(sent)).start().await.expect("the shop opens")
+}
+
+fn look_up() -> Reply {
+    Reply::calling("shop__look_up", r#"{"id": 7}"#)
+}
+
+fn report(arguments: &str) -> Reply {
+    Reply::calling("agent__final_report", arguments)
+}
+
+/// Looks the order up, then reports.
+async fn model() -> ScriptedModel {
+    let script = Script::new()
+        .once(When::any(), look_up())
+        .on(When::any(), report(r##"{"report_content": "# Order 7\n\nIt was sent."}"##));
+    ScriptedModel::start(script).await.expect("the model starts")
+}
+
+fn configured(shop: &RunningTool, model: &ScriptedModel) -> World {
+    let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
+    World::new().configured(&[shop], &models)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_calls_tools_and_reports() {
+    let (shop, model) = (shop().await, model().await);
+    let world = configured(&shop, &model).file("clerk.md", CLERK);
+    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where is order 7?"]), @r#"
+    exit status 0
+    --- stdout
+    # Order 7
+
+    It was sent.
+    --- stderr
+    > turn 1  asking local
+    > turn 1  calling tools
+      > call-1  look_up  running
+    ✓ turn 1  tools were called
+    > turn 2  asking local
+    ✓ turn 2  the report
+
+
+    EXIT-FINAL-ANSWER: 2 turns, 1 tool call, 2 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r##"
+    exit status 0
+    --- stdout
+    session  RUN
+    agent    clerk
+    input    Where is order 7?
+    status   EXIT-FINAL-ANSWER
+    spent    1 tool calls, 2 model calls, 4 events
+
+    ✓ turn 1  tools were called
+    ✓ turn 2  the report
+
+    attempt 1.1  local  tool_calls, 0.0 s, 64 tokens in, 0 out
+    attempt 2.1  local  final_report, 0.0 s, 65 tokens in, 0 out
+
+    call     shop__look_up {"id": 7}
+    result   shop__look_up: {"state":"sent"}
+    call     agent__final_report {"report_content": "# Order 7\n\nIt was sent."}
+
+    # Order 7
+
+    It was sent.
+    "##);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_as_json_has_everything_in_it() {
+    let shop = shop().await;
+    let script = Script::new().on(When::any(), report(r#"{"content_json": {"state": "sent"}, "status": "partial"}"#));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let schema = r#"{"type": "object", "required": ["state"], "properties": {"state": {"type": "string"}}}"#;
+    let agent = "---\noutput: {format: json, schema: state.json}\n---\nYou work for a shop.\n";
+    let world = configured(&shop, &model).file("clerk.md", agent).file("state.json", schema);
+    let output = world.output(&["agent", "clerk.md", "--json", "Where is order 7?"]);
+    let value = Value::parse(&crate::world::text(&output.stdout)).expect("JSON");
+    assert_eq!(value.get("content_json"), Some(&Value::parse(r#"{"state": "sent"}"#).expect("JSON")));
+    for (key, expected) in
+        [("exit", "EXIT-FINAL-ANSWER"), ("source", "tool-call"), ("status", "partial"), ("format", "json")]
+    {
+        assert_eq!(value.get(key).and_then(Value::as_str), Some(expected), "{key}");
+    }
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_a_program() {
+    let (shop, model) = (shop().await, model().await);
+    let program = env!("CARGO_BIN_EXE_reknit");
+    let world = configured(&shop, &model).file("clerk.md", &format!("#!/usr/bin/env -S {program} agent\n{CLERK}"));
+    let path = world.path().join("clerk.md");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be made a program");
+    let output = world.around(Command::new(&path), &["Where is order 7?"]).output().expect("it can be run");
+    assert_eq!(crate::world::text(&output.stdout), "# Order 7\n\nIt was sent.\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_end_has_its_status() {
+    let shop = shop().await;
+    for (script, name, code) in [
+        (Script::new().on(When::any(), Reply::status(401)), "EXIT-AUTH-FAILURE", 7),
+        (Script::new().on(When::any(), Reply::status(402)), "EXIT-QUOTA-EXCEEDED", 8),
+        (Script::new().on(When::any(), Reply::text("")), "EXIT-MAX-RETRIES", 1),
+        (Script::new().on(When::any(), look_up()), "EXIT-MAX-TURNS-NO-RESPONSE", 1),
+    ] {
+        let model = ScriptedModel::start(script).await.expect("the model starts");
+        let world = configured(&shop, &model).file("clerk.md", CLERK);
+        let output = world.output(&["agent", "clerk.md", "Where is order 7?"]);
+        assert_eq!(output.status.code(), Some(code), "{name}");
+        let said = crate::world::text(&output.stderr);
+        assert!(said.contains(&format!("{name}: ")) && said.contains("no model wrote this report"), "{said}");
+        assert!(crate::world::text(&output.stdout).starts_with("The session ended without an answer"), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_cannot_be_one_says_all_that_is_wrong() {
+    let (shop, model) = (shop().await, model().await);
+    let world = configured(&shop, &model)
+        .file("bad.md", "---\nmaxTurn: 3\nllmTimeout: 600\n---\n")
+        .file("tools.md", "---\ntools: [shop/fly]\n---\nx\n")
+        .file("models.md", "---\ntargets: [other]\n---\nx\n")
+        .file("good.md", "x\n");
+    for arguments in [
+        &["agent", "bad.md", "x"][..],
+        &["agent", "tools.md", "x"],
+        &["agent", "models.md", "x"],
+        &["agent", "good.md"],
+    ] {
+        assert_eq!(world.output(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    insta::assert_snapshot!(world.reknit(&["agent", "bad.md", "x"]), @r#"
+    exit status 2
+    --- stderr
+    error: cannot use `bad.md` as an agent
+      caused by: line 2, column 1: `maxTurn`: there is no such setting; did you mean `maxTurns`?
+      caused by: line 3, column 1: `llmTimeout`: write a time with its unit, like `30s` or `10 min`
+      caused by: the agent is told nothing: write what it is to do below the settings
+
+    hint: see what an agent looks like with `reknit agent --help`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["agent", "tools.md", "x"]), @r#"
+    exit status 2
+    --- stderr
+    error: the agent wants the capability `shop/fly`, which there is not
+
+    hint: there is: look_up
+    "#);
+    insta::assert_snapshot!(world.reknit(&["agent", "models.md", "x"]), @r#"
+    exit status 2
+    --- stderr
+    error: the agent wants the model `other`, which there is not
+
+    hint: there is: local
+    "#);
+    assert!(model.requests().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_interrupt_lets_it_report_and_a_second_ends_it_without() {
+    let shop = shop().await;
+    let script = Script::new()
+        .on(When::any().says("late").says("wants you to stop"), Reply::silence())
+        .on(When::any().says("wants you to stop"), report(r#"{"report_content": "Nothing yet."}"#))
+        .on(When::any(), Reply::silence());
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let world = configured(&shop, &model).file("clerk.md", CLERK);
+
+    let child = world.spawn(&["agent", "clerk.md", "Where is order 7?"]);
+    model.asked(1).await;
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    insta::assert_snapshot!(world.show(&output), @r#"
+    exit status 0
+    --- stdout
+    Nothing yet.
+    --- stderr
+    > turn 1  asking local
+    stopping: one last turn for the report; press Ctrl-C again to end it without
+    - turn 1  stopped
+    > turn 2 (the last)  asking local
+    ✓ turn 2  the report
+
+
+    EXIT-USER-STOP: 2 turns, 0 tool calls, 2 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+
+    let child = world.spawn(&["agent", "clerk.md", "Where is the order that is late?"]);
+    model.asked(3).await;
+    interrupt(&child);
+    model.asked(4).await;
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    insta::assert_snapshot!(world.show(&output), @r#"
+    exit status 130
+    --- stdout
+    The session ended without an answer after 0 turns: it was cancelled.
+    --- stderr
+    > turn 1  asking local
+    stopping: one last turn for the report; press Ctrl-C again to end it without
+    - turn 1  stopped
+    > turn 2 (the last)  asking local
+    cancelling: what is under way may still answer; press Ctrl-C again to leave at once
+    - turn 2  stopped
+
+
+    note: no model wrote this report
+    EXIT-SIGNAL-RECEIVED: 2 turns, 0 tool calls, 2 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+}
