@@ -183,6 +183,17 @@ fn every_circle_is_named_with_why_its_steps_wait_and_other_problems_are_told_too
 }
 
 #[test]
+fn which_circle_is_named_does_not_depend_on_the_order_of_parameters() {
+    let told = |parameters: &str| {
+        let steps = vec![quote("a", TSLA).after("c"), quote("b", TSLA).after("c"), convert("c", parameters)];
+        lines(&problems(steps))
+    };
+    let one = told(r#"{"amount": "{{a.current_price}}", "to": "{{b.exchange.name}}"}"#);
+    assert_eq!(told(r#"{"to": "{{b.exchange.name}}", "amount": "{{a.current_price}}"}"#), one);
+    assert!(one.contains("`a` runs after `c`, `c` reads from `a`"), "{one}");
+}
+
+#[test]
 fn without_tools_ids_order_and_templates_are_checked() {
     let steps = vec![
         Step::new("a", "nobody", "knows", "").with_parameters(object(r#"{"x": "{{b.y}}", "z": "{{c}}"}"#)),

@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn every_plan_that_passes_the_check_can_be_executed_in_some_order(plan in prop_oneof![any_plan(), runnable_plan()]) {
+    fn every_plan_that_passes_the_check_can_be_executed_in_some_order(plan in prop_oneof![1 => any_plan(), 3 => runnable_plan()]) {
         // What a step leaves out may be found in results or not; everything else is certain.
         let gives = |step: &Step| step.parameters().is_some_and(|parameters| parameters.contains_key("amount"));
         prop_assume!(plan.steps.iter().all(|step| step.capability() != Some("convert") || gives(step)));

@@ -23,9 +23,11 @@ pub(super) fn cycles(outline: &Outline<'_>) -> Vec<PlanProblem> {
     }
 }
 
-/// The first of the steps that are left which a step needs. They are sorted.
+/// The first of the steps that are left which a step needs. It is the first in the plan: which circle is named must not
+/// depend on the order of parameters. What is left is sorted.
 fn next<'o>(outline: &'o Outline<'_>, at: usize, left: &[usize]) -> Option<&'o Need> {
-    outline.needs(at).iter().find(|need| left.binary_search(&need.at).is_ok())
+    let needed = outline.needs(at).iter().filter(|need| left.binary_search(&need.at).is_ok());
+    needed.min_by_key(|need| need.at)
 }
 
 /// Every step that is left needs another that is left, so following needs runs into a circle.
