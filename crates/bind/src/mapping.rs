@@ -67,8 +67,7 @@ pub fn lesson(found: &Provenance, steps: &[StepId]) -> Option<(StepId, String)> 
 
 /// Binds as [`bind`] does, and looks for what is then missing where it was found before.
 ///
-/// A mapping is used if it still gives a value that fits, and no other gives a different one. Where the plan refers to a
-/// step, only that step's result is looked at.
+/// A mapping is used for what the plan leaves out, if it still gives a value that fits, and no other gives a different one.
 pub fn bind_as_learned(
     parameters: &Parameters,
     sources: &dyn Sources,
@@ -116,12 +115,12 @@ fn recall(
     known: &[Known<'_>],
 ) -> Option<Template> {
     let name = missing.parameter.as_str();
-    let meant = parameters.get(name).map(Template::steps).unwrap_or_default();
+    // What the plan asks for and cannot be had is not what was left out another time.
+    if parameters.get(name).is_some() {
+        return None;
+    }
     let mut found: Option<(Expression, reknit_protocol::Value)> = None;
     for known in known.iter().filter(|known| known.parameter == name) {
-        if !meant.is_empty() && !meant.contains(known.step) {
-            continue;
-        }
         let Ok(general) = Expression::parse(known.expression, &[ANSWER.into()]) else { continue };
         let expression = general.with_step(known.step, &Ids::new(std::slice::from_ref(known.step)));
         let Ok(evaluated) = expression.evaluate(sources) else { continue };

@@ -1,11 +1,11 @@
 //! Taking in where a model says that missing values are.
 
-use reknit_protocol::{Object, Path, StepId, Value};
+use reknit_protocol::{Object, StepId, Value};
 use reknit_salvage::Schema;
 
 use crate::correct::{fitted, known_fields, merged, templates, with_known_names};
 use crate::ids::Ids;
-use crate::{Bound, CorrectionError, Expression, Finder, Provenance, Source, Sources, Template};
+use crate::{Bound, CorrectionError, Expression, Finder, Provenance, Sources, Template};
 
 /// What the answer of a model came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +19,8 @@ pub struct Supplied {
 /// Takes in a model's answer for the `missing` parameters: where each is, as a path or an expression over the results,
 /// or the value itself where no result holds it.
 ///
-/// What the plan has given is never changed. A value that the model wrote itself is [`Provenance::Inferred`], unless just
-/// one place in the results holds that very value: then it is a reference to that place. What does not fit is refused.
+/// What the plan has given is never changed. A value that the model wrote itself is [`Provenance::Inferred`], also if some
+/// place in the results holds the same. What does not fit is refused.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub fn supply(
     let ids = Ids::new(steps);
     let mut entries = templates(&asked, &ids)?;
     for (name, template) in &mut entries {
-        if let Some(place) = asked.get(name).and_then(|value| place(value, sources, steps, &ids)) {
+        if let Some(place) = asked.get(name).and_then(|value| place(value, sources, &ids)) {
             *template = place;
         }
     }
@@ -76,71 +76,11 @@ pub fn supply(
     Ok(Supplied { bound, ignored })
 }
 
-/// The place that a plain value stands for: the path it spells, or the only place that holds it.
-fn place(value: &Value, sources: &dyn Sources, steps: &[StepId], ids: &Ids<'_>) -> Option<Template> {
+/// The place that a plain text spells. A value that some place happens to hold is not taken for that place: what is the
+/// same by chance would be the wrong thing the next time.
+fn place(value: &Value, sources: &dyn Sources, ids: &Ids<'_>) -> Option<Template> {
     let spelt = value.as_str().and_then(|text| Expression::parse_with(text, ids).ok());
     let spelt = spelt.filter(|path| path.as_reference().is_some_and(|reference| !reference.path().is_root()));
-    if let Some(reference) = spelt.filter(|path| path.evaluate(sources).is_ok()) {
-        return reference.as_reference().cloned().map(Template::Reference);
-    }
-    if says_little(value) {
-        return None;
-    }
-    let mut places = Places { value, found: Vec::new() };
-    for step in steps {
-        if let Source::Ready(body) = sources.source(step) {
-            places.look(step, body, &mut Path::root());
-        }
-    }
-    match places.found.as_slice() {
-        [(step, path)] => Some(Template::Reference(crate::Reference::new((*step).clone(), path.clone(), ids))),
-        _ => None,
-    }
-}
-
-/// Whether a value is the same as many others by chance alone.
-fn says_little(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(_) => true,
-        Value::Number(_) => false,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(object) => object.is_empty(),
-    }
-}
-
-/// The places that hold a value.
-struct Places<'a> {
-    value: &'a Value,
-    found: Vec<(&'a StepId, Path)>,
-}
-
-impl<'a> Places<'a> {
-    fn look(&mut self, step: &'a StepId, here: &Value, path: &mut Path) {
-        // Two are as good as many: neither is the only one.
-        if self.found.len() > 1 {
-            return;
-        }
-        if here == self.value {
-            self.found.push((step, path.clone()));
-            return;
-        }
-        match here {
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    path.push_index(index);
-                    self.look(step, item, path);
-                    path.pop();
-                }
-            }
-            Value::Object(object) => {
-                for (key, value) in object {
-                    path.push_key(key);
-                    self.look(step, value, path);
-                    path.pop();
-                }
-            }
-            _ => {}
-        }
-    }
+    let reference = spelt.filter(|path| path.evaluate(sources).is_ok())?;
+    reference.as_reference().cloned().map(Template::Reference)
 }

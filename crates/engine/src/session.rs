@@ -124,6 +124,7 @@ impl Session {
             last_error: None,
             records: Vec::new(),
             totals: Totals::default(),
+            doubtful: Vec::new(),
         };
         let mut session = Self { started, known, calls: None, state };
         session.begin_turn();

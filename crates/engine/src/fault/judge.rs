@@ -32,7 +32,7 @@ pub fn judge_reply(reply: &ToolReply, now_ms: i64) -> Verdict {
         (200..=299, Some(error)) => judge_refusal_in_success(fault(reply, now_ms, body, Some(error.clone())), &error),
         (300..=399 | 401 | 403 | 405, error) => Verdict::Stop(fault(reply, now_ms, body, error)),
         (status, error) => {
-            let about_key = error.as_ref().is_some_and(|error| error.code.contains("IDEMPOTENCY"));
+            let about_key = error.as_ref().is_some_and(|error| error.code.to_ascii_uppercase().contains("IDEMPOTENCY"));
             let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
             let fault = fault(reply, now_ms, body, error);
             match status {

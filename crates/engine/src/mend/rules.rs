@@ -18,9 +18,10 @@ mod place;
 mod problems;
 mod rename;
 mod sign;
+mod spelling;
 mod trim;
 
-pub(crate) use case::Case;
+pub(crate) use case::{Case, Caution};
 pub(crate) use problems::facts_of_problems;
 
 use reknit_protocol::{Object, Path, Segment, Value};
@@ -75,6 +76,9 @@ pub(crate) fn amend(case: Case<'_>) -> Option<Amendment> {
     for (name, rule) in RULES {
         for fact in case.facts {
             let Some(change) = rule(&case, fact) else { continue };
+            if case.caution == Caution::OnlySpelling && !spelling::is_only(&change, &case) {
+                continue;
+            }
             let mut parameters = Value::Object(case.parameters.clone());
             if let Some(what) = change.apply(&mut parameters)
                 && let Value::Object(changed) = parameters

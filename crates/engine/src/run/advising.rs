@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::{Bound, Corrected, correct, project};
 use reknit_dialogue::{Format, Message, Purpose, Request};
-use reknit_protocol::{Effect as Class, Object, Value};
+use reknit_protocol::{Object, Value};
 
 use super::Run;
 use super::resolving::{missing_text, wanted};
@@ -215,8 +215,8 @@ impl Run {
     fn follow_correction(&mut self, index: usize, fault: Fault, rung: Rung, advice: Advice) {
         let plan = Arc::clone(&self.plan);
         let Some(planned) = plan.steps.get(index) else { return };
-        let harmless = matches!(self.class(planned), Class::Read | Class::Idempotent);
-        if fault.fate == Fate::Unknown && !harmless {
+        let Some(step) = self.state.steps.get(index) else { return };
+        if self.may_have_happened(planned, step, &fault) {
             let words = "the call may have happened, so it is not changed".to_owned();
             return self.no_help(index, fault, rung, words, NoHelp::Declined);
         }
@@ -253,7 +253,12 @@ impl Run {
             Corrected::Changed(bound) if step.was_tried(&bound.parameters) => {
                 Err("the correction was tried before".to_owned())
             }
-            Corrected::Changed(bound) => Ok(bound),
+            Corrected::Changed(bound) => {
+                if step.calls == 0 {
+                    self.refuse_lost(planned, &bound.parameters)?;
+                }
+                Ok(bound)
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use super::Run;
 use super::state::{Stage, StepRun};
 use crate::fault::{Fate, Fault, Origin};
 use crate::mend::facts::{Fact, as_lines, facts};
-use crate::mend::rules::{Case, amend, facts_of_problems};
+use crate::mend::rules::{Case, Caution, amend, facts_of_problems};
 use crate::mend::{Mend, MendEffect, Rung};
 use crate::plan::Planned;
 
@@ -18,16 +18,12 @@ impl Run {
     pub(super) fn mend_by_facts(&mut self, index: usize, fault: &Fault) -> bool {
         let plan = Arc::clone(&self.plan);
         let (Some(planned), Some(step)) = (plan.steps.get(index), self.state.steps.get(index)) else { return false };
-        let harmless = matches!(self.class(planned), Class::Read | Class::Idempotent);
-        let may_have_happened = fault.fate == Fate::Unknown && !harmless;
-        if may_have_happened || step.facts >= self.policy().mending.facts {
+        if self.may_have_happened(planned, step, fault) || step.facts >= self.policy().mending.facts {
             return false;
         }
         let facts = stated(planned, step, fault);
-        let Some(amendment) = amend(self.case(index, planned, step, fault, &facts)) else { return false };
-        // Before the first call every parameter that the plan gives must have its value, the optional ones too.
-        let is_lost = |name: &str| !amendment.parameters.contains_key(name);
-        if step.calls == 0 && self.missing(planned).iter().any(|unbound| is_lost(&unbound.parameter)) {
+        let Some(amendment) = amend(self.case(planned, step, fault, &facts)) else { return false };
+        if step.calls == 0 && self.refuse_lost(planned, &amendment.parameters).is_err() {
             return false;
         }
         let schema = planned.schema.as_deref();
@@ -58,13 +54,21 @@ impl Run {
         false
     }
 
+    /// Whether any call of a step may have changed something already: then it is not changed and sent under another key, not
+    /// even after a later call was refused.
+    pub(super) fn may_have_happened(&self, planned: &Planned, step: &StepRun, fault: &Fault) -> bool {
+        let harmless = matches!(self.class(planned), Class::Read | Class::Idempotent);
+        let earlier = step.attempts.iter().filter_map(|attempt| attempt.fault.as_ref());
+        !harmless && earlier.chain([fault]).any(|fault| fault.fate == Fate::Unknown)
+    }
+
     /// Whether an error says something about what was sent.
     pub(super) fn is_about_input(&self, index: usize, fault: &Fault) -> bool {
         let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get(index)) else {
             return false;
         };
         let facts = stated(planned, step, fault);
-        let case = self.case(index, planned, step, fault, &facts);
+        let case = self.case(planned, step, fault, &facts);
         facts.iter().any(|fact| case.concerns(fact))
     }
 
@@ -76,18 +80,12 @@ impl Run {
         as_lines(&stated(planned, step, fault))
     }
 
-    fn case<'a>(
-        &'a self,
-        index: usize,
-        planned: &'a Planned,
-        step: &'a StepRun,
-        fault: &'a Fault,
-        facts: &'a [Fact],
-    ) -> Case<'a> {
-        let others = self.state.plan.as_ref().map(|plan| plan.steps.as_slice()).unwrap_or_default();
-        let plan = others.iter().enumerate().filter(|(other, _)| *other != index);
+    fn case<'a>(&'a self, planned: &'a Planned, step: &'a StepRun, fault: &'a Fault, facts: &'a [Fact]) -> Case<'a> {
+        // Only what the step waits for: of two steps at once the faster one would decide.
+        let before = self.before(planned);
         let finished = self.plan.steps.iter().zip(&self.state.steps);
         let results: Vec<(&StepId, &Value)> = finished
+            .filter(|(other, _)| before.iter().any(|known| known.id == other.id))
             .filter_map(|(planned, step)| match &step.stage {
                 Stage::Done(value) => Some((&planned.id, value)),
                 _ => None,
@@ -99,7 +97,11 @@ impl Run {
             facts,
             message: &fault.message,
             referenced: referenced(planned, step),
-            plan: plan.filter_map(|(_, step)| step.parameters()).collect(),
+            caution: match self.class(planned) {
+                // A person looks at every change of an unsafe call.
+                Class::Read | Class::Unsafe => Caution::Usual,
+                Class::Idempotent | Class::Keyed | Class::Undeclared => Caution::OnlySpelling,
+            },
             request: [&self.started.request, &planned.instruction],
             results,
         }

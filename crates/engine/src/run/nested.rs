@@ -2,18 +2,34 @@
 
 use std::sync::Arc;
 
+use reknit_protocol::Effect as Class;
+
 use super::Run;
-use super::state::{Phase, State, StepRun, Stop};
+use super::state::{Phase, Stage, State, StepRun, Stop};
+use crate::answer::Outcome;
 use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::Started;
-use crate::plan::Checked;
+use crate::fault::Fate;
+use crate::plan::{Checked, Planned};
 
 impl Run {
     /// Begins with steps that nobody needs to check: they are calls, not words that could refer to something.
-    pub(crate) fn within(started: Arc<Started>, plan: Arc<Checked>, at_ms: i64, spent: Spent) -> Self {
+    /// Those that are refused, with the reason, are not made.
+    pub(crate) fn within(
+        started: Arc<Started>,
+        plan: Arc<Checked>,
+        at_ms: i64,
+        spent: Spent,
+        refused: &[Option<String>],
+    ) -> Self {
         let mut state = State::new(at_ms);
         state.steps = plan.steps.iter().map(|_| StepRun::default()).collect();
+        for (step, reason) in state.steps.iter_mut().zip(refused) {
+            if let Some(reason) = reason {
+                step.stage = Stage::Failed { reason: reason.clone(), fault: None };
+            }
+        }
         state.phase = Phase::Running;
         state.spent = spent;
         let mut run = Self { started, plan, inputs: None, state };
@@ -40,6 +56,19 @@ impl Run {
     /// Whether something was left undone because a budget ran out.
     pub(crate) fn ran_out(&self) -> bool {
         matches!(self.state.stop, Some(Stop::Exhausted(_)))
+    }
+
+    /// Which of its steps may have changed something although they failed. A repeated call of them would have another key.
+    pub(crate) fn doubtful(&self) -> Vec<bool> {
+        let harmless = |planned: &Planned| matches!(self.class(planned), Class::Read | Class::Idempotent);
+        let reports = self.reports();
+        let unknown = |outcome: &Outcome| matches!(outcome, Outcome::Failed { fate: Fate::Unknown, .. });
+        self.plan
+            .steps
+            .iter()
+            .zip(&reports)
+            .map(|(planned, report)| unknown(&report.outcome) && !harmless(planned))
+            .collect()
     }
 
     /// The budget is shared: it is handed in before anything is spent, and taken back afterwards.

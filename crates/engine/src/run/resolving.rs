@@ -45,7 +45,7 @@ impl Run {
     }
 
     /// The steps that a step needs, and those that they need.
-    fn before<'a>(&'a self, planned: &'a Planned) -> Vec<&'a Planned> {
+    pub(super) fn before<'a>(&'a self, planned: &'a Planned) -> Vec<&'a Planned> {
         let mut places: Vec<usize> = planned.needs_at.clone();
         let mut next = 0;
         while let Some(step) = places.get(next).and_then(|at| self.plan.steps.get(*at)) {
@@ -65,7 +65,8 @@ impl Run {
         let mut learned = Vec::new();
         for (planned, step) in self.plan.steps.iter().zip(&self.state.steps) {
             let found = step.provenance.iter().filter(|_| matches!(step.stage, Stage::Done(_)));
-            for (parameter, provenance) in found {
+            // What the plan asked for in words of its own says nothing about what another plan leaves out.
+            for (parameter, provenance) in found.filter(|(name, _)| planned.parameters.get(name).is_none()) {
                 let Some((producer, expression)) = lesson(provenance, &steps) else { continue };
                 let producer = self.plan.steps.iter().find(|step| step.id == producer).map(capability);
                 let (consumer, parameter) = (capability(planned), parameter.clone());
@@ -108,8 +109,19 @@ impl Run {
         let missing = self.missing(planned);
         let names: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
         let (results, sources) = (self.results(Some(planned)), self.source_ids());
-        supply(&step.parameters, answer, &names, &results, &sources, planned.schema.as_deref())
-            .map_err(|error| format!("the answer is refused: {error}"))
+        let supplied = supply(&step.parameters, answer, &names, &results, &sources, planned.schema.as_deref())
+            .map_err(|error| format!("the answer is refused: {error}"))?;
+        self.refuse_lost(planned, &supplied.bound.parameters)?;
+        Ok(supplied)
+    }
+
+    /// Every parameter that the plan gives must have its value before the first call, the optional ones too: an order
+    /// without its limit is another order.
+    pub(super) fn refuse_lost(&self, planned: &Planned, parameters: &Object) -> Result<(), String> {
+        let missing = self.missing(planned);
+        let lost: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
+        let lost: Vec<&str> = lost.into_iter().filter(|name| !parameters.contains_key(name)).collect();
+        if lost.is_empty() { Ok(()) } else { Err(format!("the answer has no value for {}", lost.join(", "))) }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::effect::{AskPerson, EffectId, Question};
 use crate::event::{Decision, What};
 use crate::fault::{Fault, Origin, Verdict, judge_failure, judge_reply};
 use crate::mend::{Mend, MendEffect, Remedy, Rung, Used, remedy};
+use crate::policy::People;
 
 impl Run {
     /// Takes in what concerns a step; says whether it did.
@@ -148,6 +149,10 @@ impl Run {
 
     /// Asks a person. The hash binds the decision to just this question.
     pub(super) fn ask_person(&mut self, index: usize, fault: Fault, question: Question) {
+        if self.policy().people == People::Nobody {
+            let reason = "only a person may decide this, and nobody can be asked".to_owned();
+            return self.set_stage(index, Stage::Failed { reason, fault: Some(Box::new(fault)) });
+        }
         let limits = &self.started.policy.limits;
         let expires_ms = self.state.now_ms.saturating_add_unsigned(limits.person_ms);
         let hash = digest_of(&(self.started.run.as_str(), &question));

@@ -36,11 +36,23 @@ impl Session {
             return;
         }
         let (started, plan) = self.calls_of(&sorted.calls);
-        let run = Run::within(started, plan, self.state.now_ms, self.state.spent.clone());
+        let refused: Vec<Option<String>> = sorted.calls.iter().map(|call| self.why_not(call)).collect();
+        let run = Run::within(started, plan, self.state.now_ms, self.state.spent.clone(), &refused);
         self.state.phase =
             Phase::Calling(Box::new(Calling { answer: message, calls: sorted.calls, report: sorted.report, attempts }));
         self.calls = Some(Box::new(run));
         self.take_calls();
+    }
+
+    /// Why a call is not made: the same one may have happened in an earlier turn, and would be made under another key.
+    fn why_not(&self, call: &Call) -> Option<String> {
+        let is_same = |other: &Call| {
+            (&other.agent, &other.capability, &other.parameters) == (&call.agent, &call.capability, &call.parameters)
+        };
+        self.state.doubtful.iter().any(is_same).then(|| {
+            "not made: an earlier call with the same arguments may have happened; find out what became of it, or report it"
+                .to_owned()
+        })
     }
 
     /// The beginning and the steps of the run that makes the calls.
@@ -120,6 +132,8 @@ impl Session {
         let Phase::Calling(calling) = std::mem::replace(&mut self.state.phase, placeholder) else { return };
         let Calling { answer, calls, report, attempts, .. } = *calling;
         let outcomes: Vec<Outcome> = run.reports().into_iter().map(|report| report.outcome).collect();
+        let doubtful = calls.iter().zip(run.doubtful()).filter(|(_, doubtful)| *doubtful).map(|(call, _)| call.clone());
+        self.state.doubtful.extend(doubtful);
         let all_done = outcomes.iter().all(|outcome| matches!(outcome, Outcome::Done(_)));
         self.state.history.push(answer);
         for (call, outcome) in calls.iter().zip(&outcomes) {

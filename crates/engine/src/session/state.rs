@@ -43,6 +43,8 @@ pub(super) struct State {
     pub(super) last_error: Option<String>,
     pub(super) records: Vec<Record>,
     pub(super) totals: Totals,
+    /// Calls that failed and may have happened all the same.
+    pub(super) doubtful: Vec<Call>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

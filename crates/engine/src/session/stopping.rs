@@ -54,7 +54,10 @@ impl Session {
         match &self.state.phase {
             // The same attempt; only the question is paid for twice.
             Phase::Asking { .. } => {
+                let forced = self.state.forced;
                 self.pay_for_attempt();
+                // With the last call that is left it becomes another question, so it has another name.
+                self.state.asked += u32::from(self.state.forced != forced);
             }
             Phase::Calling(_) => self.tell_calls(at_ms, What::Resumed),
             Phase::Waiting { .. } | Phase::Ended(_) => {}

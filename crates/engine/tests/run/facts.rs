@@ -80,7 +80,7 @@ fn a_call_is_mended_by_what_its_error_states_and_no_model_is_asked() {
         ),
         (
             "a version that is stale",
-            "keyed",
+            "read",
             r#"{"version": 5}"#,
             409,
             refusal("version conflict", r#"{"current_version": 7}"#),
@@ -241,4 +241,33 @@ fn braces_in_an_error_are_never_read_as_a_reference() {
     play.answer_tool("secret/call/1", 200, r#"{"key": "hush"}"#);
     play.answer_tool("s/call/1", 400, &refusal("no", r#"{"field": "to", "allowed": ["{{secret.keys}}", "b"]}"#));
     assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"to":"{{secret.keys}}"}"#);
+}
+
+#[test]
+fn a_call_that_may_have_happened_is_not_changed_even_if_a_later_one_is_refused() {
+    for capability in ["keyed", "undeclared"] {
+        let mut play = one_step(capability, r#"{"Version": "7"}"#);
+        let silence = reknit_engine::TransportFailure {
+            kind: reknit_engine::TransportKind::TimedOut,
+            sent: reknit_engine::Sent::Maybe,
+            message: "no answer".to_owned(),
+        };
+        play.happen(What::ToolFailed { effect: "s/call/1".into(), failure: silence });
+        play.wake("s/rest/1");
+        let key = play.call("s/call/2").key;
+        play.answer_tool("s/call/2", 400, &refusal("unknown field `Version`, expected `version`", "{}"));
+        let changed = play.due().iter().any(|due| due == "s/call/3");
+        assert!(!changed, "{capability}: {:?}", play.due());
+        assert!(key.is_some());
+    }
+}
+
+#[test]
+fn where_nobody_can_be_asked_a_change_of_an_unsafe_call_ends_the_step() {
+    let nobody = Policy { people: reknit_engine::People::Nobody, ..policy() };
+    let steps = vec![step("s", "unsafe", r#"{"to": "usd"}"#)];
+    let mut play = Play::begin(started(Some(plan(steps)), nobody));
+    play.answer_tool("s/call/1", 400, &refusal("no", r#"{"field": "to", "allowed": ["EUR", "USD"]}"#));
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!(answer.status, Status::Failed);
 }

@@ -38,12 +38,12 @@ fn an_answer_that_changes_what_the_plan_gives_is_used_for_what_was_asked_only() 
 }
 
 #[test]
-fn a_value_that_one_result_holds_is_no_invention_even_if_the_model_copies_it() {
+fn a_value_that_the_model_wrote_is_its_own_word_even_if_a_result_holds_the_same() {
     let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("pay", "unsafe", r#"{"x": "{{a.b}}"}"#)]);
     play.answer_tool("a/call/1", 200, r#"{"total": 100.50}"#);
     play.answer_model("pay/resolution/1", r#"{"x": 100.5}"#);
-    assert!(matches!(play.run.steps()[1].provenance[0].1, Provenance::Resolved { .. }));
-    assert_eq!(play.call("pay/call/1").parameters.to_string(), r#"{"x":100.50}"#);
+    assert_eq!(play.run.steps()[1].provenance[0].1, Provenance::Inferred);
+    assert_eq!(play.due(), ["pay/person/1", "pay/person/1/expiry"]);
 }
 
 #[test]

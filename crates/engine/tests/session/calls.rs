@@ -121,6 +121,9 @@ fn a_claimed_call_that_was_interrupted_is_sent_again_under_its_key_and_an_unsafe
     assert_eq!(effect.as_str(), "turn-1/call-2/person/1");
     play.happen(What::PersonDecided { effect, hash, decision: reknit_engine::Decision::Deny });
     assert_eq!(play.session.view().turn, 2);
+    play.answer(calling(&[("shop__refund", "{}"), ("shop__refund", r#"{"of": 7}"#)]));
+    let sent: Vec<String> = play.calls().iter().map(|call| call.parameters.to_string()).collect();
+    assert_eq!(sent, [r#"{"of":7}"#], "what may have happened is not made again in another turn");
 }
 
 #[test]

@@ -25,7 +25,13 @@ pub(super) fn value_meant<'a>(value: &Value, candidates: &'a [Value]) -> Option<
     names.sort_unstable();
     names.dedup();
     let text = text.trim();
-    let meant = only(&names, |name| are_alike(name, text))
+    let alike = only(&names, |name| are_alike(name, text));
+    // What is near a number or a code is another one.
+    if value.as_str().is_none() || text.chars().any(|letter| letter.is_ascii_digit()) {
+        let alike = alike.filter(|_| value.as_str().is_some())?;
+        return texts.iter().find(|(text, _)| text == alike).map(|(_, value)| *value);
+    }
+    let meant = alike
         .or_else(|| only(&names, |name| text.split_whitespace().any(|word| word == name)))
         .or_else(|| only(&names, |name| is_most(text, name)))
         .or_else(|| nearest(text, &names))?;

@@ -7,6 +7,15 @@ use reknit_salvage::{Schema, fit};
 use super::place;
 use crate::mend::facts::{Fact, Field, Says};
 
+/// How far code may change what is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caution {
+    /// As far as facts determine it: a call that only reads can go wrong without harm.
+    Usual,
+    /// Only how it is written: a call that changes something would do another thing otherwise.
+    OnlySpelling,
+}
+
 /// What is known about a call that was refused.
 #[derive(Debug, Clone)]
 pub(crate) struct Case<'a> {
@@ -18,8 +27,8 @@ pub(crate) struct Case<'a> {
     pub(crate) message: &'a str,
     /// The parameters whose value the plan takes from a result: nothing is put in its place.
     pub(crate) referenced: Vec<String>,
-    /// The parameters of the other steps of the plan, as they are.
-    pub(crate) plan: Vec<&'a Object>,
+    /// How far a value may be changed.
+    pub(crate) caution: Caution,
     /// What the user asked for, and what the step is for.
     pub(crate) request: [&'a str; 2],
     /// The results there are.

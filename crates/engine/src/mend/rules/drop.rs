@@ -1,7 +1,6 @@
 //! A field that the tool does not know and that means nothing else.
 
-use reknit_protocol::Value;
-
+use super::spelling::is_nothing;
 use super::{Case, Change, parent_of};
 use crate::mend::facts::{Fact, Says};
 
@@ -23,14 +22,4 @@ pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
     let is_free = |name: &str| case.at(&parent.key(name)).is_none();
     let is_meant = |name: &&str| is_free(name) && case.would_fit(&parent.key(name), value);
     (is_nothing(value) || !names.iter().any(is_meant)).then_some(Change::Remove { at })
-}
-
-fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(object) => object.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }

@@ -2,11 +2,11 @@
 
 use reknit_protocol::Value;
 
-use super::held::{by_plan, by_request, by_results, by_schema};
+use super::held::{by_request, by_results, by_schema};
 use super::{Case, Change, parent_of};
 use crate::mend::facts::{Fact, Says};
 
-/// Takes the one value that the schema, a result, the plan or the request has for a field that is missing or empty.
+/// Takes the one value that the schema, a result or the request has for a field that is missing or empty.
 pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
     if !matches!(fact.says, Says::Missing | Says::Empty) {
         return None;
@@ -21,7 +21,6 @@ pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
     let held = [
         (by_schema(case, &at), "the schema"),
         (by_results(case, &name).filter(|_| outer), "a result"),
-        (by_plan(case, &name).filter(|_| outer), "the plan"),
         (by_request(case, &name).filter(|_| outer), "the request"),
     ];
     let fitting = held.into_iter().filter_map(|(value, from)| Some((value?, from)));

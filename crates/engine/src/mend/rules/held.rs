@@ -26,28 +26,28 @@ pub(super) fn by_results(case: &Case<'_>, name: &str) -> Option<Value> {
     only(objects.flat_map(|object| named(object, name)))
 }
 
-/// The one value that the other steps of the plan send under a name.
-pub(super) fn by_plan(case: &Case<'_>, name: &str) -> Option<Value> {
-    only(case.plan.iter().flat_map(|object| named(object, name)))
-}
-
 /// The one value that the request writes after a name: `amount: 5`, `city=Paris`.
 pub(super) fn by_request(case: &Case<'_>, name: &str) -> Option<Value> {
-    let texts = case.request.iter().flat_map(|text| {
-        text.split_whitespace().zip(text.split_whitespace().skip(1).map(Some).chain([None])).filter_map(
-            |(word, next)| match word.split_once(['=', ':']) {
-                Some((key, "")) if are_alike(key, name) => next,
-                Some((key, value)) if are_alike(key, name) => Some(value),
-                _ => None,
-            },
-        )
-    });
-    let values: Vec<Value> = texts
-        .map(|text| text.trim_matches(|letter: char| matches!(letter, ',' | ';' | '.' | '"' | '\'' | '`')))
-        .filter(|text| !text.is_empty())
-        .map(|text| Number::parse(text).map_or_else(|_| Value::from(text), Value::Number))
+    let phrases = case.request.iter().flat_map(|text| text.split([',', ';', '\n']));
+    let values: Vec<Value> = phrases
+        .filter_map(|phrase| {
+            let (before, after) = phrase.split_once(['=', ':'])?;
+            let key = before.split_whitespace().last()?;
+            if are_alike(key, name) { written(after) } else { None }
+        })
         .collect();
     only(values.iter())
+}
+
+/// The number or the one word that a phrase ends with. Of several words nobody knows where the value ends: `New York`.
+fn written(phrase: &str) -> Option<Value> {
+    let phrase = phrase.trim().trim_end_matches('.');
+    let first = phrase.split_whitespace().next()?;
+    if let Ok(number) = Number::parse(first) {
+        return Some(Value::Number(number));
+    }
+    let word = phrase.trim_matches(['"', '\'', '`']);
+    (first == phrase && !word.is_empty()).then(|| Value::from(word))
 }
 
 fn named<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = &'a Value> {

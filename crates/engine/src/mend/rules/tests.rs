@@ -18,7 +18,7 @@ struct World {
     message: String,
     parameters: Object,
     results: Vec<(StepId, Value)>,
-    plan: Vec<Object>,
+    caution: Caution,
     request: String,
     referenced: Vec<String>,
 }
@@ -33,7 +33,7 @@ impl World {
             message: message.to_owned(),
             parameters: object(parameters),
             results: Vec::new(),
-            plan: Vec::new(),
+            caution: Caution::Usual,
             request: String::new(),
             referenced: Vec::new(),
         }
@@ -46,7 +46,7 @@ impl World {
             facts: &self.facts,
             message: &self.message,
             referenced: self.referenced.clone(),
-            plan: self.plan.iter().collect(),
+            caution: self.caution,
             request: [&self.request, ""],
             results: self.results.iter().map(|(id, value)| (id, value)).collect(),
         })
@@ -54,5 +54,54 @@ impl World {
 
     fn amended(&self) -> Option<String> {
         self.amend().map(|amendment| Value::Object(amendment.parameters).to_string())
+    }
+}
+
+#[test]
+fn a_call_that_changes_something_is_only_spelt_otherwise() {
+    let open =
+        r#"{"type": "object", "properties": {"amount": {"type": "number"}, "currency": {"enum": ["EUR", "USD"]}}}"#;
+    let closed = r#"{"type": "object", "required": ["amount"], "additionalProperties": false,
+        "properties": {"amount": {"type": "number"}}}"#;
+    for (parameters, schema, message, read, changing) in [
+        (r#"{"currency": "usd"}"#, open, "currency must be one of EUR, USD", Some("USD"), Some("USD")),
+        (r#"{"currency": "Euro"}"#, open, "currency must be one of EUR, USD", Some("EUR"), None),
+        (r#"{"amount_cents": 5000}"#, closed, "missing field `amount`", Some(r#""amount":5000"#), None),
+        (
+            r#"{"Amount": 5}"#,
+            closed,
+            "unknown field `Amount`, expected `amount`",
+            Some(r#""amount":5"#),
+            Some(r#""amount":5"#),
+        ),
+        (
+            r#"{"amount": 5, "dry_run": true}"#,
+            closed,
+            "unknown field `dry_run`, expected `amount`",
+            Some(r#"{"amount":5}"#),
+            None,
+        ),
+    ] {
+        for (caution, expected) in [(Caution::Usual, read), (Caution::OnlySpelling, changing)] {
+            let world = World { caution, ..World::new(parameters, schema, message) };
+            let found = world.amended();
+            let holds = match expected {
+                None => found.is_none(),
+                Some(part) => found.as_deref().is_some_and(|text| text.contains(part)),
+            };
+            assert!(holds, "{caution:?}: {parameters}, {message}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_near_a_number_or_a_code_is_another_one() {
+    let schema = r#"{"type": "object", "properties": {"size": {"type": "integer"}, "order": {"type": "string"}}}"#;
+    for (parameters, message) in [
+        (r#"{"size": 1000}"#, "size must be one of 100, 50"),
+        (r#"{"size": 250}"#, "size must be one of 256, 512"),
+        (r#"{"order": "ORD-1042"}"#, "order `ORD-1042` not found, did you mean `ORD-1024`?"),
+    ] {
+        assert_eq!(World::new(parameters, schema, message).amended(), None, "{parameters}: {message}");
     }
 }
