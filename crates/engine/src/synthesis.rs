@@ -70,7 +70,7 @@ pub(crate) fn unstated(text: &str, request: &str, plan: &Plan, steps: &[StepRepo
 
 /// The numbers of the request that a model's plan does not use; none, in words, if it uses all.
 pub(crate) fn unused(request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
-    let numbers = figures::unexplained(request, [sent(plan).as_str(), &mended_text(steps)], 0);
+    let numbers = figures::unused(request, [sent(plan).as_str(), &mended_text(steps)]);
     (!numbers.is_empty()).then(|| format!("the request says {}, which no step used", numbers.join(", ")))
 }
 

@@ -84,6 +84,8 @@ impl Figure {
         }
         // 65,150,000 for 65150150.625: rounded to where its zeros begin.
         let zeros = self.zeros();
+        // 100 is no rounding of 126.978: at least three digits must be left.
+        let zeros = if self.mantissa / 10_i128.pow(zeros) < 100 { 0 } else { zeros };
         let unit = 10_i128.pow(other.scale + zeros);
         let half_up = (other.mantissa + unit / 2) / unit;
         let same = self.scale == other.scale && self.mantissa == other.mantissa;
@@ -115,6 +117,18 @@ impl Figure {
     pub(crate) fn counts_up_to(&self, count: usize) -> bool {
         self.scale == 0 && u128::try_from(self.mantissa).is_ok_and(|value| value <= count as u128)
     }
+}
+
+/// The numbers in `text` that none of the other texts has, each once.
+pub(crate) fn unused<'a>(text: &str, by: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let known: Vec<Figure> = by.into_iter().flat_map(figures).collect();
+    let mut left: Vec<String> = Vec::new();
+    for figure in figures(text) {
+        if !known.iter().any(|other| figure.trimmed() == other.trimmed()) && !left.contains(&figure.written) {
+            left.push(figure.written);
+        }
+    }
+    left
 }
 
 /// The numbers in `text` that none of the other texts explains, each once.
@@ -149,6 +163,11 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_used_only_as_it_is() {
+        assert_eq!(unused("sell 100 shares at 1.50 or 469", ["126.978", "1.5", "468.6"]), ["100", "469"]);
+    }
+
+    #[test]
     fn a_number_is_explained_by_one_it_is_a_rounding_of() {
         for (said, known, expected) in [
             ("468.29", "468.285", true),
@@ -158,6 +177,8 @@ mod tests {
             ("65,150,000", "65150150.625", true),
             ("65,150,151", "65150150.625", true),
             ("65,160,000", "65150150.625", false),
+            ("100", "126.978", false),
+            ("400", "468.285", false),
             ("1.5", "1.50", true),
             ("1.50", "1.5", true),
             ("46828.5", "468.285", false),
