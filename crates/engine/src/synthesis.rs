@@ -127,7 +127,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// What the tool gave, without the envelope around it.
-fn data(value: &Value) -> Value {
+pub(crate) fn data(value: &Value) -> Value {
     let response = ToolResponse::from_value(value).ok().filter(|_| ToolResponse::is_envelope(value));
     response.as_ref().and_then(ToolResponse::data).unwrap_or(value).clone()
 }

@@ -76,7 +76,9 @@ pub(crate) fn amend(case: Case<'_>) -> Option<Amendment> {
     for (name, rule) in RULES {
         for fact in case.facts {
             let Some(change) = rule(&case, fact) else { continue };
-            if case.caution == Caution::OnlySpelling && !spelling::is_only(&change, &case) {
+            // What the plan takes from a result is not replaced by what looks better, in whatever call.
+            let careful = case.caution == Caution::OnlySpelling || case.is_referenced(&change);
+            if careful && !spelling::is_only(&change, &case) {
                 continue;
             }
             let mut parameters = Value::Object(case.parameters.clone());

@@ -57,9 +57,8 @@ impl Run {
     /// Whether any call of a step may have changed something already: then it is not changed and sent under another key, not
     /// even after a later call was refused.
     pub(super) fn may_have_happened(&self, planned: &Planned, step: &StepRun, fault: &Fault) -> bool {
-        let harmless = matches!(self.class(planned), Class::Read | Class::Idempotent);
         let earlier = step.attempts.iter().filter_map(|attempt| attempt.fault.as_ref());
-        !harmless && earlier.chain([fault]).any(|fault| fault.fate == Fate::Unknown)
+        !self.is_harmless(planned) && earlier.chain([fault]).any(|fault| fault.fate == Fate::Unknown)
     }
 
     /// Whether an error says something about what was sent.

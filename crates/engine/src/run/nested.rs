@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use reknit_protocol::Effect as Class;
-
 use super::Run;
 use super::state::{Phase, Stage, State, StepRun, Stop};
 use crate::answer::Outcome;
@@ -11,7 +9,7 @@ use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::Started;
 use crate::fault::Fate;
-use crate::plan::{Checked, Planned};
+use crate::plan::Checked;
 
 impl Run {
     /// Begins with steps that nobody needs to check: they are calls, not words that could refer to something.
@@ -60,14 +58,13 @@ impl Run {
 
     /// Which of its steps may have changed something although they failed. A repeated call of them would have another key.
     pub(crate) fn doubtful(&self) -> Vec<bool> {
-        let harmless = |planned: &Planned| matches!(self.class(planned), Class::Read | Class::Idempotent);
         let reports = self.reports();
         let unknown = |outcome: &Outcome| matches!(outcome, Outcome::Failed { fate: Fate::Unknown, .. });
         self.plan
             .steps
             .iter()
             .zip(&reports)
-            .map(|(planned, report)| unknown(&report.outcome) && !harmless(planned))
+            .map(|(planned, report)| unknown(&report.outcome) && !self.is_harmless(planned))
             .collect()
     }
 

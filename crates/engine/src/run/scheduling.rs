@@ -158,6 +158,11 @@ impl Run {
         })
     }
 
+    /// Whether a call may be made twice without harm.
+    pub(super) fn is_harmless(&self, planned: &Planned) -> bool {
+        matches!(self.class(planned), Class::Read | Class::Idempotent)
+    }
+
     pub(super) fn class(&self, planned: &Planned) -> Class {
         self.policy().effects.class(planned.agent.as_str(), planned.capability.as_str(), planned.declared)
     }

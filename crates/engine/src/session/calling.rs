@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::Parameters;
 use reknit_dialogue::{Answer, Message, ToolCall};
-use reknit_protocol::{RunId, StepId, ToolResponse, Value};
+use reknit_protocol::{RunId, StepId, Value};
 
 use super::Session;
 use super::record::{CollapseReason, TurnOutcome};
@@ -18,6 +18,7 @@ use crate::nest::Prefix;
 use crate::plan::{Checked, Planned};
 use crate::run::Run;
 use crate::run::state::State as RunState;
+use crate::synthesis::data;
 
 impl Session {
     /// Does what an answer wants: makes its calls, or takes its report. A report that comes with calls was written before
@@ -179,12 +180,6 @@ impl Session {
             }
         }
     }
-}
-
-/// What the tool gave, without the envelope around it.
-fn data(value: &Value) -> Value {
-    let response = ToolResponse::from_value(value).ok().filter(|_| ToolResponse::is_envelope(value));
-    response.as_ref().and_then(ToolResponse::data).unwrap_or(value).clone()
 }
 
 /// The text, or as much of it as fits, which then says how much there was.

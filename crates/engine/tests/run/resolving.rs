@@ -161,3 +161,16 @@ fn without_a_model_what_is_missing_is_said() {
     let answer = play.run.answer().expect("it is over");
     assert!(answer.text.contains("`amount`: not in the plan, and in no result"), "{}", answer.text);
 }
+
+#[test]
+fn a_parameter_that_the_plan_gives_is_not_left_out_because_a_model_does_not_find_it() {
+    for answer in ["{}", r#"{"to": null}"#] {
+        let mut play = Play::of_steps(vec![
+            step("quote", "read", "{}"),
+            step("convert", "convert", r#"{"amount": 5, "to": "{{quote.currency}}"}"#),
+        ]);
+        play.answer_tool("quote/call/1", 200, r#"{"price": 1}"#);
+        play.answer_model("convert/resolution/1", answer);
+        assert!(!play.due().iter().any(|due| due == "convert/call/1"), "{answer}: {:?}", play.due());
+    }
+}

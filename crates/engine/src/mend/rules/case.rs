@@ -48,6 +48,12 @@ impl Case<'_> {
         Some((at, value))
     }
 
+    /// Whether a change puts another value where the plan takes one from a result.
+    pub(super) fn is_referenced(&self, change: &super::Change) -> bool {
+        let super::Change::Set { at, .. } = change else { return false };
+        matches!(at.segments(), [reknit_protocol::Segment::Key(name), ..] if self.referenced.contains(name))
+    }
+
     pub(super) fn at(&self, at: &Path) -> Option<&Value> {
         let [first, ..] = at.segments() else { return None };
         let reknit_protocol::Segment::Key(name) = first else { return None };

@@ -105,3 +105,12 @@ fn what_is_near_a_number_or_a_code_is_another_one() {
         assert_eq!(World::new(parameters, schema, message).amended(), None, "{parameters}: {message}");
     }
 }
+
+#[test]
+fn what_the_plan_takes_from_a_result_is_not_replaced_by_what_is_near() {
+    let schema = r#"{"type": "object", "properties": {"currency": {"type": "string"}}}"#;
+    let mut world = World::new(r#"{"currency": "Euro"}"#, schema, "currency must be one of EUR, USD");
+    assert_eq!(world.amended().as_deref(), Some(r#"{"currency":"EUR"}"#));
+    world.referenced = vec!["currency".to_owned()];
+    assert_eq!(world.amended(), None);
+}
