@@ -67,26 +67,34 @@ pub struct Prices {
     /// For tokens of the question that the provider has put into its cache; as for others if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_written: Option<Price>,
+    /// The longest question, in tokens, at these prices. A longer one costs twice as much, and its answer half as much again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dearer_above: Option<u64>,
 }
 
 impl Prices {
     /// The same for tokens in a cache as for others.
     pub const fn new(input: Price, output: Price) -> Self {
-        Self { input, output, cached: None, cache_written: None }
+        Self { input, output, cached: None, cache_written: None, dearer_above: None }
     }
 
     /// What this usage costs, rounded up: a limit of money is kept, not nearly kept.
     pub fn cost(&self, usage: &Usage) -> Money {
         let in_caches = usage.cached_tokens.saturating_add(usage.cache_written_tokens);
+        // In halves of a price.
+        let (question, answer) =
+            if self.dearer_above.is_some_and(|most| usage.input_tokens > most) { (4, 3) } else { (2, 2) };
         let parts = [
-            (usage.input_tokens.saturating_sub(in_caches), self.input),
-            (usage.cached_tokens, self.cached.unwrap_or(self.input)),
-            (usage.cache_written_tokens, self.cache_written.unwrap_or(self.input)),
-            (usage.output_tokens, self.output),
+            (usage.input_tokens.saturating_sub(in_caches), self.input, question),
+            (usage.cached_tokens, self.cached.unwrap_or(self.input), question),
+            (usage.cache_written_tokens, self.cache_written.unwrap_or(self.input), question),
+            (usage.output_tokens, self.output, answer),
         ];
-        let millionths_of_micros =
-            parts.iter().map(|(tokens, price)| u128::from(*tokens) * u128::from(price.0)).fold(0, u128::saturating_add);
-        Money(u64::try_from(millionths_of_micros.div_ceil(1000)).unwrap_or(u64::MAX))
+        let halves = parts
+            .iter()
+            .map(|(tokens, price, times)| (u128::from(*tokens) * u128::from(price.0)).saturating_mul(*times))
+            .fold(0, u128::saturating_add);
+        Money(u64::try_from(halves.div_ceil(2_000)).unwrap_or(u64::MAX))
     }
 }
 

@@ -3,8 +3,9 @@
 use reknit_dialogue::{Format, FormatUsed, Prices, TargetName};
 use secrecy::SecretString;
 
+use crate::known::known;
 use crate::openai::is_strict;
-use crate::{Limits, Provider, prices};
+use crate::{Limits, Provider};
 
 /// A model on a server, as configured.
 ///
@@ -21,7 +22,7 @@ pub struct Target {
     pub model: String,
     /// Sent in the header that the provider reads; local servers need none.
     pub key: Option<SecretString>,
-    /// How many tokens the model can read. A question that cannot fit even at eight characters a token fails as
+    /// How many tokens the model can read: its window. A question that cannot fit even at eight characters a token fails as
     /// `context_length` without being sent; everything else, and all if there is no number here, the server decides.
     pub max_context: Option<u32>,
     /// How long things may take.
@@ -35,12 +36,13 @@ pub struct Target {
 }
 
 impl Target {
-    /// A model of a provider at its own address and, where it is known, at its published price; without a key, with
-    /// streaming and the default limits.
+    /// A model of a provider at its own address and, where they are known, with its window and its published price; without
+    /// a key, with streaming and the default limits.
     pub fn of(provider: Provider, name: impl Into<TargetName>, model: impl Into<String>) -> Self {
         let target = Self::new(name, provider.base_url().unwrap_or_default(), model);
-        let prices = prices::known(provider, &target.model);
-        Self { provider, format: provider.format(), prices, ..target }
+        let known = known(provider, &target.model);
+        let (max_context, prices) = (known.map(|known| known.window), known.and_then(|known| known.prices));
+        Self { provider, format: provider.format(), max_context, prices, ..target }
     }
 
     /// A model on any server that speaks `chat/completions`, without a key, with streaming, JSON mode and the default

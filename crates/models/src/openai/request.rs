@@ -23,8 +23,8 @@ pub(crate) fn render(target: &Target, request: &Request) -> Rendered {
     let stop = Some(texts(&request.stop)).filter(|_| !request.stop.is_empty());
     rendered.insert_if("stop", family.sampling, "stop", stop);
     rendered.insert_some("seed", request.seed.map(Value::from));
-    let effort = request.effort.map(|effort| effort.as_str().into());
-    rendered.insert_if("reasoning_effort", family.effort, "effort", effort);
+    let effort = request.effort.map(|effort| family.effort(effort).unwrap_or_default().into());
+    rendered.insert_if("reasoning_effort", !family.efforts.is_empty(), "effort", effort);
     if !request.metadata.is_empty() {
         // Taken only together with the wish that the provider keeps the whole conversation.
         rendered.leave_out("metadata");

@@ -21,8 +21,9 @@ pub(crate) fn render(target: &Target, request: &Request) -> Rendered {
     let temperature = request.temperature.map(|temperature| temperature.to_number().into());
     rendered.insert_if("temperature", family.sampling, "temperature", temperature);
     rendered.insert("max_output_tokens", request.max_tokens);
-    let effort = request.effort.map(|effort| object([("effort", effort.as_str().into())]).into());
-    rendered.insert_if("reasoning", family.effort, "effort", effort);
+    let word = |effort| family.effort(effort).unwrap_or_default();
+    let effort = request.effort.map(|effort| object([("effort", word(effort).into())]).into());
+    rendered.insert_if("reasoning", !family.efforts.is_empty(), "effort", effort);
     for (wish, is_there) in [("stop", !request.stop.is_empty()), ("seed", request.seed.is_some())] {
         if is_there {
             rendered.leave_out(wish);
@@ -36,7 +37,7 @@ pub(crate) fn render(target: &Target, request: &Request) -> Rendered {
     rendered.insert_some("text", text_format(&request.format, rendered.format_used).map(Value::from));
     // Every question carries its whole conversation; the provider need not keep it.
     rendered.insert("store", false);
-    if family.effort {
+    if !family.efforts.is_empty() {
         rendered.insert("include", vec![Value::from("reasoning.encrypted_content")]);
     }
     if target.streaming == Streaming::On {

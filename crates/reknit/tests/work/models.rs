@@ -41,10 +41,10 @@ fn without_a_model_one_is_found_by_its_key() {
     insta::assert_snapshot!(World::new().reknit_with(&found, &["models"]), @r#"
     exit status 0
     --- stdout
-    NAME  PROVIDER    MODEL                    KEY
-    groq  compatible  llama-3.3-70b-versatile  GROQ_API_KEY
+    NAME  PROVIDER    MODEL                KEY
+    groq  compatible  openai/gpt-oss-120b  GROQ_API_KEY
     --- stderr
-    note: no model is configured; `llama-3.3-70b-versatile` of groq is asked, found by the key in GROQ_API_KEY
+    note: no model is configured; `openai/gpt-oss-120b` of groq is asked, found by the key in GROQ_API_KEY
     "#);
     insta::assert_snapshot!(World::new().reknit_with(&[("OPENAI_API_KEY", "s3cret")], &["models"]), @r#"
     exit status 2

@@ -48,7 +48,7 @@ fn target(model: &raw::Model) -> Result<Target, Problem> {
         }
         None => {}
     }
-    target.max_context = model.max_context.map(|count| count.0);
+    target.max_context = model.max_context.map(|count| count.0).or(target.max_context);
     target.limits = limits(model)?;
     target.prices = prices(model)?.or(target.prices);
     if let Some(streaming) = model.streaming {
