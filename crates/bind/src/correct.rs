@@ -7,7 +7,7 @@ use crate::draft::Draft;
 use crate::ids::Ids;
 use crate::resolve::Resolver;
 use crate::template::{Part, Text};
-use crate::{Bound, Change, Expression, Provenance, Sources, Template, TemplateError, Unbound};
+use crate::{Backing, Bound, Change, Expression, Provenance, Sources, Template, TemplateError, Unbound};
 use reknit_protocol::spelling::are_alike;
 
 /// What a correction came to.
@@ -53,7 +53,8 @@ fn list(things: &[impl ToString]) -> String {
 /// Applies a correction, which is a difference: what it does not mention stays.
 ///
 /// A text with `{{...}}` is a template. A text that the schema does not allow, but that can be read as a calculation over
-/// the results (`100 * step-1.price`), is one. Everything else is a literal, corrected by `rung`.
+/// the results (`100 * step-1.price`), is one. Everything else is a literal, corrected by `rung`; [`explain`](crate::explain) may find what speaks for
+/// it.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -91,7 +92,7 @@ pub fn correct(
     if draft.parameters == *current {
         return Ok(Corrected::Unchanged);
     }
-    Ok(finish(fitted(draft, schema)?, current, rung))
+    Ok(finish(fitted(draft, schema)?, current, rung, &Backing::Inferred))
 }
 
 /// The parameters with the entries put into them, not yet known to fit.
@@ -142,10 +143,10 @@ pub fn correct_to(
             CorrectionError::Misfit { parameters, problems }
         })?,
     };
-    Ok(finish(bound, current, rung))
+    Ok(finish(bound, current, rung, &Backing::Known))
 }
 
-fn finish(mut bound: Bound, current: &Object, rung: &str) -> Corrected {
+fn finish(mut bound: Bound, current: &Object, rung: &str, backing: &Backing) -> Corrected {
     if bound.parameters == *current {
         return Corrected::Unchanged;
     }
@@ -153,7 +154,7 @@ fn finish(mut bound: Bound, current: &Object, rung: &str) -> Corrected {
     bound.provenance.retain(|(name, _)| parameters.get(name) != current.get(name));
     for (_, provenance) in &mut bound.provenance {
         if *provenance == Provenance::Literal {
-            *provenance = Provenance::Corrected { rung: rung.to_owned() };
+            *provenance = Provenance::Corrected { rung: rung.to_owned(), backing: backing.clone() };
         }
     }
     Corrected::Changed(bound)

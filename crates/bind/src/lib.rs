@@ -82,7 +82,8 @@
 //! [`Function`] lists the functions, [`Reason`] everything that can keep a parameter from its value, [`TemplateProblem`]
 //! everything that can be wrong with a text. [`project_results`] says what a model may see that is asked for a parameter
 //! without a value, [`supply`] takes in its answer, [`lesson`] and [`bind_as_learned`] keep it for the next time; [`correct`]
-//! applies what it says should be different, and [`correct_to`] what code does.
+//! applies what it says should be different, [`explain`] says whether a number in it follows from the results, and
+//! [`correct_to`] applies what code does.
 
 mod bind;
 mod change;
@@ -91,6 +92,7 @@ mod decimal;
 mod draft;
 mod error;
 mod evaluate;
+mod explain;
 mod expression;
 mod ids;
 mod lookup;
@@ -113,12 +115,13 @@ pub use correct::{Corrected, CorrectionError, correct, correct_to};
 pub use decimal::Exactness;
 pub use error::{ParametersError, TemplateError, TemplateProblem};
 pub use evaluate::Evaluated;
+pub use explain::explain;
 pub use expression::{Expression, Function};
 pub use ids::Ids;
 pub use mapping::{Known, Mapping, bind_as_learned, lesson};
 pub use parameters::Parameters;
 pub use project::{project, project_results};
-pub use provenance::{Finder, Input, InputSource, NestedPart, Provenance};
+pub use provenance::{Backing, Finder, Input, InputSource, NestedPart, Provenance};
 pub use reason::{Available, Fault, Reason, Unbound};
 pub use reference::Reference;
 pub use source::{Source, Sources};

@@ -61,7 +61,24 @@ pub enum Provenance {
     Corrected {
         /// The rung that did it.
         rung: String,
+        /// What speaks for the value.
+        backing: Backing,
     },
+}
+
+/// What speaks for a value that was put in the place of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backing {
+    /// Code took it from what was known.
+    Known,
+    /// A model wrote the number, and this calculation gives the same.
+    Explained {
+        /// The calculation, over results and what the request says.
+        text: String,
+    },
+    /// A model wrote it, and nothing explains it.
+    Inferred,
 }
 
 /// Who said where a value is that the plan left open.

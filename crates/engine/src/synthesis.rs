@@ -1,6 +1,6 @@
 //! The answer in words: written by code, or written by a model and looked through by code.
 
-mod figures;
+pub(crate) mod figures;
 
 use std::fmt::Write as _;
 

@@ -17,7 +17,7 @@ const ESCAPED: &str = "{{{{";
 /// Reads a text: a literal, one hole that is the whole value, or text with holes.
 pub(super) fn parse(text: &str, ids: &Ids<'_>) -> Result<Template, TemplateError> {
     if !text.contains(OPEN) {
-        return Ok(Template::Literal(text.into()));
+        return Ok(arithmetic(text, ids).unwrap_or_else(|| Template::Literal(text.into())));
     }
     let mut parts = split(text, ids)?;
     if let [Part::Hole(_)] = parts.as_slice()
@@ -37,6 +37,20 @@ pub(super) fn parse(text: &str, ids: &Ids<'_>) -> Result<Template, TemplateError
     }
     let calculation = Expression::parse_with(text, ids).ok();
     Ok(Template::Text(Text { parts, calculation }))
+}
+
+/// `100 * 468.285`: where no text is wanted, it is calculated. Dates, fractions and numbers of telephones are written
+/// without such blanks, and stay what they are.
+fn arithmetic(text: &str, ids: &Ids<'_>) -> Option<Template> {
+    let begins = text.starts_with(|first: char| first.is_ascii_digit() || "-(".contains(first));
+    let computes = || text.contains('*') || [" + ", " - ", " / "].iter().any(|operator| text.contains(operator));
+    if !begins || !computes() {
+        return None;
+    }
+    let calculation = Expression::parse_with(text, ids).ok()?;
+    let is_ours = calculation.references().is_empty() && !calculation.is_literal();
+    is_ours
+        .then(|| Template::Text(Text { parts: vec![Part::Literal(text.to_owned())], calculation: Some(calculation) }))
 }
 
 fn split(text: &str, ids: &Ids<'_>) -> Result<Vec<Part>, TemplateError> {

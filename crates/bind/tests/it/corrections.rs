@@ -1,6 +1,6 @@
 //! What a model says should be different.
 
-use reknit_bind::{Bound, Corrected, CorrectionError, Provenance, correct};
+use reknit_bind::{Backing, Bound, Corrected, CorrectionError, Provenance, correct};
 use reknit_salvage::Schema;
 
 use crate::kit::{Results, object, schema};
@@ -31,7 +31,10 @@ fn changed(correction: &str) -> Bound {
 fn what_is_not_mentioned_stays() {
     let bound = changed(r#"{"amount": 5}"#);
     assert_eq!(bound.parameters.to_string(), r#"{"amount":5,"from_currency":"USD","limits":{"low":1,"high":2}}"#);
-    assert_eq!(bound.provenance, [("amount".to_owned(), Provenance::Corrected { rung: "context".to_owned() })]);
+    assert_eq!(
+        bound.provenance,
+        [("amount".to_owned(), Provenance::Corrected { rung: "context".to_owned(), backing: Backing::Inferred })]
+    );
     let bound = changed(r#"{"amount": 5, "limits": {"high": 9}}"#);
     assert_eq!(bound.parameters.get("limits").map(ToString::to_string), Some(r#"{"low":1,"high":9}"#.to_owned()));
 }

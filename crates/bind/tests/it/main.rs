@@ -9,6 +9,7 @@ mod coercions;
 mod corrections;
 mod defects;
 mod errors;
+mod explanations;
 mod expressions;
 mod functions;
 mod kit;

@@ -1,6 +1,6 @@
 //! What is written to a journal reads back.
 
-use reknit_bind::{Bound, Change, Provenance, Unbound};
+use reknit_bind::{Backing, Bound, Change, Provenance, Unbound};
 
 use crate::kit::{Results, bound, bound_to, schema, unbound};
 
@@ -60,7 +60,9 @@ fn provenance_is_readable() {
       "changes": []
     }
     "#);
-    for provenance in [Provenance::Inferred, Provenance::Corrected { rung: "context".to_owned() }] {
+    let backings = [Backing::Known, Backing::Inferred, Backing::Explained { text: "100 * a.price".to_owned() }];
+    let corrected = |backing| Provenance::Corrected { rung: "context".to_owned(), backing };
+    for provenance in backings.map(corrected).into_iter().chain([Provenance::Inferred]) {
         let text = serde_json::to_string(&provenance).expect("it can be written");
         assert_eq!(serde_json::from_str::<Provenance>(&text).expect("it can be read"), provenance);
     }

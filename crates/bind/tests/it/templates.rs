@@ -74,3 +74,26 @@ fn values_without_templates_are_literals_as_a_whole() {
     let value = json(r#"{"a": [1, {"b": "x"}], "c": null}"#);
     assert_eq!(Template::parse(&value, &[]), Ok(Template::Literal(value)));
 }
+
+#[test]
+fn plain_arithmetic_counts_only_where_no_text_is_wanted() {
+    let cases = [
+        ("100 * 468.285", Some("46828.5")),
+        ("(2 + 3) * 4", Some("20")),
+        ("10 - 3", Some("7")),
+        // Neither dates nor telephones nor fractions; and a number in quotes is not calculated.
+        ("2024-01-15", None),
+        ("555-1234", None),
+        ("10/12", None),
+        ("-5", None),
+    ];
+    for (written, expected) in cases {
+        let calculation = match Template::parse(&written.into(), &[]).expect("a template") {
+            Template::Text(text) => text.calculation,
+            _ => None,
+        };
+        let results = Results::new("{}");
+        let value = calculation.map(|calculation| calculation.evaluate(&results).expect("a number").value.to_string());
+        assert_eq!(value.as_deref(), expected, "{written}");
+    }
+}

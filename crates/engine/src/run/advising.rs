@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Bound, Corrected, correct, project};
+use reknit_bind::{Backing, Bound, Corrected, Provenance, correct, explain, project};
 use reknit_dialogue::{Format, Message, Purpose, Request};
 use reknit_protocol::{Object, Value};
 
@@ -15,6 +15,7 @@ use crate::event::What;
 use crate::fault::{Fate, Fault};
 use crate::mend::{Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
 use crate::plan::Planned;
+use crate::synthesis::figures;
 use crate::templates::{TemplateError, render};
 
 const RESOLUTION_TOKENS: u32 = 400;
@@ -257,9 +258,24 @@ impl Run {
                 if step.calls == 0 {
                     self.refuse_lost(planned, &bound.parameters)?;
                 }
-                Ok(bound)
+                Ok(self.with_explanations(planned, bound))
             }
         }
+    }
+
+    /// Notes of each number that a model wrote which calculation over what was known gives it, if there is one.
+    fn with_explanations(&self, planned: &Planned, mut bound: Bound) -> Bound {
+        let (results, steps) = (self.results(Some(planned)), self.source_ids());
+        let said = figures::numbers(&self.started.request);
+        for (name, origin) in &mut bound.provenance {
+            let Provenance::Corrected { backing: backing @ Backing::Inferred, .. } = origin else { continue };
+            let number = bound.parameters.get(name).and_then(Value::as_number);
+            let found = number.and_then(|number| explain(number, &results, &steps, &said));
+            if let Some(text) = found {
+                *backing = Backing::Explained { text };
+            }
+        }
+        bound
     }
 
     /// The rung brought nothing: records why, and goes on to the next thing.

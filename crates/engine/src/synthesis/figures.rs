@@ -1,6 +1,8 @@
 //! The numbers in a text, and whether others explain them. A model that puts results into words may get a number wrong,
 //! and a planner may overlook one; both are said.
 
+use reknit_protocol::Number;
+
 /// Digits that are still counted in one machine number.
 const DIGITS: usize = 30;
 
@@ -117,6 +119,11 @@ impl Figure {
     pub(crate) fn counts_up_to(&self, count: usize) -> bool {
         self.scale == 0 && u128::try_from(self.mantissa).is_ok_and(|value| value <= count as u128)
     }
+}
+
+/// The numbers of a text, to calculate with.
+pub(crate) fn numbers(text: &str) -> Vec<Number> {
+    figures(text).iter().filter_map(|figure| Number::parse(&figure.written.replace(',', "")).ok()).collect()
 }
 
 /// The numbers in `text` that none of the other texts has, each once.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::Provenance;
+use reknit_bind::{Backing, Provenance};
 use reknit_engine::{Decision, Entry, MendEffect, Policy, Rung, Started, Status, What};
 use reknit_protocol::{Capability, Effect as Class};
 
@@ -109,7 +109,11 @@ fn a_wrong_name_is_seen_before_the_call_and_no_model_is_asked() {
     assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"lat":37.5,"lon":126.9}"#);
     let view = &play.run.steps()[1];
     assert_eq!(view.mends[0].rung, Rung::Facts);
-    assert!(view.provenance.iter().all(|(_, origin)| *origin == Provenance::Corrected { rung: "facts".to_owned() }));
+    assert!(
+        view.provenance
+            .iter()
+            .all(|(_, origin)| *origin == Provenance::Corrected { rung: "facts".to_owned(), backing: Backing::Known })
+    );
     play.answer_tool("s/call/1", 200, "{}");
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!((answer.status, answer.spent.model_calls), (Status::Complete, 0));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use reknit_bind::{Finder, InputSource, Provenance};
+use reknit_bind::{Backing, Finder, InputSource, Provenance};
 use reknit_engine::{AskPerson, Machine, MendEffect, Question, Run, StepState, StepView};
 use reknit_journal::Record;
 use reknit_protocol::{Object, Value};
@@ -223,6 +223,10 @@ fn origin_text(origin: &Provenance) -> String {
             format!("{}, as in an earlier run", origin_text(origin))
         }
         Provenance::Inferred => "given by a model".to_owned(),
-        Provenance::Corrected { rung } => format!("corrected by {rung}"),
+        Provenance::Corrected { rung, backing } => match backing {
+            Backing::Known => format!("corrected by {rung}"),
+            Backing::Explained { text } => one_line(&format!("corrected by {rung}; {text} gives the same"), SHOWN),
+            Backing::Inferred => format!("inferred by {rung}: a model's word"),
+        },
     }
 }

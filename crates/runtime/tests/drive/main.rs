@@ -12,6 +12,7 @@ mod learning;
 mod leasing;
 mod panicking;
 mod restoring;
+mod scenes;
 mod sessions;
 mod story;
 mod world;
