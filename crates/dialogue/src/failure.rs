@@ -79,6 +79,21 @@ impl Failure {
         Self { partial: partial.into(), ..self }
     }
 
+    /// Whether the same question will fail with the same target again, and may do with another: it refuses the request, cannot
+    /// read so much, or does not talk about this.
+    pub fn is_for_another(&self) -> bool {
+        match self.class {
+            ErrorClass::ContextLength | ErrorClass::ContentFilter => true,
+            ErrorClass::ModelError => self.status.is_some_and(|status| (400..500).contains(&status)),
+            ErrorClass::AuthError
+            | ErrorClass::QuotaExceeded
+            | ErrorClass::RateLimit
+            | ErrorClass::NetworkError
+            | ErrorClass::Timeout
+            | ErrorClass::InvalidResponse => false,
+        }
+    }
+
     fn sentence(&self) -> String {
         let status = self.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
         let colon = if self.message.is_empty() { "" } else { ": " };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use outcome::{GiveUp, Next};
 pub use rules::{OnAuthError, Policy, Rules};
-use seat::Seat;
+use seat::{Fit, Seat};
 
 use crate::{ErrorClass, Failure, TargetName};
 
@@ -23,9 +23,9 @@ use crate::{ErrorClass, Failure, TargetName};
 /// | a rate limit | the next target; when all are at their limit, the longest wait that any of them is due | the same target after its wait, once, if that is short; else the next |
 /// | a broken connection, a broken server | the next target | the same target, once, unless a part of the answer had come; else the next |
 /// | a limit of time, an answer that is none | the next target | the next target |
-/// | a refused request | the next target | the next target; this one is not asked that question again |
-/// | a question that is too long | the next target | the next target that is not known to be as small |
-/// | a refusal for the content | the next target | the end |
+/// | a refused request | the next target; this one is left out while another is left | the next target; this one is not asked that question again |
+/// | a question that is too long | the same | the next target that is not known to be as small |
+/// | a refusal for the content | the same | the end |
 /// | a refused key, an empty account | the end, or the next target for good | the same |
 /// | a target that rests ([`Rotation::closed`]) | the next target; when all rest or are at their limit, a wait | the next target; when all rest, a wait for the first that wakes |
 ///
@@ -114,6 +114,32 @@ impl Rotation {
         match self.rules.policy {
             Policy::Advance => self.advance_past(until_ms, now_ms),
             Policy::PreferPrimary => self.prefer_another(until_ms, now_ms),
+        }
+    }
+
+    /// [`Rotation::target`] is not asked at all: it is known that the question is not for it. Nobody is left if there is no
+    /// answer; [`Rotation::readmit`] takes them all in again. This is no attempt.
+    pub fn leave_out(&mut self, now_ms: u64) -> Option<Next> {
+        if let Some(reason) = &self.gave_up {
+            return Some(Next::GiveUp(reason.clone()));
+        }
+        self.mark_unfit(|_, _| false);
+        if self.seats.iter().all(|seat| seat.fit == Fit::No) {
+            return None;
+        }
+        Some(match self.rules.policy {
+            Policy::Advance => self.advance_without(now_ms),
+            Policy::PreferPrimary => {
+                let wait = self.hand_over(now_ms);
+                self.next_after(wait, now_ms)
+            }
+        })
+    }
+
+    /// Every target comes into question again: the question has changed.
+    pub fn readmit(&mut self) {
+        for seat in &mut self.seats {
+            seat.fit = Fit::Yes;
         }
     }
 

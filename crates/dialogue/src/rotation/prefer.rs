@@ -78,7 +78,7 @@ impl Rotation {
 
     /// The question is not for this target, wherever it stands, nor for others that are known to be no better: those whose
     /// window and that of this one say so.
-    fn mark_unfit(&mut self, no_better: fn(u32, u32) -> bool) {
+    pub(super) fn mark_unfit(&mut self, no_better: fn(u32, u32) -> bool) {
         let Some(asked) = self.seats.get(self.cursor).map(|seat| seat.target.clone()) else { return };
         let windows = &self.rules.windows;
         let own = windows.get(&asked).copied();
@@ -92,7 +92,7 @@ impl Rotation {
 
     /// Goes to the first target that is ready and has not been asked in this round. If there is none, a new round begins
     /// with whoever is ready first; says how long that is.
-    fn hand_over(&mut self, now_ms: u64) -> u64 {
+    pub(super) fn hand_over(&mut self, now_ms: u64) -> u64 {
         let fresh = |seat: &super::Seat| seat.fit == Fit::Yes && seat.tries == 0 && seat.ready_ms <= now_ms;
         if let Some(index) = self.seats.iter().position(fresh) {
             self.cursor = index;

@@ -52,6 +52,51 @@ fn only_a_full_round_of_rate_limits_waits_and_for_the_longest_wait_due() {
 }
 
 #[test]
+fn a_target_that_refuses_a_question_is_left_out_while_another_is_left() {
+    let refused = [
+        failure(ErrorClass::ModelError).with_status(404),
+        failure(ErrorClass::ContextLength),
+        failure(ErrorClass::ContentFilter),
+    ];
+    for refused in refused {
+        let mut rotation = rotation(&["a", "b", "c"], many());
+        let mut seen = Vec::new();
+        for failure in [&refused, &failure(ErrorClass::NetworkError), &failure(ErrorClass::Timeout), &refused] {
+            seen.push(asked(&rotation).to_owned());
+            assert_eq!(rotation.failed(failure, 0), Next::Ask, "{refused}");
+        }
+        assert_eq!(seen, ["a", "b", "c", "b"], "{refused}");
+        assert_eq!(asked(&rotation), "c", "{refused}");
+        assert_eq!(rotation.failed(&limited(Some(4_000)), 0), Next::Wait { ms: 4_000 }, "nobody else is in question");
+        assert_eq!(rotation.failed(&refused, 0), Next::Ask, "{refused}");
+        assert_eq!(asked(&rotation), "a", "when all are left out, all come into question again");
+        rotation.restart();
+        assert_eq!(asked(&rotation), "a");
+    }
+}
+
+#[test]
+fn who_is_left_out_beforehand_has_made_no_attempt() {
+    for policy in [Policy::Advance, Policy::PreferPrimary] {
+        let mut rotation = rotation(&["a", "b"], Rules { policy, ..Rules::default() });
+        assert_eq!(rotation.leave_out(0), Some(Next::Ask), "{policy:?}");
+        assert_eq!((asked(&rotation), rotation.attempts()), ("b", 0), "{policy:?}");
+        assert_eq!(rotation.leave_out(0), None, "{policy:?}");
+        rotation.readmit();
+        assert_eq!(rotation.attempts(), 0);
+        assert!(rotation.target().is_some());
+    }
+}
+
+#[test]
+fn leaving_one_out_may_leave_only_those_that_are_at_their_limit() {
+    let mut rotation = rotation(&["a", "b"], many());
+    assert_eq!(rotation.failed(&limited(Some(6_000)), 0), Next::Ask);
+    assert_eq!(rotation.leave_out(0), Some(Next::Wait { ms: 6_000 }));
+    assert_eq!(asked(&rotation), "a");
+}
+
+#[test]
 fn another_failure_within_the_round_means_that_nobody_waits() {
     let mut rotation = rotation(&["a", "b"], many());
     assert_eq!(rotation.failed(&limited(None), 0), Next::Ask);
@@ -271,19 +316,29 @@ proptest! {
     }
 
     #[test]
-    fn targets_are_visited_in_order_and_round_and_round(
+    fn targets_are_visited_in_order_and_round_and_round_past_those_that_are_left_out(
         targets in any_targets(),
         failures in prop::collection::vec(any_failure(), 12),
     ) {
         let rules = Rules { attempts: 100, on_auth_error: OnAuthError::Skip, ..Rules::default() };
         let mut rotation = Rotation::new(targets.clone(), rules);
         let mut left = std::collections::VecDeque::from(targets);
+        let mut out = std::collections::BTreeSet::new();
         for failure in &failures {
             let Some(asked) = rotation.target().cloned() else { break };
             prop_assert_eq!(Some(&asked), left.front());
             left.rotate_left(1);
             if failure.class.fatal() {
                 left.pop_back();
+            }
+            if failure.is_for_another() {
+                out.insert(asked);
+            }
+            if left.iter().all(|target| out.contains(target)) {
+                out.clear();
+            }
+            while left.front().is_some_and(|target| out.contains(target)) {
+                left.rotate_left(1);
             }
             rotation.failed(failure, 0);
         }
@@ -302,9 +357,10 @@ proptest! {
             last_said.insert(asked, failure.class);
             last_said.retain(|_, class| !class.fatal());
             if let Next::Wait { .. } = rotation.failed(failure, 0) {
-                prop_assert!(!last_said.is_empty());
-                prop_assert!(last_said.values().all(|class| *class == ErrorClass::RateLimit));
-                prop_assert_eq!(last_said.len(), rotation.seats.len());
+                let asked = rotation.seats.iter().filter(|seat| seat.fit == Fit::Yes);
+                let said: Vec<_> = asked.map(|seat| last_said.get(&seat.target)).collect();
+                prop_assert!(!said.is_empty());
+                prop_assert!(said.iter().all(|class| *class == Some(&ErrorClass::RateLimit)));
                 last_said.clear();
             }
         }

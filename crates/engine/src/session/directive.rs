@@ -1,6 +1,6 @@
 //! What is done about a failed attempt. The rotation decides; this says it in words that can be recorded.
 
-use reknit_dialogue::{ErrorClass, Failure, GiveUp, Next};
+use reknit_dialogue::{Failure, GiveUp, Next};
 use serde::{Deserialize, Serialize};
 
 /// What is done about a failed attempt.
@@ -56,26 +56,15 @@ impl Directive {
     }
 }
 
-/// What follows for the target that failed. A provider that says nothing about it is judged by the class alone.
+/// What follows for the target that failed. A provider that says nothing about it is judged by the failure alone.
 fn action(failure: &Failure) -> Action {
-    match failure.class {
-        ErrorClass::AuthError | ErrorClass::QuotaExceeded | ErrorClass::ContextLength | ErrorClass::ContentFilter => {
-            Action::SkipProvider
-        }
-        // The same question to the same model: what it refused it will refuse.
-        ErrorClass::ModelError if failure.status.is_some_and(|status| (400..500).contains(&status)) => {
-            Action::SkipProvider
-        }
-        ErrorClass::ModelError
-        | ErrorClass::RateLimit
-        | ErrorClass::NetworkError
-        | ErrorClass::Timeout
-        | ErrorClass::InvalidResponse => Action::Retry,
-    }
+    if failure.class.fatal() || failure.is_for_another() { Action::SkipProvider } else { Action::Retry }
 }
 
 #[cfg(test)]
 mod tests {
+    use reknit_dialogue::ErrorClass;
+
     use super::*;
 
     #[test]

@@ -6,9 +6,16 @@ use super::state::{Halt, Phase};
 use crate::event::What;
 
 impl Session {
-    /// Somebody wants it to come to its end: the next turn is the last one. In the last turn that is so already.
+    /// Somebody wants it to come to its end: the next turn is the last one. In the last turn that is so already, but nobody
+    /// is made to wait in it any more.
     pub(super) fn stop(&mut self) {
         if self.is_last_turn() {
+            if let Phase::Waiting { attempt, .. } = self.state.phase {
+                self.state.forced = Some(ForcedReason::UserStop);
+                self.end_wait(WaitEnd::AbortedStop);
+                self.end_turn(TurnOutcome::Stopped, attempt);
+                self.end_without_report();
+            }
             return;
         }
         self.state.forced = Some(ForcedReason::UserStop);

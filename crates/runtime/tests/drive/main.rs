@@ -12,6 +12,8 @@ mod learning;
 mod leasing;
 mod panicking;
 mod restoring;
+
+mod scenarios;
 mod scenes;
 mod sessions;
 mod story;

@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 use crate::world::World;
 
 /// A shop, a scripted model, and a driver that knows both.
-struct Scene {
-    world: World,
-    shop: RunningTool,
+pub(crate) struct Scene {
+    pub(crate) world: World,
+    pub(crate) shop: RunningTool,
     model: ScriptedModel,
 }
 
@@ -57,11 +57,16 @@ impl Scene {
         Self { world, shop, model }
     }
 
+    /// For who brings models along.
+    pub(crate) async fn without_a_model() -> Self {
+        Self::new(Script::new()).await
+    }
+
     async fn of(replies: &[&str]) -> Self {
         Self::new(script(&format!("[{}]", replies.join(", ")))).await
     }
 
-    fn started(&self) -> SessionStarted {
+    pub(crate) fn started(&self) -> SessionStarted {
         SessionStarted {
             run: "s".into(),
             agent: "clerk".to_owned(),
@@ -84,7 +89,7 @@ impl Scene {
     }
 
     /// The session as its events tell it.
-    async fn read_back(&self) -> Session {
+    pub(crate) async fn read_back(&self) -> Session {
         let records = self.world.journal.events(&RunId::new("s"), 0).await.expect("the session is there");
         let events: Vec<Event> =
             records.iter().map(|record| serde_json::from_str(&record.body).expect("an event")).collect();
@@ -96,7 +101,7 @@ impl Scene {
     }
 }
 
-fn reported(ended: Ended) -> Report {
+pub(crate) fn reported(ended: Ended) -> Report {
     match ended {
         Ended::Reported(report) => *report,
         other => panic!("it has no report: {other:?}"),
