@@ -7,5 +7,6 @@ mod contest;
 mod disk;
 mod moments;
 mod positions;
+mod sessions;
 mod tail;
 mod world;

@@ -12,7 +12,6 @@ mod learning;
 mod leasing;
 mod panicking;
 mod restoring;
-
 mod scenarios;
 mod scenes;
 mod sessions;

@@ -1,0 +1,115 @@
+//! A session killed in every turn: while a model is asked, and while tools are called.
+
+use std::collections::HashSet;
+use std::fs;
+use std::process::{Child, Output};
+
+use reknit_protocol::{Effect, Value};
+use reknit_testing::model::{Script, When};
+use reknit_testing::{Reply, ScriptedModel};
+
+use crate::world::{STEPS, World, kill, stderr};
+
+const AGENT: &str = "---\ntools: [t]\nmaxTurns: 6\n---\nYou look, order, note and pay, and then you report.\n";
+
+/// How many have come to the gate, in all, after so many answers: questions and calls, two of which are made at once.
+const ARRIVED: [usize; 8] = [1, 3, 3, 4, 5, 6, 7, 8];
+
+/// The tools that may be under way after so many answers.
+const UNDER_WAY: [&[&str]; 8] = [&[], &["look", "order"], &["look", "order"], &[], &["note"], &[], &["pay"], &[]];
+
+struct Scene {
+    world: World,
+    model: ScriptedModel,
+}
+
+impl Scene {
+    /// What the model says follows from what it is shown, so that who asks again hears the same. It waits at the gate too.
+    async fn new() -> Self {
+        let world = World::new().await;
+        let gate = world.gate.clone();
+        let call = |names: &[&str]| {
+            let reply = Reply::text("").gate(&gate);
+            names.iter().fold(reply, |reply, name| reply.call(format!("t__{name}"), "{}"))
+        };
+        let script = Script::new()
+            .on(When::any().lacks("look done"), call(&["look", "order"]))
+            .on(When::any().lacks("note done"), call(&["note"]))
+            .on(When::any().lacks("pay done"), call(&["pay"]))
+            .on(
+                When::any(),
+                Reply::calling("agent__final_report", r#"{"report_content": "All is done."}"#).gate(&gate),
+            );
+        let model = ScriptedModel::start(script).await.expect("the model starts");
+        let config = format!(
+            "[[tools]]\nname = \"t\"\nurl = \"{}\"\n\n[[models]]\nname = \"m\"\nurl = \"{}\"\nmodel = \"scripted\"\n",
+            world.tool.base_url(),
+            model.base_url()
+        );
+        fs::write(world.path("reknit.toml"), config).expect("the configuration can be written");
+        fs::write(world.path("clerk.md"), AGENT).expect("the agent can be written");
+        Self { world, model }
+    }
+
+    fn start(&self, driver: &str) -> Child {
+        let agent = self.world.path("clerk.md");
+        self.world.spawn(&["agent", &agent.to_string_lossy(), "Do it all.", "--driver", driver, "--json"])
+    }
+}
+
+/// What a session has come to, without how long it took and how often a model was asked.
+fn outcome(output: &Output) -> Vec<(&'static str, Value)> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let value = Value::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}\n{}", stderr(output)));
+    let field = |name: &'static str| (name, value.get(name).cloned().unwrap_or(Value::Null));
+    ["content", "exit", "source", "turn", "status", "final_report_attempts"].map(field).to_vec()
+}
+
+async fn killed_after(answers: usize, driver: &str, expected: &[(&'static str, Value)]) {
+    let case = format!("{driver} driver, {answers} answers");
+    let scene = Scene::new().await;
+    let world = &scene.world;
+    let child = scene.start(driver);
+    for _ in 0..answers {
+        world.gate.release_one();
+    }
+    world.gate.arrived(ARRIVED[answers]).await;
+    let before = world.wait_for_events(answers + 1).await;
+    kill(child);
+    world.gate.open();
+
+    let (approvals, resumed) = world.resume_to_the_end(driver);
+    assert_eq!(resumed.status.code(), Some(0), "{case}: {}", stderr(&resumed));
+    assert_eq!(outcome(&resumed), expected, "{case}");
+    assert!(world.events().await.starts_with(&before), "{case}: what was committed has changed");
+    assert_eq!(approvals, usize::from(UNDER_WAY[answers].contains(&"pay")), "{case}: who decides about a payment");
+    for (name, class) in STEPS.into_iter().filter(|(name, _)| *name != "check") {
+        let calls = world.tool.calls_of(name);
+        let most = if UNDER_WAY[answers].contains(&name) { 2 } else { 1 };
+        assert!((1..=most).contains(&calls.len()), "{case}: `{name}` was called {} times", calls.len());
+        let keys: HashSet<_> = calls.iter().map(|call| call.idempotency_key.clone()).collect();
+        assert_eq!(keys.len(), 1, "{case}: `{name}` went under {keys:?}");
+        assert_eq!(keys.contains(&None), class == Effect::Read, "{case}: `{name}`");
+    }
+    assert!(scene.model.requests().len() <= 5, "{case}: only the question that was under way is asked again");
+}
+
+async fn killed_everywhere(driver: &str) {
+    let whole = Scene::new().await;
+    whole.world.gate.open();
+    let expected = outcome(&whole.start(driver).wait_with_output().expect("it ends"));
+    assert_eq!(expected[0].1, Value::from("All is done."));
+    for answers in 0..ARRIVED.len() {
+        killed_after(answers, driver, &expected).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_killed_in_any_turn_comes_to_the_same_report_and_calls_nothing_twice() {
+    killed_everywhere("steady").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_driven_in_segments_and_killed_in_any_turn_comes_to_the_same_report() {
+    killed_everywhere("segments").await;
+}
