@@ -33,6 +33,7 @@ mod reply;
 mod run;
 mod session;
 mod synthesis;
+pub mod telemetry;
 mod templates;
 
 pub use answer::{Answer, MissingOutput, Outcome, Status, StepReport, Writer};
@@ -54,9 +55,8 @@ pub use policy::{
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 pub use run::{ApplyError, Progress, Run, Shown, StepState, StepView};
 pub use session::{
-    Action, AnswerKind, Attempt, AttemptStatus, CollapseReason, Directive, Doing, Dropped, Exit, ForcedReason, LogLine,
-    Metric, MetricKind, Notice, REPORT_ALIAS, REPORT_TOOL, Record, Report, ReportFormat, ReportRules, ReportSource,
-    ReportStatus, RetryReason, Session, SessionRules, SessionStarted, SessionView, Severity, SyntheticReason, Totals,
-    TurnOutcome, WaitEnd, Words,
+    Action, AnswerKind, Attempt, AttemptStatus, CollapseReason, Directive, Doing, Dropped, Exit, ForcedReason, Notice,
+    REPORT_ALIAS, REPORT_TOOL, Record, Report, ReportFormat, ReportRules, ReportSource, ReportStatus, RetryReason,
+    Session, SessionRules, SessionStarted, SessionView, SyntheticReason, Totals, TurnOutcome, WaitEnd, Words,
 };
 pub use templates::{TemplateError, Templates};

@@ -15,6 +15,7 @@ mod choosing;
 mod determining;
 mod ending;
 mod gates;
+pub(crate) mod glance;
 mod nested;
 mod planning;
 mod resolving;

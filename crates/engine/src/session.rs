@@ -59,7 +59,6 @@ pub use record::{
 };
 pub use report::{REPORT_ALIAS, REPORT_TOOL, Report, ReportSource, ReportStatus, SyntheticReason};
 pub use started::{ReportFormat, ReportRules, SessionRules, SessionStarted};
-pub use telemetry::{LogLine, Metric, MetricKind, Severity};
 pub use view::{Doing, SessionView};
 pub use words::Words;
 
@@ -81,6 +80,8 @@ pub struct Session {
     known: Arc<Known>,
     /// The run that makes the calls of the turn.
     calls: Option<Box<Run>>,
+    /// The run of calls that ended with the last event: only for whoever tells of it.
+    ended_calls: Option<Box<Run>>,
     state: State,
 }
 
@@ -126,7 +127,7 @@ impl Session {
             totals: Totals::default(),
             doubtful: Vec::new(),
         };
-        let mut session = Self { started, known, calls: None, state };
+        let mut session = Self { started, known, calls: None, ended_calls: None, state };
         session.begin_turn();
         session.settle();
         Ok(session)
@@ -139,6 +140,7 @@ impl Session {
         }
         self.state.events += 1;
         self.state.now_ms = self.state.now_ms.max(event.at_ms);
+        self.ended_calls = None;
         match &event.what {
             What::Resumed => self.on_resumed(event.at_ms),
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.state.late += 1,
@@ -181,7 +183,7 @@ impl Session {
             serde_json::from_str(text).map_err(|error| ApplyError::Snapshot(error.to_string()))?;
         let started = Arc::new(started);
         let known = Arc::new(Known::new(&started)?);
-        let mut session = Self { started, known, calls: None, state };
+        let mut session = Self { started, known, calls: None, ended_calls: None, state };
         session.restore_calls(calls);
         Ok(session)
     }

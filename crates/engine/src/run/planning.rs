@@ -167,7 +167,7 @@ impl Run {
     }
 
     /// The plan in a model's words and how they were repaired, or why there is none.
-    fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
+    pub(super) fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
         let (plan, reading) = read_plan(text, &self.started.request).map_err(|error| {
             let causes = std::iter::successors(error.source(), |cause| (*cause).source());
             causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))

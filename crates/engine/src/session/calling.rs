@@ -135,6 +135,8 @@ impl Session {
         let outcomes: Vec<Outcome> = run.reports().into_iter().map(|report| report.outcome).collect();
         let doubtful = calls.iter().zip(run.doubtful()).filter(|(_, doubtful)| *doubtful).map(|(call, _)| call.clone());
         self.state.doubtful.extend(doubtful);
+        let ran_out = run.ran_out();
+        self.ended_calls = Some(run);
         let all_done = outcomes.iter().all(|outcome| matches!(outcome, Outcome::Done(_)));
         self.state.history.push(answer);
         for (call, outcome) in calls.iter().zip(&outcomes) {
@@ -158,7 +160,7 @@ impl Session {
             None => {}
         }
         self.end_turn(TurnOutcome::ToolCalls, attempts);
-        if run.ran_out() {
+        if ran_out {
             self.state.forced.get_or_insert(super::record::ForcedReason::Budget);
         }
         self.begin_turn();

@@ -8,7 +8,7 @@ use super::report::Report;
 use super::started::SessionStarted;
 use super::state::Phase;
 use crate::budget::Spent;
-use crate::run::StepView;
+use crate::run::{Run, StepView};
 
 /// How far a session is.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +63,11 @@ impl Session {
     /// When the last event happened, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.state.now_ms
+    }
+
+    /// The run of the calls of the turn, also if it ended with the last event.
+    pub(crate) fn told_run(&self) -> Option<&Run> {
+        self.calls.as_deref().or(self.ended_calls.as_deref())
     }
 
     /// The report, once the session has ended.

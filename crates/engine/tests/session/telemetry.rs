@@ -15,7 +15,7 @@ fn log(play: &Play) -> String {
 
 fn metrics(play: &Play) -> Vec<String> {
     let metrics = play.session.records().iter().flat_map(Record::metrics);
-    let label = |(name, value): &(&str, &str)| format!("{name}={value:?}");
+    let label = |(name, value): &(&str, std::borrow::Cow<'_, str>)| format!("{name}={value:?}");
     metrics
         .map(|metric| {
             let labels: Vec<String> = metric.labels.iter().map(label).collect();
@@ -42,9 +42,9 @@ fn story() -> Play {
 fn the_log_speaks_in_words_that_people_know() {
     insta::assert_snapshot!(log(&story()), @r#"
     VRB agent:orchestrator Attempt 1.1 on a: rate_limit, 0 ms
-    WRN agent:retry rate limited: slow down; asks to wait 3 s
+    WRN agent:retry LLM call failed: rate limited: slow down; asks to wait 3 s
     VRB agent:orchestrator Attempt 1.2 on b: rate_limit, 0 ms
-    WRN agent:retry rate limited: slow down
+    WRN agent:retry LLM call failed: rate limited: slow down
     WRN agent:retry All providers rate-limited: waited 3000 ms
     WRN agent:retry Invalid tool call dropped due to malformed payload: shop__look_up
     VRB agent:orchestrator Attempt 1.3 on a: tool_calls, 0 ms, tokens in=10 out=5
@@ -65,7 +65,7 @@ fn the_log_speaks_in_words_that_people_know() {
     failed.fail_with(ErrorClass::AuthError);
     insta::assert_snapshot!(log(&failed), @r#"
     VRB agent:orchestrator Attempt 1.1 on a: auth_error, 0 ms
-    ERR agent:retry not allowed: it failed
+    ERR agent:retry LLM call failed for good: not allowed: it failed
     VRB agent:orchestrator Turn 1 ended: failed, 1 attempts, 0 ms
     ERR agent:failure-report Synthesized a failure report (reason=auth_error)
     FIN agent:final-report-accepted Final report accepted in turn 1 (source=synthetic)

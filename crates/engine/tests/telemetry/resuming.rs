@@ -1,0 +1,45 @@
+//! A process takes a run over: nothing is told twice, and nothing is missing.
+
+use reknit_engine::telemetry::Signal;
+use reknit_engine::{Event, What};
+
+use crate::paths::{context_that_helps, paths};
+use crate::sessions::session_paths;
+use crate::told::{spans, told, told_from};
+
+#[test]
+fn two_processes_tell_together_what_one_would_have_told() {
+    let all = paths().into_iter().map(|(_, events, _)| events).chain(session_paths());
+    for events in all {
+        let whole = told(&events);
+        for at in 0..=events.len() {
+            let before: Vec<Signal> = told_from(&events[..at.max(1)], 0);
+            let before = if at == 0 { Vec::new() } else { before };
+            let together: Vec<Signal> = before.into_iter().chain(told_from(&events, at)).collect();
+            assert_eq!(together, whole, "taken over after {at} of {} events", events.len());
+        }
+    }
+}
+
+#[test]
+fn a_call_that_was_under_way_when_its_process_died_begins_anew() {
+    let mut events = context_that_helps();
+    let last = events.pop().expect("the answer of the tool");
+    let taken_over_ms = last.at_ms + 60_000;
+    events.push(Event { at_ms: taken_over_ms, what: What::Resumed });
+    events.push(Event { at_ms: taken_over_ms + 5, what: last.what });
+    let signals = told_from(&events, events.len() - 2);
+    let spans = spans(&signals);
+    let shown: Vec<(&str, i64)> = spans.iter().map(|span| (span.name, span.end_ms - span.start_ms)).collect();
+    let from_the_beginning = taken_over_ms + 5 - 1_000;
+    assert_eq!(
+        shown,
+        [
+            ("http.client.request", 5),
+            ("orchestration.step_execution", from_the_beginning),
+            ("orchestration.process_request", from_the_beginning),
+        ]
+    );
+    let step = spans[1].events.iter().map(|event| event.name);
+    assert!(step.clone().any(|name| name == "semantic_retry_applied"), "what happened before is not lost");
+}

@@ -1,0 +1,161 @@
+//! The paths that a session can take, and what is told about it.
+
+use reknit_dialogue::ErrorClass;
+use reknit_engine::telemetry::Signal;
+use reknit_engine::{Event, What};
+
+use crate::session_world::{Play, calling, limited, reporting, saying, with_rules};
+use crate::told::{lines, metrics, shown, spans, told};
+
+/// Calls that are dropped, an answer that does not count, a collapse, and a report in the last turn.
+fn a_long_story() -> Vec<Event> {
+    let mut play = Play::begin(with_rules(|rules| rules.max_turns = 4));
+    play.fail(limited(Some(3_000)));
+    play.fail(limited(None));
+    play.wake();
+    play.answer(calling(&[("shop__look_up", "{{{"), ("nobody__knows", "{}"), ("shop__look_up", "{}")]));
+    play.reply_all("{}");
+    play.answer(saying("words"));
+    play.answer(calling(&[("agent__final_report", "{}")]));
+    play.good_turn();
+    play.answer(reporting("done"));
+    play.events
+}
+
+fn a_call_that_is_mended() -> Vec<Event> {
+    let mut play = Play::new();
+    play.answer(calling(&[("shop__convert", r#"{"amount": "0"}"#)]));
+    let refused =
+        r#"{"success": false, "error": {"code": "X", "category": "INPUT_ERROR", "message": "bad", "retryable": true}}"#;
+    play.now_ms += 10;
+    play.reply("turn-1/call-1/call/1", 400, refused);
+    play.now_ms += 10;
+    let advice = r#"{"should_retry": true, "reason": "r", "suggested_changes": {"amount": 5}}"#;
+    play.happen(What::ModelAnswered { effect: "turn-1/call-1/feedback/1".into(), answer: saying(advice) });
+    play.now_ms += 10;
+    play.reply("turn-1/call-1/call/2", 200, "{}");
+    play.now_ms += 10;
+    play.answer(reporting("done"));
+    play.events
+}
+
+fn a_refused_key() -> Vec<Event> {
+    let mut play = Play::new();
+    play.fail_with(ErrorClass::AuthError);
+    play.events
+}
+
+fn a_report_in_words() -> Vec<Event> {
+    let mut play = Play::begin(with_rules(|rules| rules.max_turns = 1));
+    for _ in 0..3 {
+        play.answer(saying("The order is on its way."));
+    }
+    play.events
+}
+
+fn a_target_that_rests() -> Vec<Event> {
+    let mut play = Play::new();
+    let (id, ..) = play.asked();
+    let until_ms = play.now_ms + 60_000;
+    play.happen(What::GateClosed { effect: id.as_str().into(), until_ms });
+    play.answer(reporting("done"));
+    play.events
+}
+
+fn a_conversation_that_is_too_long() -> Vec<Event> {
+    let mut play = Play::new();
+    for _ in 0..12 {
+        if play.session.report().is_some() {
+            break;
+        }
+        play.fail_with(ErrorClass::ContextLength);
+    }
+    play.events
+}
+
+pub(crate) fn session_paths() -> Vec<Vec<Event>> {
+    vec![
+        a_long_story(),
+        a_call_that_is_mended(),
+        a_refused_key(),
+        a_report_in_words(),
+        a_target_that_rests(),
+        a_conversation_that_is_too_long(),
+    ]
+}
+
+#[test]
+fn the_spans_of_a_session_are_turns_and_the_calls_in_them() {
+    let signals = told(&a_call_that_is_mended());
+    let spans = spans(&signals);
+    let name = |id| spans.iter().find(|span| Some(span.id) == id).map_or("nothing", |span| span.name);
+    let shown: Vec<String> = spans
+        .iter()
+        .map(|span| format!("{} in {}: {}..{}", span.name, name(span.parent), span.start_ms, span.end_ms))
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    chat in agent.turn: 1000..1000
+    http.client.request in orchestration.step_execution: 1000..1010
+    chat in orchestration.step_execution: 1010..1020
+    http.client.request in orchestration.step_execution: 1020..1030
+    orchestration.step_execution in agent.turn: 1000..1030
+    agent.turn in agent.session: 1000..1030
+    chat in agent.turn: 1030..1040
+    agent.turn in agent.session: 1030..1040
+    agent.session in nothing: 1000..1040
+    "#);
+}
+
+#[test]
+fn what_is_counted_about_a_session_is_counted_once() {
+    let signals = told(&a_call_that_is_mended());
+    let shown: Vec<String> = metrics(&signals).into_iter().map(shown).collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    ai.request.total{module="agent",provider="agent_turn",status="success"} 1
+    ai.request.duration_ms{module="agent",provider="agent_turn",status="success"} 0
+    ai.tokens.used{module="agent",provider="agent_turn",type="input"} 10
+    ai.tokens.used{module="agent",provider="agent_turn",type="output"} 5
+    orchestration.type_coercion.applied{capability="convert",module="agent"} 1
+    ai_agent_llm_requests_total{status="tool_calls"} 1
+    ai_agent_llm_retries_total{} 0
+    ai_agent_llm_latency_ms{status="tool_calls"} 0
+    tool.call.total{capability="convert",agent="shop",module="agent",status="error"} 1
+    tool.call.duration_ms{capability="convert",agent="shop",module="agent",status="error"} 10
+    orchestration.validation_feedback.attempts{capability="convert",agent="shop",module="agent"} 1
+    ai.request.total{module="agent",provider="error_analysis",status="success"} 1
+    ai.request.duration_ms{module="agent",provider="error_analysis",status="success"} 10
+    ai.tokens.used{module="agent",provider="error_analysis",type="input"} 10
+    ai.tokens.used{module="agent",provider="error_analysis",type="output"} 5
+    orchestration.validation_feedback.success{capability="convert",agent="shop",module="agent"} 1
+    tool.call.total{capability="convert",agent="shop",module="agent",status="success"} 1
+    tool.call.duration_ms{capability="convert",agent="shop",module="agent",status="success"} 10
+    orchestration.steps.total{capability="convert",agent="shop",module="agent",status="done"} 1
+    ai_agent_turn_attempts{status="tool_calls"} 1
+    ai_agent_turn_ms{status="tool_calls"} 30
+    ai.request.total{module="agent",provider="agent_turn",status="success"} 1
+    ai.request.duration_ms{module="agent",provider="agent_turn",status="success"} 10
+    ai.tokens.used{module="agent",provider="agent_turn",type="input"} 10
+    ai.tokens.used{module="agent",provider="agent_turn",type="output"} 5
+    ai_agent_llm_requests_total{status="final_report"} 1
+    ai_agent_llm_retries_total{} 0
+    ai_agent_llm_latency_ms{status="final_report"} 10
+    ai_agent_turn_attempts{status="final_report"} 1
+    ai_agent_turn_ms{status="final_report"} 10
+    ai_agent_final_report_total{source="tool-call",status="success",forced_final_reason="none",synthetic_reason="none"} 1
+    ai_agent_final_report_attempts_total{} 1
+    ai_agent_final_report_turns{source="tool-call",status="success",forced_final_reason="none",synthetic_reason="none"} 2
+    orchestration.requests.total{module="agent",status="complete"} 1
+    orchestration.requests.duration_ms{module="agent",status="complete"} 40
+    "#);
+}
+
+#[test]
+fn the_log_of_a_session_has_its_sources() {
+    let signals = told(&a_long_story());
+    let sources: std::collections::BTreeSet<&str> = lines(&signals).iter().map(|line| line.source).collect();
+    assert_eq!(
+        Vec::from_iter(sources),
+        ["agent:final-report-accepted", "agent:orchestrator", "agent:retry", "framework/orchestration"]
+    );
+    assert!(signals.iter().any(|signal| matches!(signal, Signal::Span(span) if span.name == "agent.session")));
+}
