@@ -17,6 +17,7 @@ mod mending;
 mod plan_laws;
 mod plan_rules;
 mod planning;
+mod prompts;
 mod resolving;
 mod stopping;
 mod story;
