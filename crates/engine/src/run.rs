@@ -30,13 +30,14 @@ pub use view::{Progress, Shown, StepState, StepView};
 
 use std::sync::Arc;
 
-use reknit_protocol::{Plan, Value};
+use reknit_protocol::{Plan, StepId, Value};
 
 use crate::answer::Answer;
 use crate::budget::{Exhausted, Spent};
 use crate::catalogue::Catalogue;
 use crate::effect::Effect;
 use crate::event::{Event, MACHINE_VERSION, Started, What};
+use crate::mend::Mend;
 use crate::plan::{Author, Checked, PlanProblem, check, settle_inputs};
 use crate::policy::Policy;
 use state::{Phase, Stage, State, Stop};
@@ -248,15 +249,9 @@ impl Run {
         view::steps(self)
     }
 
-    /// What became of each try of a step, in words.
-    pub fn attempts(&self, step: &str) -> Vec<String> {
-        let index = self.plan.steps.iter().position(|planned| planned.id.as_str() == step);
-        let attempts = index.and_then(|index| self.state.steps.get(index)).map(|step| step.attempts.as_slice());
-        let words = |attempt: &state::Attempt| {
-            let outcome = attempt.fault.as_ref().map_or_else(|| "accepted".to_owned(), ToString::to_string);
-            format!("{outcome} <- {}", attempt.parameters)
-        };
-        attempts.unwrap_or_default().iter().map(words).collect()
+    /// What was done about the failures of each step.
+    pub(crate) fn mends(&self) -> impl Iterator<Item = (&StepId, &[Mend])> {
+        self.plan.steps.iter().zip(&self.state.steps).map(|(planned, step)| (&planned.id, step.mends.as_slice()))
     }
 
     /// Makes what follows from a plan and is never written, or tells all that is wrong with it.

@@ -2,6 +2,7 @@
 
 mod decide;
 mod list;
+mod moments;
 mod saved;
 mod session;
 mod show;

@@ -11,6 +11,7 @@ mod checks;
 mod facts;
 mod files;
 mod gates;
+mod history;
 mod laws;
 mod matrices;
 mod mending;

@@ -25,6 +25,15 @@ fn refused() -> Play {
     play
 }
 
+fn refused_twice() -> Play {
+    let mut play = refused();
+    let change = r#"{"should_retry": true, "reason": "try one", "suggested_changes": {"amount": -1}}"#;
+    play.answer_model("convert/feedback/1", change);
+    play.answer_tool("convert/call/2", 400, BAD_AMOUNT);
+    play.answer_model("convert/feedback/2", CANNOT);
+    play
+}
+
 fn request(play: &Play, effect: &str) -> Request {
     let asked = play.run.pending().into_iter().find_map(|due| match due {
         Effect::AskModel(ask) if ask.id.as_str() == effect => Some(ask.request),
@@ -99,14 +108,7 @@ fn the_first_look_at_a_refusal() {
 
 #[test]
 fn the_second_look_shows_every_attempt_and_what_the_first_said() {
-    let mut play = refused();
-    play.answer_model(
-        "convert/feedback/1",
-        r#"{"should_retry": true, "reason": "try one", "suggested_changes": {"amount": -1}}"#,
-    );
-    play.answer_tool("convert/call/2", 400, BAD_AMOUNT);
-    play.answer_model("convert/feedback/2", CANNOT);
-    insta::assert_snapshot!(play.prompt("convert/context/1"), @r#"
+    insta::assert_snapshot!(refused_twice().prompt("convert/context/1"), @r#"
     purpose: semantic_retry
     A call of a tool was refused, and its error alone does not say what is right. Find the right parameters in what is known.
 

@@ -1,8 +1,10 @@
 //! Runs as the journal has them.
 
-use reknit_engine::{Event, Machine};
+use std::collections::BTreeMap;
+
+use reknit_engine::{Event, Machine, Moment, history};
 use reknit_journal::{Journal, Record, RunFilter};
-use reknit_protocol::RunId;
+use reknit_protocol::{RunId, StepId};
 
 use crate::failure::Failure;
 
@@ -41,12 +43,24 @@ pub(super) struct Saved {
     pub(super) records: Vec<Record>,
 }
 
+/// What happened to each step.
+pub(super) type History = BTreeMap<StepId, Vec<Moment>>;
+
+impl Saved {
+    /// What happened to each step, told from the events.
+    pub(super) fn history(&self) -> Result<History, Failure> {
+        let events = self.records.iter().map(event).collect::<Result<Vec<_>, _>>()?;
+        history(&events).map_err(|error| Failure::Journal(Box::new(error)))
+    }
+}
+
+fn event(record: &Record) -> Result<Event, Failure> {
+    serde_json::from_str(&record.body).map_err(|error| Failure::Journal(Box::new(error)))
+}
+
 /// Reads a run back.
 pub(super) async fn read_back(journal: &Journal, run: &RunId) -> Result<Saved, Failure> {
     let records = journal.events(run, 0).await.map_err(|error| Failure::Journal(Box::new(error)))?;
-    let event = |record: &Record| -> Result<Event, Failure> {
-        serde_json::from_str(&record.body).map_err(|error| Failure::Journal(Box::new(error)))
-    };
     let Some((first, rest)) = records.split_first() else {
         return Err(Failure::Usage { what: format!("run `{run}` has no events"), hint: None });
     };

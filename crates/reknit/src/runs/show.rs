@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_bind::{Backing, Finder, InputSource, Provenance};
-use reknit_engine::{AskPerson, Machine, MendEffect, Question, Run, StepState, StepView};
+use reknit_engine::{AskPerson, Machine, Moment, Question, Run, StepState, StepView};
 use reknit_journal::Record;
 use reknit_protocol::{Object, Value};
 
 use super::decide::question;
-use super::saved::{find, read_back};
+use super::moments;
+use super::saved::{History, find, read_back};
 use super::session;
 use crate::cli::JournalArguments;
 use crate::failure::Failure;
@@ -44,16 +45,25 @@ pub(super) async fn run(files: &JournalArguments, name: &str, wanted: &Wanted<'_
     }
     let text = match (wanted.events, wanted.json, &saved.run) {
         (true, json, _) => events(&saved.records, json),
-        (false, true, Machine::Run(run)) => as_json(run)?.to_string() + "\n",
+        (false, true, Machine::Run(run)) => as_json(run, &saved.history()?)?.to_string() + "\n",
         (false, true, Machine::Session(session)) => session::as_json(session)?.to_string() + "\n",
-        (false, false, Machine::Run(run)) => page(run, wanted.step),
+        (false, false, Machine::Run(run)) => page(run, &saved.history()?, wanted.step),
         (false, false, Machine::Session(session)) => session::page(session),
     };
     io::stdout().write_all(text.as_bytes()).map_err(Failure::Write)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(run: &Run) -> Result<Value, Failure> {
+fn as_json(run: &Run, history: &History) -> Result<Value, Failure> {
+    let mut shown = state_as_json(run)?;
+    let told = serde_json::to_string(history).map_err(|error| Failure::Write(io::Error::other(error)))?;
+    if let (Value::Object(shown), Ok(told)) = (&mut shown, Value::parse(&told)) {
+        shown.insert("history", told);
+    }
+    Ok(shown)
+}
+
+fn state_as_json(run: &Run) -> Result<Value, Failure> {
     if let Some(answer) = run.answer() {
         return document(&run.started().run, answer);
     }
@@ -125,7 +135,7 @@ fn events(records: &[Record], json: bool) -> String {
     records.iter().map(line).collect()
 }
 
-fn page(run: &Run, only: Option<&str>) -> String {
+fn page(run: &Run, history: &History, only: Option<&str>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
         // Writing to a string cannot fail.
@@ -150,7 +160,8 @@ fn page(run: &Run, only: Option<&str>) -> String {
     }
     for view in run.steps().iter().filter(|view| only.is_none_or(|only| only == view.id.as_str())) {
         line(String::new());
-        step(view, run).into_iter().for_each(&mut line);
+        let moments = history.get(&view.id).map(Vec::as_slice).unwrap_or_default();
+        step(view, run, moments).into_iter().for_each(&mut line);
     }
     if let Some(answer) = run.answer().filter(|_| only.is_none()) {
         line(String::new());
@@ -171,7 +182,7 @@ fn status(run: &Run) -> String {
 }
 
 /// Everything about one step.
-fn step(view: &StepView, run: &Run) -> Vec<String> {
+fn step(view: &StepView, run: &Run, moments: &[Moment]) -> Vec<String> {
     let mut lines = vec![format!("{} ({} of {})", view.id, view.capability, view.agent)];
     if !view.instruction.is_empty() {
         lines.push(format!("  for        {}", one_line(&view.instruction, SHOWN)));
@@ -181,13 +192,7 @@ fn step(view: &StepView, run: &Run) -> Vec<String> {
         let origin = origin.map_or_else(String::new, |origin| format!("   ({origin})"));
         lines.push(format!("  parameter  {name} = {}{origin}", one_line(&value.to_string(), SHOWN)));
     }
-    for (index, attempt) in run.attempts(view.id.as_str()).iter().enumerate() {
-        lines.push(format!("  attempt {}  {}", index + 1, one_line(attempt, SHOWN)));
-    }
-    for mend in &view.mends {
-        let word = if mend.effect == MendEffect::Applied { "mended" } else { "no help" };
-        lines.push(format!("  {word:<9}  by {}: {}", mend.rung.as_str(), one_line(&mend.words, SHOWN)));
-    }
+    lines.extend(moments::lines(moments));
     match &view.state {
         StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, SHOWN))),
         StepState::Skipped { reason } => lines.push(format!("  skipped    {}", one_line(reason, SHOWN))),

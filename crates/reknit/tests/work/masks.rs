@@ -10,6 +10,7 @@ pub(crate) fn masked(text: &str, folder: &Path) -> String {
         ("sent again after ", " ms", "N"),
         ("sent again in ", " s", "N"),
         ("answered in ", " ms", "N"),
+        ("  (", " ms)", "N"),
         ("_ms\":", "", "0"),
     ] {
         text = numbers(&text, before, after, mask);

@@ -22,13 +22,13 @@ async fn what_a_run_asks_is_shown() {
 
     pay (pay of shop)
       parameter  amount = 12.50   (from the plan)
-      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}
+      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
       asks       send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}}]}
+    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
     "#);
 }
 
@@ -77,8 +77,9 @@ async fn what_is_approved_is_sent_again_under_its_key() {
 
     pay (pay of shop)
       parameter  amount = 12.50   (from the plan)
-      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}
-      attempt 2  accepted <- {"amount":12.50}
+      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
+      approved   by a person
+      attempt 2  accepted <- {"amount":12.50}  (N ms)
       result     {"success":true,"data":{"paid":true}}
 
     Everything was done.

@@ -88,12 +88,12 @@ async fn a_run_is_shown_with_where_each_value_comes_from() {
 
     price (price of shop)
       parameter  of = "tea"   (from the plan)
-      attempt 1  accepted <- {"of":"tea"}
+      attempt 1  accepted <- {"of":"tea"}  (N ms)
       result     {"success":true,"data":{"price":12.50}}
 
     order (order of shop)
       parameter  at = 12.50   (from price at $.data.price)
-      attempt 1  accepted <- {"at":12.50}
+      attempt 1  accepted <- {"at":12.50}  (N ms)
       result     {"success":true,"data":{"order":"o-1"}}
 
     Everything was done.
@@ -115,7 +115,7 @@ async fn a_run_is_shown_with_where_each_value_comes_from() {
 
     order (order of shop)
       parameter  at = 12.50   (from price at $.data.price)
-      attempt 1  accepted <- {"at":12.50}
+      attempt 1  accepted <- {"at":12.50}  (N ms)
       result     {"success":true,"data":{"order":"o-1"}}
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--step", "ordr"]), @"
