@@ -52,7 +52,8 @@ pub use plan::{
     check, check_structure, correct_names, read_plan, read_plan_file, settle_inputs,
 };
 pub use policy::{
-    Effects, IndependentSteps, Learning, Limits, Mending, People, Policy, Resend, Resolution, Synthesis, Undeclared,
+    Asking, Effects, Freedom, IndependentSteps, Learning, Limits, Mending, People, Policy, Resend, Resolution,
+    Synthesis, Undeclared,
 };
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 pub use run::{ApplyError, Progress, Run, Shown, StepState, StepView};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::Rules;
+use reknit_dialogue::{Message, Request, Rules, Temperature};
 use reknit_protocol::Effect as Class;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,9 @@ pub struct Policy {
     pub rotation: Rules,
     /// How plans are made.
     pub planning: Planning,
+    /// How freely and at what length models may answer.
+    #[serde(default)]
+    pub asking: Asking,
     /// Who writes the answer.
     pub synthesis: Synthesis,
     /// What calls do to the world, where the tool says otherwise or nothing: `agent/capability` or `agent`.
@@ -53,6 +56,33 @@ pub struct Planning {
     pub retries: u32,
     /// From how many capabilities on only some of them are shown to the planner.
     pub choose_from: u32,
+}
+
+/// How freely and at what length models may answer, for each question of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Asking {
+    /// For the tools that a plan may need, out of many.
+    pub choice: Freedom,
+    /// For a plan.
+    pub plan: Freedom,
+    /// For where a value is; the length grows with the number of values.
+    pub resolution: Freedom,
+    /// For what an error says.
+    pub feedback: Freedom,
+    /// For what all that is known says.
+    pub context: Freedom,
+    /// For the answer.
+    pub answer: Freedom,
+}
+
+/// How freely and at what length a model may answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Freedom {
+    /// How freely it may choose its words.
+    pub temperature: Temperature,
+    /// The most it may write, in tokens.
+    pub max_tokens: u32,
 }
 
 /// How a call is sent again unchanged.
@@ -161,6 +191,12 @@ pub enum Undeclared {
     Ask,
 }
 
+impl Freedom {
+    pub(crate) fn request(self, messages: Vec<Message>) -> Request {
+        Request::new(messages, self.max_tokens).with_temperature(self.temperature)
+    }
+}
+
 impl Effects {
     /// The class that counts for a capability.
     pub fn class(&self, agent: &str, capability: &str, declared: Class) -> Class {
@@ -180,6 +216,7 @@ impl Default for Policy {
             mending: Mending::default(),
             rotation: Rules::default(),
             planning: Planning::default(),
+            asking: Asking::default(),
             synthesis: Synthesis::Model,
             effects: Effects::default(),
             people: People::Ask,
@@ -204,6 +241,26 @@ impl Default for Limits {
 impl Default for Planning {
     fn default() -> Self {
         Self { retries: 2, choose_from: 20 }
+    }
+}
+
+/// 0.3: a little freedom helps after a plan that could not be used.
+const PLAN_TEMPERATURE: Temperature = match Temperature::from_hundredths(30) {
+    Some(temperature) => temperature,
+    None => Temperature::ZERO,
+};
+
+impl Default for Asking {
+    fn default() -> Self {
+        let exact = |max_tokens| Freedom { temperature: Temperature::ZERO, max_tokens };
+        Self {
+            choice: exact(500),
+            plan: Freedom { temperature: PLAN_TEMPERATURE, max_tokens: 2_000 },
+            resolution: exact(400),
+            feedback: exact(500),
+            context: exact(1_000),
+            answer: exact(2_000),
+        }
     }
 }
 

@@ -15,12 +15,13 @@ use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema_file;
-use crate::work::Work;
+use crate::work::{Work, configured};
 
 /// Begins a session with an agent and drives it to its report.
 pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
     let text = Input::File(arguments.file.clone()).read_text()?;
-    let mut agent = Agent::read(&text).map_err(|problems| Failure::Agent {
+    let config = configured(&arguments.work)?;
+    let mut agent = Agent::read(&text, &config.session).map_err(|problems| Failure::Agent {
         path: arguments.file.clone(),
         problems: problems.iter().map(ToString::to_string).collect(),
     })?;
@@ -37,7 +38,7 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
         return Err(usage("the agent is asked nothing", "write what you want behind its name"));
     }
     let drive_as = DriveArguments { answer: None, json: arguments.json, driver: arguments.driver };
-    let work = Work::new(&arguments.work, &drive_as).await?;
+    let work = Work::with(config, &arguments.work.files, &drive_as).await?;
     let started = started(&work, agent, &input, &arguments.file)?;
     drive(&work, started, &drive_as).await
 }

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_demo::{Demo, Faults, Tools};
-use reknit_engine::Synthesis;
 use reknit_models::Target;
+use reknit_runtime::config::Origin;
 use reknit_tools::Address;
 
 use crate::cli::{DriveArguments, WorkArguments};
@@ -31,7 +31,7 @@ pub(crate) async fn run(
     config.tools = addresses(&demo.tools.endpoints())?;
     if live {
         if let Some(target) = model(&arguments.model)? {
-            config = config.with_models(vec![target]);
+            config = config.with_models(vec![target], &Origin::Flag("--model-url".to_owned()));
         }
         config = with_a_model(config).await;
         if config.models.is_empty() {
@@ -41,8 +41,8 @@ pub(crate) async fn run(
             });
         }
     } else {
-        config = config.with_models(vec![Target::new("scripted", demo.model_base_url(), "scripted")]);
-        config.policy.synthesis = Synthesis::Template;
+        let scripted = Target::new("scripted", demo.model_base_url(), "scripted");
+        config = config.with_models(vec![scripted], &Origin::Program).with("answer.by", "template", Origin::Program)?;
     }
     introduce(live, demo.request);
     let work = Work::with(config, &arguments.files, drive_as).await?;

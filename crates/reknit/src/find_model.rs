@@ -4,7 +4,7 @@ use std::env;
 use std::io::Write as _;
 
 use reknit_models::detect::{self, By};
-use reknit_runtime::config::{Config, FindModel, KeySource};
+use reknit_runtime::config::{Config, FindModel, KeySource, Origin};
 
 /// The configuration as it is if it names a model, else with one that was found; who pays for it is told.
 pub(crate) async fn with_a_model(config: Config) -> Config {
@@ -26,7 +26,7 @@ pub(crate) async fn with_a_model(config: Config) -> Config {
         found.by
     );
     let name = found.target.name.clone();
-    let mut config = config.with_models(vec![found.target]);
+    let mut config = config.with_models(vec![found.target], &Origin::Default);
     if let By::Key(variable) = found.by {
         config.keys.insert(name, KeySource::Variable(variable.to_owned()));
     }

@@ -3,6 +3,7 @@
 mod agent;
 mod cli;
 mod completions;
+mod config;
 mod demo;
 mod drive;
 mod eval;
@@ -35,7 +36,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command, ModelsCommand, PlanCommand, ToolsCommand};
+use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand, ToolsCommand};
 
 // A value is many small pieces of memory, and this hands them out and takes them back faster than the system does.
 #[global_allocator]
@@ -58,6 +59,8 @@ fn main() -> ExitCode {
             work::block_on(plan_check::run(&file, tools.as_deref(), &work, json))
         }
         Command::Tools(ToolsCommand::Check { json, work }) => work::block_on(tools_check::run(&work, json)),
+        Command::Config(ConfigCommand::Show { json, answer, work }) => config::show(&work, answer, json),
+        Command::Config(ConfigCommand::Reference) => config::reference(),
         Command::Demo { live, serve, work, drive } => work::block_on(demo::run(live, serve, &work, &drive)),
     };
     match done {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use reknit_dialogue::{Answer, ErrorClass, Failure as ModelFailure, Message, Request, TargetName};
 use reknit_models::{Models, Target};
-use reknit_runtime::config::{Config, KeySource};
+use reknit_runtime::config::{Config, KeySource, Origin};
 use tokio::task::JoinSet;
 
 use crate::cli::ModelsArguments;
@@ -72,7 +72,7 @@ pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failu
 async fn configured(arguments: &ModelsArguments) -> Result<Config, Failure> {
     let mut config = config(arguments.config.as_deref())?;
     if let Some(target) = model(&arguments.model)? {
-        config = config.with_models(vec![target]);
+        config = config.with_models(vec![target], &Origin::Flag("--model-url".to_owned()));
     }
     let config = with_a_model(config).await;
     if config.models.is_empty() {

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::plan_file::{self, PlanFile};
 use crate::show::shell_word;
-use crate::work::{addresses, config, warn};
+use crate::work::{config, warn, with_tools};
 
 /// What came of the check.
 struct Findings {
@@ -87,7 +87,7 @@ fn load_tools(path: &Path) -> Result<Catalogue, Failure> {
 
 /// The tools that are configured; none if there are none.
 async fn discover(arguments: &WorkArguments) -> Result<Option<Catalogue>, Failure> {
-    let addresses = addresses(&config(arguments.files.config.as_deref())?, arguments)?;
+    let addresses = with_tools(config(arguments.files.config.as_deref())?, arguments)?.tools;
     if addresses.is_empty() {
         return Ok(None);
     }

@@ -8,13 +8,12 @@ use reknit_tools::Client;
 
 use crate::cli::WorkArguments;
 use crate::failure::Failure;
-use crate::work::{addresses, config};
+use crate::work::{config, with_tools};
 
 /// Asks each tool and lists what it said. Ends with 1 if a tool cannot be used.
 pub(crate) async fn run(arguments: &WorkArguments, json: bool) -> Result<ExitCode, Failure> {
-    let config = config(arguments.files.config.as_deref())?;
-    let addresses = addresses(&config, arguments)?;
-    if addresses.is_empty() {
+    let config = with_tools(config(arguments.files.config.as_deref())?, arguments)?;
+    if config.tools.is_empty() {
         return Err(Failure::Usage {
             what: "there is no tool to ask".to_owned(),
             hint: Some("name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml".to_owned()),
@@ -22,7 +21,7 @@ pub(crate) async fn run(arguments: &WorkArguments, json: bool) -> Result<ExitCod
     }
     let client =
         Client::new().map_err(|source| Failure::Start { what: "the HTTP client", source: Box::new(source) })?;
-    let found = client.discover(&addresses).await;
+    let found = client.discover(&config.tools).await;
     let mut undeclared = 0;
     let mut out = io::stdout().lock();
     if json {

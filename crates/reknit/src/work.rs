@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, Policy, Synthesis, Templates};
+use reknit_engine::{Catalogue, Policy, Templates};
 use reknit_journal::Journal;
 use reknit_models::{ConfigError, Models, Target};
-use reknit_runtime::config::Config;
+use reknit_runtime::config::{Config, Origin};
 use reknit_runtime::{Driver, Gates, Network, SystemClock};
 use reknit_tools::{Address, Client, Tools};
 
@@ -49,12 +49,7 @@ pub(crate) struct Work {
 impl Work {
     /// Reads the configuration, opens the journal and asks the tools what they can do.
     pub(crate) async fn new(arguments: &WorkArguments, drive: &DriveArguments) -> Result<Self, Failure> {
-        let mut config = config(arguments.files.config.as_deref())?;
-        config.tools = addresses(&config, arguments)?;
-        if let Some(target) = model(&arguments.model)? {
-            config = config.with_models(vec![target]);
-        }
-        Self::with(config, &arguments.files, drive).await
+        Self::with(configured(arguments)?, &arguments.files, drive).await
     }
 
     /// The same with a configuration that is made already.
@@ -63,18 +58,12 @@ impl Work {
         files: &JournalArguments,
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
-        let config = with_a_model(config).await;
+        let config = with_a_model(with_answer(config, drive.answer)?).await;
         config.check_keys()?;
         let templates = Arc::new(config.templates()?);
         let journal = open(&config, files)?;
         let (catalogue, tools) = discover(&config.tools).await?;
-        let mut policy = config.policy;
-        match drive.answer {
-            Some(AnswerBy::Model) => policy.synthesis = Synthesis::Model,
-            Some(AnswerBy::Template) => policy.synthesis = Synthesis::Template,
-            Some(AnswerBy::Raw) => policy.synthesis = Synthesis::Raw,
-            None => {}
-        }
+        let policy = config.policy;
         let targets = config.models.iter().map(|target| target.name.clone()).collect();
         let models = usable(config.models)?;
         let network = Arc::new(Network { models: Arc::new(models), tools });
@@ -88,6 +77,26 @@ impl Work {
         let edge: Arc<dyn reknit_runtime::Edge> = Arc::clone(&self.network) as _;
         Driver::through(self.journal.clone(), edge, Arc::clone(&self.clock) as _, Arc::clone(&self.gates))
     }
+}
+
+/// The configuration, with what was typed about tools and models.
+pub(crate) fn configured(arguments: &WorkArguments) -> Result<Config, Failure> {
+    let config = with_tools(config(arguments.files.config.as_deref())?, arguments)?;
+    Ok(match model(&arguments.model)? {
+        Some(target) => config.with_models(vec![target], &Origin::Flag("--model-url".to_owned())),
+        None => config,
+    })
+}
+
+/// The same with who was typed to write the answer.
+pub(crate) fn with_answer(config: Config, answer: Option<AnswerBy>) -> Result<Config, Failure> {
+    let word = match answer {
+        Some(AnswerBy::Model) => "model",
+        Some(AnswerBy::Template) => "template",
+        Some(AnswerBy::Raw) => "raw",
+        None => return Ok(config),
+    };
+    Ok(config.with("answer.by", word, Origin::Flag("--answer".to_owned()))?)
 }
 
 /// Reads the configuration that was named, or the one in this folder, or none.
@@ -108,13 +117,9 @@ pub(crate) fn config(file: Option<&Path>) -> Result<Config, Failure> {
     }
 }
 
-/// Opens the journal that was named, by the command line, the environment or the configuration, or the usual one.
+/// Opens the journal that was named, by the command line or the configuration, or the usual one.
 pub(crate) fn open(config: &Config, files: &JournalArguments) -> Result<Journal, Failure> {
-    let named = files
-        .journal
-        .clone()
-        .or_else(|| env::var_os("REKNIT_JOURNAL").map(PathBuf::from))
-        .or_else(|| config.journal.as_ref().map(PathBuf::from));
+    let named = files.journal.clone().or_else(|| config.journal.as_ref().map(PathBuf::from));
     let path = match named {
         Some(path) => path,
         None => usual_journal()?,
@@ -131,18 +136,12 @@ fn usual_journal() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The tools of the configuration and of the command line.
-pub(crate) fn addresses(config: &Config, arguments: &WorkArguments) -> Result<Vec<Address>, Failure> {
-    let mut addresses = config.tools.clone();
-    for text in &arguments.tools {
-        let named = tool(text)?;
-        // What is typed beats what is written in the file.
-        match addresses.iter_mut().find(|known| known.name == named.name) {
-            Some(known) => *known = named,
-            None => addresses.push(named),
-        }
-    }
-    Ok(addresses)
+/// The configuration with the tools that were typed. What is typed beats what is written in the file.
+pub(crate) fn with_tools(config: Config, arguments: &WorkArguments) -> Result<Config, Failure> {
+    arguments
+        .tools
+        .iter()
+        .try_fold(config, |config, text| Ok(config.with_tool(tool(text)?, Origin::Flag("--tool".to_owned()))))
 }
 
 fn tool(text: &str) -> Result<Address, Failure> {

@@ -83,8 +83,15 @@ fn the_readme_is_short() {
 }
 
 #[test]
+fn the_page_of_settings_is_the_one_that_the_command_prints() {
+    let page = fs::read_to_string(root().join("docs/settings.md")).unwrap_or_default();
+    let hint = "write it anew: `cargo run -p reknit -- config reference > docs/settings.md`";
+    assert!(page == run("reknit config reference"), "docs/settings.md differs from the list of settings; {hint}");
+}
+
+#[test]
 fn files_that_the_pages_link_to_exist() {
-    for page in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"] {
+    for page in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/settings.md"] {
         let text = fs::read_to_string(root().join(page)).expect("the page can be read");
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             assert!(

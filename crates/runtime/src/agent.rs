@@ -74,8 +74,8 @@ fn sentence(place: Option<(usize, usize)>, key: Option<&str>, message: &str) -> 
 }
 
 impl Agent {
-    /// Reads an agent file. Fails with everything that is wrong.
-    pub fn read(text: &str) -> Result<Self, Vec<AgentProblem>> {
+    /// Reads an agent file; what it does not say is as `rules` have it. Fails with everything that is wrong.
+    pub fn read(text: &str, rules: &SessionRules) -> Result<Self, Vec<AgentProblem>> {
         let Parts { front, lines_before, prompt } = Parts::of(text)?;
         let shifted = |place: (usize, usize)| (place.0 + lines_before, place.1);
         let document = Document::read(front).map_err(|problem| {
@@ -85,7 +85,7 @@ impl Agent {
             description: String::new(),
             targets: None,
             tools: None,
-            rules: SessionRules::default(),
+            rules: rules.clone(),
             schema_file: None,
             limits: AgentLimits::default(),
             prompt: prompt.trim().to_owned(),

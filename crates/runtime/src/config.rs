@@ -13,34 +13,46 @@
 //! # Ok::<(), reknit_runtime::config::ConfigError>(())
 //! ```
 
-mod count;
 mod duration;
-mod environment;
+mod entry;
 mod error;
+mod file;
 mod keys;
+mod kind;
+mod list;
 mod models;
+mod origin;
+mod place;
 mod prompts;
-mod raw;
-mod rotation;
-mod sections;
+mod reference;
+mod setting;
+mod show;
+mod shown;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use duration::millis;
-pub use environment::{VARIABLES, Variable};
-pub use error::ConfigError;
+pub use error::{ConfigError, Problem};
 pub use keys::KeySource;
+pub use kind::Kind;
+pub use origin::Origin;
+pub use reference::reference;
+pub use setting::{SETTINGS, Setting};
+pub use show::Effective;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use reknit_dialogue::TargetName;
-use reknit_engine::{Policy, Templates};
+use reknit_dialogue::{GateRules, Rules, TargetName};
+use reknit_engine::{Policy, SessionRules, Templates};
 use reknit_journal::Durability;
 use reknit_models::Target;
+use reknit_protocol::Value;
 use reknit_tools::Address;
 
 use crate::{CallLimits, Rests};
+use entry::Entry;
+use origin::Choices;
 
 /// Everything that can be set.
 #[derive(Debug, Clone)]
@@ -55,6 +67,8 @@ pub struct Config {
     pub find_model: FindModel,
     /// The rules of runs.
     pub policy: Policy,
+    /// How agents turn and end, where their files do not say so.
+    pub session: SessionRules,
     /// How many calls may be under way over all runs.
     pub call_limits: CallLimits,
     /// When services and models are given a rest.
@@ -65,6 +79,11 @@ pub struct Config {
     pub durability: Durability,
     /// The folder with the words in which models are asked, if they are not ours. See [`Config::templates`].
     pub prompts: Option<String>,
+    switches: Switches,
+    choices: Choices,
+    effective: Vec<Effective>,
+    /// Where tools and models are named, by the name of the list and their own.
+    named: BTreeMap<(&'static str, String), Origin>,
 }
 
 /// Whether a model may be looked for when none is named.
@@ -76,17 +95,51 @@ pub enum FindModel {
     Off,
 }
 
+/// What is off whatever else is set for it. Folded into the policy, in which nothing is on that does nothing.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is the switch that people write as true or false")]
+struct Switches {
+    corrections: bool,
+    feedback: bool,
+    context: bool,
+    plan_retry: bool,
+    choice: bool,
+}
+
 /// Looks a variable of the environment up.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            tools: Vec::new(),
+            models: Vec::new(),
+            keys: BTreeMap::new(),
+            find_model: FindModel::Allowed,
+            policy: Policy::default(),
+            session: SessionRules::default(),
+            call_limits: CallLimits::default(),
+            rests: Rests::default(),
+            journal: None,
+            durability: Durability::Full,
+            prompts: None,
+            switches: Switches { corrections: true, feedback: true, context: true, plan_retry: true, choice: true },
+            choices: Choices::default(),
+            effective: Vec::new(),
+            named: BTreeMap::new(),
+        }
+    }
+}
 
 impl Config {
     /// Reads a configuration. `name` is what the text is called in errors.
     pub fn read(text: &str, name: &str, environment: Lookup<'_>) -> Result<Self, ConfigError> {
-        let raw: raw::Raw = toml::from_str(text).map_err(|error| ConfigError::unreadable(name, text, &error))?;
-        let mut config = sections::understand(&raw, environment).map_err(|problem| problem.in_file(name))?;
-        environment::apply(&mut config.policy, environment)?;
-        config.find_model = environment::find_model(environment)?;
-        Ok(config)
+        let written = file::read(text, name)?;
+        let (models, keys) = models::targets(&written.models, environment)?;
+        let mut choices = written.choices;
+        choices.read_environment(environment)?;
+        let named = written.tools.iter().chain(&written.models).map(Entry::named).collect();
+        Ok(Self { tools: addresses(&written.tools)?, models, keys, named, choices, ..Self::default() }.settled())
     }
 
     /// What counts without a file.
@@ -94,11 +147,94 @@ impl Config {
         Self::read("", "the environment", environment)
     }
 
+    /// The same with another value for a setting, which is named as in the file. Fails if it is no value for it.
+    ///
+    /// ```
+    /// use reknit_runtime::config::{Config, Origin};
+    ///
+    /// let config = Config::default().with("plan.retries", 5, Origin::Program)?;
+    /// assert_eq!(config.policy.planning.retries, 5);
+    /// let error = Config::default().with("plan.retries", "many", Origin::Program).expect_err("it is no number");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the program: `plan.retries` is \"many\"; write a whole number from 0 to 4294967295"
+    /// );
+    /// # Ok::<(), reknit_runtime::config::ConfigError>(())
+    /// ```
+    pub fn with(mut self, name: &str, value: impl Into<Value>, origin: Origin) -> Result<Self, ConfigError> {
+        let value = value.into();
+        let Some(setting) = Setting::find(name) else {
+            let hint = setting::meant(name).map_or_else(String::new, |meant| format!("did you mean `{meant}`?"));
+            return Err(ConfigError::Unknown { origin, name: name.to_owned(), hint });
+        };
+        if !setting.kind.allows(&value) {
+            let problem = Problem::new(setting.name, &value.to_string(), setting.kind.wanted());
+            return Err(ConfigError::Value { origin, problem });
+        }
+        self.choices.put(setting, value, origin);
+        Ok(self.settled())
+    }
+
+    /// Makes everything that can be set follow from what was chosen.
+    fn settled(self) -> Self {
+        let Self { tools, models, keys, named, choices, .. } = self;
+        let mut config = Self { tools, models, keys, named, ..Self::default() };
+        // Which policy it is decides what the defaults beside it are.
+        let policy = SETTINGS.iter().find(|setting| setting.name == "rotation.policy");
+        if policy
+            .and_then(|policy| choices.get(policy))
+            .is_some_and(|(word, _)| word.as_str() == Some("prefer-primary"))
+        {
+            config.policy.rotation = Rules::prefer_primary();
+            // Models that can stand in for each other rest sooner.
+            config.rests.models = GateRules::model();
+        }
+        for setting in SETTINGS {
+            if let Some((value, _)) = choices.get(setting) {
+                // Every value that was chosen is of its setting's kind, and each place takes those: a test knows.
+                let _ = (setting.set)(&mut config, value);
+            }
+        }
+        config.effective = show::effective(&config, &choices);
+        config.choices = choices;
+        config.policy.rotation.windows = windows(&config.models);
+        config.fold_switches();
+        config
+    }
+
+    fn fold_switches(&mut self) {
+        let Switches { corrections, feedback, context, plan_retry, choice } = self.switches;
+        if !(corrections && feedback) {
+            self.policy.mending.feedback = 0;
+        }
+        if !(corrections && context) {
+            self.policy.mending.context = 0;
+        }
+        if !plan_retry {
+            self.policy.planning.retries = 0;
+        }
+        if !choice {
+            self.policy.planning.choose_from = u32::MAX;
+        }
+    }
+
     /// Asks only these models.
     #[must_use]
-    pub fn with_models(mut self, models: Vec<Target>) -> Self {
-        self.policy.rotation.windows = rotation::windows(&models);
+    pub fn with_models(mut self, models: Vec<Target>, origin: &Origin) -> Self {
+        self.policy.rotation.windows = windows(&models);
+        self.named.extend(models.iter().map(|target| (("models", target.name.to_string()), origin.clone())));
         Self { models, keys: BTreeMap::new(), ..self }
+    }
+
+    /// Calls this tool, too, and no other of its name.
+    #[must_use]
+    pub fn with_tool(mut self, tool: Address, origin: Origin) -> Self {
+        self.named.insert(("tools", tool.name.to_string()), origin);
+        match self.tools.iter_mut().find(|known| known.name == tool.name) {
+            Some(known) => *known = tool,
+            None => self.tools.push(tool),
+        }
+        self
     }
 
     /// The words in which models are asked: ours, or those in the folder of `[prompts]`, a file for each question that is
@@ -123,4 +259,20 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// How much each model can read, where that is known.
+fn windows(models: &[Target]) -> BTreeMap<TargetName, u32> {
+    models.iter().filter_map(|target| Some((target.name.clone(), target.max_context?))).collect()
+}
+
+fn addresses(tools: &[Entry]) -> Result<Vec<Address>, ConfigError> {
+    let mut addresses: Vec<Address> = Vec::with_capacity(tools.len());
+    for tool in tools {
+        let name = tool.name(|name| addresses.iter().any(|known| known.name.as_str() == name))?;
+        let address = Address::parse(name, tool.text("url").unwrap_or_default())
+            .map_err(|_| tool.problem("url", "write an http or https address, like `http://127.0.0.1:8085`"))?;
+        addresses.push(address);
+    }
+    Ok(addresses)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_bind::{Backing, Bound, Corrected, Provenance, correct, explain, project};
-use reknit_dialogue::{Format, Message, Purpose, Request};
+use reknit_dialogue::{Format, Message, Purpose};
 use reknit_protocol::{Object, Value};
 
 use super::Run;
@@ -15,14 +15,12 @@ use crate::event::What;
 use crate::fault::{Fate, Fault};
 use crate::mend::{Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
 use crate::plan::Planned;
+use crate::policy::Freedom;
 use crate::synthesis::figures;
 use crate::templates::{TemplateError, render};
 
-const RESOLUTION_TOKENS: u32 = 400;
-/// For each value that is missing: an answer that is cut for want of room helps nobody.
+/// More room for each value that is missing: an answer that is cut for want of it helps nobody.
 const VALUE_TOKENS: u32 = 100;
-const FEEDBACK_TOKENS: u32 = 500;
-const CONTEXT_TOKENS: u32 = 1_000;
 
 /// The most of a schema or of details that a model is shown, in bytes.
 const SHOWN: usize = 8_192;
@@ -34,18 +32,20 @@ impl Run {
         let Some(planned) = plan.steps.get(index) else { return };
         let missing = if rung == Rung::Resolution { self.missing(planned).len() } else { 0 };
         let missing = u32::try_from(missing).unwrap_or(u32::MAX);
+        let asking = self.policy().asking.clone();
         let Some(step) = self.state.steps.get_mut(index) else { return };
-        let (asked, tokens) = match rung {
+        let (asked, freedom) = match rung {
             Rung::Resolution => {
-                (step.resolution_asked, VALUE_TOKENS.saturating_mul(missing).saturating_add(RESOLUTION_TOKENS))
+                let room = VALUE_TOKENS.saturating_mul(missing).saturating_add(asking.resolution.max_tokens);
+                (step.resolution_asked, Freedom { max_tokens: room, ..asking.resolution })
             }
             Rung::Feedback => {
                 step.feedback += 1;
-                (step.feedback_asked, FEEDBACK_TOKENS)
+                (step.feedback_asked, asking.feedback)
             }
             Rung::Context | Rung::Schema | Rung::Facts | Rung::Resend => {
                 step.context += 1;
-                (step.context_asked, CONTEXT_TOKENS)
+                (step.context_asked, asking.context)
             }
         };
         let purpose = purpose(rung);
@@ -61,7 +61,7 @@ impl Run {
             self.state.stop_for(exhausted);
             return self.no_help(index, fault, rung, words, NoHelp::Final);
         }
-        let request = Request::new(messages, tokens).with_format(Format::Json);
+        let request = freedom.request(messages).with_format(Format::Json);
         let consultation =
             Consultation::open(planned.id.as_str(), rung.as_str(), asked, purpose, request, self.rotation());
         self.set_stage(index, Stage::Advising { rung, fault: Box::new(fault), consultation: Box::new(consultation) });

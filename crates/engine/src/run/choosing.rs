@@ -1,6 +1,6 @@
 //! Many tools: first a model says which ones the planner should see.
 
-use reknit_dialogue::{Format, Purpose, Request};
+use reknit_dialogue::{Format, Purpose};
 
 use super::Run;
 use super::state::Phase;
@@ -8,8 +8,6 @@ use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
 use crate::planner::{Choice, name_tools};
 use crate::templates::render;
-
-const CHOICE_TOKENS: u32 = 500;
 
 impl Run {
     /// Goes for a plan; if there are many tools, some of them are chosen first.
@@ -28,7 +26,7 @@ impl Run {
         if let Err(exhausted) = self.pay_for_model(Purpose::TieredSelection) {
             return self.choose_by_words(exhausted.to_string());
         }
-        let request = Request::new(messages, CHOICE_TOKENS).with_format(Format::Json);
+        let request = self.policy().asking.choice.request(messages).with_format(Format::Json);
         let consultation = Consultation::open("plan", "choose", 0, Purpose::TieredSelection, request, self.rotation());
         self.state.phase = Phase::Choosing { consultation: Box::new(consultation) };
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Purpose, Request};
+use reknit_dialogue::Purpose;
 use reknit_protocol::{Effect as Class, Object};
 
 use super::Run;
@@ -16,8 +16,6 @@ use crate::fault::Fate;
 use crate::policy::Synthesis;
 use crate::synthesis::{self, Given};
 use crate::templates::render;
-
-const ANSWER_TOKENS: u32 = 2_000;
 
 /// Why a run ends before any step.
 pub(super) struct NoSteps {
@@ -121,7 +119,7 @@ impl Run {
         if let Err(exhausted) = self.pay_for_model(Purpose::Synthesis) {
             return self.end(Writer::TemplateInstead(exhausted.to_string()), None);
         }
-        let request = Request::new(messages, ANSWER_TOKENS);
+        let request = self.policy().asking.answer.request(messages);
         let consultation = Consultation::open("answer", "ask", 0, Purpose::Synthesis, request, self.rotation());
         self.state.phase = Phase::Answering { consultation: Box::new(consultation) };
     }

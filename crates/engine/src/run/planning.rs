@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error as _;
 use std::sync::Arc;
 
-use reknit_dialogue::{Format, Purpose, Request, Rotation, Temperature};
+use reknit_dialogue::{Format, Purpose, Request, Rotation};
 use reknit_protocol::Plan;
 
 use super::Run;
@@ -18,13 +18,6 @@ use crate::event::What;
 use crate::plan::{PlanProblem, correct_names, read_plan};
 use crate::planner::{list_tools, plan_shape};
 use crate::templates::render;
-
-/// 0.3: a little freedom helps after a plan that could not be used.
-const PLAN_TEMPERATURE: Temperature = match Temperature::from_hundredths(30) {
-    Some(temperature) => temperature,
-    None => Temperature::ZERO,
-};
-const PLAN_TOKENS: u32 = 2_000;
 
 /// How much of its own words a model is shown again.
 const LAST_ANSWER: usize = 8_000;
@@ -57,7 +50,7 @@ impl Run {
         };
         let format =
             plan_shape(&shown).map_or(Format::Json, |schema| Format::Schema { name: "plan".to_owned(), schema });
-        let request = Request::new(messages, PLAN_TOKENS).with_temperature(PLAN_TEMPERATURE).with_format(format);
+        let request = self.policy().asking.plan.request(messages).with_format(format);
         let Some(consultation) = self.consult("plan", "ask", asked, Purpose::PlanGeneration, request) else { return };
         self.state.phase = Phase::Planning { attempt, consultation: Box::new(consultation) };
     }

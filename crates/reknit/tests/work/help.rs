@@ -26,6 +26,7 @@ fn of_the_program() {
       runs         List, show, resume, cancel and decide runs
       tools        Look at the tools
       models       List the models that are asked, and where their keys are
+      config       Look at the settings
       demo         See a run break and be mended: four tools on loopback, no key needed
       repair       Read JSON from a model's answer and mend what is broken
       eval         Evaluate an expression over a JSON document
@@ -49,21 +50,13 @@ fn of_the_program() {
       reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended
 
     Environment:
-      REKNIT_CONFIG                            the configuration file
-      REKNIT_JOURNAL                           the journal file
-      REKNIT_AGENT_MAX_RETRIES                 how often a failed call is sent again unchanged
-      REKNIT_AGENT_RETRY_BACKOFF_MS            the first wait before that, in milliseconds
-      REKNIT_AGENT_USE_AI_CORRECTION           whether models may correct a refused call
-      REKNIT_PLAN_RETRY_ENABLED                whether a plan that cannot be used is asked for again
-      REKNIT_PLAN_RETRY_MAX                    how often
-      REKNIT_SEMANTIC_RETRY_ENABLED            whether a model may see all that is known about a refused call
-      REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS       how often
-      REKNIT_SEMANTIC_RETRY_INDEPENDENT_STEPS  whether also for steps that need no other
-      REKNIT_FIND_MODEL                        whether a model is looked for when none is named
-      NO_COLOR                                 no colour in the terminal
+      REKNIT_CONFIG      the configuration file
+      REKNIT_JOURNAL     the journal file
+      REKNIT_FIND_MODEL  whether a model is looked for when none is named
+      NO_COLOR           no colour in the terminal
 
-    An option beats a variable, and a variable beats the configuration. Those from REKNIT_AGENT_MAX_RETRIES on also count
-    with GOMIND_ in place of REKNIT_.
+    An option beats a variable, and a variable beats the configuration. Every setting of the configuration has a variable:
+    `reknit config reference` names them all, and `reknit config show` says what counts.
     "#);
 }
 

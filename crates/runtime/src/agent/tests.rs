@@ -5,12 +5,12 @@ use super::keys::KEYS;
 use super::*;
 
 fn problems(text: &str) -> Vec<String> {
-    Agent::read(text).expect_err("it is wrong").iter().map(ToString::to_string).collect()
+    Agent::read(text, &SessionRules::default()).expect_err("it is wrong").iter().map(ToString::to_string).collect()
 }
 
 #[test]
 fn a_file_of_words_alone_is_an_agent_with_the_usual_rules() {
-    let agent = Agent::read("You are a clerk.\n").expect("it is one");
+    let agent = Agent::read("You are a clerk.\n", &SessionRules::default()).expect("it is one");
     assert_eq!(agent.prompt, "You are a clerk.");
     assert_eq!(agent.rules, SessionRules::default());
     let SessionRules { max_turns, max_retries, llm_timeout_ms, .. } = agent.rules;
@@ -23,7 +23,7 @@ fn every_setting_is_read() {
                 maxTurns: 6\nmaxRetries: 2\nmaxOutputTokens: 900\nllmTimeout: 30s\ntemperature: 0.3\nreasoning: low\n\
                 maxToolCalls: 7\nmaxModelCalls: 8\nmaxTime: 2 min\ntoolsAtOnce: 1\noutput:\n  format: json\n  schema: {type: object}\n\
                 ---\nFind it.\n\n---\nReally.\n";
-    let agent = Agent::read(text).expect("it is one");
+    let agent = Agent::read(text, &SessionRules::default()).expect("it is one");
     assert_eq!(agent.prompt, "Find it.\n\n---\nReally.", "only the first two lines of dashes are settings");
     assert_eq!(agent.description, "finds orders");
     assert_eq!(agent.targets, Some(vec!["local".to_owned(), "other".to_owned()]));
@@ -72,6 +72,14 @@ fn settings_that_cannot_be_settings_are_refused() {
 
 #[test]
 fn a_schema_may_be_in_a_file_of_its_own() {
-    let agent = Agent::read("---\noutput: {format: json, schema: order.json}\n---\nx").expect("it is one");
+    let agent = Agent::read("---\noutput: {format: json, schema: order.json}\n---\nx", &SessionRules::default())
+        .expect("it is one");
     assert_eq!(agent.schema_file.as_deref(), Some("order.json"));
+}
+
+#[test]
+fn what_a_file_does_not_say_is_as_the_configuration_has_it() {
+    let usual = SessionRules { max_turns: 4, max_retries: 2, ..SessionRules::default() };
+    let agent = Agent::read("---\nmaxTurns: 6\n---\nx", &usual).expect("it is one");
+    assert_eq!((agent.rules.max_turns, agent.rules.max_retries), (6, 2));
 }

@@ -1,33 +1,5 @@
 //! Times as people write them: `500ms`, `30s`, `2 min`, `1h`.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-
-/// A time as it is written. A type of its own, so that the error for a bare number says what to write.
-#[derive(Debug)]
-pub(super) struct Time(pub(super) String);
-
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(TimeVisitor).map(Self)
-    }
-}
-
-struct TimeVisitor;
-
-impl Visitor<'_> for TimeVisitor {
-    type Value = String;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a time with its unit, in quotes, like \"30s\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
-        Ok(text.to_owned())
-    }
-}
-
 /// Reads a time; the number may not be negative.
 pub(crate) fn millis(text: &str) -> Option<u64> {
     let text = text.trim();
@@ -42,6 +14,13 @@ pub(crate) fn millis(text: &str) -> Option<u64> {
         _ => return None,
     };
     number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Writes a time so that it can be read again, in the largest unit that leaves nothing over.
+pub(super) fn words(ms: u64) -> String {
+    let units = [(86_400_000, " days"), (3_600_000, "h"), (60_000, " min"), (1_000, "s")];
+    let unit = units.into_iter().find(|(factor, _)| ms > 0 && ms.is_multiple_of(*factor));
+    unit.map_or_else(|| format!("{ms}ms"), |(factor, word)| format!("{}{word}", ms / factor))
 }
 
 #[cfg(test)]
@@ -62,6 +41,14 @@ mod tests {
             ("99999999999999999999s", None),
         ] {
             assert_eq!(millis(text), expected, "case: {text}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_written_as_it_is_read() {
+        for (ms, expected) in [(0, "0ms"), (1, "1ms"), (1_500, "1500ms"), (90_000, "90s"), (600_000, "10 min")] {
+            assert_eq!(words(ms), expected);
+            assert_eq!(millis(expected), Some(ms));
         }
     }
 }

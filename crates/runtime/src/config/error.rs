@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use reknit_engine::TemplateError;
 use reknit_salvage::Place;
 
+use super::Origin;
+
 /// What is wrong with a configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -39,12 +41,32 @@ pub enum ConfigError {
         problem: String,
     },
     /// A value cannot be used.
-    #[error("in `{name}`: {problem}")]
+    #[error("{origin}: {problem}")]
     Value {
-        /// What the text is called.
-        name: String,
+        /// Where it is written.
+        origin: Origin,
         /// What is wrong and what to write instead.
         problem: Problem,
+    },
+    /// Nothing has this name.
+    #[error("{origin}: there is no setting `{name}`; {hint}")]
+    Unknown {
+        /// Where it is written.
+        origin: Origin,
+        /// The name.
+        name: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// Something is set under two of its names.
+    #[error("{origin}: `{name}` is set a second time; it is in line {first} already")]
+    Twice {
+        /// Where it is written.
+        origin: Origin,
+        /// What is set.
+        name: String,
+        /// The line where it is set first.
+        first: usize,
     },
     /// A folder or a file of prompts cannot be read.
     #[error("cannot read the prompts in `{}`", .path.display())]
@@ -70,7 +92,7 @@ pub enum ConfigError {
         /// What it is set to.
         value: String,
         /// What would do.
-        wanted: &'static str,
+        wanted: String,
     },
 }
 
@@ -86,22 +108,23 @@ impl ConfigError {
 
 /// A value that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` is {value:?}; {wanted}")]
+#[error("`{name}` is {written}; {wanted}")]
 pub struct Problem {
-    /// Which key, with its section.
-    pub key: String,
-    /// What is written there.
-    pub value: String,
+    /// Which setting, with its section.
+    pub name: String,
+    /// What is written there, as it is written.
+    pub written: String,
     /// What would do.
     pub wanted: String,
 }
 
 impl Problem {
-    pub(super) fn new(key: &str, value: &str, wanted: impl Into<String>) -> Self {
-        Self { key: key.to_owned(), value: value.to_owned(), wanted: wanted.into() }
+    /// A problem with what is written in a file.
+    pub(super) fn new(name: &str, written: &str, wanted: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), written: written.to_owned(), wanted: wanted.into() }
     }
 
-    pub(super) fn in_file(self, name: &str) -> ConfigError {
-        ConfigError::Value { name: name.to_owned(), problem: self }
+    pub(super) fn at(self, file: &str, line: usize) -> ConfigError {
+        ConfigError::Value { origin: Origin::File { name: file.to_owned(), line }, problem: self }
     }
 }

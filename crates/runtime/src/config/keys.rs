@@ -4,8 +4,9 @@ use std::fs;
 
 use reknit_models::Provider;
 
-use super::error::Problem;
-use super::{Lookup, raw};
+use super::Lookup;
+use super::entry::Entry;
+use super::error::ConfigError;
 
 /// Where the key of a model is, or should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,22 +30,22 @@ pub enum KeySource {
 
 /// The key of a model: from the variable or the file that is named, else from the variables that everybody uses.
 pub(super) fn key(
-    model: &raw::Model,
+    model: &Entry,
     provider: Provider,
     environment: Lookup<'_>,
-) -> Result<(Option<String>, KeySource), Problem> {
+) -> Result<(Option<String>, KeySource), ConfigError> {
     let set = |variable: &str| environment(variable).filter(|key| !key.is_empty());
-    match (&model.key_env, &model.key_file) {
-        (Some(_), Some(file)) => {
-            Err(Problem::new("models.key-file", file, "the key is in a variable already; write only one of the two"))
+    match (model.text("key-env"), model.text("key-file")) {
+        (Some(_), Some(_)) => {
+            Err(model.problem("key-file", "the key is in a variable already; write only one of the two"))
         }
         (Some(variable), None) => Ok(match set(variable) {
-            Some(key) => (Some(key), KeySource::Variable(variable.clone())),
-            None => (None, KeySource::UnsetVariable(variable.clone())),
+            Some(key) => (Some(key), KeySource::Variable(variable.to_owned())),
+            None => (None, KeySource::UnsetVariable(variable.to_owned())),
         }),
         (None, Some(path)) => Ok(match from_file(path) {
-            Ok(key) => (Some(key), KeySource::File(path.clone())),
-            Err(problem) => (None, KeySource::UnusableFile { path: path.clone(), problem }),
+            Ok(key) => (Some(key), KeySource::File(path.to_owned())),
+            Err(problem) => (None, KeySource::UnusableFile { path: path.to_owned(), problem }),
         }),
         (None, None) => {
             let variables = provider.key_variables();
@@ -52,7 +53,7 @@ pub(super) fn key(
             Ok(match (found, variables.first()) {
                 (Some((key, variable)), _) => (Some(key), KeySource::Variable(variable)),
                 // A server of one's own may need no key.
-                (None, Some(_)) if model.url.is_some() => (None, KeySource::None),
+                (None, Some(_)) if model.has("url") => (None, KeySource::None),
                 (None, Some(usual)) => (None, KeySource::UnsetVariable((*usual).to_owned())),
                 (None, None) => (None, KeySource::None),
             })

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use reknit_dialogue::{OnAuthError, Policy as RotationPolicy, Rules};
-use reknit_engine::{Learning, People, Policy, Resolution, Synthesis, Undeclared};
+use reknit_dialogue::{OnAuthError, Policy as RotationPolicy};
+use reknit_engine::{Learning, People, Resolution, Synthesis, Undeclared};
 use reknit_models::{FormatSupport, Provider, Streaming};
 use reknit_protocol::Effect;
 use secrecy::ExposeSecret;
 
 use super::*;
+
+mod listed;
 
 const NOTHING_SET: Lookup<'static> = &|_| None;
 
@@ -56,8 +58,9 @@ fn every_section_is_understood() {
     assert_eq!((limits.in_all, limits.per_tool, limits.per_model), (9, 2, 4));
     for gate in [&config.rests.tools, &config.rests.models] {
         assert_eq!((gate.calls, gate.percent, gate.window_ms, gate.rest_ms), (4, 75, 10_000, 20_000));
-        assert_eq!((gate.first_rest_ms, gate.longest_cool_down_ms), (3_000, 0));
+        assert_eq!(gate.longest_cool_down_ms, 0);
     }
+    assert_eq!(config.rests.models.first_rest_ms, 3_000);
     assert_eq!((config.journal.as_deref(), config.durability), (Some("runs.db"), Durability::Off));
     let policy = config.policy;
     assert_eq!((policy.limits.tool_calls, policy.limits.model_calls, policy.limits.calls_at_once), (7, 0, 3));
@@ -124,7 +127,7 @@ fn the_windows_of_models_are_known_to_the_rotation() {
     let config = read(&(model("a", "max-context = 8192") + &model("b", "")));
     assert_eq!(config.policy.rotation.windows, [("a".into(), 8192)].into());
     let other = Target { max_context: Some(4096), ..Target::new("c", "http://x/v1", "m") };
-    assert_eq!(config.with_models(vec![other]).policy.rotation.windows, [("c".into(), 4096)].into());
+    assert_eq!(config.with_models(vec![other], &Origin::Program).policy.rotation.windows, [("c".into(), 4096)].into());
 }
 
 #[test]
@@ -185,11 +188,11 @@ fn what_a_model_lacks_or_says_twice_is_an_error_that_says_what_to_write() {
         let text = format!("[[models]]\nname = \"a\"\nmodel = \"m\"\n{rest}");
         Config::read(&text, "reknit.toml", &|_| None).unwrap_err().to_string()
     };
-    insta::assert_snapshot!(problem(""), @r#"in `reknit.toml`: `models.name` is "a"; it needs a `url`, like `http://127.0.0.1:8080/v1`, or a `provider` that has one"#);
-    insta::assert_snapshot!(problem("provider = \"azure\""), @r#"in `reknit.toml`: `models.provider` is "azure"; write one of `openai`, `openai-responses`, `anthropic`, `gemini`, `compatible`"#);
-    insta::assert_snapshot!(problem("provider = \"openai\"\nprice-input = 1.0"), @r#"in `reknit.toml`: `models.name` is "a"; a price needs both `price-input` and `price-output`, for a million tokens each"#);
-    insta::assert_snapshot!(problem("provider = \"openai\"\nprice-input = -1.0"), @r#"in `reknit.toml`: `models.price-input` is "-1"; a price for a million tokens is between 0 and 1000000, not -1"#);
-    insta::assert_snapshot!(problem("provider = \"openai\"\nkey-env = \"A\"\nkey-file = \"b\""), @r#"in `reknit.toml`: `models.key-file` is "b"; the key is in a variable already; write only one of the two"#);
+    insta::assert_snapshot!(problem(""), @r#"reknit.toml, line 2: `models.name` is "a"; it needs a `url`, like `http://127.0.0.1:8080/v1`, or a `provider` that has one"#);
+    insta::assert_snapshot!(problem("provider = \"azure\""), @r#"reknit.toml, line 4: `models.provider` is "azure"; write one of `openai`, `openai-responses`, `anthropic`, `gemini`, `compatible`"#);
+    insta::assert_snapshot!(problem("provider = \"openai\"\nprice-input = 1.0"), @r#"reknit.toml, line 2: `models.name` is "a"; a price needs both `price-input` and `price-output`, for a million tokens each"#);
+    insta::assert_snapshot!(problem("provider = \"openai\"\nprice-input = -1.0"), @"reknit.toml, line 5: `models.price-input` is -1.0; write a number that is not negative");
+    insta::assert_snapshot!(problem("provider = \"openai\"\nkey-env = \"A\"\nkey-file = \"b\""), @r#"reknit.toml, line 6: `models.key-file` is "b"; the key is in a variable already; write only one of the two"#);
 }
 
 #[test]
@@ -206,7 +209,7 @@ fn a_key_that_is_not_set_stops_only_who_wants_to_ask() {
     let config = read(text);
     let error = config.check_keys().unwrap_err().to_string();
     insta::assert_snapshot!(error, @"the key of model `a` should be in the variable `NO_SUCH_KEY`, which is not set");
-    config.with_models(Vec::new()).check_keys().unwrap();
+    config.with_models(Vec::new(), &Origin::Program).check_keys().unwrap();
 }
 
 #[test]
@@ -242,47 +245,47 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
     ]
     .map(|text| error(&text));
     insta::assert_snapshot!(errors.join("\n"), @r#"
-    `reknit.toml` cannot be read at line 1, `tool-calls = 3`: unknown field `tool-calls`, expected one of `tools`, `models`, `limits`, `resend`, `mending`, `rotation`, `breaker`, `plan`, `prompts`, `answer`, `effects`, `people`, `journal`
-    `reknit.toml` cannot be read at line 2, `tool-cals = 3`: unknown field `tool-cals`, expected one of `tool-calls`, `model-calls`, `active-time`, `calls-at-once`, `call-time`, `drain-time`, `person-time`, `calls-in-all`, `calls-per-tool`, `calls-per-model`
-    `reknit.toml` cannot be read at line 2, `tool-calls = "three"`: invalid type: string "three", expected a whole number from 0 to 4294967295, without quotes
-    `reknit.toml` cannot be read at line 2, `tool-calls = -3`: invalid value: integer `-3`, expected a whole number from 0 to 4294967295, without quotes
+    reknit.toml, line 1: there is no setting `tool-calls`; did you mean `limits.tool-calls`?
+    reknit.toml, line 2: there is no setting `limits.tool-cals`; did you mean `limits.tool-calls`?
+    reknit.toml, line 2: `limits.tool-calls` is "three"; write a whole number from 0 to 4294967295, without quotes
+    reknit.toml, line 2: `limits.tool-calls` is -3; write a whole number from 0 to 4294967295
     `reknit.toml` cannot be read at line 2, `tool-calls = 3 calls`: string values must be quoted, expected literal string
-    in `reknit.toml`: `limits.calls-at-once` is "0"; nothing could ever begin; write 1 or more
-    `reknit.toml` cannot be read at line 2, `call-time = 30`: invalid type: integer `30`, expected a time with its unit, in quotes, like "30s"
-    in `reknit.toml`: `limits.call-time` is "30"; write a time with its unit, like `500ms`, `30s` or `2 min`
-    in `reknit.toml`: `limits.active-time` is "0s"; nothing is done in no time; write a longer one, like `30s`
-    in `reknit.toml`: `mending.context-statuses` is "200"; write statuses from 400 to 599
-    in `reknit.toml`: `rotation.on-auth-error` is "stop"; write one of `end`, `skip`
-    in `reknit.toml`: `rotation.policy` is "primary"; write one of `advance`, `prefer-primary`
-    in `reknit.toml`: `breaker.percent` is "101"; write how many of a hundred calls must fail, from 1 to 100
-    in `reknit.toml`: `breaker.rest` is "0s"; nothing is done in no time; write a longer one, like `30s`
-    in `reknit.toml`: `answer.by` is "magic"; write one of `model`, `template`, `raw`
-    in `reknit.toml`: `effects.classes."a/b"` is "harmless"; write `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
-    `reknit.toml` cannot be read at line 2, `ask = "yes"`: invalid type: string "yes", expected a boolean
-    in `reknit.toml`: `journal.durability` is "some"; write one of `full`, `normal`, `off`
-    in `reknit.toml`: `tools.name` is ""; write a name
-    in `reknit.toml`: `tools.url` is "x:1"; write an http or https address, like `http://127.0.0.1:8085`
-    in `reknit.toml`: `tools.name` is "a"; another one has this name; write a different one
-    `reknit.toml` cannot be read at line 1, `[[tools]]`: missing field `url`
-    in `reknit.toml`: `models.format` is "yaml"; write one of `schema`, `json`, `text`
-    in `reknit.toml`: `models.idle-time` is "0 s"; nothing is done in no time; write a longer one, like `30s`
-    in `reknit.toml`: `models.name` is "a"; another one has this name; write a different one
+    reknit.toml, line 2: `limits.calls-at-once` is 0; write a whole number from 1 to 4294967295
+    reknit.toml, line 2: `limits.call-time` is 30; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`, in quotes
+    reknit.toml, line 2: `limits.call-time` is "30"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
+    reknit.toml, line 2: `limits.active-time` is "0s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
+    reknit.toml, line 2: `mending.context-statuses` is [200]; write a list of statuses from 400 to 599
+    reknit.toml, line 2: `rotation.on-auth-error` is "stop"; write one of `end`, `skip`
+    reknit.toml, line 2: `rotation.policy` is "primary"; write one of `advance`, `prefer-primary`
+    reknit.toml, line 2: `breaker.percent` is 101; write a whole number from 1 to 100
+    reknit.toml, line 2: `breaker.rest` is "0s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
+    reknit.toml, line 2: `answer.by` is "magic"; write one of `model`, `template`, `raw`
+    reknit.toml, line 2: `effects.classes` is { "a/b" = "harmless" }; write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
+    reknit.toml, line 2: `people.ask` is "yes"; write `true` or `false`, without quotes
+    reknit.toml, line 2: `journal.durability` is "some"; write one of `full`, `normal`, `off`
+    reknit.toml, line 2: `tools.name` is ""; write a name
+    reknit.toml, line 3: `tools.url` is "x:1"; write an http or https address, like `http://127.0.0.1:8085`
+    reknit.toml, line 5: `tools.name` is "a"; another one has this name; write a different one
+    reknit.toml, line 1: `tools.url` is missing; write a text
+    reknit.toml, line 5: `models.format` is "yaml"; write one of `schema`, `json`, `text`
+    reknit.toml, line 5: `models.idle-time` is "0 s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
+    reknit.toml, line 7: `models.name` is "a"; another one has this name; write a different one
     "#);
 }
 
 #[test]
 fn the_environment_beats_the_file() {
-    let file = "[resend]\ntimes = 1\n[mending]\ncontext = 0\nfeedback = 1\n[plan]\nretries = 0\n";
+    let file = "[resend]\ntimes = 1\n[mending]\ncontext-enabled = false\nfeedback = 1\n[plan]\nretry-enabled = false\n";
     for (variable, value, expected) in [
         ("REKNIT_AGENT_MAX_RETRIES", "5", (5, 1_000, 1, 0, 0)),
         ("REKNIT_AGENT_RETRY_BACKOFF_MS", "250", (1, 250, 1, 0, 0)),
         ("REKNIT_AGENT_USE_AI_CORRECTION", "False", (1, 1_000, 0, 0, 0)),
         ("REKNIT_AGENT_USE_AI_CORRECTION", "true", (1, 1_000, 1, 0, 0)),
         ("REKNIT_SEMANTIC_RETRY_ENABLED", "TRUE", (1, 1_000, 1, 2, 0)),
-        ("REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS", "4", (1, 1_000, 1, 4, 0)),
+        ("REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS", "4", (1, 1_000, 1, 0, 0)),
         ("REKNIT_PLAN_RETRY_ENABLED", "true", (1, 1_000, 1, 0, 2)),
-        ("REKNIT_PLAN_RETRY_MAX", "3", (1, 1_000, 1, 0, 3)),
-        ("GOMIND_PLAN_RETRY_MAX", "3", (1, 1_000, 1, 0, 3)),
+        ("GOMIND_VALIDATION_FEEDBACK_ENABLED", "false", (1, 1_000, 0, 0, 0)),
+        ("GOMIND_VALIDATION_FEEDBACK_MAX", "3", (1, 1_000, 3, 0, 0)),
         ("REKNIT_PLAN_RETRY_MAX", "", (1, 1_000, 1, 0, 0)),
     ] {
         let policy = set(&[(variable, value)], file).expect("the value is good");
@@ -311,29 +314,11 @@ fn a_variable_that_cannot_be_used_is_named_with_its_value() {
     ]
     .map(|variable| set(&[variable], "").expect_err("the value is bad"));
     insta::assert_snapshot!(errors.join("\n"), @r#"
-    the variable `REKNIT_AGENT_MAX_RETRIES` is "-1"; write a whole number that is not negative
-    the variable `GOMIND_AGENT_MAX_RETRIES` is "many"; write a whole number that is not negative
+    the variable `REKNIT_AGENT_MAX_RETRIES` is "-1"; write a whole number from 0 to 4294967295
+    the variable `GOMIND_AGENT_MAX_RETRIES` is "many"; write a whole number from 0 to 4294967295
     the variable `REKNIT_AGENT_USE_AI_CORRECTION` is "yes"; write `true` or `false`
     the variable `GOMIND_SEMANTIC_RETRY_INDEPENDENT_STEPS` is "0"; write `true` or `false`
     "#);
-}
-
-#[test]
-fn every_variable_in_the_list_is_looked_up() {
-    let asked = std::cell::RefCell::new(Vec::new());
-    let lookup = |name: &str| {
-        asked.borrow_mut().push(name.to_owned());
-        None
-    };
-    Config::from_environment(&lookup).unwrap();
-    // Where the files are is asked by the command line, which has to know it before there is a configuration.
-    for variable in VARIABLES.iter().filter(|variable| !["CONFIG", "JOURNAL"].contains(&variable.name)) {
-        for prefix in ["REKNIT_", "GOMIND_"] {
-            let name = format!("{prefix}{}", variable.name);
-            assert!(asked.borrow().contains(&name), "{name} is in the list and nobody asks for it");
-        }
-    }
-    assert_eq!(asked.borrow().len(), 2 * (VARIABLES.len() - 2), "a variable is read that is not in the list");
 }
 
 #[test]
