@@ -216,7 +216,7 @@ pub(crate) fn templates(correction: &Object, ids: &Ids<'_>) -> Result<Vec<(Strin
 /// Notes of each plain text which calculation it could be; the schema decides whether it is one.
 fn with_calculations(template: Template, ids: &Ids<'_>) -> Template {
     match template {
-        Template::Literal(Value::String(text)) if !text.contains("{{") => match Expression::parse_with(&text, ids) {
+        Template::Literal(Value::String(text)) if !text.contains("{{") => match Expression::parse_among(&text, ids) {
             Ok(expression) if !expression.is_literal() => {
                 Template::Text(Text { parts: vec![Part::Literal(text)], calculation: Some(expression) })
             }

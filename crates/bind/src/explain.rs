@@ -38,7 +38,7 @@ pub fn explain(number: &Number, sources: &dyn Sources, steps: &[StepId], said: &
     let said: Vec<Term> =
         said.iter().take(PLACES).filter_map(|said| Term::new(said.to_string(), about(said)?)).collect();
     let gives = |candidate: &Term| {
-        let value = Expression::parse_with(&candidate.text, &ids).ok().and_then(|read| read.evaluate(sources).ok());
+        let value = Expression::parse_among(&candidate.text, &ids).ok().and_then(|read| read.evaluate(sources).ok());
         value.is_some_and(|evaluated| evaluated.value == wanted)
     };
     let is_small = number.is_integer() && aim.abs() < BY_CHANCE;

@@ -51,10 +51,11 @@ impl Expression {
     /// Fails with the place of the first defect: a name that is no step, something the grammar does not allow, or more
     /// of anything than the limits on the front page allow.
     pub fn parse(text: &str, ids: &[StepId]) -> Result<Self, TemplateError> {
-        Self::parse_with(text, &Ids::new(ids))
+        Self::parse_among(text, &Ids::new(ids))
     }
 
-    pub(crate) fn parse_with(text: &str, ids: &Ids<'_>) -> Result<Self, TemplateError> {
+    /// The same with ids that were prepared before.
+    pub fn parse_among(text: &str, ids: &Ids<'_>) -> Result<Self, TemplateError> {
         parser::parse(text, ids).map(|root| Self { root })
     }
 

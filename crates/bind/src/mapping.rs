@@ -53,7 +53,7 @@ pub fn lesson(found: &Provenance, steps: &[StepId]) -> Option<(StepId, String)> 
     let ids = Ids::new(steps);
     let expression: Expression = match origin.as_ref() {
         Provenance::Reference { step, path } => Reference::new(step.clone(), path.clone(), &ids).into(),
-        Provenance::Expression { text, .. } => Expression::parse_with(text, &ids).ok()?,
+        Provenance::Expression { text, .. } => Expression::parse_among(text, &ids).ok()?,
         _ => return None,
     };
     let references = expression.references();

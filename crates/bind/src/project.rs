@@ -4,6 +4,8 @@ mod fit_in;
 mod near;
 mod size;
 
+use std::collections::HashSet;
+
 use reknit_protocol::{Object, StepId, Value};
 
 use crate::{Source, Sources};
@@ -39,10 +41,9 @@ pub fn project(value: &Value, limit: usize, wanted: &[&str]) -> Value {
 /// Steps that have no result are left out. If there is no room for all, those that stand first in `steps` are shown.
 pub fn project_results(sources: &dyn Sources, steps: &[StepId], limit: usize, wanted: &[&str]) -> Object {
     let mut results: Vec<(&str, &Value)> = Vec::new();
-    for step in steps {
-        if let Source::Ready(body) = sources.source(step)
-            && !results.iter().any(|(known, _)| *known == step.as_str())
-        {
+    let mut known: HashSet<&StepId> = HashSet::new();
+    for step in steps.iter().filter(|step| known.insert(step)) {
+        if let Source::Ready(body) = sources.source(step) {
             results.push((step.as_str(), body));
         }
     }

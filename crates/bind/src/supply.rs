@@ -79,7 +79,7 @@ pub fn supply(
 /// The place that a plain text spells. A value that some place happens to hold is not taken for that place: what is the
 /// same by chance would be the wrong thing the next time.
 fn place(value: &Value, sources: &dyn Sources, ids: &Ids<'_>) -> Option<Template> {
-    let spelt = value.as_str().and_then(|text| Expression::parse_with(text, ids).ok());
+    let spelt = value.as_str().and_then(|text| Expression::parse_among(text, ids).ok());
     let spelt = spelt.filter(|path| path.as_reference().is_some_and(|reference| !reference.path().is_root()));
     let reference = spelt.filter(|path| path.evaluate(sources).is_ok())?;
     reference.as_reference().cloned().map(Template::Reference)

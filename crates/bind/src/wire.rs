@@ -1,5 +1,7 @@
 //! Auto-wiring: parameters that the plan left out, from results that have them.
 
+use std::collections::HashSet;
+
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
 use reknit_salvage::{ProblemKind, Schema, fit};
 
@@ -82,12 +84,9 @@ struct Results<'a> {
 impl<'a> Results<'a> {
     fn new(sources: &'a dyn Sources, from: &'a [StepId]) -> Self {
         let mut objects: Vec<(&StepId, Path, &Object)> = Vec::new();
-        for step in from {
-            let is_known = objects.iter().any(|(known, ..)| *known == step);
+        let mut known: HashSet<&StepId> = HashSet::new();
+        for step in from.iter().filter(|step| known.insert(step)) {
             let Source::Ready(Value::Object(body)) = sources.source(step) else { continue };
-            if is_known {
-                continue;
-            }
             objects.push((step, Path::root(), body));
             let layers = LAYERS.iter().filter_map(|layer| Some((*layer, body.get(layer)?.as_object()?)));
             objects.extend(layers.map(|(layer, inner)| (step, Path::root().key(layer), inner)));
@@ -121,9 +120,9 @@ impl<'a> Results<'a> {
         let mut found: Vec<Candidate<'a>> = Vec::new();
         for (step, at, object) in &self.objects {
             for (key, value) in entries(object, name, matching) {
-                let is_twin = found
-                    .iter()
-                    .any(|other| other.step == *step && other.value == value && ends_alike(&other.path, key));
+                // What a step gave stands together.
+                let mut of_step = found.iter().rev().take_while(|other| other.step == *step);
+                let is_twin = of_step.any(|other| other.value == value && ends_alike(&other.path, key));
                 if !is_twin {
                     found.push(Candidate { step, path: at.key(key), value });
                 }

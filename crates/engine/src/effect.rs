@@ -10,6 +10,9 @@ use crate::Answer;
 use crate::digest::digest_of;
 use crate::session::Report;
 
+/// How the wait for a decision ends, behind the name of the question.
+const EXPIRY: &str = "/expiry";
+
 /// Which effect: who wants it, on which rung, the how-manieth: `step-1/call/2`, `plan/ask/1`.
 ///
 /// It follows from the events alone, so that a run that is read back asks for the same effects under the same names.
@@ -20,6 +23,17 @@ pub struct EffectId(String);
 impl EffectId {
     pub(crate) fn new(owner: &str, rung: &str, ordinal: u32) -> Self {
         Self(format!("{owner}/{rung}/{ordinal}"))
+    }
+
+    /// Who wants it: all before the rung and the number. A wait for a decision has one word more.
+    pub(crate) fn owner(&self) -> &str {
+        let id = self.0.strip_suffix(EXPIRY).unwrap_or(&self.0);
+        id.rsplitn(3, '/').nth(2).unwrap_or_default()
+    }
+
+    /// The wait after which this question counts as denied.
+    pub(crate) fn expiry(&self) -> Self {
+        Self(format!("{}{EXPIRY}", self.0))
     }
 
     /// The text.

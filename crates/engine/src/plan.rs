@@ -15,6 +15,7 @@ pub use names::{NameFix, Named, correct_names};
 pub use problem::{PlanPlace, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use reknit_bind::{Expression, Parameters};
@@ -28,6 +29,26 @@ pub struct Checked {
     pub steps: Vec<Planned>,
     /// What the plan gives, by name.
     pub outputs: Vec<(String, Expression)>,
+    /// Where each step is: searching for it at every event would cost the square of the plan.
+    places: HashMap<StepId, usize>,
+}
+
+impl Checked {
+    /// A plan of these steps. Who makes one answers for its names and references.
+    pub(crate) fn new(steps: Vec<Planned>, outputs: Vec<(String, Expression)>) -> Self {
+        let places = steps.iter().enumerate().map(|(index, step)| (step.id.clone(), index)).collect();
+        Self { steps, outputs, places }
+    }
+
+    /// The place of a step in the plan.
+    pub(crate) fn place(&self, id: &str) -> Option<usize> {
+        self.places.get(id).copied()
+    }
+
+    /// The step of this name.
+    pub(crate) fn step(&self, id: &str) -> Option<&Planned> {
+        self.steps.get(self.place(id)?)
+    }
 }
 
 /// What templates and expressions call the inputs of the plan.
@@ -54,6 +75,6 @@ pub struct Planned {
     pub schema: Option<Arc<Schema>>,
     /// The steps whose results it needs, written or inferred from references.
     pub needs: Vec<StepId>,
-    /// Their places in the plan: looking them up by name at every event would cost the square of the plan.
+    /// Their places in the plan.
     pub(crate) needs_at: Vec<usize>,
 }

@@ -24,6 +24,7 @@ mod scheduling;
 mod sources;
 pub(crate) mod state;
 mod stepping;
+mod steps;
 mod view;
 
 pub use view::{Progress, Shown, StepState, StepView};
@@ -40,7 +41,7 @@ use crate::event::{Event, MACHINE_VERSION, Started, What};
 use crate::mend::Mend;
 use crate::plan::{Author, Checked, PlanProblem, check, settle_inputs};
 use crate::policy::Policy;
-use state::{Phase, Stage, State, Stop};
+use state::{Phase, State, Stop};
 
 /// A run. [`Run::apply`] takes in what happened, [`Run::pending`] says what is to be done; neither does anything else.
 #[derive(Debug, Clone)]
@@ -138,7 +139,7 @@ impl Run {
             }
             Phase::Running => {
                 let grace_ms = self.policy().limits.drain_ms;
-                effects.extend(self.state.steps.iter().flat_map(|step| step.effects(grace_ms)));
+                effects.extend(self.state.steps.acting().flat_map(|(_, step)| step.effects(grace_ms)));
             }
         }
         effects.extend(self.state.clock.effect(self.policy().limits.active_ms));
@@ -165,6 +166,7 @@ impl Run {
                 let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 ApplyError::Snapshot(problems.join("; "))
             })?;
+            run.state.steps.index(&run.plan);
         }
         Ok(run)
     }
@@ -189,9 +191,7 @@ impl Run {
 
     /// Whether nothing but a person's decision can take it on.
     pub fn is_waiting_for_person(&self) -> bool {
-        matches!(self.state.phase, Phase::Running)
-            && self.state.steps.iter().any(|step| matches!(step.stage, Stage::Deciding { .. }))
-            && !self.state.steps.iter().any(|step| step.stage.is_active())
+        matches!(self.state.phase, Phase::Running) && self.state.steps.wait_for_person()
     }
 
     /// What it has spent so far.
@@ -251,7 +251,7 @@ impl Run {
 
     /// What was done about the failures of each step.
     pub(crate) fn mends(&self) -> impl Iterator<Item = (&StepId, &[Mend])> {
-        self.plan.steps.iter().zip(&self.state.steps).map(|(planned, step)| (&planned.id, step.mends.as_slice()))
+        self.plan.steps.iter().zip(self.state.steps.iter()).map(|(planned, step)| (&planned.id, step.mends.as_slice()))
     }
 
     /// Makes what follows from a plan and is never written, or tells all that is wrong with it.

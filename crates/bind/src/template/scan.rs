@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str, ids: &Ids<'_>) -> Result<Template, TemplateError
         });
         return Ok(Template::Literal(Value::String(literals.collect())));
     }
-    let calculation = Expression::parse_with(text, ids).ok();
+    let calculation = Expression::parse_among(text, ids).ok();
     Ok(Template::Text(Text { parts, calculation }))
 }
 
@@ -47,7 +47,7 @@ fn arithmetic(text: &str, ids: &Ids<'_>) -> Option<Template> {
     if !begins || !computes() {
         return None;
     }
-    let calculation = Expression::parse_with(text, ids).ok()?;
+    let calculation = Expression::parse_among(text, ids).ok()?;
     let is_ours = calculation.references().is_empty() && !calculation.is_literal();
     is_ours
         .then(|| Template::Text(Text { parts: vec![Part::Literal(text.to_owned())], calculation: Some(calculation) }))
@@ -91,7 +91,7 @@ fn split(text: &str, ids: &Ids<'_>) -> Result<Vec<Part>, TemplateError> {
 fn hole(text: &str, ids: &Ids<'_>) -> Result<Expression, TemplateError> {
     match ids.exactly(text.trim()) {
         Some(id) => Ok(Reference::new(id.clone(), Path::root(), ids).into()),
-        None => Expression::parse_with(text, ids),
+        None => Expression::parse_among(text, ids),
     }
 }
 

@@ -15,8 +15,8 @@ use crate::catalogue::{Catalogue, Entry};
 use outline::{Outline, Why};
 use references::References;
 
-/// The most steps a plan may have. No budget pays for more, and what looks at steps in pairs stays cheap.
-const MOST_STEPS: usize = 1_000;
+/// The most steps a plan may have. Hardly a budget pays for more.
+const MOST_STEPS: usize = 10_000;
 
 /// Who wrote a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,5 +87,5 @@ fn checked(outline: &Outline<'_>, entries: &[Option<&Entry>]) -> Checked {
             needs_at: drawn.needs.iter().map(|need| need.at).collect(),
         })
     });
-    Checked { steps: steps.collect(), outputs: outline.outputs().to_vec() }
+    Checked::new(steps.collect(), outline.outputs().to_vec())
 }

@@ -16,7 +16,7 @@ pub fn settle_inputs(plan: &Plan, given: &Object) -> Result<Object, Vec<PlanProb
     let mut problems: Vec<PlanProblem> = given.keys().filter_map(|name| unknown(plan, name)).collect();
     let mut values = Object::new();
     for (name, input) in &plan.inputs {
-        let value = given.get(name).or(input.default.as_ref()).ok_or_else(|| vec![missing(name)]);
+        let value = given.get(name).or(default(input)).ok_or_else(|| vec![missing(name)]);
         match value.and_then(|value| settle(name, input, value)) {
             Ok(value) => _ = values.insert(name.as_str(), value),
             Err(found) => problems.extend(found),
@@ -25,11 +25,16 @@ pub fn settle_inputs(plan: &Plan, given: &Object) -> Result<Object, Vec<PlanProb
     if problems.is_empty() { Ok(values) } else { Err(problems) }
 }
 
+/// The default of an input. Null is none: so it is written, and so it is read.
+fn default(input: &Input) -> Option<&Value> {
+    input.default.as_ref().filter(|value| !value.is_null())
+}
+
 /// Whether the inputs make sense before anything is given.
 pub(super) fn check(plan: &Plan) -> Vec<PlanProblem> {
     let problems = plan.inputs.iter().flat_map(|(name, input)| {
         let unknown = unknown_type(name, input).into_iter().collect::<Vec<_>>();
-        match &input.default {
+        match default(input) {
             Some(default) if unknown.is_empty() => settle(name, input, default).err().unwrap_or_default(),
             _ => unknown,
         }

@@ -9,7 +9,8 @@ use reknit_protocol::{Object, Value};
 use super::Run;
 use super::resolving::{missing_text, wanted};
 use super::sources::fenced;
-use super::state::{Stage, StepRun};
+use super::state::Stage;
+use super::steps::StepRun;
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
 use crate::fault::{Fate, Fault};
@@ -121,8 +122,9 @@ impl Run {
     pub(super) fn on_advice(&mut self, index: usize, what: &What) -> bool {
         let now_ms = self.state.now_ms;
         let Some(step) = self.state.steps.get_mut(index) else { return false };
-        let Stage::Advising { rung, fault, consultation } = &mut step.stage else { return false };
+        let Stage::Advising { rung, fault, .. } = step.stage() else { return false };
         let (rung, fault) = (*rung, fault.as_ref().clone());
+        let Some(consultation) = step.question_mut() else { return false };
         match what {
             What::ModelAnswered { effect, answer } if consultation.wants(effect) => {
                 self.state.spent.add_tokens(&answer.usage);
@@ -186,8 +188,8 @@ impl Run {
     /// Keeps the number of the last question, so that the next one on this rung gets another.
     fn note_asked(&mut self, index: usize) {
         let Some(step) = self.state.steps.get_mut(index) else { return };
-        if let Stage::Advising { rung, consultation, .. } = &step.stage {
-            let asked = consultation.asked();
+        if let Stage::Advising { rung, consultation, .. } = step.stage() {
+            let (rung, asked) = (*rung, consultation.asked());
             match rung {
                 Rung::Resolution => step.resolution_asked = asked,
                 Rung::Feedback => step.feedback_asked = asked,

@@ -6,7 +6,8 @@ use reknit_bind::{Corrected, Provenance, correct_to};
 use reknit_protocol::{Effect as Class, StepId, Value};
 
 use super::Run;
-use super::state::{Stage, StepRun};
+use super::state::Stage;
+use super::steps::StepRun;
 use crate::fault::{Fate, Fault, Origin};
 use crate::mend::facts::{Fact, as_lines, facts};
 use crate::mend::rules::{Case, Caution, amend, facts_of_problems};
@@ -81,11 +82,11 @@ impl Run {
 
     fn case<'a>(&'a self, planned: &'a Planned, step: &'a StepRun, fault: &'a Fault, facts: &'a [Fact]) -> Case<'a> {
         // Only what the step waits for: of two steps at once the faster one would decide.
-        let before = self.before(planned);
-        let finished = self.plan.steps.iter().zip(&self.state.steps);
-        let results: Vec<(&StepId, &Value)> = finished
-            .filter(|(other, _)| before.iter().any(|known| known.id == other.id))
-            .filter_map(|(planned, step)| match &step.stage {
+        let mut before = self.places_before(planned);
+        before.sort_unstable();
+        let steps = before.iter().filter_map(|at| Some((self.plan.steps.get(*at)?, self.state.steps.get(*at)?)));
+        let results: Vec<(&StepId, &Value)> = steps
+            .filter_map(|(planned, step)| match step.stage() {
                 Stage::Done(value) => Some((&planned.id, value)),
                 _ => None,
             })

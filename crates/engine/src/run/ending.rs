@@ -8,6 +8,7 @@ use reknit_protocol::{Effect as Class, Object};
 use super::Run;
 use super::sources::fenced;
 use super::state::{Phase, Stage, State, Stop};
+use super::steps::StepRun;
 use crate::answer::{Answer, MissingOutput, Outcome, Status, StepReport, Writer};
 use crate::budget::Exhausted;
 use crate::consult::{AfterFailure, Consultation};
@@ -62,22 +63,10 @@ impl Run {
             Phase::Choosing { .. } | Phase::Planning { .. } => self.end_without_steps(NoSteps::new(status, reason)),
             Phase::Answering { .. } => self.end(Writer::TemplateInstead(reason), None),
             Phase::Running => {
-                for step in &mut self.state.steps {
-                    step.stage = match std::mem::take(&mut step.stage) {
-                        Stage::Waiting => Stage::Skipped { reason: reason.clone() },
-                        Stage::Queued | Stage::Resting { .. } if step.sent() == 0 => {
-                            Stage::Skipped { reason: reason.clone() }
-                        }
-                        Stage::Queued | Stage::Resting { .. } => Stage::Failed {
-                            reason: reason.clone(),
-                            fault: step.attempts.last().and_then(|attempt| attempt.fault.clone()).map(Box::new),
-                        },
-                        Stage::Advising { fault, .. } | Stage::Deciding { fault, .. } => {
-                            Stage::Failed { reason: reason.clone(), fault: Some(fault) }
-                        }
-                        Stage::Calling(call) => Stage::Stopping(call),
-                        over => over,
-                    };
+                for index in 0..self.state.steps.len() {
+                    if let Some(stage) = self.state.steps.get(index).and_then(|step| stopped(step, &reason)) {
+                        self.set_stage(index, stage);
+                    }
                 }
             }
         }
@@ -85,8 +74,7 @@ impl Run {
 
     /// Once every step is over, the answer is written.
     pub(super) fn end_if_over(&mut self) {
-        let over = self.state.steps.iter().all(|step| step.stage.is_over());
-        if !over || !matches!(self.state.phase, Phase::Running) {
+        if !self.state.steps.are_over() || !matches!(self.state.phase, Phase::Running) {
             return;
         }
         let at_once = self.state.stop.as_ref().is_some_and(Stop::is_immediate);
@@ -223,12 +211,12 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         plan.steps
             .iter()
-            .zip(&self.state.steps)
+            .zip(self.state.steps.iter())
             .map(|(planned, step)| StepReport {
                 step: planned.id.clone(),
                 agent: planned.agent.clone(),
                 capability: planned.capability.clone(),
-                outcome: match &step.stage {
+                outcome: match step.stage() {
                     Stage::Done(value) => Outcome::Done(value.clone()),
                     Stage::Failed { reason, fault } => {
                         let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
@@ -244,5 +232,21 @@ impl Run {
                 calls: step.sent(),
             })
             .collect()
+    }
+}
+
+/// What a step comes to when the run is stopped; none if it is over or being stopped.
+fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
+    let reason = reason.to_owned();
+    let last_fault = || step.attempts.last().and_then(|attempt| attempt.fault.clone()).map(Box::new);
+    match step.stage() {
+        Stage::Waiting => Some(Stage::Skipped { reason }),
+        Stage::Queued | Stage::Resting { .. } if step.sent() == 0 => Some(Stage::Skipped { reason }),
+        Stage::Queued | Stage::Resting { .. } => Some(Stage::Failed { reason, fault: last_fault() }),
+        Stage::Advising { fault, .. } | Stage::Deciding { fault, .. } => {
+            Some(Stage::Failed { reason, fault: Some(fault.clone()) })
+        }
+        Stage::Calling(call) => Some(Stage::Stopping(call.clone())),
+        Stage::Stopping(_) | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => None,
     }
 }

@@ -33,7 +33,7 @@ impl Run {
             None if step.turned_away > MOST_TURNS => Some(format!("that was so {MOST_TURNS} times before")),
             None => None,
         };
-        step.stage = match too_late {
+        let stage = match too_late {
             Some(reason) => Stage::Failed { reason, fault: Some(Box::new(resting(planned.agent.as_str()))) },
             None => Stage::Resting {
                 id: EffectId::new(planned.id.as_str(), "gate", step.turned_away),
@@ -41,6 +41,7 @@ impl Run {
                 before: Before::GateOpens,
             },
         };
+        self.set_stage(index, stage);
     }
 
     /// Before a question hears what became of it: it is told by when the run ends, and who refused a key or an account is
@@ -53,7 +54,8 @@ impl Run {
         };
         let now_ms = self.state.now_ms;
         let left_ms = self.policy().limits.active_ms.saturating_sub(self.state.clock.active_ms(now_ms));
-        let Some(question) = self.state.question(effect) else { return };
+        let index = self.plan.place(effect.owner());
+        let Some(question) = self.state.question(effect, index) else { return };
         question.end_by(now_ms.saturating_add_unsigned(left_ms));
         if is_fatal {
             let target = question.target().cloned();
@@ -74,16 +76,13 @@ impl Run {
 }
 
 impl State {
-    /// The question that an effect belongs to.
-    fn question(&mut self, effect: &EffectId) -> Option<&mut Consultation> {
+    /// The question that an effect belongs to: the run's, or that of the step whose name the effect has.
+    fn question(&mut self, effect: &EffectId, index: Option<usize>) -> Option<&mut Consultation> {
         let question = match &mut self.phase {
             Phase::Choosing { consultation }
             | Phase::Planning { consultation, .. }
             | Phase::Answering { consultation } => Some(consultation.as_mut()),
-            Phase::Running => self.steps.iter_mut().find_map(|step| match &mut step.stage {
-                Stage::Advising { consultation, .. } if consultation.wants(effect) => Some(consultation.as_mut()),
-                _ => None,
-            }),
+            Phase::Running => index.and_then(|index| self.steps.get_mut(index)?.question_mut()),
             Phase::Ended(_) => None,
         };
         question.filter(|question| question.wants(effect))

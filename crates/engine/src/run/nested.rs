@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Run;
-use super::state::{Phase, Stage, State, StepRun, Stop};
+use super::state::{Phase, Stage, State, Stop};
+use super::steps::Steps;
 use crate::answer::Outcome;
 use crate::budget::Spent;
 use crate::effect::Effect;
@@ -22,10 +23,10 @@ impl Run {
         refused: &[Option<String>],
     ) -> Self {
         let mut state = State::new(at_ms);
-        state.steps = plan.steps.iter().map(|_| StepRun::default()).collect();
-        for (step, reason) in state.steps.iter_mut().zip(refused) {
+        state.steps = Steps::new(&plan);
+        for (index, reason) in refused.iter().enumerate() {
             if let Some(reason) = reason {
-                step.stage = Stage::Failed { reason: reason.clone(), fault: None };
+                state.steps.set_stage(index, Stage::Failed { reason: reason.clone(), fault: None });
             }
         }
         state.phase = Phase::Running;
@@ -36,7 +37,8 @@ impl Run {
     }
 
     /// Goes on from a state that was written down.
-    pub(crate) fn restored_within(started: Arc<Started>, plan: Arc<Checked>, state: State) -> Self {
+    pub(crate) fn restored_within(started: Arc<Started>, plan: Arc<Checked>, mut state: State) -> Self {
+        state.steps.index(&plan);
         Self { started, plan, inputs: None, state }
     }
 

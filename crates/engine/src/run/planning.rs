@@ -9,7 +9,8 @@ use reknit_protocol::Plan;
 
 use super::Run;
 use super::ending::NoSteps;
-use super::state::{Phase, StepRun};
+use super::state::Phase;
+use super::steps::Steps;
 use crate::answer::Status;
 use crate::catalogue::Catalogue;
 use crate::consult::{AfterFailure, Consultation};
@@ -189,7 +190,7 @@ impl Run {
             self.end_without_steps(NoSteps::new(Status::Impossible, reason));
             return Ok(());
         }
-        self.state.steps = plan.steps.iter().map(|_| StepRun::default()).collect();
+        self.state.steps = Steps::new(&self.plan);
         self.state.plan = Some(plan);
         self.state.phase = Phase::Running;
         Ok(())

@@ -1,5 +1,6 @@
 //! Parameters that the plan does not give: where they are looked for, and what is done with a model's answer.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use reknit_bind::{Binding, Finder, Known, Mapping, Provenance, Supplied, Unbound, bind_as_learned, lesson, supply};
@@ -7,7 +8,8 @@ use reknit_protocol::{Object, StepId};
 
 use super::Run;
 use super::advising::{NoHelp, changed_text};
-use super::state::{Stage, StepRun};
+use super::state::Stage;
+use super::steps::StepRun;
 use crate::cut::cut;
 use crate::fault::Fault;
 use crate::mend::{Mend, MendEffect, Rung, read_values};
@@ -46,14 +48,19 @@ impl Run {
 
     /// The steps that a step needs, and those that they need.
     pub(super) fn before<'a>(&'a self, planned: &'a Planned) -> Vec<&'a Planned> {
+        self.places_before(planned).iter().filter_map(|at| self.plan.steps.get(*at)).collect()
+    }
+
+    /// The places of those steps in the plan, the nearest first.
+    pub(super) fn places_before(&self, planned: &Planned) -> Vec<usize> {
         let mut places: Vec<usize> = planned.needs_at.clone();
+        let mut seen: HashSet<usize> = places.iter().copied().collect();
         let mut next = 0;
         while let Some(step) = places.get(next).and_then(|at| self.plan.steps.get(*at)) {
-            let more: Vec<usize> = step.needs_at.iter().filter(|at| !places.contains(at)).copied().collect();
-            places.extend(more);
+            places.extend(step.needs_at.iter().filter(|at| seen.insert(**at)));
             next += 1;
         }
-        places.iter().filter_map(|at| self.plan.steps.get(*at)).collect()
+        places
     }
 
     /// Where models found values for calls that then worked: what later runs can do without asking.
@@ -63,12 +70,12 @@ impl Run {
         }
         let steps: Vec<StepId> = self.plan.steps.iter().map(|planned| planned.id.clone()).collect();
         let mut learned = Vec::new();
-        for (planned, step) in self.plan.steps.iter().zip(&self.state.steps) {
-            let found = step.provenance.iter().filter(|_| matches!(step.stage, Stage::Done(_)));
+        for (planned, step) in self.plan.steps.iter().zip(self.state.steps.iter()) {
+            let found = step.provenance.iter().filter(|_| matches!(step.stage(), Stage::Done(_)));
             // What the plan asked for in words of its own says nothing about what another plan leaves out.
             for (parameter, provenance) in found.filter(|(name, _)| planned.parameters.get(name).is_none()) {
                 let Some((producer, expression)) = lesson(provenance, &steps) else { continue };
-                let producer = self.plan.steps.iter().find(|step| step.id == producer).map(capability);
+                let producer = self.plan.step(producer.as_str()).map(capability);
                 let (consumer, parameter) = (capability(planned), parameter.clone());
                 learned.extend(producer.map(|producer| Mapping { producer, consumer, parameter, expression }));
             }

@@ -7,6 +7,7 @@ use reknit_dialogue::Purpose;
 use super::Run;
 use super::ending::NoSteps;
 use super::state::{Phase, Stage};
+use super::steps::StepRun;
 use crate::answer::{Status, Writer};
 use crate::mend::Rung;
 
@@ -32,7 +33,7 @@ impl Run {
 
     fn pay_again(&mut self, index: usize) {
         let started = Arc::clone(&self.started);
-        match self.state.steps.get(index).map(|step| &step.stage) {
+        match self.state.steps.get(index).map(StepRun::stage) {
             // A call that is claimed is in doubt, and one that is not was never made.
             Some(Stage::Calling(call)) if !call.needs_claim() => {
                 if let Err(exhausted) = self.state.spent.take_tool_call(&started.policy.limits) {

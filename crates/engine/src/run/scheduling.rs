@@ -8,6 +8,7 @@ use reknit_protocol::{Effect as Class, Object, StepId, Value};
 use super::Run;
 use super::resolving::note_learned;
 use super::state::{Phase, Stage, Stop};
+use super::steps::StepRun;
 use crate::digest::idempotency_key;
 use crate::effect::{CallTool, EffectId};
 use crate::fault::{Fault, Verdict};
@@ -21,16 +22,21 @@ impl Run {
         if !matches!(self.state.phase, Phase::Running) {
             return;
         }
+        let at_once = self.policy().limits.calls_at_once;
         loop {
-            let moved = (0..self.state.steps.len()).filter(|index| self.move_on(*index)).count();
-            if moved == 0 {
+            let (mut moved, mut from) = (false, 0);
+            while let Some(index) = self.state.steps.next_to_move(from, at_once) {
+                moved |= self.move_on(index);
+                from = index + 1;
+            }
+            if !moved {
                 return;
             }
         }
     }
 
     fn move_on(&mut self, index: usize) -> bool {
-        match self.state.steps.get(index).map(|step| &step.stage) {
+        match self.state.steps.get(index).map(StepRun::stage) {
             Some(Stage::Waiting) => self.leave_waiting(index),
             Some(Stage::Queued) => self.leave_queue(index),
             _ => false,
@@ -45,7 +51,7 @@ impl Run {
             .needs
             .iter()
             .zip(&planned.needs_at)
-            .filter_map(|(id, at)| Some((id, &self.state.steps.get(*at)?.stage)))
+            .filter_map(|(id, at)| Some((id, self.state.steps.get(*at)?.stage())))
             .collect();
         let lost = needs.iter().find_map(|(id, stage)| match stage {
             Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
@@ -79,7 +85,7 @@ impl Run {
                 step.parameters = bound.parameters;
                 step.provenance = bound.provenance;
                 note_learned(step);
-                step.stage = Stage::Queued;
+                self.set_stage(index, Stage::Queued);
             }
             Binding::Unbound { partial, unbound } => {
                 step.parameters = partial.parameters;
@@ -118,12 +124,8 @@ impl Run {
         self.on_verdict(index, Verdict::Mend(fault));
     }
 
-    /// A call that is ready begins if a place is free and the budget lasts.
+    /// A call that is ready, and has a place, begins if the budget lasts.
     fn leave_queue(&mut self, index: usize) -> bool {
-        let busy = self.state.steps.iter().filter(|step| matches!(step.stage, Stage::Calling(_))).count();
-        if busy >= self.policy().limits.calls_at_once as usize {
-            return false;
-        }
         let started = Arc::clone(&self.started);
         if let Err(exhausted) = self.state.spent.take_tool_call(&started.policy.limits) {
             let reason = exhausted.to_string();
@@ -136,8 +138,8 @@ impl Run {
         let Some(call) = self.next_call(index) else { return false };
         if let Some(step) = self.state.steps.get_mut(index) {
             step.calls += 1;
-            step.stage = Stage::Calling(Box::new(call));
         }
+        self.set_stage(index, Stage::Calling(Box::new(call)));
         true
     }
 
@@ -145,7 +147,7 @@ impl Run {
     pub(super) fn next_call(&self, index: usize) -> Option<CallTool> {
         let (planned, step) = (self.plan.steps.get(index)?, self.state.steps.get(index)?);
         let class = self.class(planned);
-        let key = idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
+        let key = || idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
         Some(CallTool {
             id: EffectId::new(planned.id.as_str(), "call", step.calls + 1),
             step: planned.id.clone(),
@@ -153,7 +155,7 @@ impl Run {
             capability: planned.capability.clone(),
             parameters: step.parameters.clone(),
             class,
-            key: (class != Class::Read).then_some(key),
+            key: (class != Class::Read).then(key),
             limit_ms: self.policy().limits.call_ms,
         })
     }
@@ -168,15 +170,12 @@ impl Run {
     }
 
     pub(super) fn set_stage(&mut self, index: usize, stage: Stage) {
-        if let Some(step) = self.state.steps.get_mut(index) {
-            step.stage = stage;
-        }
+        self.state.steps.set_stage(index, stage);
     }
 
     /// The result of a step, for tests and views.
     pub fn result(&self, step: &str) -> Option<&Value> {
-        let index = self.plan.steps.iter().position(|planned| planned.id.as_str() == step)?;
-        match &self.state.steps.get(index)?.stage {
+        match self.state.steps.get(self.plan.place(step)?)?.stage() {
             Stage::Done(value) => Some(value),
             _ => None,
         }

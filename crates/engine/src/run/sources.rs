@@ -4,17 +4,18 @@ use reknit_bind::{Source, Sources, project_results};
 use reknit_protocol::{StepId, Value};
 
 use super::Run;
-use super::state::{Stage, StepRun};
-use crate::plan::{INPUTS, Planned};
+use super::state::Stage;
+use super::steps::{StepRun, Steps};
+use crate::plan::{Checked, INPUTS, Planned};
 
 /// The most of all results together that a model is shown, in bytes of their JSON.
 const SHOWN: usize = 16_384;
 
 /// The steps of a run as places where values come from.
 pub(super) struct Results<'a> {
-    pub(super) plan: &'a [Planned],
-    pub(super) steps: &'a [StepRun],
-    /// The step that asks, if one does. What it needs is found without a look at the others.
+    pub(super) plan: &'a Checked,
+    pub(super) steps: &'a Steps,
+    /// The step that asks, if one does.
     pub(super) asking: Option<&'a Planned>,
     pub(super) inputs: Option<&'a Value>,
 }
@@ -22,7 +23,7 @@ pub(super) struct Results<'a> {
 impl Run {
     /// What parameters and outputs can be bound from.
     pub(super) fn results<'a>(&'a self, asking: Option<&'a Planned>) -> Results<'a> {
-        Results { plan: &self.plan.steps, steps: &self.state.steps, asking, inputs: self.inputs.as_ref() }
+        Results { plan: &self.plan, steps: &self.state.steps, asking, inputs: self.inputs.as_ref() }
     }
 
     /// What parameters can refer to.
@@ -34,10 +35,8 @@ impl Run {
 
 impl Sources for Results<'_> {
     fn source(&self, step: &StepId) -> Source<'_> {
-        let mut needs = self.asking.into_iter().flat_map(|planned| planned.needs.iter().zip(&planned.needs_at));
-        let needed = needs.find(|(id, _)| *id == step);
-        let index = needed.map(|(_, at)| *at).or_else(|| self.plan.iter().position(|planned| planned.id == *step));
-        match index.and_then(|index| self.steps.get(index)).map(|step| &step.stage) {
+        let index = self.plan.place(step.as_str());
+        match index.and_then(|index| self.steps.get(index)).map(StepRun::stage) {
             None if step.as_str() == INPUTS => self.inputs.map_or(Source::Unknown, Source::Ready),
             None => Source::Unknown,
             Some(Stage::Done(value)) => Source::Ready(value),
@@ -52,7 +51,7 @@ impl Results<'_> {
     /// The inputs and the results there are, by step, those that the step needs first, as far as there is room for them.
     pub(super) fn shown(&self, wanted: &[&str]) -> String {
         let needs = self.asking.into_iter().flat_map(|planned| planned.needs.iter().cloned());
-        let all = self.plan.iter().map(|planned| planned.id.clone()).chain(self.inputs.map(|_| INPUTS.into()));
+        let all = self.plan.steps.iter().map(|planned| planned.id.clone()).chain(self.inputs.map(|_| INPUTS.into()));
         let steps: Vec<StepId> = needs.chain(all).collect();
         fenced(&Value::Object(project_results(self, &steps, SHOWN, wanted)).to_pretty())
     }

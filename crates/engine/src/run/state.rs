@@ -1,17 +1,16 @@
 //! What a run is, between two events. All of it can be written down and read back.
 
-use reknit_bind::Provenance;
 use reknit_dialogue::TargetName;
-use reknit_protocol::{Object, Plan, Value, exact};
+use reknit_protocol::{Plan, Value, exact};
 use serde::{Deserialize, Serialize};
 
+use super::steps::Steps;
 use crate::answer::{Answer, Status};
 use crate::budget::{Exhausted, Spent};
 use crate::consult::Consultation;
 use crate::effect::{AskPerson, CallTool, Effect, EffectId};
 use crate::fault::Fault;
-use crate::mend::{Mend, Rung, Used};
-use crate::plan::Planned;
+use crate::mend::Rung;
 use crate::planner::Choice;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +24,7 @@ pub(crate) struct State {
     pub(super) plan: Option<Plan>,
     /// How the model's words had to be repaired to become the plan.
     pub(super) plan_repairs: Vec<String>,
-    pub(super) steps: Vec<StepRun>,
+    pub(super) steps: Steps,
     pub(super) spent: Spent,
     /// Why nothing new starts.
     pub(super) stop: Option<Stop>,
@@ -82,43 +81,6 @@ impl Stop {
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct StepRun {
-    pub(super) stage: Stage,
-    /// What was sent last or is to be sent next.
-    #[serde(with = "exact")]
-    pub(super) parameters: Object,
-    /// Where each of them comes from.
-    pub(super) provenance: Vec<(String, Provenance)>,
-    pub(super) attempts: Vec<Attempt>,
-    pub(super) mends: Vec<Mend>,
-    /// How many calls became due: the numbers of its effects.
-    pub(super) calls: u32,
-    /// How many of them were not made, for the service rested.
-    pub(super) turned_away: u32,
-    pub(super) resends: u32,
-    /// How often the rung was used: its budget.
-    pub(super) facts: u32,
-    pub(super) feedback: u32,
-    pub(super) context: u32,
-    /// How often any model was asked on the rung: the numbers of its effects.
-    pub(super) resolution_asked: u32,
-    pub(super) feedback_asked: u32,
-    pub(super) context_asked: u32,
-    pub(super) questions: u32,
-    /// How often the call was corrected; part of its key.
-    pub(super) correction: u32,
-}
-
-/// One try of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Attempt {
-    #[serde(with = "exact")]
-    pub(super) parameters: Object,
-    /// How it failed; none if it did not.
-    pub(super) fault: Option<Fault>,
-}
-
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
     /// For the steps it needs.
@@ -163,68 +125,6 @@ pub(super) enum Before {
     SendingAgain,
     /// The service takes calls again.
     GateOpens,
-}
-
-impl Stage {
-    /// Whether it is over.
-    pub(super) fn is_over(&self) -> bool {
-        matches!(self, Self::Done(_) | Self::Failed { .. } | Self::Skipped { .. })
-    }
-
-    /// Whether it goes on without a person.
-    pub(super) fn is_active(&self) -> bool {
-        match self {
-            Self::Queued | Self::Calling(_) | Self::Stopping(_) | Self::Resting { .. } | Self::Advising { .. } => true,
-            // What waits for a step that waits for a person is no more active than that one.
-            Self::Waiting | Self::Deciding { .. } | Self::Done(_) | Self::Failed { .. } | Self::Skipped { .. } => false,
-        }
-    }
-}
-
-impl StepRun {
-    pub(super) fn used(&self, fault: &Fault, planned: &Planned) -> Used {
-        let last = self.attempts.last().and_then(|attempt| attempt.fault.as_ref());
-        Used {
-            resends: self.resends,
-            feedback: self.feedback,
-            context: self.context,
-            independent: planned.needs.is_empty(),
-            about_input: false,
-            same_again: last.is_some_and(|last| last.same_as(fault)),
-        }
-    }
-
-    /// How many calls were made.
-    pub(super) fn sent(&self) -> u32 {
-        self.calls.saturating_sub(self.turned_away)
-    }
-
-    /// Whether the same parameters were refused before.
-    pub(super) fn was_tried(&self, parameters: &Object) -> bool {
-        self.attempts.iter().any(|attempt| attempt.parameters == *parameters)
-    }
-
-    /// What this step wants done.
-    pub(super) fn effects(&self, grace_ms: u64) -> Vec<Effect> {
-        match &self.stage {
-            Stage::Calling(call) => vec![Effect::CallTool(call.as_ref().clone())],
-            Stage::Stopping(call) => vec![Effect::Abort { effect: call.id.clone(), grace_ms }],
-            Stage::Resting { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
-            Stage::Advising { consultation, .. } => consultation.effect().into_iter().collect(),
-            Stage::Deciding { ask, .. } => vec![
-                Effect::AskPerson(ask.as_ref().clone()),
-                Effect::Sleep { id: expiry_id(&ask.id), until_ms: ask.expires_ms },
-            ],
-            Stage::Waiting | Stage::Queued | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => {
-                Vec::new()
-            }
-        }
-    }
-}
-
-/// The wait after which a question counts as denied.
-pub(super) fn expiry_id(question: &EffectId) -> EffectId {
-    EffectId::from(format!("{question}/expiry").as_str())
 }
 
 /// Counts the time in which a run is not waiting for a person.
@@ -290,7 +190,7 @@ impl State {
             choice: None,
             plan: None,
             plan_repairs: Vec::new(),
-            steps: Vec::new(),
+            steps: Steps::default(),
             spent: Spent::default(),
             stop: None,
             clock: ActiveClock::new(),

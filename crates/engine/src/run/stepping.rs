@@ -6,7 +6,8 @@ use reknit_bind::Provenance;
 use reknit_protocol::{Effect as Class, Value};
 
 use super::Run;
-use super::state::{Attempt, Before, Stage, expiry_id};
+use super::state::{Before, Stage};
+use super::steps::Attempt;
 use crate::digest::{digest_of, jitter};
 use crate::effect::{AskPerson, EffectId, Question};
 use crate::event::{Decision, What};
@@ -17,12 +18,13 @@ use crate::policy::People;
 impl Run {
     /// Takes in what concerns a step; says whether it did.
     pub(super) fn on_step(&mut self, what: &What) -> bool {
-        (0..self.state.steps.len()).any(|index| self.on_step_at(index, what))
+        let index = what.effect().and_then(|effect| self.plan.place(effect.owner()));
+        index.is_some_and(|index| self.on_step_at(index, what))
     }
 
     fn on_step_at(&mut self, index: usize, what: &What) -> bool {
         let Some(step) = self.state.steps.get(index) else { return false };
-        match (&step.stage, what) {
+        match (step.stage(), what) {
             (Stage::Calling(call) | Stage::Stopping(call), What::ToolAnswered { effect, reply })
                 if call.id == *effect =>
             {
@@ -49,7 +51,7 @@ impl Run {
             {
                 self.on_decision(index, *decision);
             }
-            (Stage::Deciding { ask, .. }, What::Woke { effect }) if expiry_id(&ask.id) == *effect => {
+            (Stage::Deciding { ask, .. }, What::Woke { effect }) if ask.id.expiry() == *effect => {
                 self.on_decision(index, Decision::Deny);
             }
             (Stage::Advising { .. }, _) => return self.on_advice(index, what),
@@ -68,8 +70,7 @@ impl Run {
         let fault = match verdict {
             Verdict::Success(value) => {
                 step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: None });
-                step.stage = Stage::Done(value);
-                return;
+                return self.set_stage(index, Stage::Done(value));
             }
             Verdict::Stop(ref fault) | Verdict::SendAgain(ref fault) | Verdict::Mend(ref fault) => fault.clone(),
         };
@@ -77,8 +78,7 @@ impl Run {
         step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(fault.clone()) });
         if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
             let reason = stop.reason();
-            step.stage = Stage::Failed { reason, fault: Some(Box::new(fault)) };
-            return;
+            return self.set_stage(index, Stage::Failed { reason, fault: Some(Box::new(fault)) });
         }
         let about_input = match &verdict {
             Verdict::Mend(_) => true,
@@ -144,7 +144,7 @@ impl Run {
             words: format!("sent again after {wait_ms} ms, for {fault}"),
         });
         let until_ms = now_ms.saturating_add_unsigned(wait_ms);
-        step.stage = Stage::Resting { id, until_ms, before: Before::SendingAgain };
+        self.set_stage(index, Stage::Resting { id, until_ms, before: Before::SendingAgain });
     }
 
     /// Asks a person. The hash binds the decision to just this question.
@@ -161,22 +161,23 @@ impl Run {
         step.questions += 1;
         let id = EffectId::new(planned.id.as_str(), "person", step.questions);
         let ask = AskPerson { id, step: planned.id.clone(), question, hash, expires_ms };
-        step.stage = Stage::Deciding { ask: Box::new(ask), fault: Box::new(fault) };
+        self.set_stage(index, Stage::Deciding { ask: Box::new(ask), fault: Box::new(fault) });
     }
 
     fn on_decision(&mut self, index: usize, decision: Decision) {
-        let Some(step) = self.state.steps.get_mut(index) else { return };
-        let Stage::Deciding { ask, fault } = std::mem::take(&mut step.stage) else { return };
-        step.stage = match (decision, &ask.question) {
+        let Some(step) = self.state.steps.get(index) else { return };
+        let Stage::Deciding { ask, fault } = step.stage() else { return };
+        let stage = match (decision, &ask.question) {
             (Decision::Approve, _) => Stage::Queued,
             (Decision::Deny, Question::SendAgain { .. }) => Stage::Failed {
                 reason: "it may have happened, and nobody allowed it to be sent again".to_owned(),
-                fault: Some(fault),
+                fault: Some(fault.clone()),
             },
             (Decision::Deny, Question::SendCorrected { .. }) => {
-                Stage::Failed { reason: "nobody allowed the corrected call".to_owned(), fault: Some(fault) }
+                Stage::Failed { reason: "nobody allowed the corrected call".to_owned(), fault: Some(fault.clone()) }
             }
         };
+        self.set_stage(index, stage);
     }
 
     /// Sends a corrected call, or asks whether it may be sent.

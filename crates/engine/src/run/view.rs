@@ -4,7 +4,8 @@ use reknit_bind::Provenance;
 use reknit_protocol::{AgentName, CapabilityName, Object, StepId};
 
 use super::Run;
-use super::state::{Before, Stage, StepRun};
+use super::state::{Before, Stage};
+use super::steps::StepRun;
 use crate::effect::AskPerson;
 use crate::mend::{Mend, Rung};
 use crate::plan::Planned;
@@ -101,7 +102,7 @@ pub enum StepState {
 }
 
 pub(super) fn steps(run: &Run) -> Vec<StepView> {
-    run.plan.steps.iter().zip(&run.state.steps).map(|(planned, step)| view(planned, step)).collect()
+    run.plan.steps.iter().zip(run.state.steps.iter()).map(|(planned, step)| view(planned, step)).collect()
 }
 
 fn view(planned: &Planned, step: &StepRun) -> StepView {
@@ -111,7 +112,7 @@ fn view(planned: &Planned, step: &StepRun) -> StepView {
         capability: planned.capability.clone(),
         instruction: planned.instruction.clone(),
         needs: planned.needs.clone(),
-        state: match &step.stage {
+        state: match step.stage() {
             Stage::Waiting => StepState::Waiting,
             Stage::Queued => StepState::Queued,
             Stage::Calling(_) | Stage::Stopping(_) => StepState::Running,

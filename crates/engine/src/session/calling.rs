@@ -61,7 +61,7 @@ impl Session {
         let run = RunId::new(format!("{}/{}", self.started.run, self.turn_name()));
         let started = Started { run, ..self.known.calls.clone() };
         let steps = calls.iter().enumerate().map(|(index, call)| self.step(index, call)).collect();
-        (Arc::new(started), Arc::new(Checked { steps, outputs: Vec::new() }))
+        (Arc::new(started), Arc::new(Checked::new(steps, Vec::new())))
     }
 
     fn step(&self, index: usize, call: &Call) -> Planned {

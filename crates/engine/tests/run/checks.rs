@@ -117,7 +117,7 @@ fn what_is_right_passes() {
 
 #[test]
 fn each_kind_of_problem_has_a_plan_that_has_nothing_else() {
-    let many = (0..1001).map(|index| quote(&format!("s{index}"), TSLA)).collect();
+    let many = (0..10_001).map(|index| quote(&format!("s{index}"), TSLA)).collect();
     let pinging = |agent: &str| Step::new("p", agent, "ping", "");
     let cases: Vec<(Code, Vec<Step>)> = vec![
         (Code::TooManySteps, many),

@@ -1,9 +1,9 @@
 //! Plans as people write them.
 
 use reknit_engine::{PlanError, ProblemCode as Code, Started, Status, read_plan_file, settle_inputs};
-use reknit_protocol::{Mode, Object, Plan, Value};
+use reknit_protocol::{Input, Mode, Object, Plan, Value};
 
-use crate::world::{Play, json, object, policy, started};
+use crate::world::{Play, json, object, plan, policy, started, step};
 
 const FILE: &str = r#"
 request: What are my shares worth?
@@ -316,5 +316,16 @@ fn running_a_plan_twice_with_other_inputs_does_not_mix_them() {
         let started = Started { inputs: object(inputs), ..started(Some(plan.clone()), policy()) };
         let call = Play::begin(started).call("quote/call/1");
         assert_eq!(call.parameters.get("symbol"), Some(&Value::from(symbol)));
+    }
+}
+
+#[test]
+fn a_default_of_null_is_none_before_and_after_a_plan_was_written_down() {
+    let mut plan = plan(vec![step("s", "read", r#"{"x": "{{inputs.n}}"}"#)]);
+    plan.inputs.push(("n".to_owned(), Input { default: Some(Value::Null), ..Input::default() }));
+    let again = Plan::from_value(&plan.to_value()).expect("it is a plan");
+    for plan in [plan, again] {
+        let problems = settle_inputs(&plan, &Object::new()).expect_err("nothing is given");
+        assert_eq!(problems.first().map(|problem| problem.code), Some(Code::MissingInput));
     }
 }

@@ -1,8 +1,8 @@
 //! A plan as the check sees it: templates parsed, and who needs whom.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use reknit_bind::{Expression, Parameters, TemplateError, TemplateProblem};
+use reknit_bind::{Expression, Ids, Parameters, TemplateError, TemplateProblem};
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Plan, Segment, Step, StepId};
 
@@ -14,8 +14,6 @@ use crate::plan::hint::suggestion;
 pub(super) struct Outline<'p> {
     plan: &'p Plan,
     ids: Vec<StepId>,
-    /// What templates may refer to: the steps, and the inputs if there are any.
-    sources: Vec<StepId>,
     at: HashMap<&'p str, usize>,
     drawn: Vec<Drawn>,
     outputs: Vec<(String, Expression)>,
@@ -53,22 +51,24 @@ impl<'p> Outline<'p> {
             return Err(vec![PlanProblem::new(Code::TooManySteps, PlanPlace::plan().key("steps"), message)]);
         }
         let ids: Vec<StepId> = plan.steps.iter().map(|step| step.step_id.clone()).collect();
+        // What templates may refer to: the steps, and the inputs if there are any.
         let mut sources = ids.clone();
         if !plan.inputs.is_empty() {
             sources.push(INPUTS.into());
         }
-        let mut outline = Self { plan, ids, sources, at: HashMap::new(), drawn: Vec::new(), outputs: Vec::new() };
+        let mut outline = Self { plan, ids, at: HashMap::new(), drawn: Vec::new(), outputs: Vec::new() };
         for (index, step) in plan.steps.iter().enumerate() {
             outline.at.entry(step.step_id.as_str()).or_insert(index);
         }
         let mut problems = outline.check_ids();
+        let prepared = Ids::new(&sources);
         for (index, step) in plan.steps.iter().enumerate() {
             let place = PlanPlace::step(index, &step.step_id);
-            let parameters = outline.read_parameters(step, &place, &mut problems);
+            let parameters = Self::read_parameters(step, &prepared, &place, &mut problems);
             let needs = outline.find_needs(step, &parameters, &place, &mut problems);
             outline.drawn.push(Drawn { parameters, needs });
         }
-        outline.read_outputs(&mut problems);
+        outline.read_outputs(&prepared, &mut problems);
         Ok((outline, problems))
     }
 
@@ -121,10 +121,15 @@ impl<'p> Outline<'p> {
         self.ids.iter().enumerate().filter_map(problem).collect()
     }
 
-    fn read_parameters(&self, step: &Step, place: &PlanPlace, problems: &mut Vec<PlanProblem>) -> Parameters {
+    fn read_parameters(
+        step: &Step,
+        sources: &Ids<'_>,
+        place: &PlanPlace,
+        problems: &mut Vec<PlanProblem>,
+    ) -> Parameters {
         let none = Object::new();
         let given = step.parameters().unwrap_or(&none);
-        let errors = match Parameters::parse(given, &self.sources) {
+        let errors = match Parameters::parse_among(given, sources) {
             Ok(parameters) => return parameters,
             Err(error) => error.errors,
         };
@@ -140,12 +145,12 @@ impl<'p> Outline<'p> {
             .collect();
         problems.extend(errors.iter().map(|error| template_problem(place.clone().parameter(&error.path), error)));
         // Each of those that are left was read a moment ago.
-        Parameters::parse(&good, &self.sources).unwrap_or_default()
+        Parameters::parse_among(&good, sources).unwrap_or_default()
     }
 
-    fn read_outputs(&mut self, problems: &mut Vec<PlanProblem>) {
+    fn read_outputs(&mut self, sources: &Ids<'_>, problems: &mut Vec<PlanProblem>) {
         for (name, text) in &self.plan.outputs {
-            match Expression::parse(text, &self.sources) {
+            match Expression::parse_among(text, sources) {
                 Ok(expression) => self.outputs.push((name.clone(), expression)),
                 Err(error) => problems.push(template_problem(PlanPlace::named("outputs", name), &error)),
             }
@@ -160,8 +165,9 @@ impl<'p> Outline<'p> {
         problems: &mut Vec<PlanProblem>,
     ) -> Vec<Need> {
         let mut needs: Vec<Need> = Vec::new();
+        let mut known: HashSet<usize> = HashSet::new();
         let mut add = |at: usize, why: Why| {
-            if !needs.iter().any(|need| need.at == at) {
+            if known.insert(at) {
                 needs.push(Need { at, why });
             }
         };
