@@ -3,6 +3,7 @@
 // Taking turns is the same wherever something is measured.
 #[path = "../../salvage/src/contest.rs"]
 mod contest;
+mod rows;
 mod world;
 
 use std::error::Error;
@@ -13,6 +14,7 @@ use reknit_bind::{Binding, Ids, Parameters, bind, project_results};
 use reknit_protocol::StepId;
 
 use contest::{contest, timed};
+use rows::{Row, show};
 use world::{Chain, Shop};
 
 // What the command ships with.
@@ -25,31 +27,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// How often the work is done in one round, which is far longer than reading the clock takes.
 const TIMES: u32 = 100;
 
-/// A measured value, and the most that it may be.
-struct Row {
-    name: String,
-    value: f64,
-    unit: &'static str,
-    bar: Option<f64>,
-}
-
 fn main() -> ExitCode {
-    match measure() {
-        Ok(rows) => {
-            for row in &rows {
-                let bar = row.bar.map_or_else(String::new, |bar| {
-                    format!("bar {bar:>7.2}  {}", if row.value <= bar { "holds" } else { "MISSED" })
-                });
-                println!("{:<64} {:>9.2} {:<3} {bar}", row.name, row.value, row.unit);
-            }
-            let holds = rows.iter().all(|row| row.bar.is_none_or(|bar| row.value <= bar));
-            if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-        }
-        Err(error) => {
-            eprintln!("bench: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    show(measure())
 }
 
 fn measure() -> Result<Vec<Row>> {

@@ -1,0 +1,113 @@
+//! The plans, and how they are run: every call is answered at once, in this thread.
+
+use std::sync::Arc;
+
+use reknit_engine::{
+    Body, Catalogue, Effect, Entry, Event, Limits, MACHINE_VERSION, Policy, Run, Started, Status, Synthesis, Templates,
+    Tool, ToolReply, What,
+};
+use reknit_protocol::{Capability, Effect as Class, Object, Plan, Step, Value};
+
+use crate::Result;
+
+const TOOL: &str = "bench";
+const CAPABILITY: &str = "echo";
+
+/// The shape of a plan.
+#[derive(Clone, Copy)]
+pub enum Graph {
+    /// Each step takes what the last one gave.
+    Chain,
+    /// No step needs another.
+    Fan,
+    /// One step, many that need it, and one that needs all of them.
+    Diamond,
+}
+
+impl Graph {
+    pub const ALL: [Self; 3] = [Self::Chain, Self::Fan, Self::Diamond];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Chain => "chain",
+            Self::Fan => "fan",
+            Self::Diamond => "diamond",
+        }
+    }
+
+    fn plan(self, steps: u32) -> Result<Plan> {
+        let last = steps.saturating_sub(1);
+        let steps = (0..steps).map(|number| {
+            let takes = |from: u32| format!(r#"{{"after": "{{{{s{from}.token}}}}"}}"#);
+            let nothing = r#"{"after": ""}"#.to_owned();
+            let parameters = match self {
+                _ if number == 0 => nothing,
+                Self::Chain => takes(number - 1),
+                Self::Diamond if number < last => takes(0),
+                Self::Fan | Self::Diamond => nothing,
+            };
+            let step = Step::new(format!("s{number}"), TOOL, CAPABILITY, "").with_parameters(object(&parameters)?);
+            let joins = matches!(self, Self::Diamond) && number == last && number > 0;
+            Ok(if joins { (0..last).fold(step, |step, other| step.after(format!("s{other}"))) } else { step })
+        });
+        Ok(Plan::new("bench", self.name(), steps.collect::<Result<_>>()?))
+    }
+}
+
+/// A plan with all that a run of it begins with.
+pub struct Prepared {
+    begin: Event,
+    reply: ToolReply,
+}
+
+impl Prepared {
+    pub fn new(graph: Graph, steps: u32) -> Result<Self> {
+        let mut capability = Capability::new(CAPABILITY);
+        capability.effect = Class::Read;
+        let schema = r#"{"type": "object", "required": ["after"], "properties": {"after": {"type": "string"}}}"#;
+        let capabilities = vec![Entry::new(capability, Some(Value::parse(schema)?))?];
+        let tool = Tool { name: TOOL.into(), description: String::new(), capabilities };
+        let limits = Limits { tool_calls: steps, ..Limits::default() };
+        let started = Started {
+            run: "bench".into(),
+            request: graph.name().to_owned(),
+            plan: Some(graph.plan(steps)?),
+            inputs: Object::new(),
+            catalogue: Arc::new(Catalogue { tools: vec![tool] }),
+            targets: Vec::new(),
+            policy: Arc::new(Policy { synthesis: Synthesis::Template, limits, ..Policy::default() }),
+            templates: Arc::new(Templates::default()),
+            mappings: Vec::new(),
+            seed: 7,
+            machine_version: MACHINE_VERSION,
+        };
+        let token = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);
+        Ok(Self {
+            begin: Event { at_ms: 0, what: What::Started(Box::new(started)) },
+            reply: ToolReply { status: 200, retry_after_ms: None, body: Body::Json(token) },
+        })
+    }
+
+    /// One run, from its first event to its answer.
+    pub fn run(&self) -> Result<()> {
+        let mut run = Run::begin(&self.begin)?;
+        let mut now_ms = 0;
+        while run.answer().is_none() {
+            let due = run.pending().into_iter().find_map(|effect| match effect {
+                Effect::CallTool(call) => Some(call.id),
+                _ => None,
+            });
+            let effect = due.ok_or("nothing is due and nothing is over")?;
+            now_ms += 1;
+            run.apply(&Event { at_ms: now_ms, what: What::ToolAnswered { effect, reply: self.reply.clone() } })?;
+        }
+        match run.answer().map(|answer| answer.status) {
+            Some(Status::Complete) => Ok(()),
+            _ => Err("the run did not end well".into()),
+        }
+    }
+}
+
+fn object(text: &str) -> Result<Object> {
+    Value::parse(text)?.as_object().cloned().ok_or_else(|| format!("{text} is no object").into())
+}
