@@ -4,7 +4,8 @@ use reknit_bind::Binding;
 use reknit_protocol::{AgentName, CapabilityName, Object, StepId, Value};
 
 use super::Run;
-use super::state::{Phase, Stage, StepRun};
+use super::state::{Phase, Stage};
+use super::steps::StepRun;
 use crate::fault::Fault;
 use crate::mend::{Mend, Rung};
 use crate::plan::{Author, Planned, check, correct_names, settle_inputs};
@@ -82,7 +83,7 @@ impl<'a> Glance<'a> {
 
     /// What a model is being asked about, and on which rung.
     pub(crate) fn advising(self) -> Option<(Rung, &'a Fault)> {
-        match &self.step.stage {
+        match self.step.stage() {
             Stage::Advising { rung, fault, .. } => Some((*rung, fault)),
             _ => None,
         }
@@ -94,7 +95,7 @@ impl<'a> Glance<'a> {
     }
 
     pub(crate) fn standing(self) -> Standing<'a> {
-        match &self.step.stage {
+        match self.step.stage() {
             Stage::Waiting => Standing::Waiting,
             Stage::Queued
             | Stage::Calling(_)
@@ -112,7 +113,7 @@ impl<'a> Glance<'a> {
 impl Run {
     /// Its steps, in the order of the plan.
     pub(crate) fn glances(&self) -> impl Iterator<Item = Glance<'_>> {
-        let steps = self.plan.steps.iter().zip(&self.state.steps);
+        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
         steps.map(|(planned, step)| Glance { planned, step })
     }
 
@@ -140,7 +141,7 @@ impl Run {
 
     /// How many names the results have that a model is shown, and the inputs of the plan.
     pub(crate) fn source_keys(&self) -> usize {
-        let results = self.state.steps.iter().filter_map(|step| match &step.stage {
+        let results = self.state.steps.iter().filter_map(|step| match step.stage() {
             Stage::Done(value) => Some(value),
             _ => None,
         });

@@ -12,6 +12,7 @@ mod facts;
 mod files;
 mod gates;
 mod history;
+mod hostile;
 mod laws;
 mod matrices;
 mod mending;

@@ -1,0 +1,124 @@
+//! What models answer.
+
+use reknit_dialogue::{ErrorClass, Finish, Purpose};
+use reknit_engine::{AskModel, What};
+use reknit_protocol::Value;
+
+use super::plans::{LITERALS, NAMES};
+use super::{Tape, World};
+use crate::world::{model_answer, model_failure};
+
+/// Values that a model writes for parameters, beside plain ones: templates that lead somewhere and templates that do not.
+const WRITTEN: [&str; 14] = [
+    r#""{{s0.v}}""#,
+    r#""{{100 * s0.v}}""#,
+    r#""{{nope.v}}""#,
+    r#""{{""#,
+    r#""{{s0.nothing}}""#,
+    r#""{{s0.v}} and {{s1.v}}""#,
+    r#"{"lat": "{{s0.lat}}", "lon": 2}"#,
+    r#"["{{s1.v}}"]"#,
+    r#""{{s0.v ?? 4}}""#,
+    "100 * 2",
+    r#""{{{{evil.v}}""#,
+    r#""{{1 / 0}}""#,
+    "46828.5",
+    r#"{"deep": {"{{s0.v}}": "{{s5.v}}"}}"#,
+];
+
+pub(super) fn outcome(ask: &AskModel, world: &World, now_ms: i64, tape: &mut Tape) -> What {
+    let effect = ask.id.clone();
+    match tape.below(12) {
+        9 => What::ModelFailed { effect, failure: model_failure(*tape.pick(&ErrorClass::ALL)) },
+        10 => {
+            let failure = model_failure(ErrorClass::RateLimit).with_retry_after_ms(u64::from(tape.below(100)) * 1_000);
+            What::ModelFailed { effect, failure }
+        }
+        11 => What::GateClosed { effect, until_ms: now_ms + i64::from(tape.below(200)) * 1_000 },
+        _ => {
+            let mut answer = model_answer(&words(ask.purpose, world, tape));
+            if tape.one_in(16) {
+                answer.finish =
+                    tape.pick(&[Finish::Length, Finish::Refusal, Finish::ContentFilter, Finish::ToolCalls]).clone();
+            }
+            if tape.one_in(30) {
+                answer.text.clear();
+            }
+            What::ModelAnswered { effect, answer }
+        }
+    }
+}
+
+fn words(purpose: Purpose, world: &World, tape: &mut Tape) -> String {
+    let text = match purpose {
+        Purpose::PlanGeneration => plan(world, tape),
+        Purpose::TieredSelection => {
+            (tape.word(&[r#"["t/read", "t/convert"]"#, r#"["t/fly"]"#, "[]", "all of them", r#"{"tools": ["t/pay"]}"#]))
+                .to_owned()
+        }
+        Purpose::MicroResolution => changes(tape),
+        Purpose::Synthesis => (tape.word(&["all is done", "it cost 12345 won", "{{s0.v}}"])).to_owned(),
+        _ => advice(tape),
+    };
+    wrapped(text, tape)
+}
+
+/// A plan that is right, one that is spelt badly, or one that must not run.
+fn plan(world: &World, tape: &mut Tape) -> String {
+    let text = world.plan.to_value().to_string();
+    match tape.below(10) {
+        5 => text.replace("\"t\"", "\"flights\""),
+        6 => text.replace("\"s1\"", "\"s0\""),
+        7 => r#"{"plan_id": "p", "steps": []}"#.to_owned(),
+        8 => text.replacen("\"depends_on\":[]", "\"depends_on\":[\"s9\"]", 1),
+        9 => text.chars().take(text.len() / 2).collect(),
+        _ => text,
+    }
+}
+
+/// What is to be done about a failed call: clear, contradictory, or something else altogether.
+fn advice(tape: &mut Tape) -> String {
+    let retry = tape.word(&["true", "true", "false", "\"yes\"", "\"no\"", "1", "null"]);
+    let transient = tape.word(&["false", "true", "\"maybe\""]);
+    let (retry_name, changes_name) = *tape.pick(&[
+        ("should_retry", "suggested_changes"),
+        ("should_retry", "corrected_parameters"),
+        ("can_fix", "corrected_payload"),
+    ]);
+    let changes = match tape.below(12) {
+        10 => "[]".to_owned(),
+        11 => "null".to_owned(),
+        _ => changes(tape),
+    };
+    format!(
+        r#"{{"{retry_name}": {retry}, "reason": "because {{{{s0.v}}}}", "{changes_name}": {changes}, "is_transient_error": {transient}}}"#
+    )
+}
+
+/// Parameters with values, as a model writes them.
+fn changes(tape: &mut Tape) -> String {
+    let count = tape.below(4);
+    let entries: Vec<String> = (0..count)
+        .map(|_| {
+            let name = tape.word(&NAMES);
+            let value = match tape.below(9) {
+                0..=3 => tape.word(&LITERALS).to_owned(),
+                8 => Value::from("long ".repeat(10_000)).to_string(),
+                _ => tape.word(&WRITTEN).to_owned(),
+            };
+            format!(r#""{name}": {value}"#)
+        })
+        .collect();
+    format!("{{{}}}", entries.join(", "))
+}
+
+fn wrapped(text: String, tape: &mut Tape) -> String {
+    match tape.below(14) {
+        9 => format!("```json\n{text}\n```"),
+        10 => format!("Sure! Here it is:\n{text}\nI hope that helps."),
+        11 => format!("<think>{{\"should_retry\": true}}</think>{text}"),
+        12 => "I cannot tell.".to_owned(),
+        13 => text.chars().take(text.len() * 2 / 3).collect(),
+        _ => text,
+    }
+}

@@ -1,0 +1,243 @@
+//! What must hold in every world, whatever happens: each law has its words.
+
+use std::collections::{HashMap, HashSet};
+
+use reknit_engine::{CallTool, Decision, Effect, Outcome, Run, Rung, Sent, StepState, What};
+use reknit_protocol::{Effect as Class, Object, Value};
+
+use super::World;
+use super::verdict::{Advised, Answered, advised, answered};
+
+/// Looks at a run after every event, and knows what became of its calls.
+pub(crate) struct Watch {
+    world: World,
+    /// The calls that were due at the last look, by their effects.
+    due: HashMap<String, CallTool>,
+    /// The questions that were due.
+    asked: HashSet<String>,
+    /// What was really begun: outcomes came for it other than a closed gate.
+    calls_made: HashSet<String>,
+    questions_made: HashSet<String>,
+    steps: HashMap<String, Seen>,
+}
+
+/// What was seen of one step.
+#[derive(Default)]
+struct Seen {
+    done: bool,
+    /// It is over, for nobody lets us in.
+    shut_out: bool,
+    /// What the tool refused, and whether an analysis has allowed it since.
+    refused: Vec<(Object, bool)>,
+    /// The call that was made last.
+    last: Option<CallTool>,
+    /// What may have changed since: the names that a correction gave, or anything.
+    named: Option<Vec<String>>,
+    /// It may have happened, and no person has spoken since.
+    in_doubt: bool,
+}
+
+impl Watch {
+    pub(crate) fn new(world: &World) -> Self {
+        Self {
+            world: world.clone(),
+            due: HashMap::new(),
+            asked: HashSet::new(),
+            calls_made: HashSet::new(),
+            questions_made: HashSet::new(),
+            steps: HashMap::new(),
+        }
+    }
+
+    /// What is about to happen, before the run knows.
+    pub(crate) fn before(&mut self, what: &What) {
+        let Some(id) = what.effect().map(ToString::to_string) else { return };
+        let call = self.due.get(&id).cloned();
+        match (what, call) {
+            (What::GateClosed { .. }, _) => {}
+            (_, Some(call)) => {
+                self.calls_made.insert(id);
+                self.call_answered(&call, what);
+            }
+            (What::ModelAnswered { .. } | What::ModelFailed { .. }, None) if self.asked.contains(&id) => {
+                self.questions_made.insert(id.clone());
+                if let (What::ModelAnswered { answer, .. }, Some(step)) = (what, id.split('/').next()) {
+                    self.advised(step, &id, &answer.text);
+                }
+            }
+            (What::PersonDecided { decision: Decision::Approve, .. }, None) => {
+                if let Some(seen) = id.split('/').next().and_then(|step| self.steps.get_mut(step)) {
+                    seen.in_doubt = false;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn call_answered(&mut self, call: &CallTool, what: &What) {
+        let seen = self.steps.entry(call.step.to_string()).or_default();
+        seen.last = Some(call.clone());
+        seen.named = None;
+        match what {
+            What::ToolAnswered { reply, .. } => match answered(reply) {
+                Answered::Success => seen.done = true,
+                Answered::ShutOut => seen.shut_out = true,
+                Answered::Refused => {
+                    seen.refused.retain(|(parameters, _)| *parameters != call.parameters);
+                    seen.refused.push((call.parameters.clone(), false));
+                }
+                Answered::InDoubt => seen.in_doubt = true,
+                Answered::Later => {}
+            },
+            What::ToolFailed { failure, .. } => seen.in_doubt |= failure.sent == Sent::Maybe,
+            What::Interrupted { .. } => seen.in_doubt = true,
+            _ => {}
+        }
+    }
+
+    fn advised(&mut self, step: &str, id: &str, text: &str) {
+        let Some(seen) = self.steps.get_mut(step) else { return };
+        match advised(text) {
+            Some(Advised::Same) => {
+                let last = seen.last.as_ref().map(|call| &call.parameters);
+                for (parameters, allowed) in &mut seen.refused {
+                    *allowed |= Some(&*parameters) == last;
+                }
+            }
+            Some(Advised::Changes(names)) if !id.contains("/resolution/") => seen.named = Some(names),
+            Some(Advised::Changes(_)) => {}
+            None => seen.named = Some(Vec::new()),
+        }
+    }
+
+    /// The run as it is after an event.
+    pub(crate) fn look(&mut self, run: &Run) {
+        let limits = self.world.started.policy.limits.clone();
+        let spent = run.spent();
+        assert!(spent.tool_calls <= limits.tool_calls, "no more tools are called than allowed: {spent:?}");
+        assert!(spent.model_calls <= limits.model_calls, "no more questions are asked than allowed: {spent:?}");
+        let effects = run.pending();
+        let calls: Vec<&CallTool> = effects.iter().filter_map(as_call).collect();
+        assert!(calls.len() <= limits.calls_at_once as usize, "no more calls are under way at once than allowed");
+        for call in &calls {
+            if !self.due.contains_key(call.id.as_str()) {
+                self.call_is_due(run, call);
+            }
+        }
+        self.look_at_questions(&effects);
+        self.due = calls.into_iter().map(|call| (call.id.to_string(), call.clone())).collect();
+        let made = u32::try_from(self.calls_made.len()).expect("a small number");
+        assert!(made <= limits.tool_calls, "no more calls are made than allowed");
+    }
+
+    fn look_at_questions(&mut self, effects: &[Effect]) {
+        let asks: Vec<String> = effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::AskModel(ask) => Some(ask.id.to_string()),
+                _ => None,
+            })
+            .collect();
+        for id in &asks {
+            let step = id.split('/').next().and_then(|step| self.steps.get(step));
+            assert!(!step.is_some_and(|seen| seen.shut_out), "401, 403 and 405 never cause a question: {id}");
+        }
+        self.asked = asks.into_iter().collect();
+        let made = u32::try_from(self.questions_made.len()).expect("a small number");
+        assert!(made <= self.world.started.policy.limits.model_calls, "no more questions are asked than allowed");
+    }
+
+    fn call_is_due(&mut self, run: &Run, call: &CallTool) {
+        let step = call.step.to_string();
+        for need in &self.world.needs[&step] {
+            assert!(run.result(need).is_some(), "no step runs before its inputs: {} needs {need}", call.id);
+        }
+        assert_no_template(&Value::Object(call.parameters.clone()), call);
+        let seen = self.steps.entry(step).or_default();
+        assert!(!seen.done, "no step runs again after its success: {}", call.id);
+        assert!(!seen.shut_out, "nothing is sent to who does not let us in: {}", call.id);
+        assert!(
+            !seen.refused.iter().any(|(parameters, allowed)| *parameters == call.parameters && !allowed),
+            "what was refused is not sent again unchanged: {} {}",
+            call.id,
+            Value::Object(call.parameters.clone()),
+        );
+        if call.class == Class::Unsafe {
+            assert!(!seen.in_doubt, "an unsafe call that may have happened is not sent again unseen: {}", call.id);
+        }
+        let Some(last) = &seen.last else { return };
+        let same = last.parameters == call.parameters;
+        if same {
+            assert_eq!(last.key, call.key, "the same call has the same key");
+        }
+        if let (false, Some(named)) = (same, &seen.named) {
+            for name in changed(&last.parameters, &call.parameters) {
+                assert!(
+                    named.iter().any(|known| alike(known, &name)),
+                    "a correction touches only what it names: {name} in {}, named were {named:?}",
+                    call.id
+                );
+            }
+        }
+        if !same && !matches!(call.class, Class::Read | Class::Idempotent) {
+            assert!(!seen.in_doubt, "a call that may have happened is not changed: {}", call.id);
+            assert_ne!(last.key, call.key, "a corrected call has a new key");
+        }
+    }
+
+    /// The run has ended.
+    pub(crate) fn look_at_answer(&self, run: &Run) {
+        let answer = run.answer().expect("it has ended");
+        let mending = &self.world.started.policy.mending;
+        for report in &answer.steps {
+            if let Outcome::Failed { reason, .. } | Outcome::Skipped { reason } = &report.outcome {
+                assert!(!reason.trim().is_empty(), "no failure is without its reason: {report:?}");
+            }
+            let applied = |rung: Rung| report.mends.iter().filter(|mend| mend.rung == rung).count();
+            let applied = |rung: Rung| u32::try_from(applied(rung)).expect("a small number");
+            assert!(applied(Rung::Resend) <= self.world.started.policy.resend.times, "resends have their budget");
+            assert!(applied(Rung::Feedback) <= mending.feedback, "feedback has its budget: {:?}", report.mends);
+            assert!(applied(Rung::Context) <= mending.context, "context has its budget: {:?}", report.mends);
+        }
+        assert!(!answer.text.trim().is_empty(), "every run says how it ended");
+        for view in run.steps() {
+            let over = matches!(view.state, StepState::Done | StepState::Failed { .. } | StepState::Skipped { .. });
+            assert!(over, "nothing is left when a run has ended: {view:?}");
+        }
+    }
+}
+
+fn as_call(effect: &Effect) -> Option<&CallTool> {
+    match effect {
+        Effect::CallTool(call) => Some(call),
+        _ => None,
+    }
+}
+
+/// The parameters that differ, by name.
+fn changed(before: &Object, after: &Object) -> Vec<String> {
+    let names: HashSet<&str> = before.keys().chain(after.keys()).collect();
+    names.into_iter().filter(|name| before.get(name) != after.get(name)).map(str::to_owned).collect()
+}
+
+fn alike(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// Braces are only ever sent where a tool or an escape brought them, and all of those say `evil`.
+fn assert_no_template(value: &Value, call: &CallTool) {
+    match value {
+        Value::String(text) => {
+            let rest = text.replace("{{evil", "").replace("}}{{", "");
+            assert!(!rest.contains("{{"), "no template is ever sent: {text} in {}", call.id);
+        }
+        Value::Array(items) => items.iter().for_each(|item| assert_no_template(item, call)),
+        Value::Object(object) => {
+            for (key, item) in object {
+                assert!(!key.contains("{{"), "no template is ever sent: {key} in {}", call.id);
+                assert_no_template(item, call);
+            }
+        }
+        _ => {}
+    }
+}
