@@ -94,7 +94,11 @@ impl World {
                     now_ms = now_ms.max(*until_ms);
                     What::Woke { effect: id.clone() }
                 }
-                Effect::AskPerson(_) | Effect::Abort { .. } | Effect::Finish(_) => return Some(run),
+                Effect::AskPerson(_)
+                | Effect::CountTokens(_)
+                | Effect::Abort { .. }
+                | Effect::Finish(_)
+                | Effect::Report(_) => return Some(run),
             };
             run.apply(&Event { at_ms: now_ms, what }).expect("the event is taken in");
         }

@@ -99,6 +99,13 @@ impl Catalogue {
         self.tool(agent)?.entry(capability)
     }
 
+    /// What planners and agents may see.
+    pub(crate) fn without_internal(&self) -> Self {
+        let tools =
+            self.tools.iter().map(|tool| Tool { capabilities: tool.shown().cloned().collect(), ..tool.clone() });
+        Self { tools: tools.filter(|tool| !tool.capabilities.is_empty()).collect() }
+    }
+
     /// The capabilities of these keys (`tool/capability`) and no others.
     pub(crate) fn only(&self, keys: &[String]) -> Self {
         let tools = self.tools.iter().map(|tool| Tool {

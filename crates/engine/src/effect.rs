@@ -60,6 +60,8 @@ impl fmt::Display for EffectId {
 pub enum Effect {
     /// Ask one model, once.
     AskModel(AskModel),
+    /// Count how many tokens a question has for a target.
+    CountTokens(Box<CountTokens>),
     /// Call a tool, once.
     CallTool(CallTool),
     /// Wait until a moment.
@@ -94,6 +96,17 @@ pub struct AskModel {
     /// What for.
     pub purpose: Purpose,
     /// What is asked.
+    pub request: Request,
+}
+
+/// A question that may be too long for a target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountTokens {
+    /// Which effect.
+    pub id: EffectId,
+    /// Who would be asked.
+    pub target: TargetName,
+    /// What would be asked.
     pub request: Request,
 }
 
@@ -170,6 +183,7 @@ impl Effect {
             | Self::CallTool(CallTool { id, .. })
             | Self::Sleep { id, .. }
             | Self::AskPerson(AskPerson { id, .. }) => Some(id),
+            Self::CountTokens(count) => Some(&count.id),
             Self::Abort { .. } | Self::Finish(_) | Self::Report(_) => None,
         }
     }

@@ -68,6 +68,13 @@ pub enum What {
         /// When it may be tried again, in milliseconds since 1970.
         until_ms: i64,
     },
+    /// Somebody has counted how many tokens a question has.
+    TokensCounted {
+        /// The effect that wanted to know.
+        effect: EffectId,
+        /// How many; none if nobody can count for this target.
+        tokens: Option<u64>,
+    },
     /// A wait is over.
     Woke {
         /// The effect that waited.
@@ -110,6 +117,7 @@ impl What {
             Self::ToolAnswered { .. } => "tool_answered",
             Self::ToolFailed { .. } => "tool_failed",
             Self::GateClosed { .. } => "gate_closed",
+            Self::TokensCounted { .. } => "tokens_counted",
             Self::Woke { .. } => "woke",
             Self::PersonDecided { .. } => "person_decided",
             Self::Interrupted { .. } => "interrupted",
@@ -127,6 +135,7 @@ impl What {
             | Self::ToolAnswered { effect, .. }
             | Self::ToolFailed { effect, .. }
             | Self::GateClosed { effect, .. }
+            | Self::TokensCounted { effect, .. }
             | Self::Woke { effect }
             | Self::PersonDecided { effect, .. }
             | Self::Interrupted { effect } => Some(effect),
@@ -146,6 +155,7 @@ impl What {
             | Self::ToolAnswered { effect, .. }
             | Self::ToolFailed { effect, .. }
             | Self::GateClosed { effect, .. }
+            | Self::TokensCounted { effect, .. }
             | Self::Woke { effect }
             | Self::PersonDecided { effect, .. }
             | Self::Interrupted { effect } => Some(effect),

@@ -40,7 +40,7 @@ mod templates;
 pub use answer::{Answer, MissingOutput, Outcome, Status, StepReport, Writer};
 pub use budget::{Exhausted, Spent};
 pub use catalogue::{Catalogue, Entry, ListingError, Tool};
-pub use effect::{AskModel, AskPerson, CallTool, Effect, EffectId, Question};
+pub use effect::{AskModel, AskPerson, CallTool, CountTokens, Effect, EffectId, Question};
 pub use event::{Decision, Event, MACHINE_VERSION, Started, What};
 pub use fault::{Fate, Fault, Origin, Verdict, judge_failure, judge_reply};
 pub use history::{Deed, Moment, history};
@@ -58,8 +58,9 @@ pub use policy::{
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 pub use run::{ApplyError, Progress, Run, Shown, StepState, StepView};
 pub use session::{
-    Action, AnswerKind, Attempt, AttemptStatus, CollapseReason, Directive, Doing, Dropped, Exit, ForcedReason, Notice,
-    REPORT_ALIAS, REPORT_TOOL, Record, Report, ReportFormat, ReportRules, ReportSource, ReportStatus, RetryReason,
-    Session, SessionRules, SessionStarted, SessionView, SyntheticReason, Totals, TurnOutcome, WaitEnd, Words,
+    Action, AnswerKind, Attempt, AttemptStatus, ChildDoing, ChildReport, ChildView, CollapseReason, ContextAction,
+    Directive, Doing, Dropped, Exit, ForcedReason, Notice, PLAN_TOOL, Plans, QuestionSize, READ_TOOL, REPORT_ALIAS,
+    REPORT_TOOL, Record, Report, ReportFormat, ReportRules, ReportSource, ReportStatus, RetryReason, Session,
+    SessionRules, SessionStarted, SessionView, SubAgent, SyntheticReason, Totals, TurnOutcome, WaitEnd, Words,
 };
 pub use templates::{TemplateError, Templates};

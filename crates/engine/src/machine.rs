@@ -3,10 +3,11 @@
 use reknit_protocol::RunId;
 
 use crate::answer::{Answer, Status};
+use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::{Event, What};
 use crate::run::{ApplyError, Run};
-use crate::session::{Exit, Report, Session};
+use crate::session::{Doubtful, Exit, Report, Session};
 
 /// What stands before the snapshot of a session; that of a run has nothing before it.
 const SESSION: &str = "session ";
@@ -114,6 +115,22 @@ impl Machine {
         match self {
             Self::Run(run) => run.answer().map(Ending::Answer),
             Self::Session(session) => session.report().map(Ending::Report),
+        }
+    }
+
+    /// What it has spent so far.
+    pub fn spent(&self) -> Spent {
+        match self {
+            Self::Run(run) => run.spent(),
+            Self::Session(session) => session.spent(),
+        }
+    }
+
+    /// Calls that failed and may have happened all the same.
+    pub(crate) fn doubtful(&self) -> Vec<Doubtful> {
+        match self {
+            Self::Run(run) => run.doubtful(),
+            Self::Session(session) => session.doubtful(),
         }
     }
 

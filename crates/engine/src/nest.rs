@@ -1,6 +1,6 @@
 //! A machine inside a machine: its effects under a name of the outer one, and what came of them back under its own.
 
-use crate::effect::{AskModel, AskPerson, CallTool, Effect, EffectId, Question};
+use crate::effect::{AskModel, AskPerson, CallTool, CountTokens, Effect, EffectId, Question};
 use crate::event::What;
 
 /// The name of the inner machine, which all names of its effects begin with.
@@ -21,6 +21,9 @@ impl Prefix<'_> {
     pub(crate) fn outer(self, effect: Effect) -> Effect {
         match effect {
             Effect::AskModel(ask) => Effect::AskModel(AskModel { id: self.put(&ask.id), ..ask }),
+            Effect::CountTokens(count) => {
+                Effect::CountTokens(Box::new(CountTokens { id: self.put(&count.id), ..*count }))
+            }
             Effect::CallTool(call) => Effect::CallTool(self.call(call)),
             Effect::Sleep { id, until_ms } => Effect::Sleep { id: self.put(&id), until_ms },
             Effect::AskPerson(ask) => Effect::AskPerson(AskPerson {

@@ -17,9 +17,12 @@
 //!   wrong is told to the next attempts of the turn as a notice, which is never part of the history.
 //! - **Answers** are told apart: calls, the report, words alone, nothing, reasoning alone, cut, calls that cannot be read,
 //!   calls of unknown tools, a refusal. Each is recorded under its own name.
+//! - **The window.** A question that does not fit a target goes to one that can read more. If nobody can, older results are
+//!   replaced by their names, under which they can be read and searched, and then the turn becomes the last one.
 //! - **Calls** are made by a [`Run`] inside the session, whose steps are the calls: so they go through the same ladder of
 //!   mending, the same classes and claims as the steps of a plan. Its effects have names that begin with the turn. They
-//!   begin only after the answer is complete and written down.
+//!   begin only after the answer is complete and written down. A whole plan and another agent can be called too: each is a
+//!   machine inside the session, with a share of what is left to spend.
 //! - **The last turn** is the one that is left when turns, attempts, context or budget are used up, or somebody wants the
 //!   session to stop. Only the report may be given then. If none comes, one that was found in words before is accepted;
 //!   if there is none, the machine writes one that says what happened. So there is always one, and only one.
@@ -30,10 +33,14 @@
 mod asking;
 mod attempting;
 mod calling;
+mod children;
+mod context;
 mod directive;
 mod draft;
 mod ending;
+mod estimate;
 mod exit;
+mod handing;
 mod notice;
 mod record;
 mod report;
@@ -41,33 +48,43 @@ mod sorting;
 mod started;
 mod state;
 mod stopping;
+mod stored;
 mod telemetry;
 mod toolbox;
 mod view;
 mod words;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reknit_dialogue::{Message, Rotation, Rules};
 use reknit_salvage::Schema;
 
+pub use children::ChildReport;
+pub use context::QuestionSize;
 pub use directive::{Action, Directive};
 pub use exit::Exit;
 pub use notice::{Notice, RetryReason};
 pub use record::{
-    AnswerKind, Attempt, AttemptStatus, CollapseReason, Dropped, ForcedReason, Record, Totals, TurnOutcome, WaitEnd,
+    AnswerKind, Attempt, AttemptStatus, CollapseReason, ContextAction, Dropped, ForcedReason, Record, Totals,
+    TurnOutcome, WaitEnd,
 };
 pub use report::{REPORT_ALIAS, REPORT_TOOL, Report, ReportSource, ReportStatus, SyntheticReason};
-pub use started::{ReportFormat, ReportRules, SessionRules, SessionStarted};
-pub use view::{Doing, SessionView};
+pub use started::{Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent};
+pub use stored::READ_TOOL;
+pub use toolbox::PLAN_TOOL;
+pub use view::{ChildDoing, ChildView, Doing, SessionView};
 pub use words::Words;
 
 use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::{Event, MACHINE_VERSION, What};
+use crate::machine::Machine;
 use crate::policy::Synthesis;
 use crate::run::state::{ActiveClock, State as RunState};
 use crate::run::{ApplyError, Run};
+use children::Child;
+pub(crate) use sorting::Doubtful;
 use state::{Phase, State};
 use toolbox::Toolbox;
 
@@ -82,6 +99,8 @@ pub struct Session {
     calls: Option<Box<Run>>,
     /// The run of calls that ended with the last event: only for whoever tells of it.
     ended_calls: Option<Box<Run>>,
+    /// The plans and agents that were called in the turn.
+    children: Vec<Child>,
     state: State,
 }
 
@@ -91,6 +110,8 @@ struct Known {
     schema: Option<Schema>,
     /// How the calls of a turn begin, but for their name and the plan.
     calls: crate::event::Started,
+    /// What a plan may call: what the model is shown.
+    open: Arc<crate::Catalogue>,
 }
 
 impl Session {
@@ -111,6 +132,7 @@ impl Session {
             turn: 0,
             turn_began_ms: event.at_ms,
             asked: 0,
+            counted: 0,
             max_turns: started.rules.max_turns,
             rotation: Rotation::new(started.targets.clone(), rules),
             phase: Phase::Asking { attempt: 0, since_ms: event.at_ms },
@@ -126,8 +148,13 @@ impl Session {
             records: Vec::new(),
             totals: Totals::default(),
             doubtful: Vec::new(),
+            stored: stored::Stored::default(),
+            meters: estimate::Meters::default(),
+            uncountable: BTreeSet::new(),
+            learned_windows: BTreeMap::new(),
+            children: Vec::new(),
         };
-        let mut session = Self { started, known, calls: None, ended_calls: None, state };
+        let mut session = Self { started, known, calls: None, ended_calls: None, children: Vec::new(), state };
         session.begin_turn();
         session.settle();
         Ok(session)
@@ -163,6 +190,7 @@ impl Session {
         let mut effects = match &self.state.phase {
             Phase::Ended(report) => return vec![Effect::Report(report.clone())],
             Phase::Asking { .. } => self.ask().into_iter().collect(),
+            Phase::Counting { .. } => self.count_effect().into_iter().collect(),
             Phase::Waiting { until_ms, .. } => vec![Effect::Sleep { id: self.wait_id(), until_ms: *until_ms }],
             Phase::Calling(_) => self.call_effects(),
         };
@@ -173,17 +201,21 @@ impl Session {
     /// The state as text, for a driver that works in segments.
     pub fn snapshot(&self) -> Result<String, ApplyError> {
         let calls = self.calls.as_ref().map(|run| run.state());
-        serde_json::to_string(&(self.started.as_ref(), &self.state, calls))
+        let children = self.children.iter().map(|child| Ok((child.call, child.machine.snapshot()?)));
+        let children = children.collect::<Result<Vec<_>, ApplyError>>()?;
+        serde_json::to_string(&(self.started.as_ref(), &self.state, calls, children))
             .map_err(|error| ApplyError::Snapshot(error.to_string()))
     }
 
     /// The session that [`Session::snapshot`] wrote down.
     pub fn restore(text: &str) -> Result<Self, ApplyError> {
-        let (started, state, calls): (SessionStarted, State, Option<RunState>) =
+        let (started, state, calls, children): (SessionStarted, State, Option<RunState>, Vec<(usize, String)>) =
             serde_json::from_str(text).map_err(|error| ApplyError::Snapshot(error.to_string()))?;
         let started = Arc::new(started);
         let known = Arc::new(Known::new(&started)?);
-        let mut session = Self { started, known, calls: None, ended_calls: None, state };
+        let restored = |(call, text): (usize, String)| Ok(Child { call, machine: Machine::restore(&text)? });
+        let children = children.into_iter().map(restored).collect::<Result<_, ApplyError>>()?;
+        let mut session = Self { started, known, calls: None, ended_calls: None, children, state };
         session.restore_calls(calls);
         Ok(session)
     }
@@ -213,7 +245,8 @@ impl Known {
         // Mending must not use up the question that the report needs.
         policy.limits.model_calls = policy.limits.model_calls.saturating_sub(1);
         Ok(Self {
-            toolbox: Toolbox::new(&started.catalogue, &started.rules.report),
+            toolbox: Toolbox::new(&started.catalogue, &started.agents, started.rules.plans, &started.rules.report),
+            open: Arc::new(started.catalogue.without_internal()),
             schema,
             calls: crate::event::Started {
                 run: started.run.clone(),

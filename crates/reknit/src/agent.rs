@@ -1,35 +1,25 @@
 //! `reknit agent`: a session begins.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, MACHINE_VERSION, Policy, SessionStarted, Tool, Words};
+use reknit_engine::{Catalogue, MACHINE_VERSION, Policy, SessionStarted, SubAgent, Tool, Words};
 use reknit_protocol::RunId;
 use reknit_runtime::agent::Agent;
 use uuid::Uuid;
 
+use crate::agent_files::AgentFile;
 use crate::cli::{AgentArguments, DriveArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::schema_file;
 use crate::work::{Work, configured};
 
 /// Begins a session with an agent and drives it to its report.
 pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
-    let text = Input::File(arguments.file.clone()).read_text()?;
     let config = configured(&arguments.work)?;
-    let mut agent = Agent::read(&text, &config.session).map_err(|problems| Failure::Agent {
-        path: arguments.file.clone(),
-        problems: problems.iter().map(ToString::to_string).collect(),
-    })?;
-    if let Some(file) = agent.schema_file.take() {
-        // As the agent names it: beside the agent, wherever it is called from.
-        let path = arguments.file.parent().unwrap_or(Path::new("")).join(file);
-        agent.rules.report.schema = Some(schema_file::load(&path)?.source().clone());
-    }
+    let agent = AgentFile::read(&arguments.file, &config.session)?;
     let input = match arguments.input.as_deref() {
         None | Some("-") => Input::Stdin.read_text()?,
         Some(input) => input.to_owned(),
@@ -39,18 +29,27 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
     }
     let drive_as = DriveArguments { answer: None, json: arguments.json, driver: arguments.driver };
     let work = Work::with(config, &arguments.work.files, &drive_as).await?;
-    let started = started(&work, agent, &input, &arguments.file)?;
+    let id = Uuid::now_v7();
+    let (high, low) = id.as_u64_pair();
+    let mut started = started(&work, agent)?;
+    // Its id is the only thing in it that is left to chance.
+    (started.run, started.seed) = (RunId::new(id.to_string()), high ^ low);
+    input.trim().clone_into(&mut started.input);
     drive(&work, started, &drive_as).await
 }
 
-/// The first event of a session. Its id is the only thing in it that is left to chance.
-fn started(work: &Work, agent: Agent, input: &str, file: &Path) -> Result<SessionStarted, Failure> {
-    let id = Uuid::now_v7();
-    let (high, low) = id.as_u64_pair();
+/// The first event of a session, but for its name and what it is asked; those of the agents that it may call are in it.
+fn started(work: &Work, file: AgentFile) -> Result<SessionStarted, Failure> {
+    let AgentFile { name, agent, agents } = file;
+    let sub_agent = |file: AgentFile| {
+        let (name, description) = (file.name.clone(), file.agent.description.clone());
+        Ok(SubAgent { name, description, session: started(work, file)? })
+    };
     Ok(SessionStarted {
-        run: RunId::new(id.to_string()),
-        agent: file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        input: input.trim().to_owned(),
+        run: RunId::new(""),
+        agent: name,
+        input: String::new(),
+        agents: agents.into_iter().map(sub_agent).collect::<Result<_, Failure>>()?,
         catalogue: catalogue(&work.catalogue, agent.tools.as_deref())?,
         targets: targets(&work.targets, agent.targets.as_deref())?,
         policy: Arc::new(policy(&work.policy, &agent)),
@@ -58,7 +57,7 @@ fn started(work: &Work, agent: Agent, input: &str, file: &Path) -> Result<Sessio
         rules: agent.rules,
         templates: Arc::clone(&work.templates),
         words: Arc::new(Words::default()),
-        seed: high ^ low,
+        seed: 0,
         machine_version: MACHINE_VERSION,
     })
 }

@@ -1,6 +1,7 @@
 //! The command line: `reknit help`.
 
 mod agent;
+mod agent_files;
 mod cli;
 mod completions;
 mod config;

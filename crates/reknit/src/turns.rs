@@ -1,6 +1,6 @@
 //! A session as lines of text: one for each turn, and one for each call of the turn that is under way.
 
-use reknit_engine::{Doing, Record, Session, TurnOutcome};
+use reknit_engine::{ChildDoing, ChildView, ContextAction, Doing, Record, Session, SessionView, TurnOutcome};
 
 use crate::progress::{Line, Tone, step_lines};
 use crate::show::one_line;
@@ -8,28 +8,48 @@ use crate::show::one_line;
 /// What a session looks like now.
 pub(crate) fn lines(session: &Session, now_ms: i64, width: usize) -> Vec<Line> {
     let mut lines: Vec<Line> = session.records().iter().filter_map(|record| line(record, width)).collect();
-    let view = session.view();
-    let current = |mark: char, words: String, tone: Tone| {
+    lines.extend(current(&session.view(), now_ms, width));
+    lines
+}
+
+/// What is being done in the turn that is under way.
+fn current(view: &SessionView, now_ms: i64, width: usize) -> Vec<Line> {
+    let line = |mark: char, words: String, tone: Tone| {
         let last = if view.forced_final_reason.is_some() { " (the last)" } else { "" };
         Line { text: one_line(&format!("{mark} turn {}{last}  {words}", view.turn), width), tone }
     };
-    match view.doing {
+    match &view.doing {
         Doing::Asking { attempt, target } => {
-            let target = target.map_or_else(|| "nobody".to_owned(), |target| target.to_string());
-            let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-            lines.push(current('>', format!("asking {target}{again}"), Tone::Plain));
+            let target = target.as_ref().map_or_else(|| "nobody".to_owned(), ToString::to_string);
+            let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+            vec![line('>', format!("asking {target}{again}"), Tone::Plain)]
         }
+        Doing::Counting => vec![line('>', "counting how long the question is".to_owned(), Tone::Plain)],
         Doing::Waiting { until_ms } => {
             let left = until_ms.saturating_sub(now_ms).max(0).unsigned_abs().div_ceil(1_000);
-            lines.push(current('~', format!("every model is at its limit; asked again in {left} s"), Tone::Care));
+            vec![line('~', format!("every model is at its limit; asked again in {left} s"), Tone::Care)]
         }
-        Doing::Calling(steps) => {
-            lines.push(current('>', "calling tools".to_owned(), Tone::Plain));
-            lines.extend(step_lines(&steps, now_ms, width.saturating_sub(2)).into_iter().map(|line| indented(&line)));
+        Doing::Calling { steps, children } => {
+            let width = width.saturating_sub(2);
+            let mut lines = vec![line('>', "calling tools".to_owned(), Tone::Plain)];
+            lines.extend(step_lines(steps, now_ms, width).iter().map(indented));
+            lines.extend(
+                children.iter().flat_map(|child| child_lines(child, now_ms, width)).map(|line| indented(&line)),
+            );
+            lines
         }
-        Doing::Ended => {}
+        Doing::Ended => Vec::new(),
     }
-    lines
+}
+
+/// A plan or an agent that was called, and below it what it does.
+fn child_lines(child: &ChildView, now_ms: i64, width: usize) -> Vec<Line> {
+    let text = one_line(&format!("> {}  {}", child.call, child.name), width);
+    let inner = match &child.doing {
+        ChildDoing::Plan(steps) => step_lines(steps, now_ms, width.saturating_sub(2)),
+        ChildDoing::Agent(view) => current(view, now_ms, width.saturating_sub(2)),
+    };
+    std::iter::once(Line { text, tone: Tone::Plain }).chain(inner.iter().map(indented)).collect()
 }
 
 fn indented(line: &Line) -> Line {
@@ -51,6 +71,21 @@ fn line(record: &Record, width: usize) -> Option<Line> {
         }
         Record::Collapsed { reason, new_max_turns, .. } => {
             (format!("- turn {new_max_turns} will be the last: {}", reason.as_str().replace('_', " ")), Tone::Quiet)
+        }
+        Record::Child(child) => {
+            let (mark, tone) = if child.done { ('✓', Tone::Good) } else { ('✗', Tone::Bad) };
+            (format!("{mark} turn {}  {} {}: {}", child.turn, child.call, child.name, child.status), tone)
+        }
+        Record::ContextGuard { turn, action } => {
+            let words = match action {
+                ContextAction::Skipped(target) => format!("too long for {target}: another is asked"),
+                ContextAction::Compacted { results } => format!("too long: older results stored ({results})"),
+                ContextAction::Trimmed { turns } => format!("too long: the oldest turns left out ({turns})"),
+            };
+            (format!("- turn {turn}  {words}"), Tone::Quiet)
+        }
+        Record::ResultStored { turn, tool, bytes } => {
+            (format!("- turn {turn}  {tool}: a result of {bytes} bytes was stored"), Tone::Quiet)
         }
         _ => return None,
     };

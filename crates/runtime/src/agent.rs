@@ -6,6 +6,7 @@
 //! description: finds out where orders are
 //! targets: [local, groq]
 //! tools: [orders, weather/get_weather]
+//! agents: [carrier.md]
 //! maxTurns: 6
 //! output:
 //!   format: json
@@ -32,6 +33,8 @@ pub struct Agent {
     pub targets: Option<Vec<String>>,
     /// The tools it may call, each as `tool` or `tool/capability`; all that are configured if it names none.
     pub tools: Option<Vec<String>>,
+    /// The files of the agents it may call, as it names them: beside its own file.
+    pub agents: Vec<String>,
     /// How it turns and ends.
     pub rules: SessionRules,
     /// The file with the schema of its reports, if that is not in the agent's own file.
@@ -85,6 +88,7 @@ impl Agent {
             description: String::new(),
             targets: None,
             tools: None,
+            agents: Vec::new(),
             rules: rules.clone(),
             schema_file: None,
             limits: AgentLimits::default(),

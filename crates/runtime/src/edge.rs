@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{Answer, Failure};
-use reknit_engine::{AskModel, CallTool, ToolReply, TransportFailure};
+use reknit_engine::{AskModel, CallTool, CountTokens, ToolReply, TransportFailure};
 use reknit_models::Models;
 use reknit_tools::Tools;
 
 use crate::clock::BoxFuture;
+use crate::tokens;
 
 /// Asks models and calls tools, once each. Dropping a future ends what it does.
 pub trait Edge: Send + Sync + std::fmt::Debug + 'static {
@@ -15,6 +16,10 @@ pub trait Edge: Send + Sync + std::fmt::Debug + 'static {
     fn ask<'a>(&'a self, ask: &'a AskModel) -> BoxFuture<'a, Result<Answer, Failure>>;
     /// Calls one tool, once.
     fn call<'a>(&'a self, call: &'a CallTool) -> BoxFuture<'a, Result<ToolReply, TransportFailure>>;
+    /// Counts how many tokens a question has for a target. Nobody can, unless the edge knows how.
+    fn count<'a>(&'a self, _count: &'a CountTokens) -> BoxFuture<'a, Option<u64>> {
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// The network.
@@ -33,5 +38,9 @@ impl Edge for Network {
 
     fn call<'a>(&'a self, call: &'a CallTool) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         Box::pin(self.tools.call(call))
+    }
+
+    fn count<'a>(&'a self, count: &'a CountTokens) -> BoxFuture<'a, Option<u64>> {
+        Box::pin(async move { tokens::count(&self.models.target(&count.target)?.model, &count.request).await })
     }
 }

@@ -24,6 +24,7 @@ mod perform;
 mod record;
 mod segments;
 pub mod signals;
+mod tokens;
 
 pub use asker::{Asked, Asker, FailedAttempt, Piece, Stream, Unanswered};
 pub use beginning::Beginning;

@@ -25,6 +25,10 @@ impl Hands {
     pub(crate) async fn perform(self, effect: Effect, lease: Lease) -> Result<Option<What>, FenceError> {
         Ok(match effect {
             Effect::AskModel(ask) => Some(self.ask(ask).await),
+            Effect::CountTokens(count) => {
+                let tokens = self.edge.count(&count).await;
+                Some(What::TokensCounted { effect: count.id, tokens })
+            }
             Effect::CallTool(call) => Some(self.call(&call, &lease).await?),
             Effect::Sleep { id, until_ms } => {
                 self.clock.sleep_until(until_ms).await;

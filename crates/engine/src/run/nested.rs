@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::Run;
 use super::state::{Phase, Stage, State, Stop};
-use super::steps::Steps;
+use super::steps::{StepRun, Steps};
 use crate::answer::Outcome;
 use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::Started;
 use crate::fault::Fate;
-use crate::plan::Checked;
+use crate::plan::{Checked, Planned};
+use crate::session::Doubtful;
 
 impl Run {
     /// Begins with steps that nobody needs to check: they are calls, not words that could refer to something.
@@ -59,15 +60,23 @@ impl Run {
     }
 
     /// Which of its steps may have changed something although they failed. A repeated call of them would have another key.
-    pub(crate) fn doubtful(&self) -> Vec<bool> {
-        let reports = self.reports();
+    pub(crate) fn is_doubtful(&self) -> Vec<bool> {
         let unknown = |outcome: &Outcome| matches!(outcome, Outcome::Failed { fate: Fate::Unknown, .. });
-        self.plan
-            .steps
-            .iter()
-            .zip(&reports)
-            .map(|(planned, report)| unknown(&report.outcome) && !self.is_harmless(planned))
-            .collect()
+        let steps = self.plan.steps.iter().zip(self.reports());
+        steps.map(|(planned, report)| unknown(&report.outcome) && !self.is_harmless(planned)).collect()
+    }
+
+    /// The same as calls, with the parameters that were sent last.
+    pub(crate) fn doubtful(&self) -> Vec<Doubtful> {
+        let steps = self.plan.steps.iter().zip(self.state.steps.iter()).zip(self.is_doubtful());
+        let deed = |((planned, step), doubtful): ((&Planned, &StepRun), bool)| {
+            doubtful.then(|| Doubtful {
+                agent: planned.agent.clone(),
+                capability: planned.capability.clone(),
+                parameters: step.parameters.clone(),
+            })
+        };
+        steps.filter_map(deed).collect()
     }
 
     /// The budget is shared: it is handed in before anything is spent, and taken back afterwards.

@@ -3,6 +3,8 @@
 use reknit_dialogue::{Purpose, Request, ToolChoice};
 
 use super::Session;
+use super::context::Room;
+use super::estimate::size;
 use super::notice::{Notice, RetryReason};
 use super::record::{ForcedReason, Record, TurnOutcome};
 use super::report::SyntheticReason;
@@ -15,6 +17,7 @@ impl Session {
         self.state.turn += 1;
         self.state.turn_began_ms = self.state.now_ms;
         self.state.asked = 0;
+        self.state.counted = 0;
         self.state.rotation.restart();
         if self.state.turn >= self.state.max_turns && self.state.forced.is_none() {
             self.state.forced = Some(ForcedReason::MaxTurns);
@@ -25,10 +28,16 @@ impl Session {
         self.begin_attempt();
     }
 
-    /// Asks whoever is due, if that can be paid for.
+    /// Asks whoever is due, if that can be paid for and the question goes into the window.
     pub(super) fn begin_attempt(&mut self) {
-        if self.state.rotation.target().is_none() {
+        let Some(target) = self.state.rotation.target().cloned() else {
             return self.end_with(SyntheticReason::NoProviders);
+        };
+        self.force_if_little_is_left();
+        match self.room(&target) {
+            Room::Enough => {}
+            Room::Unsure => return self.begin_counting(),
+            Room::TooLittle => return self.on_too_long(&target),
         }
         if !self.pay_for_attempt() {
             return;
@@ -41,11 +50,8 @@ impl Session {
     /// Pays for a question, and keeps one for the report; says whether there was enough. With the last one the turn becomes
     /// the last turn.
     pub(super) fn pay_for_attempt(&mut self) -> bool {
-        let limit = self.started.policy.limits.model_calls;
-        if self.state.spent.model_calls.saturating_add(1) >= limit && self.state.forced.is_none() {
-            self.force(ForcedReason::Budget);
-        }
-        if self.state.spent.model_calls >= limit {
+        self.force_if_little_is_left();
+        if self.state.spent.model_calls >= self.started.policy.limits.model_calls {
             self.end_without_report();
             return false;
         }
@@ -53,8 +59,15 @@ impl Session {
         true
     }
 
+    fn force_if_little_is_left(&mut self) {
+        let limit = self.started.policy.limits.model_calls;
+        if self.state.spent.model_calls.saturating_add(1) >= limit && self.state.forced.is_none() {
+            self.force(ForcedReason::Budget);
+        }
+    }
+
     /// Makes this turn the last one.
-    fn force(&mut self, reason: ForcedReason) {
+    pub(super) fn force(&mut self, reason: ForcedReason) {
         self.state.forced = Some(reason);
         self.state.records.push(Record::FinalTurn { turn: self.state.turn, reason });
     }
@@ -75,12 +88,10 @@ impl Session {
 
     /// The question of an attempt.
     pub(super) fn ask(&self) -> Option<Effect> {
-        Some(Effect::AskModel(AskModel {
-            id: self.ask_id(),
-            target: self.state.rotation.target()?.clone(),
-            purpose: Purpose::AgentTurn,
-            request: self.request(),
-        }))
+        let target = self.state.rotation.target()?.clone();
+        let mut request = self.question();
+        request.max_tokens = self.output_tokens(&target, size(&request));
+        Some(Effect::AskModel(AskModel { id: self.ask_id(), target, purpose: Purpose::AgentTurn, request }))
     }
 
     pub(super) fn ask_id(&self) -> EffectId {
@@ -91,10 +102,11 @@ impl Session {
         EffectId::new(&self.turn_name(), "wait", self.state.asked)
     }
 
-    fn request(&self) -> Request {
+    /// What is asked, whoever is asked.
+    pub(super) fn question(&self) -> Request {
         let rules = &self.started.rules;
         let messages = self.state.history.iter().cloned().chain(self.notices().iter().map(Notice::message)).collect();
-        let tools = self.known.toolbox.shown(self.is_last_turn());
+        let tools = self.known.toolbox.shown(self.is_last_turn(), !self.state.stored.is_empty());
         Request {
             temperature: rules.temperature,
             effort: rules.effort,

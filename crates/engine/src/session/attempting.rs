@@ -1,6 +1,6 @@
 //! What follows on an answer, a failure, or the end of a wait.
 
-use reknit_dialogue::{Answer, ErrorClass, Failure, GiveUp, Next, TargetName, Usage};
+use reknit_dialogue::{Answer, ErrorClass, Failure, GiveUp, Next, TargetName, Usage, UsageSource};
 
 use super::Session;
 use super::directive::Directive;
@@ -33,6 +33,9 @@ impl Session {
             (Phase::Asking { .. }, What::GateClosed { effect, until_ms }) if self.ask_id() == *effect => {
                 self.on_closed(*until_ms);
             }
+            (Phase::Counting { .. }, What::TokensCounted { effect, tokens }) if self.count_id() == *effect => {
+                self.on_counted(*tokens);
+            }
             (Phase::Waiting { .. }, What::Woke { effect }) if self.wait_id() == *effect => {
                 self.end_wait(WaitEnd::Completed);
                 self.begin_attempt();
@@ -58,6 +61,9 @@ impl Session {
     fn on_failure(&mut self, failure: &Failure) {
         let Some(tried) = self.tried() else { return };
         self.count(failure.usage);
+        if failure.class == ErrorClass::ContextLength {
+            self.learn_window(&tried.target);
+        }
         let record = Attempt { usage: failure.usage, ..self.attempt(tried, AttemptStatus::Failed(failure.class)) };
         self.fail(record, failure, None);
     }
@@ -76,6 +82,9 @@ impl Session {
     fn on_answer(&mut self, answer: &Answer) {
         let Some(tried) = self.tried() else { return };
         self.count(Some(answer.usage));
+        if answer.usage.source == UsageSource::Reported {
+            self.note_tokens(&tried.target, answer.usage.input_tokens);
+        }
         self.state.last_stop_reason = Some(answer.finish.as_str().to_owned());
         let (kind, mut sorted) = self.sort(answer);
         let record = Attempt {
@@ -164,7 +173,7 @@ impl Session {
     }
 
     /// Does what the rotation says.
-    fn go_on(&mut self, attempt: u32, next: Next) {
+    pub(super) fn go_on(&mut self, attempt: u32, next: Next) {
         let now_ms = self.state.now_ms;
         match next {
             Next::Ask => self.begin_attempt(),

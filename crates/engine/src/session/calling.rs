@@ -1,4 +1,4 @@
-//! The calls of a turn: a run inside the session, whose steps are the calls.
+//! The calls of a turn: a run inside the session, whose steps are the calls, and beside it whatever else was called.
 
 use std::sync::Arc;
 
@@ -7,9 +7,10 @@ use reknit_dialogue::{Answer, Message, ToolCall};
 use reknit_protocol::{RunId, StepId, Value};
 
 use super::Session;
-use super::record::{CollapseReason, TurnOutcome};
+use super::children::Made;
+use super::record::{CollapseReason, Record, TurnOutcome};
 use super::report::ReportSource;
-use super::sorting::{Call, Sorted};
+use super::sorting::{Call, Callee, Sorted};
 use super::state::{Calling, Pending, Phase};
 use crate::answer::Outcome;
 use crate::effect::Effect;
@@ -19,6 +20,9 @@ use crate::plan::{Checked, Planned};
 use crate::run::Run;
 use crate::run::state::State as RunState;
 use crate::synthesis::data;
+
+/// How much is said of a result that does not fit, in bytes.
+const OUTLINE: usize = 2_000;
 
 impl Session {
     /// Does what an answer wants: makes its calls, or takes its report. A report that comes with calls was written before
@@ -37,39 +41,41 @@ impl Session {
             return;
         }
         let (started, plan) = self.calls_of(&sorted.calls);
-        let refused: Vec<Option<String>> = sorted.calls.iter().map(|call| self.why_not(call)).collect();
+        let refused: Vec<Option<String>> =
+            sorted.calls.iter().filter(|call| call.identity().is_some()).map(|call| self.why_not(call)).collect();
         let run = Run::within(started, plan, self.state.now_ms, self.state.spent.clone(), &refused);
-        self.state.phase =
-            Phase::Calling(Box::new(Calling { answer: message, calls: sorted.calls, report: sorted.report, attempts }));
+        self.state.spent = run.raw_spent().clone();
+        let made = sorted.calls.iter().map(|_| Made::Waiting).collect();
+        let calling = Calling { answer: message, calls: sorted.calls, made, report: sorted.report, attempts };
+        self.state.phase = Phase::Calling(Box::new(calling));
         self.calls = Some(Box::new(run));
         self.take_calls();
     }
 
     /// Why a call is not made: the same one may have happened in an earlier turn, and would be made under another key.
     fn why_not(&self, call: &Call) -> Option<String> {
-        let is_same = |other: &Call| {
-            (&other.agent, &other.capability, &other.parameters) == (&call.agent, &call.capability, &call.parameters)
-        };
-        self.state.doubtful.iter().any(is_same).then(|| {
+        let deed = call.identity()?;
+        self.state.doubtful.contains(&deed).then(|| {
             "not made: an earlier call with the same arguments may have happened; find out what became of it, or report it"
                 .to_owned()
         })
     }
 
-    /// The beginning and the steps of the run that makes the calls.
+    /// The beginning and the steps of the run that makes the calls of tools.
     fn calls_of(&self, calls: &[Call]) -> (Arc<Started>, Arc<Checked>) {
         let run = RunId::new(format!("{}/{}", self.started.run, self.turn_name()));
         let started = Started { run, ..self.known.calls.clone() };
-        let steps = calls.iter().enumerate().map(|(index, call)| self.step(index, call)).collect();
+        let steps = calls.iter().enumerate().filter_map(|(index, call)| self.step(index, call)).collect();
         (Arc::new(started), Arc::new(Checked::new(steps, Vec::new())))
     }
 
-    fn step(&self, index: usize, call: &Call) -> Planned {
-        let entry = self.started.catalogue.entry(call.agent.as_str(), call.capability.as_str());
-        Planned {
-            id: StepId::new(format!("call-{}", index + 1)),
-            agent: call.agent.clone(),
-            capability: call.capability.clone(),
+    fn step(&self, index: usize, call: &Call) -> Option<Planned> {
+        let Callee::Capability { agent, capability } = &call.callee else { return None };
+        let entry = self.started.catalogue.entry(agent.as_str(), capability.as_str());
+        Some(Planned {
+            id: StepId::new(call_name(index)),
+            agent: agent.clone(),
+            capability: capability.clone(),
             description: entry.map(|entry| entry.capability.description.clone()).unwrap_or_default(),
             instruction: format!("a call that a model made while it worked on: {}", self.started.input),
             declared: entry.map(|entry| entry.capability.effect).unwrap_or_default(),
@@ -77,7 +83,7 @@ impl Session {
             schema: entry.and_then(crate::catalogue::Entry::compiled),
             needs: Vec::new(),
             needs_at: Vec::new(),
-        }
+        })
     }
 
     /// Makes the run of the calls again from the session's state.
@@ -90,22 +96,34 @@ impl Session {
 
     pub(super) fn call_effects(&self) -> Vec<Effect> {
         let name = self.turn_name();
-        let effects = self.calls.iter().flat_map(|run| run.pending_within());
-        effects.map(|effect| Prefix(&name).outer(effect)).collect()
+        let run = self.calls.iter().filter(|run| run.answer().is_none());
+        let effects = run.flat_map(|run| run.pending_within()).map(|effect| Prefix(&name).outer(effect));
+        effects.chain(self.child_effects()).collect()
     }
 
     /// Takes in what concerns a call; says whether it did.
     pub(super) fn on_calls(&mut self, at_ms: i64, what: &What) -> bool {
+        if self.on_child(at_ms, what) {
+            return true;
+        }
         let Some(what) = Prefix(&self.turn_name()).inner(what) else { return false };
         if self.calls.is_none() {
             return false;
         }
         self.tell_calls(at_ms, what);
+        self.take_calls();
         true
     }
 
+    /// Tells everything that was called what happened to all of it.
+    pub(super) fn tell_all(&mut self, at_ms: i64, what: &What) {
+        self.tell_calls(at_ms, what.clone());
+        self.tell_children(at_ms, what);
+        self.take_calls();
+    }
+
     /// Tells the run of the calls what happened. What it spends is the session's.
-    pub(super) fn tell_calls(&mut self, at_ms: i64, what: What) {
+    fn tell_calls(&mut self, at_ms: i64, what: What) {
         let Some(run) = &mut self.calls else { return };
         let late = run.late();
         run.set_spent(self.state.spent.clone());
@@ -114,14 +132,14 @@ impl Session {
             return;
         }
         self.state.late += run.late() - late;
-        self.take_calls();
+        self.state.spent = run.raw_spent().clone();
     }
 
-    /// Takes over what the run of the calls has become, and goes on when it is over.
-    fn take_calls(&mut self) {
-        let Some(run) = &self.calls else { return };
-        self.state.spent = run.raw_spent().clone();
-        if run.answer().is_some() {
+    /// Goes on with what was called, and with the session when all of it is over.
+    pub(super) fn take_calls(&mut self) {
+        self.move_children();
+        let over = self.calls.as_ref().is_none_or(|run| run.answer().is_some());
+        if over && self.children.is_empty() && matches!(self.state.phase, Phase::Calling(_)) {
             self.end_calls();
         }
     }
@@ -131,16 +149,20 @@ impl Session {
         let Some(run) = self.calls.take() else { return };
         let placeholder = Phase::Asking { attempt: 0, since_ms: self.state.now_ms };
         let Phase::Calling(calling) = std::mem::replace(&mut self.state.phase, placeholder) else { return };
-        let Calling { answer, calls, report, attempts, .. } = *calling;
-        let outcomes: Vec<Outcome> = run.reports().into_iter().map(|report| report.outcome).collect();
-        let doubtful = calls.iter().zip(run.doubtful()).filter(|(_, doubtful)| *doubtful).map(|(call, _)| call.clone());
-        self.state.doubtful.extend(doubtful);
+        let Calling { answer, calls, made, report, attempts } = *calling;
+        // As the model wrote them and as they were sent: it may write either again.
+        let written = calls.iter().filter_map(Call::identity).zip(run.is_doubtful());
+        self.state.doubtful.extend(written.filter_map(|(deed, doubtful)| doubtful.then_some(deed)));
+        self.state.doubtful.extend(run.doubtful());
+        self.state.history.push(answer);
+        let results = results(&calls, made, &run);
         let ran_out = run.ran_out();
         self.ended_calls = Some(run);
-        let all_done = outcomes.iter().all(|outcome| matches!(outcome, Outcome::Done(_)));
-        self.state.history.push(answer);
-        for (call, outcome) in calls.iter().zip(&outcomes) {
-            self.state.history.push(self.result(&call.asked, outcome));
+        let all_done = results.iter().all(|result| !result.is_error);
+        let limit = self.room_for_results(results.len());
+        for (call, result) in calls.iter().zip(results) {
+            let message = self.told(&call.asked, result, limit);
+            self.state.history.push(message);
         }
         if self.state.halt.is_some() {
             self.end_turn(TurnOutcome::Stopped, attempts);
@@ -166,22 +188,60 @@ impl Session {
         self.begin_turn();
     }
 
-    /// What a model sees of a call.
-    fn result(&self, call: &ToolCall, outcome: &Outcome) -> Message {
-        let limit = self.started.rules.result_bytes;
-        match outcome {
-            Outcome::Done(value) => {
-                let text = match data(value) {
-                    Value::String(text) => text,
-                    other => other.to_string(),
-                };
-                Message::result(call, shortened(text, limit))
-            }
-            Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => {
-                Message::error(call, shortened(format!("(tool failed: {reason})"), limit))
-            }
+    /// What a model sees of a call. What does not fit is stored, and can be read and searched under its name.
+    fn told(&mut self, call: &ToolCall, result: Brought, limit: usize) -> Message {
+        if result.is_error {
+            return Message::error(call, shortened(result.text, limit));
+        }
+        if result.text.len() <= limit {
+            return Message::result(call, result.text);
+        }
+        let bytes = u64::try_from(result.text.len()).unwrap_or(u64::MAX);
+        self.state.records.push(Record::ResultStored { turn: self.state.turn, tool: call.name.clone(), bytes });
+        Message::result(call, self.state.stored.keep(result.text, limit.min(OUTLINE)))
+    }
+}
+
+/// What a call has brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Brought {
+    pub(super) text: String,
+    pub(super) is_error: bool,
+}
+
+/// What each call has brought, in their order.
+fn results(calls: &[Call], made: Vec<Made>, run: &Run) -> Vec<Brought> {
+    let mut outcomes = run.reports().into_iter().map(|report| report.outcome);
+    let result = |(call, made): (&Call, Made)| match (&call.callee, made) {
+        (Callee::Capability { .. }, _) => outcomes.next().map_or_else(not_made, brought),
+        (_, Made::Over { text, is_error }) => Brought { text, is_error },
+        (_, Made::Waiting | Made::UnderWay(_)) => not_made(),
+    };
+    calls.iter().zip(made).map(result).collect()
+}
+
+fn not_made() -> Brought {
+    Brought { text: "(tool failed: it was not called)".to_owned(), is_error: true }
+}
+
+fn brought(outcome: Outcome) -> Brought {
+    match outcome {
+        Outcome::Done(value) => {
+            let text = match data(&value) {
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            Brought { text, is_error: false }
+        }
+        Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => {
+            Brought { text: format!("(tool failed: {reason})"), is_error: true }
         }
     }
+}
+
+/// What a call of a turn is called in names of effects and runs.
+pub(super) fn call_name(index: usize) -> String {
+    format!("call-{}", index + 1)
 }
 
 /// The text, or as much of it as fits, which then says how much there was.

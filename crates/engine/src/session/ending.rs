@@ -75,6 +75,7 @@ impl Session {
             final_report_attempts: self.state.final_report_attempts,
             spent: self.spent(),
             totals: self.state.totals.clone(),
+            children: self.state.children.clone(),
         };
         self.state.records.push(Record::Reported {
             turn: report.turn,
@@ -85,6 +86,7 @@ impl Session {
             final_report_attempts: report.final_report_attempts,
         });
         self.calls = None;
+        self.children.clear();
         self.state.notices.clear();
         self.state.phase = Phase::Ended(Box::new(report));
     }

@@ -3,6 +3,7 @@
 use reknit_dialogue::{ErrorClass, Money, TargetName, Usage};
 use serde::{Deserialize, Serialize};
 
+use super::children::ChildReport;
 use super::directive::Directive;
 use super::report::{ReportSource, ReportStatus, SyntheticReason};
 
@@ -64,6 +65,24 @@ pub enum Record {
         /// How many there are.
         new_max_turns: u32,
     },
+    /// A question was too long.
+    ContextGuard {
+        /// The turn.
+        turn: u32,
+        /// What was done about it.
+        action: ContextAction,
+    },
+    /// A result was too long for the conversation, and is kept beside it.
+    ResultStored {
+        /// The turn.
+        turn: u32,
+        /// The tool.
+        tool: String,
+        /// How long it is.
+        bytes: u64,
+    },
+    /// A plan or an agent that was called is over.
+    Child(Box<ChildReport>),
     /// A turn is over.
     TurnEnded {
         /// The turn.
@@ -180,6 +199,35 @@ impl AnswerKind {
             Self::UnknownTool => "unknown_tool",
             Self::ReportRejected => "final_report_rejected",
             Self::Refused => "refused",
+        }
+    }
+}
+
+/// What is done about a question that is too long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextAction {
+    /// This target is not asked: another can read more.
+    Skipped(TargetName),
+    /// Older results were replaced by their names.
+    Compacted {
+        /// How many.
+        results: u32,
+    },
+    /// The oldest turns were left out of the last one.
+    Trimmed {
+        /// How many.
+        turns: u32,
+    },
+}
+
+impl ContextAction {
+    /// The word for it: a closed set, for labels.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Skipped(_) => "skipped",
+            Self::Compacted { .. } => "compacted",
+            Self::Trimmed { .. } => "trimmed",
         }
     }
 }

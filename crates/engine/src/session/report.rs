@@ -3,6 +3,7 @@
 use reknit_protocol::{Object, Value, exact};
 use serde::{Deserialize, Serialize};
 
+use super::children::ChildReport;
 use super::exit::Exit;
 use super::record::{ForcedReason, Totals};
 use super::started::ReportFormat;
@@ -45,6 +46,9 @@ pub struct Report {
     pub spent: Spent,
     /// What its attempts came to.
     pub totals: Totals,
+    /// What became of the plans and agents that it called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ChildReport>,
 }
 
 impl Report {

@@ -40,10 +40,41 @@ pub(super) struct Sorted {
 pub(super) struct Call {
     /// As the model made it, for the history.
     pub(super) asked: ToolCall,
-    pub(super) agent: AgentName,
-    pub(super) capability: CapabilityName,
+    pub(super) callee: Callee,
     #[serde(with = "exact")]
     pub(super) parameters: Object,
+}
+
+/// What is called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Callee {
+    /// A tool.
+    Capability { agent: AgentName, capability: CapabilityName },
+    /// A result that is stored.
+    Stored,
+    /// The engine, with a whole plan.
+    Plan,
+    /// Another agent, by its number.
+    Agent(usize),
+}
+
+/// A call of a tool, as far as it matters whether it is the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Doubtful {
+    pub(crate) agent: AgentName,
+    pub(crate) capability: CapabilityName,
+    #[serde(with = "exact")]
+    pub(crate) parameters: Object,
+}
+
+impl Call {
+    /// The call of a tool that this is, if it is one.
+    pub(super) fn identity(&self) -> Option<Doubtful> {
+        let Callee::Capability { agent, capability } = &self.callee else { return None };
+        let (agent, capability) = (agent.clone(), capability.clone());
+        Some(Doubtful { agent, capability, parameters: self.parameters.clone() })
+    }
 }
 
 impl Sorter<'_> {
@@ -95,15 +126,14 @@ impl Sorter<'_> {
     fn sort_call(self, call: &ToolCall, sorted: &mut Sorted) {
         match self.toolbox.find(&call.name) {
             Meaning::Report => self.sort_report(call, sorted),
-            Meaning::Capability(_) if self.last_turn => {
+            Meaning::Known(_) if self.last_turn => {
                 // The instruction of the last turn says all that there is to say.
                 sorted.dropped.push((call.name.clone(), Dropped::NotPermitted));
             }
-            Meaning::Capability(named) => match parameters(&call.arguments) {
+            Meaning::Known(named) => match parameters(&call.arguments) {
                 Ok(parameters) => sorted.calls.push(Call {
                     asked: ToolCall { name: named.name.clone(), ..readable(call, &parameters) },
-                    agent: named.agent.clone(),
-                    capability: named.capability.clone(),
+                    callee: named.callee.clone(),
                     parameters,
                 }),
                 Err(why) => self.drop_malformed(call, &why, sorted),

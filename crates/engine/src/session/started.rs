@@ -20,6 +20,9 @@ pub struct SessionStarted {
     pub prompt: String,
     /// What it is asked.
     pub input: String,
+    /// The agents that it may call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<SubAgent>,
     /// The tools it may call.
     pub catalogue: Arc<Catalogue>,
     /// The models that may be asked, the preferred one first.
@@ -36,6 +39,28 @@ pub struct SessionStarted {
     pub seed: u64,
     /// The version of the machine that began it.
     pub machine_version: u32,
+}
+
+/// An agent that another may call as if it were a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SubAgent {
+    /// What it is called.
+    pub name: String,
+    /// What it is for; empty if it does not say.
+    pub description: String,
+    /// How it begins, but for its name as a run and for what it is asked. It may spend no more than who calls it.
+    pub session: SessionStarted,
+}
+
+/// Whether an agent may hand over a whole plan at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Plans {
+    /// It calls tools one by one.
+    #[default]
+    Off,
+    /// It may do both.
+    Allowed,
 }
 
 /// How a session turns and ends.
@@ -55,6 +80,9 @@ pub struct SessionRules {
     pub effort: Option<Effort>,
     /// The most of one result that goes into the conversation, in bytes.
     pub result_bytes: usize,
+    /// Whether it may hand over a whole plan at once.
+    #[serde(default)]
+    pub plans: Plans,
     /// What the report looks like.
     pub report: ReportRules,
 }
@@ -69,6 +97,7 @@ impl Default for SessionRules {
             temperature: Some(Temperature::ZERO),
             effort: None,
             result_bytes: 12_288,
+            plans: Plans::Off,
             report: ReportRules { format: ReportFormat::Markdown, schema: None },
         }
     }

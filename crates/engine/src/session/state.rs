@@ -1,13 +1,18 @@
 //! What a session is, between two events. All of it can be written down and read back.
 
-use reknit_dialogue::{Message, Rotation, ToolCall};
+use std::collections::{BTreeMap, BTreeSet};
+
+use reknit_dialogue::{Message, Rotation, TargetName, ToolCall};
 use serde::{Deserialize, Serialize};
 
+use super::children::{ChildReport, Made};
 use super::draft::Draft;
+use super::estimate::Meters;
 use super::notice::Notices;
 use super::record::{ForcedReason, Record, Totals};
 use super::report::{Report, ReportSource};
-use super::sorting::Call;
+use super::sorting::{Call, Doubtful};
+use super::stored::Stored;
 use crate::budget::Spent;
 use crate::run::state::ActiveClock;
 
@@ -23,8 +28,9 @@ pub(super) struct State {
     /// The turn, from 1.
     pub(super) turn: u32,
     pub(super) turn_began_ms: i64,
-    /// How often anybody was to be asked in it: the numbers of its effects.
+    /// How often anybody was to be asked in it, and anything to be counted: the numbers of its effects.
     pub(super) asked: u32,
+    pub(super) counted: u32,
     pub(super) max_turns: u32,
     pub(super) rotation: Rotation,
     pub(super) phase: Phase,
@@ -44,7 +50,17 @@ pub(super) struct State {
     pub(super) records: Vec<Record>,
     pub(super) totals: Totals,
     /// Calls that failed and may have happened all the same.
-    pub(super) doubtful: Vec<Call>,
+    pub(super) doubtful: Vec<Doubtful>,
+    /// Results that did not fit into the conversation.
+    pub(super) stored: Stored,
+    /// How targets count, for those that have counted.
+    pub(super) meters: Meters,
+    /// The targets for which nobody can count.
+    pub(super) uncountable: BTreeSet<TargetName>,
+    /// How much targets can read that have refused more.
+    pub(super) learned_windows: BTreeMap<TargetName, u64>,
+    /// What became of plans and agents that were called.
+    pub(super) children: Vec<ChildReport>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +70,10 @@ pub(super) enum Phase {
     Asking {
         attempt: u32,
         since_ms: i64,
+    },
+    /// Somebody counts how long the question is.
+    Counting {
+        attempt: u32,
     },
     /// Everybody is at a limit.
     Waiting {
@@ -71,6 +91,8 @@ pub(super) enum Phase {
 pub(super) struct Calling {
     pub(super) answer: Message,
     pub(super) calls: Vec<Call>,
+    /// What became of each, where the run of the calls does not make it.
+    pub(super) made: Vec<Made>,
     /// A report that came with them: it counts if they all succeed.
     pub(super) report: Option<(ToolCall, Draft)>,
     /// How many attempts the turn took.

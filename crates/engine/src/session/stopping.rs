@@ -24,14 +24,19 @@ impl Session {
                 self.abandon();
                 self.begin_turn();
             }
+            Phase::Counting { attempt } => {
+                let attempts = *attempt - 1;
+                self.end_turn(TurnOutcome::Stopped, attempts);
+                self.begin_turn();
+            }
             Phase::Waiting { attempt, .. } => {
                 let attempts = *attempt;
                 self.end_wait(WaitEnd::AbortedStop);
                 self.end_turn(TurnOutcome::Stopped, attempts);
                 self.begin_turn();
             }
-            // What is under way may come to its end for a moment; nothing else begins.
-            Phase::Calling(_) => self.tell_calls(self.state.now_ms, What::Cancelled),
+            // What is under way may come to its end for a moment, an agent to its report; nothing else begins.
+            Phase::Calling(_) => self.tell_all(self.state.now_ms, &What::Stopped),
             Phase::Ended(_) => {}
         }
     }
@@ -44,13 +49,18 @@ impl Session {
                 self.abandon();
                 self.end_without_report();
             }
+            Phase::Counting { attempt } => {
+                let attempts = *attempt - 1;
+                self.end_turn(TurnOutcome::Stopped, attempts);
+                self.end_without_report();
+            }
             Phase::Waiting { attempt, .. } => {
                 let attempts = *attempt;
                 self.end_wait(WaitEnd::AbortedCancel);
                 self.end_turn(TurnOutcome::Stopped, attempts);
                 self.end_without_report();
             }
-            Phase::Calling(_) => self.tell_calls(self.state.now_ms, What::Cancelled),
+            Phase::Calling(_) => self.tell_all(self.state.now_ms, &What::Cancelled),
             Phase::Ended(_) => {}
         }
     }
@@ -66,8 +76,8 @@ impl Session {
                 // With the last call that is left it becomes another question, so it has another name.
                 self.state.asked += u32::from(self.state.forced != forced);
             }
-            Phase::Calling(_) => self.tell_calls(at_ms, What::Resumed),
-            Phase::Waiting { .. } | Phase::Ended(_) => {}
+            Phase::Calling(_) => self.tell_all(at_ms, &What::Resumed),
+            Phase::Counting { .. } | Phase::Waiting { .. } | Phase::Ended(_) => {}
         }
     }
 }

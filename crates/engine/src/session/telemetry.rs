@@ -2,7 +2,7 @@
 //!
 //! What a provider or a tool said in its own words goes into logs alone.
 
-use super::record::{AnswerKind, Attempt, AttemptStatus, Dropped, ForcedReason, Record, WaitEnd};
+use super::record::{AnswerKind, Attempt, AttemptStatus, ContextAction, Dropped, ForcedReason, Record, WaitEnd};
 use super::report::{ReportSource, SyntheticReason};
 use crate::telemetry::table::session as table;
 use crate::telemetry::{LogLine, Metric};
@@ -44,6 +44,21 @@ impl Record {
                 let rest = format!("{previous_max_turns} -> {new_max_turns} in turn {turn} (reason={reason})");
                 vec![table::COLLAPSED.line(&rest, [])]
             }
+            Self::ContextGuard { turn, action } => {
+                let words = match action {
+                    ContextAction::Skipped(target) => format!("too long for {target}; another is asked"),
+                    ContextAction::Compacted { results } => format!("older results are stored ({results})"),
+                    ContextAction::Trimmed { turns } => format!("the oldest turns are left out ({turns})"),
+                };
+                vec![table::CONTEXT_ROOM.line(&format!("{words} in turn {turn}"), [])]
+            }
+            Self::ResultStored { turn, tool, bytes } => {
+                vec![table::RESULT_STORED.line(&format!("{tool} in turn {turn}, {bytes} bytes"), [])]
+            }
+            Self::Child(child) => {
+                let rest = format!("{} of turn {}: {} ended: {}", child.call, child.turn, child.name, child.status);
+                vec![table::CHILD_ENDED.line(&rest, [])]
+            }
             Self::TurnEnded { turn, attempts, outcome, ms } => {
                 let rest = format!("{turn} ended: {}, {attempts} attempts, {ms} ms", outcome.as_str());
                 vec![table::TURN_ENDED.line(&rest, [])]
@@ -77,6 +92,12 @@ impl Record {
                 vec![table::CALLS_DROPPED.amount(1, [reason.into()])]
             }
             Self::Collapsed { reason, .. } => vec![table::COLLAPSES.amount(1, [reason.as_str().into()])],
+            Self::ContextGuard { action, .. } => vec![table::CONTEXT_EVENTS.amount(1, [action.as_str().into()])],
+            Self::ResultStored { .. } => vec![table::CONTEXT_EVENTS.amount(1, ["stored".into()])],
+            Self::Child(child) => {
+                let status = if child.done { "success" } else { "failure" };
+                vec![table::CHILDREN.amount(1, [status.into()])]
+            }
             Self::TurnEnded { attempts, outcome, ms, .. } => vec![
                 table::TURN_ATTEMPTS.amount(u64::from(*attempts), [outcome.as_str().into()]),
                 table::TURN_MS.amount(*ms, [outcome.as_str().into()]),

@@ -1,14 +1,20 @@
-//! What a model may call in a session: the capabilities of the catalogue, and the report.
+//! What a model may call in a session: the capabilities of the catalogue, other agents, a plan, and the report.
 
 use std::sync::Arc;
 
 use reknit_dialogue::Tool;
 use reknit_protocol::spelling::{are_alike, nearest};
-use reknit_protocol::{AgentName, CapabilityName, Object, Value};
+use reknit_protocol::{Object, Value};
 
+use super::handing::plan_tool;
 use super::report::{REPORT_ALIAS, REPORT_TOOL};
-use super::started::{ReportFormat, ReportRules};
+use super::sorting::Callee;
+use super::started::{Plans, ReportFormat, ReportRules, SubAgent};
+use super::stored::{READ_TOOL, read_tool};
 use crate::catalogue::Catalogue;
+
+/// The tool with which a model hands over a whole plan.
+pub const PLAN_TOOL: &str = "agent__run_plan";
 
 /// The longest name that every provider takes.
 const LONGEST_NAME: usize = 64;
@@ -18,27 +24,28 @@ const LONGEST_NAME: usize = 64;
 pub(super) struct Toolbox {
     entries: Vec<Named>,
     shown: Vec<Tool>,
+    /// Shown as soon as there is something to read.
+    read: Tool,
     report: Tool,
 }
 
-/// A capability under the name that models see.
+/// What may be called, under the name that models see.
 #[derive(Debug, Clone)]
 pub(super) struct Named {
     pub(super) name: String,
-    pub(super) agent: AgentName,
-    pub(super) capability: CapabilityName,
+    pub(super) callee: Callee,
 }
 
 /// What a name in a model's call means.
 #[derive(Debug)]
 pub(super) enum Meaning<'a> {
     Report,
-    Capability(&'a Named),
+    Known(&'a Named),
     Unknown { nearest: Option<&'a str> },
 }
 
 impl Toolbox {
-    pub(super) fn new(catalogue: &Arc<Catalogue>, report: &ReportRules) -> Self {
+    pub(super) fn new(catalogue: &Arc<Catalogue>, agents: &[SubAgent], plans: Plans, report: &ReportRules) -> Self {
         let mut entries: Vec<Named> = Vec::new();
         let mut shown = Vec::new();
         for tool in &catalogue.tools {
@@ -49,21 +56,36 @@ impl Toolbox {
                     description: description(&tool.description, &entry.capability.description),
                     schema: entry.source().unwrap_or_else(|| typed("object")),
                 });
-                entries.push(Named { name, agent: tool.name.clone(), capability: entry.capability.name.clone() });
+                let (agent, capability) = (tool.name.clone(), entry.capability.name.clone());
+                entries.push(Named { name, callee: Callee::Capability { agent, capability } });
             }
         }
-        Self { entries, shown, report: report_tool(report) }
+        for (index, agent) in agents.iter().enumerate() {
+            let name = free_name("agent", &agent.name, &entries);
+            shown.push(agent_tool(&name, &agent.description));
+            entries.push(Named { name, callee: Callee::Agent(index) });
+        }
+        if plans == Plans::Allowed {
+            let tools = entries.iter().filter(|entry| matches!(entry.callee, Callee::Capability { .. }));
+            let names: Vec<&str> = tools.map(|entry| entry.name.as_str()).collect();
+            shown.push(plan_tool(&names));
+            entries.push(Named { name: PLAN_TOOL.to_owned(), callee: Callee::Plan });
+        }
+        entries.push(Named { name: READ_TOOL.to_owned(), callee: Callee::Stored });
+        Self { entries, shown, read: read_tool(), report: report_tool(report) }
     }
 
     /// What is shown to a model. In the last turn it is the report and nothing else.
-    pub(super) fn shown(&self, last_turn: bool) -> Vec<Tool> {
+    pub(super) fn shown(&self, last_turn: bool, something_stored: bool) -> Vec<Tool> {
         let others = if last_turn { &[][..] } else { &self.shown[..] };
-        others.iter().cloned().chain([self.report.clone()]).collect()
+        let read = (something_stored && !last_turn).then_some(&self.read);
+        others.iter().chain(read).chain([&self.report]).cloned().collect()
     }
 
     /// The names, for a model that has missed them.
     pub(super) fn names(&self) -> String {
-        let names = self.entries.iter().map(|entry| entry.name.as_str());
+        let shown = self.entries.iter().filter(|entry| entry.callee != Callee::Stored);
+        let names = shown.map(|entry| entry.name.as_str());
         names.chain([REPORT_TOOL]).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     }
 
@@ -72,16 +94,21 @@ impl Toolbox {
     pub(super) fn find(&self, name: &str) -> Meaning<'_> {
         let name: &str = &name.trim().chars().map(letter).collect::<String>();
         if let Some(entry) = self.entries.iter().find(|entry| entry.name == name) {
-            return Meaning::Capability(entry);
+            return Meaning::Known(entry);
         }
         if are_alike(name, REPORT_TOOL) || are_alike(name, REPORT_ALIAS) {
             return Meaning::Report;
         }
         let spelt = |entry: &&Named| are_alike(&entry.name, name);
-        let bare = |entry: &&Named| are_alike(entry.capability.as_str(), name);
+        let bare = |entry: &&Named| match &entry.callee {
+            Callee::Capability { capability, .. } => are_alike(capability.as_str(), name),
+            Callee::Agent(_) | Callee::Plan | Callee::Stored => {
+                entry.name.strip_prefix("agent__").is_some_and(|bare| are_alike(bare, name))
+            }
+        };
         if let Some(entry) = only(self.entries.iter().filter(spelt)).or_else(|| only(self.entries.iter().filter(bare)))
         {
-            return Meaning::Capability(entry);
+            return Meaning::Known(entry);
         }
         let names = self.entries.iter().map(|entry| entry.name.as_str()).chain([REPORT_TOOL]);
         Meaning::Unknown { nearest: nearest(name, names) }
@@ -105,7 +132,9 @@ fn free_name(tool: &str, capability: &str, taken: &[Named]) -> String {
         let tail = if number == 1 { String::new() } else { format!("_{number}") };
         let room = LONGEST_NAME.saturating_sub(tail.len());
         let name: String = whole.chars().take(room).collect::<String>() + &tail;
-        if name != REPORT_TOOL && !taken.iter().any(|entry| entry.name == name) {
+        if ![REPORT_TOOL, READ_TOOL, PLAN_TOOL].contains(&name.as_str())
+            && !taken.iter().any(|entry| entry.name == name)
+        {
             return name;
         }
         number += 1;
@@ -118,6 +147,23 @@ fn description(tool: &str, capability: &str) -> String {
         ("", capability) => capability.to_owned(),
         (tool, capability) => format!("{capability} ({tool})"),
     }
+}
+
+fn agent_tool(name: &str, description: &str) -> Tool {
+    let mut input = typed("string");
+    if let Some(object) = input.as_object_mut() {
+        object.insert("description", "What the agent is asked: all that it must know, for it knows nothing else.");
+    }
+    let schema = Object::from([
+        ("type", "object".into()),
+        ("properties", Value::Object(Object::from([("input", input)]))),
+        ("required", Value::from_iter([Value::from("input")])),
+    ]);
+    let description = match description {
+        "" => "Asks another agent, which works on its own and answers with a report.".to_owned(),
+        words => format!("Asks another agent: {words}"),
+    };
+    Tool { name: name.to_owned(), description, schema: Value::Object(schema) }
 }
 
 fn report_tool(rules: &ReportRules) -> Tool {

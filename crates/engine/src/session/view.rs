@@ -33,15 +33,42 @@ pub enum Doing {
         /// Who is asked.
         target: Option<TargetName>,
     },
+    /// Somebody counts how long the question is.
+    Counting,
     /// Everybody is at a limit.
     Waiting {
         /// Milliseconds since 1970.
         until_ms: i64,
     },
     /// Tools are called.
-    Calling(Vec<StepView>),
+    Calling {
+        /// The calls of tools.
+        steps: Vec<StepView>,
+        /// The plans and agents that were called.
+        children: Vec<ChildView>,
+    },
     /// It is over.
     Ended,
+}
+
+/// A plan or an agent that was called, and how far it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChildView {
+    /// The call: `call-2`.
+    pub call: String,
+    /// What was called.
+    pub name: String,
+    /// How far it is.
+    pub doing: ChildDoing,
+}
+
+/// How far a plan or an agent is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChildDoing {
+    /// The steps of a plan.
+    Plan(Vec<StepView>),
+    /// The turns of an agent.
+    Agent(Box<SessionView>),
 }
 
 impl Session {
@@ -90,14 +117,16 @@ impl Session {
 
     /// What it has spent so far.
     pub fn spent(&self) -> Spent {
-        let mut spent = self.state.spent.clone();
+        let mut spent = self.without_shares();
         spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
         spent
     }
 
     /// Whether nothing but a person's decision can take it on.
     pub fn is_waiting_for_person(&self) -> bool {
-        self.calls.as_ref().is_some_and(|run| run.is_waiting_for_person())
+        let calls = self.calls.iter().filter(|run| run.answer().is_none()).map(|run| run.is_waiting_for_person());
+        let children = self.children.iter().map(|child| child.machine.is_waiting_for_person());
+        calls.chain(children).reduce(|one, other| one && other).unwrap_or(false)
     }
 
     /// The turns in which tools were called.
@@ -115,7 +144,11 @@ impl Session {
                 Doing::Asking { attempt: *attempt, target: self.state.rotation.target().cloned() }
             }
             Phase::Waiting { until_ms, .. } => Doing::Waiting { until_ms: *until_ms },
-            Phase::Calling(_) => Doing::Calling(self.calls.as_ref().map(|run| run.steps()).unwrap_or_default()),
+            Phase::Counting { .. } => Doing::Counting,
+            Phase::Calling(_) => Doing::Calling {
+                steps: self.calls.as_ref().map(|run| run.steps()).unwrap_or_default(),
+                children: self.children_view(),
+            },
             Phase::Ended(_) => Doing::Ended,
         };
         SessionView {

@@ -104,6 +104,7 @@ impl Drive {
             }
             Effect::Abort { effect, .. } if tape.one_in(2) => What::Interrupted { effect: effect.clone() },
             Effect::Abort { effect, .. } => tools::answered(effect.clone(), tape),
+            Effect::CountTokens(_) => panic!("only sessions want to know how long a question is"),
             Effect::Finish(_) | Effect::Report(_) => panic!("a run that goes on has not ended"),
         }
     }

@@ -127,12 +127,13 @@ fn a_claimed_call_that_was_interrupted_is_sent_again_under_its_key_and_an_unsafe
 }
 
 #[test]
-fn a_result_that_is_too_long_is_cut_and_says_so() {
+fn a_failure_that_is_too_long_is_cut_and_says_so() {
     let mut play = Play::begin(with_rules(|rules| rules.result_bytes = 100));
     play.answer(calling(&[("shop__look_up", "{}")]));
-    play.reply_all(&format!("\"{}\"", "x".repeat(5_000)));
+    let id = play.calls()[0].id.to_string();
+    play.reply(&id, 403, &format!(r#"{{"message": "{}"}}"#, "x".repeat(5_000)));
     let last = play.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default();
-    assert!(last.len() < 200 && last.contains("5000"), "{last}");
+    assert!(last.len() < 200 && last.contains("bytes in all)"), "{last}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use reknit_dialogue::{Answer, ErrorClass, Finish};
 use reknit_engine::{
-    Effect, Event, People, Record, Report, ReportSource, Sent, Session, SessionStarted, TransportFailure,
-    TransportKind, What,
+    Effect, Event, PLAN_TOOL, People, Plans, READ_TOOL, Record, Report, ReportSource, Sent, Session, SessionRules,
+    SessionStarted, SubAgent, TransportFailure, TransportKind, What,
 };
 use std::sync::Arc;
 
@@ -19,13 +19,16 @@ struct Chaos {
     targets: usize,
     model_calls: u32,
     json: bool,
+    /// What each target can read, where that is known.
+    windows: Vec<Option<u32>>,
 }
 
 fn chaos() -> impl Strategy<Value = Chaos> {
     let limits = (1u32..6, 1u32..5, 1usize..4, 1u32..40, any::<bool>());
-    (prop::collection::vec(any::<u8>(), 300), limits).prop_map(|(choices, limits)| {
+    let windows = prop::collection::vec(prop::option::of(200u32..6_000), 3);
+    (prop::collection::vec(any::<u8>(), 300), limits, windows).prop_map(|(choices, limits, windows)| {
         let (max_turns, max_retries, targets, model_calls, json) = limits;
-        Chaos { choices, max_turns, max_retries, targets, model_calls, json }
+        Chaos { choices, max_turns, max_retries, targets, model_calls, json, windows }
     })
 }
 
@@ -36,12 +39,18 @@ fn session_of(chaos: &Chaos) -> SessionStarted {
     started.targets = ["a", "b", "c"].into_iter().take(chaos.targets).map(Into::into).collect();
     let mut policy = started.policy.as_ref().clone();
     policy.limits.model_calls = chaos.model_calls;
+    let windows = started.targets.iter().cloned().zip(&chaos.windows);
+    policy.rotation.windows = windows.filter_map(|(target, window)| Some((target, (*window)?))).collect();
     policy.people = if chaos.json { People::Nobody } else { People::Ask };
-    SessionStarted { policy: Arc::new(policy), ..started }
+    let started = SessionStarted { policy: Arc::new(policy), ..started };
+    // It may call an agent like itself, and hand over plans.
+    let agent = SubAgent { name: "other".to_owned(), description: String::new(), session: started.clone() };
+    let rules = SessionRules { plans: Plans::Allowed, ..started.rules.clone() };
+    SessionStarted { agents: vec![agent], rules, ..started }
 }
 
 fn answer(choice: u8) -> Answer {
-    match choice % 16 {
+    match choice % 20 {
         0 => saying("words"),
         1 => saying(""),
         2 => thinking(),
@@ -56,6 +65,19 @@ fn answer(choice: u8) -> Answer {
         11 => calling(&[("shop__order", "{}"), ("agent__final_report", r#"{"report_content": "x"}"#)]),
         12 => calling(&[("shop__refund", "{}"), ("shop__convert", r#"{"amount": "much"}"#)]),
         13 => saying(r#"{"should_retry": true, "suggested_changes": {"amount": 2}}"#),
+        14 => calling(&[
+            ("agent__other", r#"{"input": "x"}"#),
+            ("agent__other", r#"{"input": "y"}"#),
+            ("shop__order", "{}"),
+        ]),
+        15 => calling(&[
+            (
+                PLAN_TOOL,
+                r#"{"steps": [{"id": "a", "tool": "look_up"}, {"id": "b", "tool": "order", "with": {"v": "{{a.v}}"}}]}"#,
+            ),
+            ("agent__other", r#"{"input": "z"}"#),
+        ]),
+        16 => calling(&[(READ_TOOL, r#"{"result": "result-1"}"#), ("shop__look_up", "{}")]),
         _ => calling(&[("shop__look_up", "{}"), ("shop__order", r#"{"id": 7}"#)]),
     }
 }
@@ -71,8 +93,18 @@ fn outcome(effect: &Effect, choice: u8) -> Option<What> {
                 let class = ErrorClass::ALL[usize::from(choice / 8) % ErrorClass::ALL.len()];
                 What::ModelFailed { effect: id, failure: reknit_dialogue::Failure::new(class, "it failed") }
             }
-            _ => What::ModelAnswered { effect: id, answer: answer(choice / 8) },
+            _ => {
+                // Some providers count, each in its own way, and some do not.
+                let mut answer = answer(choice / 8);
+                match choice % 4 {
+                    0 => answer.usage.source = reknit_dialogue::UsageSource::Estimated,
+                    other => answer.usage.input_tokens = u64::from(other) * u64::from(choice),
+                }
+                What::ModelAnswered { effect: id, answer }
+            }
         },
+        Effect::CountTokens(_) if choice.is_multiple_of(3) => What::TokensCounted { effect: id, tokens: None },
+        Effect::CountTokens(_) => What::TokensCounted { effect: id, tokens: Some(u64::from(choice) * 20) },
         Effect::CallTool(_) => match choice % 8 {
             0 => reply(id, 400),
             1 => reply(id, 401),
@@ -83,6 +115,7 @@ fn outcome(effect: &Effect, choice: u8) -> Option<What> {
                 let failure = TransportFailure { kind: TransportKind::TimedOut, sent: Sent::Maybe, message };
                 What::ToolFailed { effect: id, failure }
             }
+            5 => long_reply(id, usize::from(choice) * 40),
             _ => reply(id, 200),
         },
         Effect::AskPerson(ask) => {
@@ -95,6 +128,11 @@ fn outcome(effect: &Effect, choice: u8) -> Option<What> {
     })
 }
 
+fn long_reply(effect: reknit_engine::EffectId, bytes: usize) -> What {
+    let body = reknit_engine::Body::Json(reknit_protocol::Value::from("words ".repeat(bytes / 6)));
+    What::ToolAnswered { effect, reply: reknit_engine::ToolReply { status: 200, retry_after_ms: None, body } }
+}
+
 fn reply(effect: reknit_engine::EffectId, status: u16) -> What {
     let body = reknit_engine::Body::Json(crate::world::json(r#"{"v": 1}"#));
     What::ToolAnswered { effect, reply: reknit_engine::ToolReply { status, retry_after_ms: None, body } }
@@ -105,7 +143,7 @@ fn drive(chaos: &Chaos, mut look: impl FnMut(&Play)) -> Play {
     let mut play = Play::begin(session_of(chaos));
     look(&play);
     let mut choices = chaos.choices.iter().copied().cycle();
-    for _ in 0..2_000 {
+    for _ in 0..6_000 {
         if play.session.report().is_some() {
             return play;
         }
@@ -137,7 +175,7 @@ fn drive(chaos: &Chaos, mut look: impl FnMut(&Play)) -> Play {
 }
 
 fn is_last_resort(effect: &Effect) -> bool {
-    matches!(effect, Effect::Sleep { id, .. } if id.as_str().starts_with("run/") || id.as_str().ends_with("/expiry"))
+    matches!(effect, Effect::Sleep { id, .. } if id.as_str().contains("run/deadline/") || id.as_str().ends_with("/expiry"))
 }
 
 fn reports(play: &Play) -> usize {
@@ -176,14 +214,28 @@ proptest! {
     #[test]
     fn a_failed_attempt_leaves_the_history_byte_identical(chaos in chaos()) {
         let mut before = String::new();
-        let mut attempts = 0;
+        let (mut attempts, mut guarded) = (0, 0);
         drive(&chaos, |play| {
             let history = serde_json::to_string(play.session.history()).expect("it can be written");
             let failed = play.attempts().iter().skip(attempts).any(|attempt| attempt.error.is_some());
             attempts = play.attempts().len();
-            assert!(!failed || history == before, "{before}\n{history}");
+            // What makes room is not the attempt, and is written down by itself.
+            let guards = play.session.records().iter().filter(|record| matches!(record, Record::ContextGuard { .. })).count();
+            let made_room = std::mem::replace(&mut guarded, guards) < guards;
+            assert!(!failed || made_room || history == before, "{before}\n{history}");
             assert!(!history.contains("System notice"));
             before = history;
+        });
+    }
+
+    #[test]
+    fn no_question_with_its_answer_is_longer_than_the_window(chaos in chaos()) {
+        drive(&chaos, |play| {
+            if let Some(size) = play.session.question_size() {
+                assert!(size.tokens + u64::from(size.max_tokens) <= size.window, "{size:?}");
+                let (_, _, request) = play.asked();
+                assert_eq!(request.max_tokens, size.max_tokens);
+            }
         });
     }
 

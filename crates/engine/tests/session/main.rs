@@ -10,6 +10,8 @@
 mod answers;
 mod attempts;
 mod calls;
+mod children;
+mod context;
 mod laws;
 mod reports;
 mod stopping;

@@ -37,6 +37,7 @@ pub(crate) fn started() -> SessionStarted {
         agent: "clerk".to_owned(),
         prompt: "You are a clerk.".to_owned(),
         input: "Where is order 7?".to_owned(),
+        agents: Vec::new(),
         catalogue: Arc::new(catalogue()),
         targets: vec!["a".into(), "b".into()],
         rules: SessionRules::default(),

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use reknit_engine::telemetry::{Kind, Signal, page, prometheus_series, table};
-use reknit_engine::{ForcedReason, Record};
 
 use crate::paths::paths;
 use crate::sessions::session_paths;
@@ -60,12 +59,6 @@ fn names(signals: &[Signal]) -> BTreeSet<&'static str> {
     signals.iter().flat_map(Signal::names).collect()
 }
 
-/// What is told when a conversation has become too long.
-fn context_guard() -> Vec<&'static str> {
-    let record = Record::FinalTurn { turn: 1, reason: ForcedReason::Context };
-    record.log_lines().iter().map(|line| line.name).collect()
-}
-
 #[test]
 fn each_name_of_the_contract_is_told_on_its_path_and_on_no_other() {
     let contract = BTreeSet::from(CONTRACT);
@@ -82,7 +75,6 @@ fn every_name_of_the_table_is_told_on_some_path_and_no_other_name_is() {
         .map(|(_, events, _)| events)
         .chain(session_paths())
         .flat_map(|events| names(&told(&events)))
-        .chain(context_guard())
         .collect();
     let listed: BTreeSet<&str> = table().iter().map(|name| name.name).collect();
     assert_eq!(listed.difference(&told).collect::<Vec<_>>(), Vec::<&&str>::new(), "nobody tells these");

@@ -2,7 +2,7 @@
 
 use reknit_dialogue::ErrorClass;
 use reknit_engine::telemetry::Signal;
-use reknit_engine::{Event, What};
+use reknit_engine::{Event, PLAN_TOOL, Plans, What};
 
 use crate::session_world::{Play, calling, limited, reporting, saying, with_rules};
 use crate::told::{lines, metrics, shown, spans, told};
@@ -68,8 +68,19 @@ fn a_conversation_that_is_too_long() -> Vec<Event> {
         if play.session.report().is_some() {
             break;
         }
-        play.fail_with(ErrorClass::ContextLength);
+        match play.due().iter().find(|id| id.contains("/count/")) {
+            Some(id) => play.happen(What::TokensCounted { effect: id.as_str().into(), tokens: None }),
+            None => play.fail_with(ErrorClass::ContextLength),
+        }
     }
+    play.events
+}
+
+fn a_long_result_and_a_plan() -> Vec<Event> {
+    let mut play = Play::begin(with_rules(|rules| (rules.plans, rules.result_bytes) = (Plans::Allowed, 100)));
+    play.answer(calling(&[(PLAN_TOOL, r#"{"steps": [{"id": "a", "tool": "look_up"}]}"#)]));
+    play.reply_all(&format!("\"{}\"", "long ".repeat(200)));
+    play.answer(reporting("done"));
     play.events
 }
 
@@ -81,6 +92,7 @@ pub(crate) fn session_paths() -> Vec<Vec<Event>> {
         a_report_in_words(),
         a_target_that_rests(),
         a_conversation_that_is_too_long(),
+        a_long_result_and_a_plan(),
     ]
 }
 

@@ -46,7 +46,8 @@ An agent:
   ---
   You work for a shop. Say where an order is, and when it arrives.
 
-Other settings: description, maxOutputTokens, temperature, reasoning, maxToolCalls, maxModelCalls, maxTime, toolsAtOnce.
+Other settings: description, agents, plans, maxOutputTokens, temperature, reasoning, maxToolCalls, maxModelCalls, maxTime,
+maxResultBytes, toolsAtOnce. docs/agents.md tells what each is.
 Ctrl-C lets it come to its report in one last turn; twice ends it at once.
 
 Exit status:

@@ -237,3 +237,105 @@ async fn one_interrupt_lets_it_report_and_a_second_ends_it_without() {
     hint: see each attempt with `reknit runs show RUN`
     "#);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_calls_another_and_both_are_seen() {
+    let shop = shop().await;
+    let script = Script::new()
+        .on(When::any().says("You find orders.").lacks("sent"), look_up())
+        .on(When::any().says("You find orders."), report(r#"{"report_content": "Order 7 was sent."}"#))
+        .on(When::any().lacks("Order 7 was sent"), Reply::calling("agent__finder", r#"{"input": "Find order 7."}"#))
+        .on(When::any(), report(r#"{"report_content": "It was sent, says the finder."}"#));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let world = configured(&shop, &model)
+        .file("clerk.md", "---\nagents: [finder.md]\ntools: []\n---\nYou ask others.\n")
+        .file("finder.md", "---\ndescription: finds orders\nmaxModelCalls: 5\n---\nYou find orders.\n");
+    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where is order 7?"]), @r#"
+    exit status 0
+    --- stdout
+    It was sent, says the finder.
+    --- stderr
+    > turn 1  asking local
+    > turn 1  calling tools
+      > call-1  finder
+        > turn 1  asking local
+        > turn 1  calling tools
+          > call-1  look_up  running
+        > turn 2  asking local
+    ✓ turn 1  call-1 agent__finder: EXIT-FINAL-ANSWER
+    ✓ turn 1  tools were called
+    > turn 2  asking local
+    ✓ turn 2  the report
+
+
+    EXIT-FINAL-ANSWER: 2 turns, 1 tool call, 4 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    let output = world.output(&["agent", "clerk.md", "--json", "Where is order 7?"]);
+    let value = Value::parse(&crate::world::text(&output.stdout)).expect("JSON");
+    let child = value.get("children").and_then(Value::as_array).and_then(<[Value]>::first).expect("a child");
+    assert_eq!(child.get("name").and_then(Value::as_str), Some("agent__finder"));
+    assert_eq!(child.get("status").and_then(Value::as_str), Some("EXIT-FINAL-ANSWER"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_that_call_each_other_in_a_circle_are_refused_before_anybody_is_asked() {
+    let (shop, model) = (shop().await, model().await);
+    let world = configured(&shop, &model)
+        .file("a.md", "---\nagents: [b.md]\n---\nx\n")
+        .file("b.md", "---\nagents: [c.md]\n---\nx\n")
+        .file("c.md", "---\nagents: [b.md]\n---\nx\n")
+        .file("lost.md", "---\nagents: [nobody.md]\n---\nx\n");
+    insta::assert_snapshot!(world.reknit(&["agent", "a.md", "x"]), @r#"
+    exit status 2
+    --- stderr
+    error: agents call each other in a circle: b.md -> c.md -> b.md
+
+    hint: take one of them out of `agents`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["agent", "lost.md", "x"]), @r#"
+    exit status 2
+    --- stderr
+    error: cannot read `nobody.md`
+      caused by: No such file or directory (os error 2)
+
+    hint: see what is there with `ls .`
+    "#);
+    assert!(model.requests().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_hands_over_a_plan_and_its_steps_are_seen() {
+    let shop = shop().await;
+    let steps = r#"{"steps": [{"id": "one", "tool": "shop__look_up", "with": {"id": 7}},
+                              {"id": "two", "tool": "shop__look_up", "with": {"of": "{{one.state}}"}}]}"#;
+    let script = Script::new()
+        .once(When::any(), Reply::calling("agent__run_plan", steps))
+        .on(When::any(), report(r#"{"report_content": "Both were sent."}"#));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let world = configured(&shop, &model).file("clerk.md", "---\nplans: true\n---\nYou plan.\n");
+    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where are they?"]), @r#"
+    exit status 0
+    --- stdout
+    Both were sent.
+    --- stderr
+    > turn 1  asking local
+    > turn 1  calling tools
+      > call-1  agent__run_plan
+        > one  look_up  running
+        · two  look_up  waiting for one
+        ✓ one  look_up  done
+        > two  look_up  running
+    ✓ turn 1  call-1 agent__run_plan: complete
+    ✓ turn 1  tools were called
+    > turn 2  asking local
+    ✓ turn 2  the report
+
+
+    EXIT-FINAL-ANSWER: 2 turns, 2 tool calls, 2 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    assert_eq!(shop.calls()[1].parameters.to_string(), r#"{"of":"sent"}"#);
+}

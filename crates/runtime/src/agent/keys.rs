@@ -1,7 +1,7 @@
 //! The settings of an agent, one by one.
 
 use reknit_dialogue::{Effort, Temperature};
-use reknit_engine::ReportFormat;
+use reknit_engine::{Plans, ReportFormat};
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Value};
 
@@ -9,10 +9,12 @@ use super::{Agent, AgentProblem};
 use crate::config::millis;
 
 /// Every key there is.
-pub(super) const KEYS: [&str; 14] = [
+pub(super) const KEYS: [&str; 17] = [
     "description",
     "targets",
     "tools",
+    "agents",
+    "plans",
     "maxTurns",
     "maxRetries",
     "maxOutputTokens",
@@ -22,6 +24,7 @@ pub(super) const KEYS: [&str; 14] = [
     "maxToolCalls",
     "maxModelCalls",
     "maxTime",
+    "maxResultBytes",
     "toolsAtOnce",
     "output",
 ];
@@ -54,6 +57,8 @@ impl Keys {
                 "description" => set(&mut agent.description, self.text(key, value)),
                 "targets" => agent.targets = self.names(key, value),
                 "tools" => agent.tools = self.names(key, value),
+                "agents" => agent.agents = self.names(key, value).unwrap_or_default(),
+                "plans" => set(&mut agent.rules.plans, self.plans(key, value)),
                 "maxTurns" => set(&mut agent.rules.max_turns, self.count(key, value)),
                 "maxRetries" => set(&mut agent.rules.max_retries, self.count(key, value)),
                 "maxOutputTokens" => set(&mut agent.rules.max_output_tokens, self.count(key, value)),
@@ -63,6 +68,10 @@ impl Keys {
                 "maxToolCalls" => agent.limits.tool_calls = self.count(key, value),
                 "maxModelCalls" => agent.limits.model_calls = self.count(key, value),
                 "maxTime" => agent.limits.active_ms = self.time(key, value),
+                "maxResultBytes" => {
+                    let bytes = self.count(key, value).and_then(|bytes| usize::try_from(bytes).ok());
+                    set(&mut agent.rules.result_bytes, bytes);
+                }
                 "toolsAtOnce" => agent.limits.calls_at_once = self.count(key, value),
                 "output" => self.output(agent, value),
                 unknown => self.unknown("", unknown, &KEYS),
@@ -109,6 +118,17 @@ impl Keys {
             self.wrong("output.format", "write `text`, `markdown` or `json`");
         }
         found
+    }
+
+    fn plans(&mut self, key: &str, value: &Value) -> Option<Plans> {
+        match value {
+            Value::Bool(true) => Some(Plans::Allowed),
+            Value::Bool(false) => Some(Plans::Off),
+            _ => {
+                self.wrong(key, "write `true` or `false`");
+                None
+            }
+        }
     }
 
     fn text(&mut self, key: &str, value: &Value) -> Option<String> {

@@ -1,5 +1,5 @@
 use reknit_dialogue::Effort;
-use reknit_engine::{ReportFormat, SessionRules};
+use reknit_engine::{Plans, ReportFormat, SessionRules};
 
 use super::keys::KEYS;
 use super::*;
@@ -19,7 +19,7 @@ fn a_file_of_words_alone_is_an_agent_with_the_usual_rules() {
 
 #[test]
 fn every_setting_is_read() {
-    let text = "#!/usr/bin/env -S reknit agent\n---\ndescription: finds orders\ntargets: [local, other]\ntools: shop\n\
+    let text = "#!/usr/bin/env -S reknit agent\n---\ndescription: finds orders\ntargets: [local, other]\ntools: shop\nagents: [other.md]\nplans: true\nmaxResultBytes: 500\n\
                 maxTurns: 6\nmaxRetries: 2\nmaxOutputTokens: 900\nllmTimeout: 30s\ntemperature: 0.3\nreasoning: low\n\
                 maxToolCalls: 7\nmaxModelCalls: 8\nmaxTime: 2 min\ntoolsAtOnce: 1\noutput:\n  format: json\n  schema: {type: object}\n\
                 ---\nFind it.\n\n---\nReally.\n";
@@ -28,6 +28,8 @@ fn every_setting_is_read() {
     assert_eq!(agent.description, "finds orders");
     assert_eq!(agent.targets, Some(vec!["local".to_owned(), "other".to_owned()]));
     assert_eq!(agent.tools, Some(vec!["shop".to_owned()]));
+    assert_eq!((agent.agents.as_slice(), agent.rules.plans), (&["other.md".to_owned()][..], Plans::Allowed));
+    assert_eq!(agent.rules.result_bytes, 500);
     let rules = &agent.rules;
     assert_eq!((rules.max_turns, rules.max_retries, rules.max_output_tokens), (6, 2, 900));
     assert_eq!((rules.llm_timeout_ms, rules.effort), (30_000, Some(Effort::Low)));
@@ -82,4 +84,32 @@ fn what_a_file_does_not_say_is_as_the_configuration_has_it() {
     let usual = SessionRules { max_turns: 4, max_retries: 2, ..SessionRules::default() };
     let agent = Agent::read("---\nmaxTurns: 6\n---\nx", &usual).expect("it is one");
     assert_eq!((agent.rules.max_turns, agent.rules.max_retries), (6, 2));
+}
+
+#[test]
+fn the_page_about_agents_has_a_row_for_every_setting_and_no_other() {
+    let page = include_str!("../../../../docs/agents.md");
+    let rows: Vec<&str> = page
+        .split("| setting | usual |")
+        .nth(1)
+        .and_then(|rest| rest.split("\n\n").next())
+        .expect("a table")
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    let (mut rows, mut keys) = (rows, KEYS.to_vec());
+    rows.sort_unstable();
+    keys.sort_unstable();
+    assert_eq!(rows, keys);
+    let usual = SessionRules::default();
+    for (key, value) in [
+        ("maxTurns", usual.max_turns.to_string()),
+        ("maxRetries", usual.max_retries.to_string()),
+        ("maxOutputTokens", usual.max_output_tokens.to_string()),
+        ("maxResultBytes", usual.result_bytes.to_string()),
+    ] {
+        assert!(page.contains(&format!("| `{key}` | {value} |")), "{key}");
+    }
+    let agent = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an agent is shown");
+    assert!(Agent::read(agent, &usual).is_ok());
 }

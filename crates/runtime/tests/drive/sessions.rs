@@ -72,6 +72,7 @@ impl Scene {
             agent: "clerk".to_owned(),
             prompt: "You are a clerk.".to_owned(),
             input: "Where is order 7?".to_owned(),
+            agents: Vec::new(),
             catalogue: Arc::new(self.world.found.catalogue.clone()),
             targets: vec!["scripted".into()],
             rules: SessionRules::default(),

@@ -28,6 +28,14 @@ pub(crate) static REPORT_ATTEMPTS: Entry<0> =
 pub(crate) static REPORT_TURNS: Entry<4> =
     Entry::histogram("ai_agent_final_report_turns", REPORT, "", "the turn that the report came in");
 
+pub(crate) static CONTEXT_EVENTS: Entry<1> = Entry::counter(
+    "ai_agent_context_guard_events_total",
+    ["reason"],
+    "what was done about too long questions and results; `reason` is skipped, compacted, trimmed or stored",
+);
+pub(crate) static CHILDREN: Entry<1> =
+    Entry::counter("ai_agent_children_total", ["status"], "plans and agents that were called");
+
 pub(crate) static METRICS: &[Name] = &[
     LLM_REQUESTS.listed(),
     LLM_RETRIES.listed(),
@@ -40,6 +48,8 @@ pub(crate) static METRICS: &[Name] = &[
     REPORTS.listed(),
     REPORT_ATTEMPTS.listed(),
     REPORT_TURNS.listed(),
+    CONTEXT_EVENTS.listed(),
+    CHILDREN.listed(),
 ];
 
 const RETRY: (Severity, &str) = (Severity::Warning, "agent:retry");
@@ -100,6 +110,13 @@ pub(crate) static CONTEXT_GUARD: Entry<0> =
 pub(crate) static COLLAPSED: Entry<0> = Entry::log(LIMITS, "maxTurns ", [], "the turns that were left became fewer");
 pub(crate) static TURN_ENDED: Entry<0> = Entry::log(ORCHESTRATOR, "Turn ", [], "a turn is over");
 
+pub(crate) static CONTEXT_ROOM: Entry<0> =
+    Entry::log(LIMITS, "Context guard: ", [], "room was made for a question that is too long");
+pub(crate) static RESULT_STORED: Entry<0> =
+    Entry::log(ORCHESTRATOR, "Result stored: ", [], "a result is too long for the conversation");
+pub(crate) static CHILD_ENDED: Entry<0> =
+    Entry::log(ORCHESTRATOR, "Child ", [], "a plan or an agent that was called is over");
+
 pub(crate) static LOGS: &[Name] = &[
     ATTEMPT.listed(),
     TEXT_ONLY.listed(),
@@ -118,4 +135,7 @@ pub(crate) static LOGS: &[Name] = &[
     REPORT_FALLBACK.listed(),
     REPORT_FAILURE.listed(),
     REPORT_ACCEPTED.listed(),
+    CONTEXT_ROOM.listed(),
+    RESULT_STORED.listed(),
+    CHILD_ENDED.listed(),
 ];
