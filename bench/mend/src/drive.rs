@@ -1,4 +1,4 @@
-//! One run: the machine, the demo tools over loopback, and a model that knows the answer. Time passes only where the run waits.
+//! One run: the machine, the demo tools over loopback, and a model: one that knows the answer, or a real one. Time passes only where the run waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,6 +7,7 @@ use reknit_engine::{
     Catalogue, Effect, Event, IndependentSteps, MACHINE_VERSION, People, Policy, Resolution, Run, Rung, Started,
     Synthesis, Templates, What,
 };
+use reknit_models::Models;
 use reknit_protocol::{Object, Plan, Step, Value};
 use reknit_tools::Tools;
 
@@ -29,6 +30,8 @@ pub struct Outcome {
     pub model_calls: u32,
     /// What mended it, if it needed mending.
     pub rungs: Vec<Rung>,
+    /// What was done about it, and why.
+    pub words: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +51,15 @@ pub struct World {
     pub catalogue: Catalogue,
     pub tools: Tools,
     pub runs: Arc<AtomicU32>,
+    /// Who is asked; the scripted one, which knows the answer, if there is none.
+    pub model: Option<Arc<Models>>,
 }
 
 impl World {
     pub async fn outcome(&self, case: &Case, rungs: Rungs) -> Outcome {
         let right = self.run(&case.call, &case.call.right, &case.call.right, Rungs::Code).await;
         let damaged = self.run(&case.call, &case.wrong, &case.call.right, rungs).await;
-        let Some(run) = damaged else { return Outcome { end: End::Refused, model_calls: 0, rungs: Vec::new() } };
+        let Some(run) = damaged else { return Outcome { end: End::Refused, model_calls: 0, rungs: Vec::new(), words: Vec::new() } };
         let expected = right.as_ref().and_then(|run| run.result("call")).map(stable);
         let end = match run.result("call").map(stable) {
             None => End::Failed,
@@ -63,9 +68,10 @@ impl World {
         };
         let steps = run.steps();
         let mends = steps.iter().filter(|step| step.id.as_str() == "call").flat_map(|step| &step.mends);
+        let words = mends.clone().map(|mend| format!("{}: {}", mend.rung.as_str(), mend.words)).collect();
         let rungs =
             mends.filter(|mend| mend.effect == reknit_engine::MendEffect::Applied).map(|mend| mend.rung).collect();
-        Outcome { end, model_calls: run.spent().model_calls, rungs }
+        Outcome { end, model_calls: run.spent().model_calls, rungs, words }
     }
 
     /// Drives a run to its end; nothing if its plan is refused.
@@ -86,10 +92,16 @@ impl World {
                     Ok(reply) => What::ToolAnswered { effect: call.id.clone(), reply },
                     Err(failure) => What::ToolFailed { effect: call.id.clone(), failure },
                 },
-                Effect::AskModel(ask) => {
-                    let text = words::answer(ask.purpose, parameters, right);
-                    What::ModelAnswered { effect: ask.id.clone(), answer: words::as_answer(text) }
-                }
+                Effect::AskModel(ask) => match &self.model {
+                    None => {
+                        let text = words::answer(ask.purpose, parameters, right);
+                        What::ModelAnswered { effect: ask.id.clone(), answer: words::as_answer(text) }
+                    }
+                    Some(model) => match model.ask(&ask.target, &ask.request, &mut |_| ()).await {
+                        Ok(answer) => What::ModelAnswered { effect: ask.id.clone(), answer },
+                        Err(failure) => What::ModelFailed { effect: ask.id.clone(), failure },
+                    },
+                },
                 Effect::Sleep { id, until_ms } => {
                     now_ms = now_ms.max(*until_ms);
                     What::Woke { effect: id.clone() }
@@ -125,6 +137,8 @@ impl World {
             run: format!("bench-{}", self.runs.fetch_add(1, Ordering::Relaxed)).as_str().into(),
             request: call.request.clone(),
             plan: Some(Plan::new("bench", call.request.as_str(), steps)),
+            inputs: Object::new(),
+            mappings: Vec::new(),
             catalogue: Arc::new(self.catalogue.clone()),
             targets: if rungs == Rungs::All { vec!["model".into()] } else { Vec::new() },
             policy: Arc::new(policy),

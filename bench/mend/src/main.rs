@@ -2,6 +2,7 @@
 
 mod cases;
 mod drive;
+mod real;
 mod words;
 
 use std::process::ExitCode;
@@ -38,10 +39,18 @@ async fn main() -> ExitCode {
     assert!(found.problems.is_empty(), "{:?}", found.problems);
     let bare = without_schemas(&found.catalogue);
     let runs = Arc::new(AtomicU32::new(0));
-    let worlds = [
-        World { catalogue: found.catalogue, tools: found.tools.clone(), runs: Arc::clone(&runs) },
-        World { catalogue: bare, tools: found.tools, runs },
-    ];
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let real = (words.first().map(String::as_str) == Some("real")).then(|| real::model(&words));
+    let world = |catalogue| World {
+        catalogue,
+        tools: found.tools.clone(),
+        runs: Arc::clone(&runs),
+        model: real.clone().map(|(model, _)| model),
+    };
+    let worlds = [world(found.catalogue.clone()), world(bare)];
+    if let Some((_, count)) = real {
+        return real::report(&worlds, count).await;
+    }
     let mut rows = Vec::new();
     let mut refused = 0;
     for world in &worlds {
@@ -82,6 +91,9 @@ async fn row(world: &World, case: &Case) -> Row {
         {
             let wrong = reknit_protocol::Value::Object(case.wrong.clone());
             println!("{:?} by {rungs}: {}, {} <- {wrong}", outcome.end, case.what, case.call.capability);
+            for words in &outcome.words {
+                println!("    {words}");
+            }
         }
     }
     Row { kind: case.kind, determined: case.determined, code, all }

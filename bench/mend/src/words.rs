@@ -9,6 +9,7 @@ pub fn answer(purpose: Purpose, wrong: &Object, right: &Object) -> String {
         .iter()
         .filter(|(name, value)| wrong.get(name) != Some(value))
         .map(|(name, value)| (name.to_owned(), value.clone()))
+        .chain(wrong.keys().filter(|name| !right.contains_key(name)).map(|name| (name.to_owned(), Value::Null)))
         .collect();
     if purpose == Purpose::MicroResolution {
         return Value::Object(changes).to_string();

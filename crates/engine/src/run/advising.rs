@@ -227,6 +227,7 @@ impl Run {
             Ok(Bound { parameters, provenance, .. }) => {
                 let Some(step) = self.state.steps.get_mut(index) else { return };
                 let words = format!("{}: {}", changed_text(&step.parameters, &parameters), advice.reason);
+                step.provenance.retain(|(name, _)| parameters.contains_key(name));
                 step.parameters = parameters;
                 for (name, origin) in provenance {
                     step.provenance.retain(|(known, _)| *known != name);
@@ -323,7 +324,9 @@ pub(super) fn changed_text(before: &Object, after: &Object) -> String {
         let old = before.get(name).map_or_else(|| "nothing".to_owned(), ToString::to_string);
         format!("{name}: {old} -> {value}")
     });
-    changed.collect::<Vec<_>>().join(", ")
+    let removed = before.iter().filter(|(name, _)| !after.contains_key(name));
+    let removed = removed.map(|(name, value)| format!("{name}: {value} -> nothing"));
+    changed.chain(removed).collect::<Vec<_>>().join(", ")
 }
 
 fn attempts_text(step: &StepRun, wanted: &[&str]) -> String {

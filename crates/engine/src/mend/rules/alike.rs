@@ -16,8 +16,8 @@ pub(super) fn meant_by<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str
         .or_else(|| nearest(text, candidates))
 }
 
-/// The value that is meant, by its text: the same but for spelling, a whole word of it, most of it, or nearly the same
-/// letters. More is asked of values than of names: for those, the type of the value must fit as well.
+/// The value that is meant, by its text: the same but for spelling, a whole word of it, most of it, two neighbours
+/// exchanged, or nearly the same letters. More is asked of values than of names: for those, the type of the value must fit as well.
 pub(super) fn value_meant<'a>(value: &Value, candidates: &'a [Value]) -> Option<&'a Value> {
     let text = text_of(value)?;
     let texts: Vec<(String, &Value)> = candidates.iter().filter_map(|value| Some((text_of(value)?, value))).collect();
@@ -34,6 +34,7 @@ pub(super) fn value_meant<'a>(value: &Value, candidates: &'a [Value]) -> Option<
     let meant = alike
         .or_else(|| only(&names, |name| text.split_whitespace().any(|word| word == name)))
         .or_else(|| only(&names, |name| is_most(text, name)))
+        .or_else(|| only(&names, |name| is_exchange(text, name)))
         .or_else(|| nearest(text, &names))?;
     texts.iter().find(|(text, _)| text == meant).map(|(_, value)| *value)
 }
@@ -58,6 +59,18 @@ pub(super) fn is_beginning(one: &str, other: &str) -> bool {
 fn is_most(one: &str, other: &str) -> bool {
     let (one_length, other_length) = (folded(one).chars().count(), folded(other).chars().count());
     is_beginning(one, other) && one_length.min(other_length) * 3 >= one_length.max(other_length) * 2
+}
+
+/// Whether two neighbouring letters are exchanged and all else is the same. In a short code this says more than that few
+/// letters differ: `ERU` is `EUR`, although `KRW` is no farther than two letters away.
+fn is_exchange(one: &str, other: &str) -> bool {
+    let (Some(one), Some(other)) = (letters(one), letters(other)) else { return false };
+    let differ: Vec<usize> = (0..one.len()).filter(|at| one.get(*at) != other.get(*at)).collect();
+    let [first, second] = differ[..] else { return false };
+    one.len() == other.len()
+        && second == first + 1
+        && one.get(first) == other.get(second)
+        && one.get(second) == other.get(first)
 }
 
 fn only<'a>(candidates: &[&'a str], is_meant: impl Fn(&str) -> bool) -> Option<&'a str> {
@@ -130,6 +143,11 @@ mod tests {
             ("Sony Ericsson", None),
             ("Apple", None),
             ("HANOK", None),
+            ("ERU", Some("EUR")),
+            ("metirc", Some("metric")),
+            ("SPA", Some("SAP")),
+            ("ASP", Some("SAP")),
+            ("PAS", None),
         ] {
             let meant = value_meant(&Value::from(text), &values).and_then(Value::as_str);
             assert_eq!(meant, expected, "case: {text}");
