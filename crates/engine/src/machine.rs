@@ -54,6 +54,18 @@ impl Machine {
         }
     }
 
+    /// The same without calls that must not be made: they may have happened before it began.
+    pub(crate) fn begin_without(event: &Event, avoided: &[Doubtful]) -> Result<Self, ApplyError> {
+        match &event.what {
+            What::SessionStarted(_) => {
+                let mut session = Session::begin(event)?;
+                session.avoid(avoided);
+                Ok(Self::Session(Box::new(session)))
+            }
+            _ => Run::begin_without(event, avoided).map(|run| Self::Run(Box::new(run))),
+        }
+    }
+
     /// Takes in what happened.
     pub fn apply(&mut self, event: &Event) -> Result<(), ApplyError> {
         match self {

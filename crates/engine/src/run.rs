@@ -41,6 +41,7 @@ use crate::event::{Event, MACHINE_VERSION, Started, What};
 use crate::mend::Mend;
 use crate::plan::{Author, Checked, PlanProblem, check, settle_inputs};
 use crate::policy::Policy;
+use crate::session::Doubtful;
 use state::{Phase, State, Stop};
 
 /// A run. [`Run::apply`] takes in what happened, [`Run::pending`] says what is to be done; neither does anything else.
@@ -82,12 +83,18 @@ pub enum ApplyError {
 impl Run {
     /// Begins a run with its first event.
     pub fn begin(event: &Event) -> Result<Self, ApplyError> {
+        Self::begin_without(event, &[])
+    }
+
+    /// The same without calls that must not be made: they may have happened before it began.
+    pub(crate) fn begin_without(event: &Event, avoided: &[Doubtful]) -> Result<Self, ApplyError> {
         let What::Started(started) = &event.what else { return Err(ApplyError::NotStarted(event.what.name())) };
         let started = Arc::new(started.as_ref().clone());
         if started.machine_version != MACHINE_VERSION {
             return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
         }
         let mut run = Self { started, plan: Arc::default(), inputs: None, state: State::new(event.at_ms) };
+        run.state.avoided = avoided.to_vec();
         match run.started.plan.clone() {
             Some(plan) => run.take_given_plan(plan),
             None => run.begin_planning(),

@@ -87,3 +87,47 @@ fn footer(run: &RunId, report: &Report) -> String {
         seconds(spent.active_ms),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use reknit_engine::{ReportFormat, ReportStatus, Spent, SyntheticReason, Totals};
+
+    use super::*;
+
+    fn report(exit: Exit, source: ReportSource) -> Report {
+        Report {
+            format: ReportFormat::Text,
+            content: String::new(),
+            content_json: None,
+            metadata: Object::new(),
+            status: ReportStatus::Success,
+            source,
+            forced_final_reason: None,
+            synthetic_reason: (source == ReportSource::Synthetic).then_some(SyntheticReason::UserStop),
+            exit,
+            turn: 1,
+            final_report_attempts: 0,
+            spent: Spent::default(),
+            totals: Totals::default(),
+            children: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_page_about_agents_and_the_help_list_every_exit_under_its_status() {
+        let page = include_str!("../../../docs/agents.md");
+        let row =
+            |status: u8| page.lines().find(|line| line.starts_with(&format!("| {status} | "))).unwrap_or_default();
+        let help = include_str!("cli/agent.rs");
+        for exit in Exit::ALL {
+            let answered =
+                matches!(exit, Exit::FinalAnswer | Exit::MaxTurnsWithResponse | Exit::TokenLimit | Exit::UserStop);
+            let synthetic = !matches!(exit, Exit::FinalAnswer | Exit::MaxTurnsWithResponse);
+            for (possible, source) in [(answered, ReportSource::ToolCall), (synthetic, ReportSource::Synthetic)] {
+                let status = exit_code(&report(exit, source));
+                assert!(!possible || row(status).contains(exit.as_str()), "{exit} from {source:?} is {status}");
+            }
+            assert!(!synthetic || help.contains(exit.as_str()), "{exit}");
+        }
+    }
+}

@@ -66,6 +66,16 @@ impl Run {
         steps.map(|(planned, report)| unknown(&report.outcome) && !self.is_harmless(planned)).collect()
     }
 
+    /// Whether the call that a step would make next is one that must not be made.
+    pub(super) fn is_avoided(&self, index: usize) -> bool {
+        let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get(index)) else {
+            return false;
+        };
+        self.state.avoided.iter().any(|call| {
+            call.agent == planned.agent && call.capability == planned.capability && call.parameters == step.parameters
+        })
+    }
+
     /// The same as calls, with the parameters that were sent last.
     pub(crate) fn doubtful(&self) -> Vec<Doubtful> {
         let steps = self.plan.steps.iter().zip(self.state.steps.iter()).zip(self.is_doubtful());

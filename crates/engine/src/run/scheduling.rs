@@ -126,6 +126,11 @@ impl Run {
 
     /// A call that is ready, and has a place, begins if the budget lasts.
     fn leave_queue(&mut self, index: usize) -> bool {
+        if self.is_avoided(index) {
+            let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
+            self.set_stage(index, Stage::Failed { reason, fault: None });
+            return true;
+        }
         let started = Arc::clone(&self.started);
         if let Err(exhausted) = self.state.spent.take_tool_call(&started.policy.limits) {
             let reason = exhausted.to_string();

@@ -12,6 +12,7 @@ use crate::effect::{AskPerson, CallTool, Effect, EffectId};
 use crate::fault::Fault;
 use crate::mend::Rung;
 use crate::planner::Choice;
+use crate::session::Doubtful;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
@@ -30,6 +31,9 @@ pub(crate) struct State {
     pub(super) stop: Option<Stop>,
     pub(super) clock: ActiveClock,
     pub(super) late: u32,
+    /// Calls that must not be made: they may have happened before the run began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) avoided: Vec<Doubtful>,
     /// The models that refused their key or their account. They are not asked again.
     pub(super) refused: Vec<TargetName>,
 }
@@ -195,6 +199,7 @@ impl State {
             stop: None,
             clock: ActiveClock::new(),
             late: 0,
+            avoided: Vec::new(),
             refused: Vec::new(),
         }
     }

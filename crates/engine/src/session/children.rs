@@ -149,7 +149,7 @@ impl Session {
         };
         let (what, share) = self.limited(what, index)?;
         let event = Event { at_ms: self.state.now_ms, what };
-        let machine = Machine::begin(&event).map_err(|error| error.to_string())?;
+        let machine = Machine::begin_without(&event, &self.state.doubtful).map_err(|error| error.to_string())?;
         self.state.spent.tool_calls += share.tool_calls;
         self.state.spent.model_calls += share.model_calls;
         self.children.push(Child { call: index, machine });
@@ -252,6 +252,11 @@ impl Session {
             self.state.doubtful.extend(child.machine.doubtful());
             self.set_made(child.call, Made::Over { text: brought.text, is_error: brought.is_error });
         }
+    }
+
+    /// Calls that it must not make: they may have happened before it began.
+    pub(crate) fn avoid(&mut self, calls: &[super::sorting::Doubtful]) {
+        self.state.doubtful = calls.to_vec();
     }
 
     /// Calls that failed and may have happened all the same.

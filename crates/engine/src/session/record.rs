@@ -186,6 +186,20 @@ pub enum AnswerKind {
 }
 
 impl AnswerKind {
+    /// Every kind there is.
+    pub const ALL: [Self; 10] = [
+        Self::ToolCalls,
+        Self::FinalReport,
+        Self::TextOnly,
+        Self::Empty,
+        Self::ReasoningOnly,
+        Self::Truncated,
+        Self::MalformedCall,
+        Self::UnknownTool,
+        Self::ReportRejected,
+        Self::Refused,
+    ];
+
     /// The word for it: a closed set, for labels.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -146,3 +146,42 @@ fn the_report_may_be_called_by_its_alias() {
     play.answer(reporting("x"));
     assert_eq!(kinds(&play), [AnswerKind::FinalReport]);
 }
+
+#[test]
+fn every_kind_of_answer_has_its_own_record_metric_log_line_and_reaction() {
+    use reknit_engine::AnswerKind as K;
+    let cases = [
+        (K::ToolCalls, calling(&[("shop__look_up", "{}")]), "turn-1/call-1/call/1", None),
+        (K::FinalReport, reporting("done"), "", None),
+        (K::TextOnly, saying("words"), "turn-1/ask/2", Some("plain text responses are ignored")),
+        (K::Empty, saying(""), "turn-1/ask/2", Some("your answer was empty")),
+        (K::ReasoningOnly, thinking(), "turn-1/ask/2", Some("you only thought")),
+        (K::Truncated, cut(saying("It w")), "turn-1/ask/2", Some("your answer was cut")),
+        (K::MalformedCall, calling(&[("shop__look_up", "{{{")]), "turn-1/ask/2", Some("not a valid JSON object")),
+        (K::UnknownTool, calling(&[("fly", "{}")]), "turn-1/ask/2", Some("there is no such tool")),
+        (K::ReportRejected, calling(&[("agent__final_report", "{}")]), "turn-1/ask/2", Some("was not accepted")),
+        (K::Refused, Answer { finish: Finish::Refusal, ..saying("no") }, "turn-1/ask/2", None),
+    ];
+    assert_eq!(cases.each_ref().map(|case| case.0), K::ALL, "a new kind belongs here");
+    let mut labels = std::collections::BTreeSet::new();
+    for (kind, answer, due, notice) in cases {
+        let mut play = Play::new();
+        play.answer(answer);
+        let attempt = play.attempts()[0].clone();
+        assert_eq!(attempt.status, AttemptStatus::Answered(kind));
+        assert!(labels.insert(attempt.status.as_str()), "{kind:?} has a label of its own");
+        assert_eq!(play.due().first().map_or("", String::as_str), due, "{kind:?}");
+        if due == "turn-1/ask/2" {
+            assert_eq!(play.asked().1, "b", "{kind:?}: the next target is asked");
+            let notices = play.notices();
+            assert_eq!(notices.len(), usize::from(notice.is_some()), "{kind:?}: {notices:?}");
+            assert!(notices.iter().all(|text| text.contains(notice.unwrap_or_default())), "{kind:?}: {notices:?}");
+        }
+        let record = Record::Attempt(Box::new(attempt.clone()));
+        let label = attempt.status.as_str();
+        assert!(record.metrics().iter().any(|metric| format!("{metric:?}").contains(label)), "{kind:?}");
+        let lines: Vec<String> = record.log_lines().iter().map(|line| format!("{line:?}")).collect();
+        assert!(lines[0].contains(label), "{kind:?}: {lines:?}");
+        assert_eq!(lines.len(), if attempt.error.is_some() { 2 } else { 1 }, "{kind:?}: {lines:?}");
+    }
+}

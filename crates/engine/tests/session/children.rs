@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use reknit_engine::{
-    ChildDoing, Doing, Exit, ForcedReason, PLAN_TOOL, Plans, Record, SessionStarted, StepState, SubAgent, What,
+    ChildDoing, Decision, Doing, Effect, Exit, ForcedReason, PLAN_TOOL, Plans, Record, SessionStarted, StepState,
+    SubAgent, What,
 };
 
 use crate::world::{Play, calling, json, reporting, saying, started, with_rules};
@@ -224,4 +225,25 @@ fn steps_of_a_plan_are_seen_while_it_runs() {
     let ChildDoing::Plan(steps) = &children[0].doing else { panic!("it is a plan") };
     assert_eq!(steps.len(), 3);
     assert!(matches!(steps[0].state, StepState::Running), "{:?}", steps[0].state);
+}
+
+#[test]
+fn a_call_that_may_have_happened_is_made_again_by_no_plan_and_no_agent() {
+    let mut started = with_agent(9, 9);
+    started.rules.plans = Plans::Allowed;
+    let mut play = Play::begin(started);
+    play.answer(calling(&[("shop__refund", r#"{"of": 7}"#)]));
+    play.happen(What::Interrupted { effect: "turn-1/call-1/call/1".into() });
+    let (effect, hash) = play
+        .session
+        .pending()
+        .into_iter()
+        .find_map(|effect| if let Effect::AskPerson(ask) = effect { Some((ask.id, ask.hash)) } else { None })
+        .expect("a person is asked");
+    play.happen(What::PersonDecided { effect, hash, decision: Decision::Deny });
+    let steps = r#"{"steps": [{"id": "a", "tool": "shop__refund", "with": {"of": 7}}, {"id": "b", "tool": "shop__refund", "with": {"of": 8}}]}"#;
+    play.answer(calling(&[(PLAN_TOOL, steps), ("agent__researcher", r#"{"input": "x"}"#)]));
+    play.answer(calling(&[("shop__refund", r#"{"of": 7}"#)]));
+    let sent: Vec<String> = play.calls().iter().map(|call| call.parameters.to_string()).collect();
+    assert_eq!(sent, [r#"{"of":8}"#]);
 }

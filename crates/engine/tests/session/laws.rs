@@ -183,7 +183,7 @@ fn reports(play: &Play) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     #[test]
     fn every_session_ends_with_exactly_one_report_within_its_budgets(chaos in chaos()) {

@@ -15,6 +15,9 @@ const AGENT: &str = "---\ntools: [t]\nmaxTurns: 6\n---\nYou look, order, note an
 /// How many have come to the gate, in all, after so many answers: questions and calls, two of which are made at once.
 const ARRIVED: [usize; 8] = [1, 3, 3, 4, 5, 6, 7, 8];
 
+/// The same for an agent that calls that one: a question before it, and one behind it.
+const ARRIVED_ABOVE: [usize; 10] = [1, 2, 4, 4, 5, 6, 7, 8, 9, 10];
+
 /// The tools that may be under way after so many answers.
 const UNDER_WAY: [&[&str]; 8] = [&[], &["look", "order"], &["look", "order"], &[], &["note"], &[], &["pay"], &[]];
 
@@ -32,14 +35,15 @@ impl Scene {
             let reply = Reply::text("").gate(&gate);
             names.iter().fold(reply, |reply, name| reply.call(format!("t__{name}"), "{}"))
         };
+        let above = || When::any().says("You let others work.");
+        let report = |words: &str| Reply::calling("agent__final_report", format!(r#"{{"report_content": "{words}"}}"#));
         let script = Script::new()
+            .on(above().lacks("All is done."), Reply::calling("agent__clerk", r#"{"input": "Do it all."}"#).gate(&gate))
+            .on(above(), report("They did it.").gate(&gate))
             .on(When::any().lacks("look done"), call(&["look", "order"]))
             .on(When::any().lacks("note done"), call(&["note"]))
             .on(When::any().lacks("pay done"), call(&["pay"]))
-            .on(
-                When::any(),
-                Reply::calling("agent__final_report", r#"{"report_content": "All is done."}"#).gate(&gate),
-            );
+            .on(When::any(), report("All is done.").gate(&gate));
         let model = ScriptedModel::start(script).await.expect("the model starts");
         let config = format!(
             "[[tools]]\nname = \"t\"\nurl = \"{}\"\n\n[[models]]\nname = \"m\"\nurl = \"{}\"\nmodel = \"scripted\"\n",
@@ -48,11 +52,13 @@ impl Scene {
         );
         fs::write(world.path("reknit.toml"), config).expect("the configuration can be written");
         fs::write(world.path("clerk.md"), AGENT).expect("the agent can be written");
+        let above = "---\ntools: []\nagents: [clerk.md]\n---\nYou let others work.\n";
+        fs::write(world.path("above.md"), above).expect("the agent can be written");
         Self { world, model }
     }
 
-    fn start(&self, driver: &str) -> Child {
-        let agent = self.world.path("clerk.md");
+    fn start(&self, agent: &str, driver: &str) -> Child {
+        let agent = self.world.path(agent);
         self.world.spawn(&["agent", &agent.to_string_lossy(), "Do it all.", "--driver", driver, "--json"])
     }
 }
@@ -65,15 +71,27 @@ fn outcome(output: &Output) -> Vec<(&'static str, Value)> {
     ["content", "exit", "source", "turn", "status", "final_report_attempts"].map(field).to_vec()
 }
 
-async fn killed_after(answers: usize, driver: &str, expected: &[(&'static str, Value)]) {
-    let case = format!("{driver} driver, {answers} answers");
+/// What is killed, and when what arrives.
+struct Case {
+    agent: &'static str,
+    arrived: &'static [usize],
+    /// How many answers come before those of the agent that works.
+    before: usize,
+}
+
+const ONE: Case = Case { agent: "clerk.md", arrived: &ARRIVED, before: 0 };
+const ABOVE: Case = Case { agent: "above.md", arrived: &ARRIVED_ABOVE, before: 1 };
+
+async fn killed_after(answers: usize, what: &Case, driver: &str, expected: &[(&'static str, Value)]) {
+    let case = format!("{} with the {driver} driver, {answers} answers", what.agent);
+    let under_way = answers.checked_sub(what.before).and_then(|at| UNDER_WAY.get(at)).copied().unwrap_or_default();
     let scene = Scene::new().await;
     let world = &scene.world;
-    let child = scene.start(driver);
+    let child = scene.start(what.agent, driver);
     for _ in 0..answers {
         world.gate.release_one();
     }
-    world.gate.arrived(ARRIVED[answers]).await;
+    world.gate.arrived(what.arrived[answers]).await;
     let before = world.wait_for_events(answers + 1).await;
     kill(child);
     world.gate.open();
@@ -82,34 +100,47 @@ async fn killed_after(answers: usize, driver: &str, expected: &[(&'static str, V
     assert_eq!(resumed.status.code(), Some(0), "{case}: {}", stderr(&resumed));
     assert_eq!(outcome(&resumed), expected, "{case}");
     assert!(world.events().await.starts_with(&before), "{case}: what was committed has changed");
-    assert_eq!(approvals, usize::from(UNDER_WAY[answers].contains(&"pay")), "{case}: who decides about a payment");
+    assert_eq!(approvals, usize::from(under_way.contains(&"pay")), "{case}: who decides about a payment");
     for (name, class) in STEPS.into_iter().filter(|(name, _)| *name != "check") {
         let calls = world.tool.calls_of(name);
-        let most = if UNDER_WAY[answers].contains(&name) { 2 } else { 1 };
+        let most = if under_way.contains(&name) { 2 } else { 1 };
         assert!((1..=most).contains(&calls.len()), "{case}: `{name}` was called {} times", calls.len());
         let keys: HashSet<_> = calls.iter().map(|call| call.idempotency_key.clone()).collect();
         assert_eq!(keys.len(), 1, "{case}: `{name}` went under {keys:?}");
         assert_eq!(keys.contains(&None), class == Effect::Read, "{case}: `{name}`");
     }
-    assert!(scene.model.requests().len() <= 5, "{case}: only the question that was under way is asked again");
+    assert!(
+        scene.model.requests().len() <= 5 + 2 * what.before,
+        "{case}: only the question that was under way is asked again"
+    );
 }
 
-async fn killed_everywhere(driver: &str) {
+async fn killed_everywhere(what: &Case, driver: &str) {
     let whole = Scene::new().await;
     whole.world.gate.open();
-    let expected = outcome(&whole.start(driver).wait_with_output().expect("it ends"));
-    assert_eq!(expected[0].1, Value::from("All is done."));
-    for answers in 0..ARRIVED.len() {
-        killed_after(answers, driver, &expected).await;
+    let expected = outcome(&whole.start(what.agent, driver).wait_with_output().expect("it ends"));
+    assert_eq!(expected[1].1, Value::from("EXIT-FINAL-ANSWER"), "{expected:?}");
+    for answers in 0..what.arrived.len() {
+        killed_after(answers, what, driver, &expected).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_killed_in_any_turn_comes_to_the_same_report_and_calls_nothing_twice() {
-    killed_everywhere("steady").await;
+    killed_everywhere(&ONE, "steady").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_driven_in_segments_and_killed_in_any_turn_comes_to_the_same_report() {
-    killed_everywhere("segments").await;
+    killed_everywhere(&ONE, "segments").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_is_called_by_another_is_killed_and_goes_on_with_it() {
+    killed_everywhere(&ABOVE, "steady").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_driven_in_segments() {
+    killed_everywhere(&ABOVE, "segments").await;
 }

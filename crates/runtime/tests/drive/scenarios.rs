@@ -56,6 +56,11 @@ scenarios! {
     a_report_that_is_tried_shortens_what_is_left: "collapse",
     a_report_without_content_shortens_what_is_left: "collapse-incomplete",
     a_report_must_fit_its_schema_before_it_counts: "report-schema",
+    // What models can read.
+    a_question_goes_to_the_model_that_can_read_it: "window-larger",
+    a_model_that_says_that_it_is_too_long_is_asked_less: "window-learned",
+    a_result_that_is_too_long_is_stored_searched_and_read: "result-stored",
+    a_window_without_room_for_another_turn_makes_it_the_last: "window-last-turn",
     // What is easily forgotten.
     rounds_of_limits_wait_each_for_themselves: "multi-cycle-limits",
     rounds_of_limits_without_a_word_wait_longer_each_time: "multi-cycle-limits-without-a-word",

@@ -43,11 +43,19 @@ const ORDER: &str = r#"{"calls": [{"name": "shop__order", "arguments": "{\"id\":
 const REPORT: &str =
     r#"{"calls": [{"name": "agent__final_report", "arguments": "{\"report_content\": \"It was sent.\"}"}]}"#;
 
+/// A result of some 30,000 bytes.
+fn stock() -> Value {
+    let items = (0..900).map(|number| format!(r#"{{"item": {number}, "name": "thing {number}"}}"#));
+    Value::parse(&format!("[{}]", items.collect::<Vec<_>>().join(", "))).expect("JSON")
+}
+
 impl Scene {
     async fn new(script: Script) -> Self {
         let shop = ScriptedTool::new("shop")
             .capability("look_up", Effect::Read)
             .capability("order", Effect::Keyed)
+            .capability("stock", Effect::Read)
+            .on("stock", any(), Reply::data(stock()))
             .on("look_up", any(), Reply::data(Value::parse(r#"{"state": "sent"}"#).expect("JSON")))
             .on("order", any(), Reply::data(Value::parse(r#"{"order": 9}"#).expect("JSON")));
         let shop = shop.start().await.expect("the shop opens");

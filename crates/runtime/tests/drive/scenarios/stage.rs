@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use reknit_engine::{
-    Effect, Event, Machine, Record, Report, ReportFormat, ReportRules, Session, SessionRules, SessionStarted, WaitEnd,
+    ContextAction, Effect, Event, Machine, Policy, Record, Report, ReportFormat, ReportRules, Session, SessionRules,
+    SessionStarted, WaitEnd,
 };
 use reknit_models::{Models, Target};
 use reknit_protocol::Value;
@@ -28,6 +29,9 @@ struct File {
     rules: Rules,
     /// The scripts of the models, as [`Scenario`] has them.
     models: serde_json::Value,
+    /// How many tokens models can read, where that is known.
+    #[serde(default)]
+    windows: BTreeMap<String, u32>,
     /// What somebody does as soon as everybody waits.
     during_wait: Option<Deed>,
     expect: Expect,
@@ -39,6 +43,7 @@ struct Rules {
     max_turns: Option<u32>,
     max_retries: Option<u32>,
     llm_timeout_ms: Option<u64>,
+    max_result_bytes: Option<usize>,
     report_schema: Option<serde_json::Value>,
 }
 
@@ -53,7 +58,8 @@ enum Deed {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expect {
-    /// Every attempt: `turn.attempt target status`, and what was done about a failure; and who was passed over for it rests.
+    /// Every attempt: `turn.attempt target status`, and what was done about a failure; and who was passed over for it rests
+    /// or is too small, and what was stored to make room.
     ledger: Vec<String>,
     /// Every wait: `ms what-ended-it`.
     #[serde(default)]
@@ -86,6 +92,9 @@ struct Request {
     notices: Option<Vec<String>>,
     tools: Option<Vec<String>>,
     max_tokens: Option<u64>,
+    /// What somebody says in it.
+    #[serde(default)]
+    says: Vec<String>,
 }
 
 fn folder() -> PathBuf {
@@ -160,7 +169,10 @@ async fn drive(scene: &Scene, file: &File, models: &BTreeMap<String, ScriptedMod
     let driver = Driver::new(scene.world.journal.clone(), Arc::new(edge), clock, CallLimits::default());
     let driver = driver.watched_by(watcher).stopped_by(stop).cancelled_by(cancel);
     let targets = file.targets.iter().map(|name| name.as_str().into()).collect();
-    let started = SessionStarted { targets, rules: rules(&file.rules), ..scene.started() };
+    let mut policy = Policy::default();
+    policy.rotation.windows = file.windows.iter().map(|(name, window)| (name.as_str().into(), *window)).collect();
+    let policy = Arc::new(policy);
+    let started = SessionStarted { targets, rules: rules(&file.rules), policy, ..scene.started() };
     reported(driver.start(started).await.expect("it is driven"))
 }
 
@@ -175,6 +187,7 @@ fn rules(file: &Rules) -> SessionRules {
         max_turns: file.max_turns.unwrap_or(usual.max_turns),
         max_retries: file.max_retries.unwrap_or(usual.max_retries),
         llm_timeout_ms: file.llm_timeout_ms.unwrap_or(usual.llm_timeout_ms),
+        result_bytes: file.max_result_bytes.unwrap_or(usual.result_bytes),
         report,
         ..usual
     }
@@ -184,6 +197,11 @@ fn ledger(session: &Session) -> Vec<String> {
     let line = |record: &Record| {
         let attempt = match record {
             Record::Attempt(attempt) => attempt,
+            Record::ContextGuard { turn, action: ContextAction::Skipped(target) } => {
+                return Some(format!("{turn} {target} too small"));
+            }
+            Record::ContextGuard { turn, action } => return Some(format!("{turn} {}", action.as_str())),
+            Record::ResultStored { turn, tool, .. } => return Some(format!("{turn} {tool} stored")),
             Record::Rested { turn, target, .. } => return Some(format!("{turn} {target} rests")),
             _ => return None,
         };
@@ -236,6 +254,9 @@ fn look(name: &str, request: &ModelRequest, wanted: &Request) {
         let shown = request.body.get("tools").and_then(Value::as_array).unwrap_or_default();
         let name = |tool: &Value| tool.get("function")?.get("name")?.as_str().map(str::to_owned);
         assert_eq!(&shown.iter().filter_map(name).collect::<Vec<_>>(), tools, "{case}");
+    }
+    for words in &wanted.says {
+        assert!(request.text().contains(words), "{case}: nobody says {words:?}: {}", request.text());
     }
     if let Some(most) = wanted.max_tokens {
         let found = request.body.get("max_tokens").map(ToString::to_string);
