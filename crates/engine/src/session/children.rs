@@ -325,13 +325,13 @@ fn plan_outcome(answer: &Answer) -> Brought {
     Brought { text: Value::Object(told).to_string(), is_error }
 }
 
-/// What an agent has brought: its report. One that says itself that it failed is a failed call.
+/// What an agent has brought: its report. One that says itself that it failed is a failed call; one that no model wrote says so.
 fn agent_outcome(report: &Report) -> Brought {
     let content = match (&report.content_json, report.format) {
         (Some(value), ReportFormat::Json) => value.to_string(),
         _ => report.content.clone(),
     };
-    let failed = !report.is_answer() || report.status == ReportStatus::Failure;
+    let failed = report.status == ReportStatus::Failure;
     let text = if failed { format!("(agent failed: {content})") } else { content };
     Brought { text, is_error: failed }
 }

@@ -219,8 +219,8 @@ impl Session {
             let used = self.state.meters.tokens(target, size).saturating_add(self.reserve(window));
             free = window.saturating_sub(used).max(free);
         }
-        // What was not counted yet is taken for half a token a byte; half of the room is left for what comes next.
-        let each = usize::try_from(free).unwrap_or(usize::MAX) / count.max(1);
+        // Half a token a byte is the most that a text is taken for.
+        let each = usize::try_from(free).unwrap_or(usize::MAX).saturating_mul(2) / count.max(1);
         most.min(each.max(OUTLINE))
     }
 }

@@ -171,6 +171,22 @@ fn an_agent_spends_no_more_than_it_may_and_no_more_than_falls_to_it() {
 }
 
 #[test]
+fn agents_that_are_called_together_share_what_is_left() {
+    let mut started = with_agent(9, 9);
+    let mut policy = started.policy.as_ref().clone();
+    policy.limits.tool_calls = 2;
+    started.policy = Arc::new(policy);
+    let mut play = Play::begin(started);
+    play.answer(calling(&[("agent__researcher", r#"{"input": "x"}"#), ("agent__researcher", r#"{"input": "y"}"#)]));
+    for _ in 0..2 {
+        play.answer(calling(&[("shop__look_up", "{}"), ("shop__look_up", r#"{"id": 8}"#)]));
+    }
+    let mut due: Vec<String> = play.calls().iter().map(|call| call.id.to_string()).collect();
+    due.sort();
+    assert_eq!(due, ["turn-1/call-1/turn-1/call-1/call/1", "turn-1/call-2/turn-1/call-1/call/1"]);
+}
+
+#[test]
 fn agents_in_agents_have_names_and_budgets_inside_each_other() {
     let inner = with_agent(9, 9);
     let mut outer = started();

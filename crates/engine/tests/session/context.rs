@@ -19,6 +19,17 @@ fn windows(windows: &[(&str, u32)]) -> SessionStarted {
     started
 }
 
+/// How many tokens the first question is taken for.
+fn base() -> u32 {
+    let size = Play::begin(windows(&[("a", 100_000)])).session.question_size().expect("there is a window");
+    u32::try_from(size.tokens).expect("it is short")
+}
+
+/// A window into which the first question may not fit, with a quarter of it for the answer.
+fn narrow() -> u32 {
+    base() * 5 / 4
+}
+
 /// Says how many tokens the question has that somebody wants to know of; nobody can if there is no number.
 fn count(play: &mut Play, tokens: Option<u64>) {
     let found = play.session.pending().into_iter().find_map(|effect| match effect {
@@ -56,42 +67,40 @@ fn results(play: &Play) -> Vec<String> {
 
 #[test]
 fn a_question_that_fits_is_asked_without_counting_and_leaves_room_for_the_answer() {
-    let mut play = Play::begin(windows(&[("a", 100_000)]));
-    assert_eq!(play.asked().2.max_tokens, 4_096);
-    let size = play.asked().2;
-    play = Play::begin(windows(&[("a", 3_000)]));
+    let wide = Play::begin(windows(&[("a", 100_000)]));
+    assert_eq!(wide.asked().2.max_tokens, 4_096);
+    let play = Play::begin(windows(&[("a", base() * 2)]));
     assert_eq!(play.due(), ["turn-1/ask/1"]);
-    let asked = play.asked().2;
-    assert!(asked.max_tokens < 4_096 && asked.max_tokens >= 750, "a quarter is left at least: {}", asked.max_tokens);
-    assert_eq!(asked.messages, size.messages);
+    assert_eq!(play.asked().2.max_tokens, base(), "what is left is for the answer");
+    assert_eq!(play.asked().2.messages, wide.asked().2.messages);
 }
 
 #[test]
 fn a_question_that_may_be_too_long_is_counted_and_asked_if_it_is_not() {
-    let mut play = Play::begin(windows(&[("a", 600)]));
+    let mut play = Play::begin(windows(&[("a", narrow())]));
     assert_eq!(play.due(), ["turn-1/count/1"]);
-    count(&mut play, Some(300));
+    count(&mut play, Some(u64::from(narrow() / 2)));
     assert_eq!(play.due(), ["turn-1/ask/1"]);
-    assert_eq!(play.asked().2.max_tokens, 300);
+    assert_eq!(play.asked().2.max_tokens, narrow() - narrow() / 2);
 }
 
 #[test]
 fn what_a_provider_counts_is_remembered_for_the_next_question() {
-    let mut play = Play::begin(windows(&[("a", 600)]));
-    count(&mut play, Some(300));
+    let mut play = Play::begin(windows(&[("a", narrow())]));
+    count(&mut play, Some(100));
     let mut answer = calling(&[("shop__look_up", "{}")]);
-    answer.usage = Usage::reported(310, 5);
+    answer.usage = Usage::reported(110, 5);
     play.answer(answer);
     play.reply_all(r#"{"state": "sent"}"#);
-    assert_eq!(play.due(), ["turn-2/ask/1"], "310 and a little more: nobody needs to count again");
-    let left = play.asked().2.max_tokens;
-    assert!((150..290).contains(&left), "{left}");
+    assert_eq!(play.due(), ["turn-2/ask/1"], "110 and a little more: nobody needs to count again");
+    let taken = play.session.question_size().expect("there is a window").tokens;
+    assert!((111..190).contains(&taken), "{taken}");
 }
 
 #[test]
 fn a_target_that_cannot_read_it_is_skipped_for_one_that_can_and_that_is_no_attempt() {
-    let mut play = Play::begin(windows(&[("small", 600), ("large", 100_000)]));
-    count(&mut play, Some(500));
+    let mut play = Play::begin(windows(&[("small", narrow()), ("large", 100_000)]));
+    count(&mut play, Some(u64::from(base())));
     assert_eq!(play.asked().1, "large");
     assert_eq!(actions(&play), [&ContextAction::Skipped("small".into())]);
     play.answer(reporting("done"));
@@ -100,7 +109,7 @@ fn a_target_that_cannot_read_it_is_skipped_for_one_that_can_and_that_is_no_attem
 
 #[test]
 fn nobody_is_asked_to_count_twice_who_cannot() {
-    let mut play = Play::begin(windows(&[("a", 600), ("b", 100_000)]));
+    let mut play = Play::begin(windows(&[("a", narrow()), ("b", 100_000)]));
     count(&mut play, None);
     assert_eq!(play.asked().1, "b");
     play.good_turn();
@@ -158,7 +167,7 @@ fn older_results_make_room_before_the_last_turn_is_forced() {
 
 #[test]
 fn when_nothing_else_makes_room_the_turn_becomes_the_last_one() {
-    let mut started = windows(&[("a", 1_100)]);
+    let mut started = windows(&[("a", base() * 2)]);
     started.input = "x".repeat(300);
     let mut play = Play::begin(started);
     let mut turns = 0;
