@@ -60,6 +60,9 @@ pub enum TemplateProblem {
     /// `{{` without `}}`.
     #[error("`{{{{` is not closed by `}}}}`; to mean the braces themselves, write `{{{{{{{{`")]
     Unclosed,
+    /// Braces in the name of a parameter or of a field.
+    #[error("a name is sent as it is written: only a value can be a template")]
+    Name,
     /// `a-b`: the minus could belong to a name.
     #[error("a minus that subtracts needs a space before it")]
     TightMinus,

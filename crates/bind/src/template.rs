@@ -2,7 +2,7 @@
 
 mod scan;
 
-use reknit_protocol::{MAX_DEPTH, Path, StepId, Value};
+use reknit_protocol::{MAX_DEPTH, Path, Segment, StepId, Value};
 
 use crate::error::TemplateProblem;
 use crate::ids::Ids;
@@ -67,6 +67,9 @@ impl Template {
         if path.segments().len() > MAX_DEPTH {
             let problem = TemplateProblem::TooMuch { of: "levels", limit: MAX_DEPTH };
             return Err(TemplateError { path: path.clone(), position: 0, problem });
+        }
+        if matches!(path.segments().last(), Some(Segment::Key(name)) if name.contains("{{")) {
+            return Err(TemplateError { path: path.clone(), position: 0, problem: TemplateProblem::Name });
         }
         match value {
             Value::String(text) => {

@@ -105,6 +105,29 @@ pub enum What {
     },
 }
 
+/// The one list of what answers effects; for a shared and for a mutable view.
+macro_rules! effect_of {
+    ($what:expr) => {
+        match $what {
+            Self::ModelAnswered { effect, .. }
+            | Self::ModelFailed { effect, .. }
+            | Self::ToolAnswered { effect, .. }
+            | Self::ToolFailed { effect, .. }
+            | Self::GateClosed { effect, .. }
+            | Self::TokensCounted { effect, .. }
+            | Self::Woke { effect }
+            | Self::PersonDecided { effect, .. }
+            | Self::Interrupted { effect } => Some(effect),
+            Self::Started(_)
+            | Self::SessionStarted(_)
+            | Self::Resumed
+            | Self::Cancelled
+            | Self::Stopped
+            | Self::NotUnderstood { .. } => None,
+        }
+    };
+}
+
 impl What {
     /// The name of the variant as it is written.
     pub fn name(&self) -> &'static str {
@@ -129,43 +152,11 @@ impl What {
 
     /// The effect that it answers, if it answers one.
     pub fn effect(&self) -> Option<&EffectId> {
-        match self {
-            Self::ModelAnswered { effect, .. }
-            | Self::ModelFailed { effect, .. }
-            | Self::ToolAnswered { effect, .. }
-            | Self::ToolFailed { effect, .. }
-            | Self::GateClosed { effect, .. }
-            | Self::TokensCounted { effect, .. }
-            | Self::Woke { effect }
-            | Self::PersonDecided { effect, .. }
-            | Self::Interrupted { effect } => Some(effect),
-            Self::Started(_)
-            | Self::SessionStarted(_)
-            | Self::Resumed
-            | Self::Cancelled
-            | Self::Stopped
-            | Self::NotUnderstood { .. } => None,
-        }
+        effect_of!(self)
     }
 
     pub(crate) fn effect_mut(&mut self) -> Option<&mut EffectId> {
-        match self {
-            Self::ModelAnswered { effect, .. }
-            | Self::ModelFailed { effect, .. }
-            | Self::ToolAnswered { effect, .. }
-            | Self::ToolFailed { effect, .. }
-            | Self::GateClosed { effect, .. }
-            | Self::TokensCounted { effect, .. }
-            | Self::Woke { effect }
-            | Self::PersonDecided { effect, .. }
-            | Self::Interrupted { effect } => Some(effect),
-            Self::Started(_)
-            | Self::SessionStarted(_)
-            | Self::Resumed
-            | Self::Cancelled
-            | Self::Stopped
-            | Self::NotUnderstood { .. } => None,
-        }
+        effect_of!(self)
     }
 }
 

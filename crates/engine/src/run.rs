@@ -263,9 +263,7 @@ impl Run {
 
     /// Makes what follows from a plan and is never written, or tells all that is wrong with it.
     fn prepare(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
-        // A plan that the run began with is a person's; any other is a model's.
-        let author = if self.started.plan.is_some() { Author::Person } else { Author::Model };
-        let checked = check(plan, self.catalogue(), author);
+        let checked = check(plan, self.catalogue(), self.author());
         let inputs = settle_inputs(plan, &self.started.inputs);
         match (checked, inputs) {
             (Ok(checked), Ok(inputs)) => {
@@ -275,6 +273,11 @@ impl Run {
             }
             (checked, inputs) => Err(checked.err().into_iter().chain(inputs.err()).flatten().collect()),
         }
+    }
+
+    /// Who wrote the plan: one that the run began with is a person's, any other a model's.
+    fn author(&self) -> Author {
+        if self.started.plan.is_some() { Author::Person } else { Author::Model }
     }
 
     fn policy(&self) -> &Policy {

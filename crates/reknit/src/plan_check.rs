@@ -61,7 +61,7 @@ fn bad(input: Input, problems: Vec<String>, tools: Option<&Path>) -> Failure {
 
 fn examine(file: &PlanFile, catalogue: Option<&Catalogue>) -> Findings {
     let mut plan = file.plan.clone();
-    let fixes = catalogue.map(|catalogue| correct_names(&mut plan, catalogue)).unwrap_or_default();
+    let fixes = catalogue.map(|catalogue| correct_names(&mut plan, catalogue, Author::Person)).unwrap_or_default();
     let problems = match catalogue {
         Some(catalogue) => check(&plan, catalogue, Author::Person).err(),
         None => check_structure(&plan).err(),

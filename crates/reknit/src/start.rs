@@ -46,7 +46,7 @@ pub(crate) async fn run(
     refuse_nothing(&work)?;
     // The run puts names right by itself, and keeps a record of it; this only tells beforehand whether it can begin.
     let mut corrected = plan.clone();
-    correct_names(&mut corrected, &work.catalogue);
+    correct_names(&mut corrected, &work.catalogue, Author::Person);
     let checked = check(&corrected, &work.catalogue, Author::Person).map(|_| ());
     let settled = settle_inputs(&plan, &inputs).map(|_| ());
     let problems: Vec<PlanProblem> = [checked, settled].into_iter().filter_map(Result::err).flatten().collect();

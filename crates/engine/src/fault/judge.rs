@@ -1,5 +1,6 @@
 //! Which of the few things can be done about an answer. One table; a new kind of answer must choose its row.
 
+use reknit_bind::project;
 use reknit_protocol::{Category, Object, Retryable, ToolError, ToolResponse, Value};
 
 use super::wait::asked_wait_ms;
@@ -7,7 +8,8 @@ use super::{Fate, Fault, Origin};
 use crate::cut::cut;
 use crate::reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 
-/// The most of a body that a fault keeps, in bytes of its text.
+/// The most of a body that a fault keeps, in bytes of its JSON. What is too long is shortened and not cut: its fields still
+/// state facts.
 const BODY_LIMIT: usize = 4_096;
 
 /// What an answer means.
@@ -116,7 +118,7 @@ fn fault(reply: &ToolReply, now_ms: i64, body: Value, error: Option<ToolError>) 
         wait_ms: asked_wait_ms(reply.retry_after_ms, &details, &body, &message, now_ms),
         message,
         details,
-        body: if body.to_string().len() > BODY_LIMIT { Value::from(cut(body.to_string(), BODY_LIMIT)) } else { body },
+        body: project(&body, BODY_LIMIT, &[]),
     }
 }
 

@@ -1,14 +1,15 @@
 //! Names that were meant and not hit. What is beyond doubt is put right and said; the rest is left for the check.
 //!
-//! Beyond doubt is a difference in case and separators alone, and a tool where only one has the capability. A capability
-//! with other letters may be another capability, and what is called by mistake may not be undone: it is suggested and never
-//! taken.
+//! Beyond doubt is a difference in case and separators alone, and in a model's plan a tool where only one has the capability.
+//! A person who names a tool means that one: another that can do the same is another bank. A capability with other letters may
+//! be another capability, and what is called by mistake may not be undone: it is suggested and never taken.
 
 use std::fmt;
 
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Plan, Step, StepId, Value};
 
+use super::Author;
 use crate::catalogue::{Catalogue, Entry, Tool};
 
 /// A name that was put right.
@@ -62,14 +63,14 @@ impl NameFix {
     }
 }
 
-/// Puts right what is beyond doubt: a name that differs from one only in spelling, and a tool that was named wrongly
+/// Puts right what is beyond doubt: a name that differs from one only in spelling, and a tool that a model named wrongly
 /// where only one tool has the capability. A step that names no tool gets the only one that has its capability; that is
 /// what it says, and no fix.
-pub fn correct_names(plan: &mut Plan, catalogue: &Catalogue) -> Vec<NameFix> {
-    plan.steps.iter_mut().flat_map(|step| correct_step(step, catalogue)).collect()
+pub fn correct_names(plan: &mut Plan, catalogue: &Catalogue, author: Author) -> Vec<NameFix> {
+    plan.steps.iter_mut().flat_map(|step| correct_step(step, catalogue, author)).collect()
 }
 
-fn correct_step(step: &mut Step, catalogue: &Catalogue) -> Vec<NameFix> {
+fn correct_step(step: &mut Step, catalogue: &Catalogue, author: Author) -> Vec<NameFix> {
     let mut fixes = Vec::new();
     let id = step.step_id.clone();
     let fix = |of, before: &str, after: &str| NameFix {
@@ -80,7 +81,7 @@ fn correct_step(step: &mut Step, catalogue: &Catalogue) -> Vec<NameFix> {
     };
     let agent = step.agent_name.as_str();
     if catalogue.tool(agent).is_none()
-        && let Some(tool) = meant_tool(agent, step.capability(), catalogue)
+        && let Some(tool) = meant_tool(agent, step.capability(), catalogue, author)
     {
         if !agent.is_empty() {
             fixes.push(fix(Named::Tool, agent, tool.name.as_str()));
@@ -96,12 +97,12 @@ fn correct_step(step: &mut Step, catalogue: &Catalogue) -> Vec<NameFix> {
     fixes
 }
 
-fn meant_tool<'a>(agent: &str, capability: Option<&str>, catalogue: &'a Catalogue) -> Option<&'a Tool> {
+fn meant_tool<'a>(agent: &str, capability: Option<&str>, catalogue: &'a Catalogue, author: Author) -> Option<&'a Tool> {
     let tools = || catalogue.tools.iter();
     if let Some(alike) = only(tools().filter(|tool| are_alike(tool.name.as_str(), agent))) {
         return Some(alike);
     }
-    let capability = capability?;
+    let capability = capability.filter(|_| author == Author::Model || agent.is_empty())?;
     let mut having = tools().filter(|tool| tool.entry(capability).is_some()).peekable();
     match having.peek() {
         Some(_) => only(having),

@@ -291,7 +291,11 @@ impl Run {
             // Nobody has looked at it: what passes by itself may still do so.
             (_, NoHelp::AskAgain | NoHelp::Final) if passes => resend(&fault, used, &self.started.policy),
             (Rung::Resolution | Rung::Feedback, _) | (_, NoHelp::AskAgain) => {
-                last_rung(&fault, used, &self.started.policy)
+                match last_rung(&fault, used, &self.started.policy) {
+                    // Nobody else will say why.
+                    Remedy::GiveUp(reason) => Remedy::GiveUp(format!("{words}; {reason}")),
+                    remedy => remedy,
+                }
             }
             (_, NoHelp::Declined | NoHelp::Final) => Remedy::GiveUp(words),
         };

@@ -124,7 +124,7 @@ impl Run {
             Ok((plan, _)) => plan,
             Err(problem) => return Some(problem),
         };
-        correct_names(&mut plan, self.catalogue());
+        correct_names(&mut plan, self.catalogue(), Author::Model);
         let checked = check(&plan, self.catalogue(), Author::Model).err();
         let settled = settle_inputs(&plan, &self.started.inputs).err();
         let problems: Vec<String> = checked.into_iter().chain(settled).flatten().map(|it| it.to_string()).collect();

@@ -182,7 +182,7 @@ impl Run {
 
     /// Begins to run a plan, with its names put right.
     fn take_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Result<(), Vec<PlanProblem>> {
-        repairs.extend(correct_names(&mut plan, self.catalogue()).iter().map(ToString::to_string));
+        repairs.extend(correct_names(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
         self.prepare(&plan)?;
         self.state.plan_repairs = repairs;
         if plan.steps.is_empty() {

@@ -230,7 +230,7 @@ fn names_that_differ_in_case_or_separators_are_put_right_and_others_are_not_gues
         ("quotes", "ping", vec![]),
     ] {
         let mut plan = plan(vec![Step::new("s", agent, capability, "")]);
-        assert_eq!(correct_names(&mut plan, &catalogue()), expected, "case: {agent}/{capability}");
+        assert_eq!(correct_names(&mut plan, &catalogue(), Author::Model), expected, "case: {agent}/{capability}");
         let found = &plan.steps[0];
         if capability != "ping" && !agent.ends_with("servic") {
             assert_eq!((found.agent_name.as_str(), found.capability()), ("stock-service", Some("get_quote")));

@@ -275,3 +275,14 @@ fn where_nobody_can_be_asked_a_change_of_an_unsafe_call_ends_the_step() {
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!(answer.status, Status::Failed);
 }
+
+#[test]
+fn a_long_body_still_states_its_facts() {
+    let long = "at line 1; ".repeat(2_000);
+    let body = format!(
+        r#"{{"trace": "{long}", "detail": [{{"type": "missing", "loc": ["body", "lat"], "msg": "Field required"}},
+            {{"type": "extra_forbidden", "loc": ["body", "latitude"], "msg": "Extra inputs are not permitted"}}]}}"#
+    );
+    let play = mended("read", r#"{"latitude": 1.5}"#, 422, &body);
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"lat":1.5}"#);
+}

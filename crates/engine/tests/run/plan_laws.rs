@@ -141,7 +141,7 @@ proptest! {
         for read in [read_plan(&text, "x").map(|(plan, _)| plan), read_plan_file(&text).map(|(plan, _)| plan)] {
             let Ok(mut plan) = read else { continue };
             let _ = check_structure(&plan);
-            correct_names(&mut plan, &catalogue());
+            correct_names(&mut plan, &catalogue(), Author::Model);
             let _ = check(&plan, &catalogue(), Author::Model);
         }
     }

@@ -170,7 +170,7 @@ fn which_tools_a_plan_may_name() {
         ("no steps", plan(vec![]), weather(), vec![]),
         ("no steps, no tools", plan(vec![]), nothing, vec![]),
     ] {
-        correct_names(&mut plan, &catalogue);
+        correct_names(&mut plan, &catalogue, Author::Model);
         let problems = check(&plan, &catalogue, Author::Model).err().unwrap_or_default();
         assert_eq!(problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), expected, "case: {case}");
     }
@@ -199,4 +199,20 @@ fn which_words_are_a_plan() {
     }
     let (plan, _) = read_plan(whole, "r").expect("it is a plan");
     check(&plan, &catalogue(), Author::Model).expect("it can run");
+}
+
+#[test]
+fn a_template_in_the_place_of_a_name_is_refused_and_never_sent() {
+    for parameters in [r#"{"{{a.v}}": 1}"#, r#"{"x": {"deep": [{"{{a.v}}": 1}]}}"#] {
+        let play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", parameters)]);
+        let answer = play.run.answer().unwrap_or_else(|| panic!("it cannot run: {:?}", play.due()));
+        assert!(answer.text.contains("only a value can be a template"), "{}", answer.text);
+    }
+    for changes in [r#"{"{{a.v}}": 1}"#, r#"{"x": {"{{a.v}}": 1}}"#] {
+        let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", r#"{"x": "{{a.v}}"}"#)]);
+        play.answer_tool("a/call/1", 200, r#"{"v": 1}"#);
+        play.answer_tool("b/call/1", 422, "{}");
+        play.answer_model("b/feedback/1", &format!(r#"{{"should_retry": true, "suggested_changes": {changes}}}"#));
+        assert_eq!(play.due(), ["b/context/1"], "case: {changes}");
+    }
 }
