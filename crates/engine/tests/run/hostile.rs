@@ -1,5 +1,5 @@
 //! A world in which everything can go wrong that can go wrong: plans, tools, models, people and time, decided by a tape of
-//! bytes. An empty tape is a world in which all goes well.
+//! bytes. Where all of them are 0, all goes well.
 
 mod models;
 mod plans;
@@ -80,6 +80,14 @@ impl Drive {
             return self.aside(tape);
         }
         let effects = self.run.pending();
+        // A driver is never so late that a run outlives its time.
+        let over = effects.iter().find_map(|effect| match effect {
+            Effect::Sleep { id, until_ms } if id.as_str().starts_with("run/") && *until_ms <= self.now_ms => Some(id),
+            _ => None,
+        });
+        if let Some(effect) = over {
+            return What::Woke { effect: effect.clone() };
+        }
         // The deadline and the expiry of a question come last, or nothing else would be seen.
         let is_last = |effect: &Effect| matches!(effect, Effect::Sleep { id, .. } if id.as_str().starts_with("run/") || id.as_str().ends_with("/expiry"));
         let open: Vec<&Effect> = effects.iter().filter(|effect| !is_last(effect)).collect();

@@ -6,11 +6,11 @@ use reknit_engine::{Event, Run};
 
 use crate::hostile::{Restored, Tape, drive};
 
-/// How long a tape is. What comes after it goes well.
+/// How long a tape is before it begins again.
 const LENGTH: usize = 600;
 
 fn tape() -> impl Strategy<Value = Tape> {
-    prop::collection::vec(any::<u8>(), 0..LENGTH).prop_map(Tape::new)
+    prop::collection::vec(any::<u8>(), 1..LENGTH).prop_map(Tape::new)
 }
 
 /// As many worlds as the environment asks for: `REKNIT_RANDOM_RUNS=1000000 cargo test --release random_worlds`.

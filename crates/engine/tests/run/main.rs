@@ -7,7 +7,9 @@
     reason = "a test that panics has failed, and says where"
 )]
 
+mod analyses;
 mod checks;
+mod context;
 mod facts;
 mod files;
 mod gates;
@@ -19,6 +21,7 @@ mod mending;
 mod plan_laws;
 mod plan_rules;
 mod planning;
+mod promises;
 mod prompts;
 mod resolving;
 mod stopping;

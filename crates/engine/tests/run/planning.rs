@@ -6,7 +6,7 @@ use reknit_dialogue::{ErrorClass, Format};
 use reknit_engine::{Catalogue, Effect, Entry, Progress, Started, Status, Tool};
 use reknit_protocol::Capability;
 
-use crate::world::{Play, catalogue, json, policy, started};
+use crate::world::{Play, catalogue, json, plan, policy, started, step};
 
 /// A tool with a parameter of every kind.
 fn bookshop() -> Catalogue {
@@ -238,4 +238,30 @@ fn numbers_that_no_result_states_and_no_step_used_are_named() {
         answer.doubts,
         ["the answer says 46,828.5, which no result states", "the request says 100, which no step used"]
     );
+}
+
+#[test]
+fn a_plan_is_asked_for_as_often_as_the_rules_say() {
+    let good = r#"{"steps": [{"step_id": "s", "agent_name": "t", "metadata": {"capability": "read"}}]}"#;
+    for (case, retries, answers, questions, status) in [
+        ("no retry", 0, vec!["no plan"], 1, Some(Status::Failed)),
+        ("good at once", 2, vec![good], 1, None),
+        ("good at last", 2, vec!["{\"steps\": 7}", good], 2, None),
+        ("never good", 2, vec!["no", "nor this", "nor that"], 3, Some(Status::Failed)),
+    ] {
+        let mut policy = policy();
+        policy.planning.retries = retries;
+        let mut play = Play::begin(started(None, policy));
+        for (index, answer) in answers.iter().enumerate() {
+            play.answer_model(&format!("plan/ask/{}", index + 1), answer);
+        }
+        assert_eq!(play.run.spent().model_calls, questions, "case: {case}");
+        assert_eq!(play.run.answer().map(|answer| answer.status), status, "case: {case}");
+    }
+}
+
+#[test]
+fn a_plan_that_is_given_is_not_asked_for() {
+    let play = Play::begin(started(Some(plan(vec![step("s", "read", "{}")])), policy()));
+    assert_eq!((play.due(), play.run.spent().model_calls), (vec!["s/call/1".to_owned()], 0));
 }

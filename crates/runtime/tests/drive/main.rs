@@ -16,4 +16,5 @@ mod scenarios;
 mod scenes;
 mod sessions;
 mod story;
+mod timing;
 mod world;

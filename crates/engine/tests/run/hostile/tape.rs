@@ -1,6 +1,6 @@
-//! What chance is made of. A test that fails shrinks the tape, and where it ends, everything goes well.
+//! What chance is made of.
 
-/// A sequence of bytes that decides everything.
+/// A sequence of bytes that decides everything. It begins again where it ends, so trouble never does.
 #[derive(Debug, Clone)]
 pub(crate) struct Tape {
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ impl Tape {
 
     fn next(&mut self) -> u8 {
         let byte = self.bytes.get(self.at).copied().unwrap_or(0);
-        self.at += 1;
+        self.at = (self.at + 1) % self.bytes.len().max(1);
         byte
     }
 
@@ -36,12 +36,12 @@ impl Tape {
         (wide + u32::from(self.next())) % limit
     }
 
-    /// Whether something happens that happens once in so many times; never at the end of the tape.
+    /// Whether something happens that happens once in so many times.
     pub(crate) fn one_in(&mut self, times: u32) -> bool {
         self.below(times) == times - 1
     }
 
-    /// One of a list; the first at the end of the tape.
+    /// One of a list.
     pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         let length = u32::try_from(list.len()).expect("a short list");
         &list[self.below(length) as usize]

@@ -234,7 +234,7 @@ fn assert_no_template(value: &Value, call: &CallTool) {
         Value::Array(items) => items.iter().for_each(|item| assert_no_template(item, call)),
         Value::Object(object) => {
             for (key, item) in object {
-                assert!(!key.contains("{{"), "no template is ever sent: {key} in {}", call.id);
+                assert!(!key.contains("{{"), "no template is ever sent, nor as a key: {key} in {}", call.id);
                 assert_no_template(item, call);
             }
         }

@@ -1,0 +1,227 @@
+//! What the analysis of an error leads to, status by status and answer by answer.
+
+use reknit_dialogue::ErrorClass;
+use reknit_engine::{Outcome, Policy, Rung, Status, What};
+
+use crate::world::{Play, plan, policy, started, step};
+
+/// A call whose tool has answered, with the last rung off: what is seen is the analysis alone.
+fn called(parameters: &str, status: u16, body: &str) -> Play {
+    called_with(policy(), parameters, status, body)
+}
+
+fn called_with(mut policy: Policy, parameters: &str, status: u16, body: &str) -> Play {
+    policy.mending.context = 0;
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "read", parameters)])), policy));
+    play.answer_tool("s/call/1", status, body);
+    play
+}
+
+fn reason(play: &Play) -> String {
+    let answer = play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()));
+    match &answer.steps[0].outcome {
+        Outcome::Failed { reason, .. } => reason.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn which_statuses_are_analysed() {
+    for (status, due, questions) in [
+        (401, "", 0),
+        (403, "", 0),
+        (405, "", 0),
+        (408, "s/rest/1", 0),
+        (429, "s/rest/1", 0),
+        (500, "s/rest/1", 0),
+        (502, "s/rest/1", 0),
+        (504, "s/rest/1", 0),
+        (503, "s/rest/1", 0),
+        (400, "s/feedback/1", 1),
+        (404, "s/feedback/1", 1),
+        (409, "s/feedback/1", 1),
+        (422, "s/feedback/1", 1),
+        (418, "s/feedback/1", 1),
+    ] {
+        let play = called(r#"{"city": "Soul"}"#, status, r#"{"message": "it did not work"}"#);
+        assert_eq!(play.due().join(" "), due, "case: {status}");
+        assert_eq!(play.run.spent().model_calls, questions, "case: {status}");
+        if due.is_empty() {
+            let reason = reason(&play);
+            assert!(reason.contains("it did not work") && reason.contains("the tool does not"), "{status}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn what_an_analysis_changes_is_sent() {
+    for (case, status, parameters, body, changes, sent) in [
+        ("a typo", 400, r#"{"city": "Soul"}"#, "unknown city", r#"{"city": "Seoul"}"#, r#"{"city":"Seoul"}"#),
+        (
+            "another version",
+            409,
+            r#"{"id": 7, "version": 3}"#,
+            "conflict with the stored version",
+            r#"{"version": 4}"#,
+            r#"{"id":7,"version":4}"#,
+        ),
+        (
+            "another form of a date",
+            422,
+            r#"{"on": "tomorrow week"}"#,
+            "not a day",
+            r#"{"on": "2026-11-22"}"#,
+            r#"{"on":"2026-11-22"}"#,
+        ),
+        (
+            "something inside",
+            422,
+            r#"{"filter": {"a": 1}, "page": 2}"#,
+            "no",
+            r#"{"filter": {"a": [1, {"b": "}"}]}}"#,
+            r#"{"filter":{"a":[1,{"b":"}"}]},"page":2}"#,
+        ),
+    ] {
+        let mut play = called(parameters, status, &format!(r#"{{"message": "{body}"}}"#));
+        play.answer_model(
+            "s/feedback/1",
+            &format!(r#"{{"should_retry": true, "reason": "r", "suggested_changes": {changes}}}"#),
+        );
+        assert_eq!(play.call("s/call/2").parameters.to_string(), sent, "case: {case}");
+    }
+}
+
+#[test]
+fn a_place_that_does_not_exist_stays_unknown() {
+    let mut play = called(r#"{"city": "Atlantis"}"#, 404, r#"{"message": "no such city"}"#);
+    play.answer_model("s/feedback/1", r#"{"should_retry": false, "reason": "there is no such city"}"#);
+    assert_eq!(play.run.spent().tool_calls, 1);
+    assert!(reason(&play).contains("no such city"));
+}
+
+/// A service in trouble is looked at if it speaks of the input.
+#[test]
+fn a_service_in_trouble_may_speak_of_the_input() {
+    let about_input = r#"{"error": "lookup failed: city 'Soul' not found"}"#;
+    let mut play = called(r#"{"city": "Soul"}"#, 503, about_input);
+    play.answer_model(
+        "s/feedback/1",
+        r#"{"should_retry": true, "reason": "a typo", "suggested_changes": {"city": "Seoul"}, "is_transient_error": false}"#,
+    );
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"city":"Seoul"}"#);
+    let mut play = called(r#"{"city": "Soul"}"#, 503, about_input);
+    play.answer_model("s/feedback/1", r#"{"should_retry": false, "reason": "the backend is down"}"#);
+    assert!(reason(&play).contains("the backend is down"));
+}
+
+#[test]
+fn every_combination_of_verdicts_leads_somewhere() {
+    for (retry, changes, transient, due) in [
+        (true, r#"{"city": "Seoul"}"#, false, "s/call/2"),
+        (true, r#"{"city": "Seoul"}"#, true, "s/call/2"),
+        (true, "{}", true, "s/rest/1"),
+        (true, "{}", false, "s/rest/1"),
+        (false, "{}", true, "s/rest/1"),
+        (false, "{}", false, ""),
+        (false, r#"{"city": "Seoul"}"#, false, ""),
+    ] {
+        let mut play = called(r#"{"city": "Soul"}"#, 422, "{}");
+        let advice = format!(
+            r#"{{"should_retry": {retry}, "reason": "r", "suggested_changes": {changes}, "is_transient_error": {transient}}}"#
+        );
+        play.answer_model("s/feedback/1", &advice);
+        assert_eq!(play.due().join(" "), due, "case: {advice}");
+    }
+}
+
+#[test]
+fn which_words_are_an_analysis() {
+    let whole = r#"{"should_retry": true, "reason": "a {typo} in \"city\"", "suggested_changes": {"city": "Seoul"}}"#;
+    for (case, text, is_one) in [
+        ("plain", whole.to_owned(), true),
+        ("fenced", format!("```json\n{whole}\n```"), true),
+        ("fenced without a language", format!("```\n{whole}\n```"), true),
+        ("in prose", format!("I looked at it. {whole} That should do."), true),
+        ("after thinking", format!("<think>maybe {{}}?</think>{whole}"), true),
+        ("no JSON", "It is a typo.".to_owned(), false),
+        ("broken off", whole.chars().take(60).collect(), false),
+        ("without a verdict", r#"{"reason": "a typo"}"#.to_owned(), false),
+        ("a list", "[true]".to_owned(), false),
+    ] {
+        let mut play = called(r#"{"city": "Soul"}"#, 400, "{}");
+        play.answer_model("s/feedback/1", &text);
+        let is_sent = play.due() == ["s/call/2"];
+        assert_eq!(is_sent, is_one, "case: {case}");
+        let last = play.run.steps()[0].mends.last().cloned().expect("the analysis leaves a trace");
+        assert_eq!(last.rung, Rung::Feedback, "case: {case}: {}", last.words);
+    }
+}
+
+#[test]
+fn nobody_is_asked_when_it_is_off_when_there_is_no_model_or_when_the_run_is_over() {
+    let mut off = policy();
+    off.mending.feedback = 0;
+    let play = called_with(off, "{}", 400, "{}");
+    assert_eq!(
+        (play.run.answer().map(|answer| answer.status), play.run.spent().model_calls),
+        (Some(Status::Failed), 0)
+    );
+
+    let mut alone = started(Some(plan(vec![step("s", "read", "{}")])), policy());
+    alone.targets.clear();
+    let mut play = Play::begin(alone);
+    play.answer_tool("s/call/1", 400, r#"{"message": "no"}"#);
+    assert!(reason(&play).contains("there is no model to ask"), "{}", reason(&play));
+
+    let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+    play.happen(What::Cancelled);
+    play.answer_tool("s/call/1", 400, "{}");
+    assert_eq!(
+        (play.run.answer().map(|answer| answer.status), play.run.spent().model_calls),
+        (Some(Status::Cancelled), 0)
+    );
+}
+
+#[test]
+fn a_model_that_fails_has_analysed_nothing_and_the_call_is_not_repeated() {
+    let mut play = called(r#"{"city": "Soul"}"#, 400, r#"{"message": "unknown city"}"#);
+    for ask in 1..=3 {
+        play.fail_model(&format!("s/feedback/{ask}"), ErrorClass::ModelError);
+    }
+    assert_eq!(play.run.spent().tool_calls, 1);
+    assert!(reason(&play).contains("unknown city"));
+}
+
+#[test]
+fn an_analysis_is_shown_all_that_the_error_says_within_bounds() {
+    let mut policy = policy();
+    policy.mending.context = 0;
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "convert", r#"{"amount": 5}"#)])), policy));
+    let long = "x".repeat(100_000);
+    play.answer_tool(
+        "s/call/1",
+        422,
+        &format!(
+            r#"{{"success": false, "error": {{"code": "RATE_UNKNOWN", "message": "no rate today", "category": "NOT_FOUND",
+                "details": {{"hint": "ask for EUR", "dump": "{long}"}}}}}}"#
+        ),
+    );
+    let prompt = play.prompt("s/feedback/1");
+    for shown in [
+        "422",
+        "RATE_UNKNOWN",
+        "NOT_FOUND",
+        "no rate today",
+        "ask for EUR",
+        "convert",
+        "do s",
+        r#""amount": 5"#,
+        "should_retry",
+        "suggested_changes",
+        "is_transient_error",
+        "…",
+    ] {
+        assert!(prompt.contains(shown), "{shown} is not in {prompt}");
+    }
+    assert!(prompt.len() < 20_000, "{} bytes", prompt.len());
+}

@@ -1,0 +1,287 @@
+//! What must hold because it once did not hold elsewhere: nothing silent, nothing twice, nothing in vain.
+
+use reknit_engine::{
+    IndependentSteps, Outcome, People, Policy, Resolution, Rung, Sent, Status, StepState, Synthesis, TransportFailure,
+    TransportKind, What, Writer,
+};
+
+use crate::world::{Play, plan, policy, started, step};
+
+const NO: &str = r#"{"should_retry": false, "reason": "nothing here says what is right"}"#;
+
+fn refusal(message: &str) -> String {
+    format!(r#"{{"success": false, "error": {{"code": "X", "message": "{message}", "category": "INPUT_ERROR"}}}}"#)
+}
+
+fn failed_reason(play: &Play) -> String {
+    let answer = play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()));
+    match &answer.steps[0].outcome {
+        Outcome::Failed { reason, .. } => reason.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_plan_that_a_person_gave_is_never_replaced_by_a_model() {
+    let given = plan(vec![reknit_protocol::Step::new("s", "gone-tool", "read", "")]);
+    let play = Play::begin(started(Some(given), policy()));
+    let answer = play.run.answer().expect("it cannot run");
+    assert_eq!((answer.status, answer.spent.model_calls), (Status::Failed, 0));
+    assert!(answer.text.contains("there is no tool `gone-tool`"), "{}", answer.text);
+}
+
+#[test]
+fn a_plan_that_is_made_again_is_checked_again_and_may_say_that_it_cannot_be_done() {
+    let unknown = r#"{"steps": [{"step_id": "s", "agent_name": "u", "metadata": {"capability": "fly"}}]}"#;
+    for (second, status, due) in
+        [(unknown, None, vec!["plan/ask/3".to_owned()]), (r#"{"steps": []}"#, Some(Status::Impossible), vec![])]
+    {
+        let mut play = Play::begin(started(None, policy()));
+        play.answer_model("plan/ask/1", unknown);
+        play.answer_model("plan/ask/2", second);
+        assert_eq!(play.run.answer().map(|answer| answer.status), status, "case: {second}");
+        assert_eq!(play.due(), due, "case: {second}");
+        assert_eq!(play.run.spent().tool_calls, 0);
+    }
+}
+
+#[test]
+fn a_run_whose_steps_all_failed_is_a_failure_and_says_what_failed() {
+    let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", "{}")]);
+    play.answer_tool("a/call/1", 403, r#"{"message": "not for you"}"#);
+    play.answer_tool("b/call/1", 405, r#"{"message": "not here"}"#);
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!(answer.status, Status::Failed);
+    assert!(answer.text.contains("not for you") && answer.text.contains("not here"), "{}", answer.text);
+}
+
+#[test]
+fn who_writes_the_answer_is_told_what_failed_and_its_own_failure_costs_no_result() {
+    let by_model = Policy { synthesis: Synthesis::Model, ..policy() };
+    let steps = vec![step("a", "read", "{}"), step("b", "read", "{}"), step("c", "read", r#"{"x": "{{b}}"}"#)];
+    let mut play = Play::begin(started(Some(plan(steps)), by_model));
+    play.answer_tool("a/call/1", 200, r#"{"price": 468.285}"#);
+    play.answer_tool("b/call/1", 403, r#"{"message": "not for you"}"#);
+    let prompt = play.prompt("answer/ask/1");
+    for told in ["468.285", "not for you", "it needs `b`, which failed"] {
+        assert!(prompt.contains(told), "{told} is not in {prompt}");
+    }
+    for ask in 1..=3 {
+        play.fail_model(&format!("answer/ask/{ask}"), reknit_dialogue::ErrorClass::ModelError);
+    }
+    let answer = play.run.answer().expect("the run has ended");
+    assert!(matches!(answer.written_by, Writer::TemplateInstead(_)), "{:?}", answer.written_by);
+    assert!(answer.text.contains("468.285") && answer.text.contains("not for you"), "{}", answer.text);
+    assert_eq!(answer.status, Status::Partial);
+}
+
+#[test]
+fn the_words_of_a_failure_are_kept_however_soon_it_is_final() {
+    let cases: [(&str, u16, String); 5] = [
+        ("not let in", 401, refusal("who are you")),
+        ("never retried", 405, refusal("not like this")),
+        (
+            "not retryable",
+            400,
+            refusal("who are you").replace("\"INPUT_ERROR\"", "\"INPUT_ERROR\", \"retryable\": false"),
+        ),
+        ("moved", 302, r#"{"message": "elsewhere"}"#.to_owned()),
+        ("said in a success", 200, refusal("who are you").replace("INPUT_ERROR", "AUTH_ERROR")),
+    ];
+    for (case, status, body) in cases {
+        let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+        play.answer_tool("s/call/1", status, &body);
+        let reason = failed_reason(&play);
+        let said = ["who are you", "not like this", "elsewhere"].iter().any(|words| reason.contains(words));
+        assert!(said, "case: {case}: {reason}");
+    }
+    let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+    play.answer_tool("s/call/1", 404, &refusal("no such place"));
+    play.answer_model("s/feedback/1", NO);
+    play.answer_model("s/context/1", NO);
+    let reason = failed_reason(&play);
+    assert!(reason.contains("no such place") && reason.contains("nothing here says"), "{reason}");
+}
+
+#[test]
+fn a_refusal_inside_a_success_is_a_refusal() {
+    let mut play = Play::of_steps(vec![step("s", "keyed", "{}")]);
+    play.answer_tool("s/call/1", 200, &refusal("no such place"));
+    assert_eq!(play.due(), ["s/feedback/1"]);
+}
+
+#[test]
+fn a_step_that_rests_or_is_mended_takes_no_place_from_others() {
+    let narrow = |body: &str, status: u16| {
+        let mut policy = policy();
+        policy.limits.calls_at_once = 1;
+        let mut play = Play::begin(started(Some(plan(vec![step("a", "read", "{}"), step("b", "read", "{}")])), policy));
+        assert_eq!(play.due(), ["a/call/1"]);
+        play.answer_tool("a/call/1", status, body);
+        play.due()
+    };
+    assert_eq!(narrow("{}", 500), ["a/rest/1", "b/call/1"]);
+    assert_eq!(narrow("{}", 404), ["a/feedback/1", "b/call/1"]);
+}
+
+#[test]
+fn a_cancellation_does_not_wait_for_a_rest_or_a_model_and_keeps_what_is_done() {
+    for (status, waiting) in [(500, "b/rest/1"), (404, "b/feedback/1")] {
+        let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", "{}")]);
+        play.answer_tool("a/call/1", 200, r#"{"price": 468.285}"#);
+        play.answer_tool("b/call/1", status, "{}");
+        assert_eq!(play.due(), [waiting]);
+        play.happen(What::Cancelled);
+        let answer = play.run.answer().expect("it ends at once");
+        assert_eq!(answer.status, Status::Cancelled);
+        assert!(answer.text.contains("468.285"), "{}", answer.text);
+    }
+}
+
+#[test]
+fn mending_is_there_unless_it_is_turned_off() {
+    let rules = Policy::default().mending;
+    assert_eq!((rules.feedback, rules.context, rules.resolution), (2, 2, Resolution::Once));
+    assert_eq!(rules.context_statuses, [400, 404, 409, 422]);
+    assert_eq!(rules.independent_steps, IndependentSteps::Mended);
+    let mut play = Play::begin(started(
+        Some(plan(vec![step("s", "read", r#"{"city": "Tokio"}"#)])),
+        Policy { synthesis: Synthesis::Template, ..Policy::default() },
+    ));
+    play.answer_tool("s/call/1", 404, "{}");
+    play.answer_model("s/feedback/1", NO);
+    assert_eq!(play.due(), ["s/context/1"], "the last rung is reached without any setting");
+}
+
+#[test]
+fn each_rung_has_a_budget_of_its_own() {
+    let mut play = Play::of_steps(vec![step("s", "read", r#"{"n": 0}"#)]);
+    let mut call = 1;
+    for (rung, ask) in [("feedback", 1), ("feedback", 2), ("context", 1), ("context", 2)] {
+        play.answer_tool(&format!("s/call/{call}"), 422, "{}");
+        play.answer_model(
+            &format!("s/{rung}/{ask}"),
+            &format!(r#"{{"should_retry": true, "suggested_changes": {{"n": {call}}}}}"#),
+        );
+        call += 1;
+    }
+    play.answer_tool("s/call/5", 422, r#"{"message": "still no"}"#);
+    let reason = failed_reason(&play);
+    assert!(reason.contains("still no"), "{reason}");
+    assert_eq!(play.run.spent().tool_calls, 5, "what was refused last is not simply repeated");
+    let rungs: Vec<Rung> = play.run.steps()[0].mends.iter().map(|mend| mend.rung).collect();
+    assert_eq!(rungs, [Rung::Feedback, Rung::Feedback, Rung::Context, Rung::Context], "every try leaves a trace");
+}
+
+#[test]
+fn every_number_of_mending_counts_also_none() {
+    type Change = fn(&mut Policy);
+    let cases: [(&str, Change, u16, &str); 7] = [
+        ("no feedback", |policy| policy.mending.feedback = 0, 404, "s/context/1"),
+        ("no context", |policy| policy.mending.context = 0, 404, "s/feedback/1"),
+        ("neither", |policy| (policy.mending.feedback, policy.mending.context) = (0, 0), 404, ""),
+        ("no resends", |policy| policy.resend.times = 0, 500, ""),
+        ("one resend", |policy| policy.resend.times = 1, 500, "s/rest/1"),
+        (
+            "no statuses",
+            |policy| {
+                policy.mending.feedback = 0;
+                policy.mending.context_statuses.clear();
+            },
+            404,
+            "",
+        ),
+        (
+            "another status",
+            |policy| {
+                policy.mending.feedback = 0;
+                policy.mending.context_statuses = vec![418];
+            },
+            418,
+            "s/context/1",
+        ),
+    ];
+    for (case, change, status, due) in cases {
+        let mut policy = policy();
+        change(&mut policy);
+        let mut play = Play::begin(started(Some(plan(vec![step("s", "read", "{}")])), policy));
+        play.answer_tool("s/call/1", status, "{}");
+        assert_eq!(play.due().join(" "), due, "case: {case}");
+    }
+}
+
+#[test]
+fn a_correction_works_where_there_are_no_parameters_and_no_schema() {
+    let bare = reknit_protocol::Step::new("s", "t", "read", "do it");
+    let mut play = Play::begin(started(Some(plan(vec![bare])), policy()));
+    assert_eq!(play.call("s/call/1").parameters.to_string(), "{}");
+    play.answer_tool("s/call/1", 400, &refusal("city is required"));
+    let asked = play.due().first().cloned().expect("a model is asked");
+    play.answer_model(&asked, NO);
+    play.answer_model("s/context/1", r#"{"should_retry": true, "corrected_parameters": {"city": "Paris"}}"#);
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"city":"Paris"}"#);
+}
+
+#[test]
+fn what_breaks_on_the_way_is_sent_again_and_no_model_is_asked_about_it() {
+    for kind in [TransportKind::Refused, TransportKind::Reset, TransportKind::TimedOut, TransportKind::BadAnswer] {
+        for sent in [Sent::No, Sent::Maybe] {
+            let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+            for attempt in 1..=3 {
+                let failure = TransportFailure { kind, sent, message: "connection lost".to_owned() };
+                play.happen(What::ToolFailed { effect: format!("s/call/{attempt}").as_str().into(), failure });
+                assert_eq!(play.due(), [format!("s/rest/{attempt}")], "case: {kind:?} {sent:?}");
+                play.wake(&format!("s/rest/{attempt}"));
+            }
+            let failure = TransportFailure { kind, sent, message: "connection lost".to_owned() };
+            play.happen(What::ToolFailed { effect: "s/call/4".into(), failure });
+            assert!(failed_reason(&play).contains("connection lost"));
+            assert_eq!(play.run.spent().model_calls, 0);
+        }
+    }
+}
+
+#[test]
+fn a_failure_without_a_word_about_retrying_may_still_pass() {
+    for status in [429, 503] {
+        let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+        play.answer_tool("s/call/1", status, r#"{"success": false, "error": {"code": "X", "message": "busy"}}"#);
+        assert_eq!(play.due(), ["s/rest/1"], "case: {status}");
+    }
+}
+
+#[test]
+fn changes_that_are_no_object_do_not_lead_to_the_same_call_again() {
+    for changes in ["null", "[]", r#"["amount"]"#, r#""amount=1""#, "7"] {
+        let mut play = Play::of_steps(vec![step("s", "read", r#"{"n": 0}"#)]);
+        play.answer_tool("s/call/1", 422, "{}");
+        play.answer_model("s/feedback/1", &format!(r#"{{"should_retry": false, "suggested_changes": {changes}}}"#));
+        assert_eq!(play.due(), ["s/context/1"], "case: {changes}");
+    }
+}
+
+#[test]
+fn every_effect_says_for_which_step_it_is() {
+    let mut play =
+        Play::of_steps(vec![step("late", "read", "{}"), step("a/b", "read", "{}"), step("early", "read", "{}")]);
+    play.answer_tool("early/call/1", 200, "1");
+    play.answer_tool("a/b/call/1", 500, "{}");
+    assert_eq!(play.due(), ["late/call/1", "a/b/rest/1"]);
+    play.wake("a/b/rest/1");
+    play.answer_tool("a/b/call/2", 404, "{}");
+    play.answer_model("a/b/feedback/1", NO);
+    assert_eq!(play.due(), ["late/call/1", "a/b/context/1"]);
+    let states: Vec<StepState> = play.run.steps().into_iter().map(|step| step.state).collect();
+    assert_eq!(states, [StepState::Running, StepState::Mending(Rung::Context), StepState::Done]);
+}
+
+#[test]
+fn where_nobody_can_be_asked_the_run_does_not_wait() {
+    let mut play = Play::begin(started(
+        Some(plan(vec![step("s", "unsafe", r#"{"n": 0}"#)])),
+        Policy { people: People::Nobody, ..policy() },
+    ));
+    play.answer_tool("s/call/1", 422, "{}");
+    play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"n": 1}}"#);
+    assert!(failed_reason(&play).contains("nobody can be asked"));
+}
