@@ -31,12 +31,12 @@ pub fn judge_reply(reply: &ToolReply, now_ms: i64) -> Verdict {
     let error = tool_error(&body);
     match (reply.status, error) {
         (200..=299, None) => Verdict::Success(body),
-        (200..=299, Some(error)) => judge_refusal_in_success(fault(reply, now_ms, body, Some(error.clone())), &error),
-        (300..=399 | 401 | 403 | 405, error) => Verdict::Stop(fault(reply, now_ms, body, error)),
+        (200..=299, Some(error)) => judge_refusal_in_success(fault(reply, now_ms, &body, Some(error.clone())), &error),
+        (300..=399 | 401 | 403 | 405, error) => Verdict::Stop(fault(reply, now_ms, &body, error)),
         (status, error) => {
             let about_key = error.as_ref().is_some_and(|error| error.code.to_ascii_uppercase().contains("IDEMPOTENCY"));
             let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
-            let fault = fault(reply, now_ms, body, error);
+            let fault = fault(reply, now_ms, &body, error);
             match status {
                 _ if is_auth => Verdict::Stop(fault),
                 // A word about the key says that the first call is still under way or done: never a reason for another.
@@ -96,13 +96,13 @@ fn tool_error(body: &Value) -> Option<ToolError> {
     }
 }
 
-fn fault(reply: &ToolReply, now_ms: i64, body: Value, error: Option<ToolError>) -> Fault {
+fn fault(reply: &ToolReply, now_ms: i64, body: &Value, error: Option<ToolError>) -> Fault {
     let retryable = error.as_ref().map_or(Retryable::Unsaid, |error| error.retryable);
     let category =
         error.as_ref().and_then(|error| error.category.clone()).or_else(|| Category::from_status(reply.status));
     let message = error.as_ref().map(|error| error.message.clone()).filter(|message| !message.is_empty());
     let message = message
-        .or_else(|| words_in(&body))
+        .or_else(|| words_in(body))
         .or_else(|| match &reply.body {
             Body::Text(text) => Some(cut(text.trim().to_owned(), 500)),
             Body::Json(_) | Body::Empty => None,
@@ -115,10 +115,10 @@ fn fault(reply: &ToolReply, now_ms: i64, body: Value, error: Option<ToolError>) 
         code: error.map(|error| error.code).unwrap_or_default(),
         category: category.map(|category| category.as_str().to_owned()),
         retryable: retryable.as_bool(),
-        wait_ms: asked_wait_ms(reply.retry_after_ms, &details, &body, &message, now_ms),
+        wait_ms: asked_wait_ms(reply.retry_after_ms, &details, body, &message, now_ms),
         message,
         details,
-        body: project(&body, BODY_LIMIT, &[]),
+        body: project(body, BODY_LIMIT, &[]),
     }
 }
 

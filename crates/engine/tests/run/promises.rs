@@ -156,14 +156,12 @@ fn mending_is_there_unless_it_is_turned_off() {
 #[test]
 fn each_rung_has_a_budget_of_its_own() {
     let mut play = Play::of_steps(vec![step("s", "read", r#"{"n": 0}"#)]);
-    let mut call = 1;
-    for (rung, ask) in [("feedback", 1), ("feedback", 2), ("context", 1), ("context", 2)] {
+    for (call, (rung, ask)) in (1..).zip([("feedback", 1), ("feedback", 2), ("context", 1), ("context", 2)]) {
         play.answer_tool(&format!("s/call/{call}"), 422, "{}");
         play.answer_model(
             &format!("s/{rung}/{ask}"),
             &format!(r#"{{"should_retry": true, "suggested_changes": {{"n": {call}}}}}"#),
         );
-        call += 1;
     }
     play.answer_tool("s/call/5", 422, r#"{"message": "still no"}"#);
     let reason = failed_reason(&play);
