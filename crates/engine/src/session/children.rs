@@ -133,8 +133,8 @@ impl Session {
     }
 
     fn begin_child(&mut self, index: usize) -> Result<Made, String> {
-        let Phase::Calling(calling) = &self.state.phase else { return Ok(Made::Waiting) };
-        let Some(call) = calling.calls.get(index).cloned() else { return Ok(Made::Waiting) };
+        let Phase::Calling(calling) = &self.state.phase else { return Err("nothing is called now".to_owned()) };
+        let call = calling.calls.get(index).cloned().ok_or("there is no such call")?;
         if self.state.halt.is_some() || self.state.forced == Some(ForcedReason::UserStop) {
             return Err("it was not called: the session is to end".to_owned());
         }
@@ -145,7 +145,7 @@ impl Session {
             }
             Callee::Plan => self.plan_of(&call.parameters)?,
             Callee::Agent(number) => self.agent_of(*number, &call.parameters)?,
-            Callee::Capability { .. } => return Ok(Made::Waiting),
+            Callee::Capability { .. } => return Err("it is a tool, which the run of the calls calls".to_owned()),
         };
         let (what, share) = self.limited(what, index)?;
         let event = Event { at_ms: self.state.now_ms, what };

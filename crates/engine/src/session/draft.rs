@@ -6,7 +6,7 @@ use reknit_salvage::{Completeness, ReadOptions, Schema, fit, read};
 use serde::{Deserialize, Serialize};
 
 use super::record::CollapseReason;
-use super::report::ReportStatus;
+use super::report::{REPORT_ALIAS, REPORT_TOOL, ReportStatus};
 use super::started::ReportFormat;
 
 /// A report that fits, before it is committed.
@@ -103,8 +103,13 @@ impl Form<'_> {
             Value::Object(object) => Some(object),
             _ => None,
         });
-        if let Some(object) = record.filter(says_report) {
-            return self.read(&object).ok();
+        let call = record.as_ref().and_then(call_in_words);
+        match (&record, call) {
+            (Some(object), _) if says_report(object) => return self.read(object).ok(),
+            (_, Some((name, parameters))) if is_report(&name) => return self.read(&parameters).ok(),
+            // Another call that was written down and not made is nothing for the user.
+            (_, Some(_)) if self.format != ReportFormat::Json => return None,
+            _ => {}
         }
         match self.format {
             ReportFormat::Text | ReportFormat::Markdown if last_turn && !text.trim().is_empty() => Some(Draft {
@@ -117,6 +122,23 @@ impl Form<'_> {
             ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Json => None,
         }
     }
+}
+
+/// Whether a name is that of the report's tool.
+pub(super) fn is_report(name: &str) -> bool {
+    are_alike(name, REPORT_TOOL) || are_alike(name, REPORT_ALIAS)
+}
+
+/// A call that a model wrote down where it should have made it, as many small ones do: its name and its parameters.
+fn call_in_words(object: &Object) -> Option<(String, Object)> {
+    let call = object.get("function").and_then(Value::as_object).unwrap_or(object);
+    let name = field(call, &["name", "tool", "function"])?.as_str()?.to_owned();
+    let parameters = match field(call, &["arguments", "parameters", "input"])? {
+        Value::Object(parameters) => parameters.clone(),
+        Value::String(text) => read_whole(text).ok()?.as_object()?.clone(),
+        _ => return None,
+    };
+    Some((name, parameters))
 }
 
 /// Whether an object names a form and has a content: anything less is some other JSON.

@@ -6,8 +6,9 @@ use reknit_dialogue::Tool;
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{Object, Value};
 
+use super::draft::is_report;
 use super::handing::plan_tool;
-use super::report::{REPORT_ALIAS, REPORT_TOOL};
+use super::report::REPORT_TOOL;
 use super::sorting::Callee;
 use super::started::{Plans, ReportFormat, ReportRules, SubAgent};
 use super::stored::{READ_TOOL, read_tool};
@@ -96,7 +97,7 @@ impl Toolbox {
         if let Some(entry) = self.entries.iter().find(|entry| entry.name == name) {
             return Meaning::Known(entry);
         }
-        if are_alike(name, REPORT_TOOL) || are_alike(name, REPORT_ALIAS) {
+        if is_report(name) {
             return Meaning::Report;
         }
         let spelt = |entry: &&Named| are_alike(&entry.name, name);

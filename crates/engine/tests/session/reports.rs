@@ -239,3 +239,25 @@ fn a_schema_that_is_none_is_refused_at_the_beginning() {
     let event = reknit_engine::Event { at_ms: 0, what: reknit_engine::What::SessionStarted(Box::new(started)) };
     assert!(matches!(reknit_engine::Session::begin(&event), Err(reknit_engine::ApplyError::ReportSchema(_))));
 }
+
+#[test]
+fn a_call_of_the_report_that_was_written_down_counts_when_none_is_made() {
+    for (words, content) in [
+        (r#"{"name": "agent__final_report", "arguments": {"report_content": "Sent."}}"#, Some("Sent.")),
+        ("```json\n{\"name\": \"final_report\", \"parameters\": {\"report_content\": \"Sent.\"}}\n```", Some("Sent.")),
+        (
+            r#"{"function": {"name": "agent__final_report", "arguments": "{\"report_content\": \"Sent.\"}"}}"#,
+            Some("Sent."),
+        ),
+        (r#"{"name": "shop__look_up", "arguments": {"id": 7}}"#, None),
+        ("It was sent.", Some("It was sent.")),
+    ] {
+        let mut play = Play::begin(with_rules(|rules| rules.max_turns = 1));
+        for _ in 0..3 {
+            play.answer(saying(words));
+        }
+        let report = play.report();
+        let found = report.is_answer().then_some(report.content.as_str());
+        assert_eq!(found, content, "{words}");
+    }
+}
