@@ -9,6 +9,7 @@ mod parse;
 mod plan;
 mod read;
 mod read_as;
+mod stream;
 mod template;
 
 pub use expression::expression;
@@ -17,6 +18,7 @@ pub use parse::parse;
 pub use plan::plan;
 pub use read::read;
 pub use read_as::read_as;
+pub use stream::stream;
 pub use template::template;
 
 use std::borrow::Cow;

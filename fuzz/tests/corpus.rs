@@ -55,3 +55,8 @@ fn expression_holds_for_its_corpus() {
 fn plan_holds_for_its_corpus() {
     replay("plan", reknit_fuzz::plan);
 }
+
+#[test]
+fn stream_holds_for_its_corpus() {
+    replay("stream", reknit_fuzz::stream);
+}

@@ -9,13 +9,14 @@ use reqwest::header::{CONTENT_TYPE, LOCATION};
 
 use crate::Streaming;
 use crate::body::{Body, Broken};
+use crate::decode::take_events;
 use crate::draft::{Draft, OnDelta};
 use crate::endpoint::Endpoint;
 use crate::limits::{Stage, Watch};
 use crate::refusal::Refusal;
 use crate::sse::Events;
 use crate::text::{root_cause, tidy, without_secret};
-use crate::wire::{Refused, Seen, Wire};
+use crate::wire::{Refused, Wire};
 
 /// Enough for any error a server has to tell.
 const MAX_ERROR_BODY: usize = 64 * 1024;
@@ -124,13 +125,11 @@ impl<'a> Attempt<'a> {
                 }
                 None => events.end(),
             }
-            while let Some(event) = events.next() {
-                match self.wire.event(&mut self.draft, &event, on_delta) {
-                    Ok(Seen::Progress) => self.watch.progress(),
-                    Ok(Seen::EndMark) => return Ok(()),
-                    Ok(Seen::Nothing) => {}
-                    Err(refused) => return Err(self.refused_inside(&refused)),
-                }
+            let Self { wire, draft, watch, .. } = self;
+            match take_events(wire, draft, &mut events, on_delta, &mut || watch.progress()) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(refused) => return Err(self.refused_inside(&refused)),
             }
             if piece.is_none() {
                 return if self.draft.is_ended() { Ok(()) } else { Err(self.unended(&sample)) };

@@ -42,6 +42,7 @@ mod anthropic;
 mod attempt;
 mod body;
 mod config;
+mod decode;
 mod draft;
 mod endpoint;
 mod gemini;
@@ -62,6 +63,7 @@ mod text;
 mod wire;
 
 pub use config::ConfigError;
+pub use decode::{DecodeError, decode};
 pub use limits::Limits;
 pub use models::Models;
 pub use provider::Provider;
