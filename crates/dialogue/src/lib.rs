@@ -53,7 +53,7 @@ pub use failure::Failure;
 pub use gate::{CallOutcome, Entry, Gate, GateRules, Pass};
 pub use message::{Message, Role, Seal, Thought, ToolCall, ToolCallId};
 pub use name::TargetName;
-pub use price::{Money, Price, PriceError, Prices};
+pub use price::{Money, MoneyError, Price, PriceError, Prices};
 pub use purpose::Purpose;
 pub use request::{Effort, Format, Request};
 pub use rotation::{GiveUp, Next, OnAuthError, Policy, Rotation, Rules};

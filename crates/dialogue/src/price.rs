@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Usage;
+use crate::{Request, Usage};
 
 /// The price of a million tokens, in millionths of the currency's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -78,6 +78,12 @@ impl Prices {
         Self { input, output, cached: None, cache_written: None, dearer_above: None }
     }
 
+    /// The most that an attempt at this request can cost.
+    pub fn most(&self, request: &Request) -> Money {
+        let input = self.input.max(self.cached.unwrap_or(self.input)).max(self.cache_written.unwrap_or(self.input));
+        Self { input, ..*self }.cost(&Usage::most(request))
+    }
+
     /// What this usage costs, rounded up: a limit of money is kept, not nearly kept.
     pub fn cost(&self, usage: &Usage) -> Money {
         let in_caches = usage.cached_tokens.saturating_add(usage.cache_written_tokens);
@@ -114,10 +120,50 @@ impl Money {
         self.0
     }
 
+    /// What is left of it without the other; nothing if that is more.
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    /// One of so many equal parts, rounded down; all of it if there are none.
+    #[must_use]
+    pub const fn part(self, parts: u32) -> Self {
+        Self(self.0 / if parts == 0 { 1 } else { parts as u64 })
+    }
+
+    /// Whether it is nothing.
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
     /// Both together; the largest amount there is if that is more.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
+    }
+}
+
+/// Why a number is no amount of money.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("an amount of money is between 0 and 1000000000, not {0}")]
+pub struct MoneyError(f64);
+
+impl TryFrom<f64> for Money {
+    type Error = MoneyError;
+
+    /// Rounds to the nearest billionth.
+    fn try_from(units: f64) -> Result<Self, Self::Error> {
+        if !(0.0..=1e9).contains(&units) {
+            return Err(MoneyError(units));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and 1e18, checked above"
+        )]
+        let nanos = (units * 1e9).round() as u64;
+        Ok(Self(nanos))
     }
 }
 
@@ -131,6 +177,7 @@ impl fmt::Display for Money {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Message;
 
     #[test]
     fn a_cost_is_exact_to_a_billionth_and_rounded_up_beyond() {
@@ -151,6 +198,22 @@ mod tests {
         assert_eq!(plain.cost(&usage).to_string(), "10");
         let cheaper = Prices { cached: Some(million(1)), cache_written: Some(million(20)), ..plain };
         assert_eq!(cheaper.cost(&usage).to_string(), "7.5");
+    }
+
+    #[test]
+    fn the_most_that_a_request_can_cost_is_at_the_dearest_price_of_its_tokens() {
+        let million = |units: u64| Price::from_micros(units * 1_000_000);
+        let prices = Prices { cache_written: Some(million(2)), ..Prices::new(million(1), million(5)) };
+        let request = Request::new(vec![Message::user("x".repeat(968))], 100);
+        assert_eq!(prices.most(&request), Money::from_nanos(2_000 * 2_000 + 100 * 5_000));
+    }
+
+    #[test]
+    fn what_is_no_amount_of_money_is_refused() {
+        for number in [-0.01, f64::NAN, f64::INFINITY, 1e10] {
+            assert!(Money::try_from(number).is_err(), "{number}");
+        }
+        assert_eq!(Money::try_from(0.05).map(Money::nanos), Ok(50_000_000));
     }
 
     #[test]

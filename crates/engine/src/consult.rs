@@ -3,7 +3,9 @@
 use reknit_dialogue::{Failure, Next, Purpose, Request, Rotation, TargetName};
 use serde::{Deserialize, Serialize};
 
+use crate::budget::{Bill, Exhausted, Quote, Spent};
 use crate::effect::{AskModel, Effect, EffectId};
+use crate::policy::Policy;
 
 /// A question that is being asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +18,12 @@ pub(crate) struct Consultation {
     /// How often anybody was asked under this owner and rung; the next effect has the next number.
     asked: u32,
     stage: Stage,
+    /// What is set aside for the attempt that is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quote: Option<Quote>,
+    /// By when the question must be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deadline_ms: Option<i64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,7 +62,31 @@ impl Consultation {
             rotation,
             asked: asked + 1,
             stage: Stage::Asking,
+            quote: None,
+            deadline_ms: None,
         }
+    }
+
+    /// Pays for the attempt that is due, and sets aside what it may cost.
+    pub(crate) fn pay(&mut self, spent: &mut Spent, policy: &Policy) -> Result<(), Exhausted> {
+        // Another process may have asked, and nobody knows what that cost.
+        self.settle(spent, Bill::Unknown);
+        let quote = Quote::new(policy, self.target(), &self.request);
+        spent.take_model_call(policy, self.purpose, self.target(), quote)?;
+        self.quote = Some(quote);
+        Ok(())
+    }
+
+    /// The attempt that was paid for is over.
+    pub(crate) fn settle(&mut self, spent: &mut Spent, bill: Bill<'_>) {
+        if let Some(quote) = self.take_quote() {
+            spent.settle(quote, bill);
+        }
+    }
+
+    /// What was set aside for the attempt, for whoever settles it.
+    pub(crate) fn take_quote(&mut self) -> Option<Quote> {
+        self.quote.take()
     }
 
     /// How often anybody was asked, this question included.
@@ -98,8 +130,23 @@ impl Consultation {
         self.rotation.target()
     }
 
+    /// By when it must be over, whatever the run may still do.
+    pub(crate) fn end_before(&mut self, deadline_ms: i64, now_ms: i64) {
+        self.deadline_ms = Some(deadline_ms);
+        self.shorten(now_ms);
+    }
+
+    /// No answer may take longer than what is left.
+    fn shorten(&mut self, now_ms: i64) {
+        if let Some(deadline_ms) = self.deadline_ms {
+            self.request.max_ms = Some(u64::try_from(deadline_ms.saturating_sub(now_ms)).unwrap_or(0).max(1));
+        }
+    }
+
     /// By when the run must end: nobody is asked after that, and nobody waited for.
-    pub(crate) fn end_by(&mut self, deadline_ms: i64) {
+    pub(crate) fn end_by(&mut self, deadline_ms: i64, now_ms: i64) {
+        self.shorten(now_ms);
+        let deadline_ms = self.deadline_ms.map_or(deadline_ms, |own| own.min(deadline_ms));
         self.rotation.set_deadline_ms(u64::try_from(deadline_ms).unwrap_or(0));
     }
 
@@ -138,7 +185,8 @@ impl Consultation {
     }
 
     /// The wait is over: the next model is asked, which must be paid for.
-    pub(crate) fn woke(&mut self) {
+    pub(crate) fn woke(&mut self, now_ms: i64) {
+        self.shorten(now_ms);
         self.asked += 1;
         self.stage = Stage::Asking;
     }

@@ -73,6 +73,8 @@ pub struct Planned {
     pub parameters: Parameters,
     /// The schema they must fit, if the tool has one.
     pub schema: Option<Arc<Schema>>,
+    /// How long it may take in all, in milliseconds, if the plan says so.
+    pub limit_ms: Option<u64>,
     /// The steps whose results it needs, written or inferred from references.
     pub needs: Vec<StepId>,
     /// Their places in the plan.

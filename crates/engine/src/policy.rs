@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::{Message, Request, Rules, Temperature};
+use reknit_dialogue::{Message, Money, Prices, Request, Rules, TargetName, Temperature};
 use reknit_protocol::Effect as Class;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,9 @@ pub struct Policy {
     pub effects: Effects,
     /// Whether a person can be asked.
     pub people: People,
+    /// What models cost, where that is known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<TargetName, Prices>,
 }
 
 /// What a run may spend.
@@ -37,10 +40,17 @@ pub struct Limits {
     pub tool_calls: u32,
     /// Questions to models, one of which is kept for the answer.
     pub model_calls: u32,
+    /// What models may cost, in the unit of their prices. A model without a price is not asked then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub money: Option<Money>,
     /// Time in which it is not waiting for a person.
     pub active_ms: u64,
     /// Calls under way at once.
     pub calls_at_once: u32,
+    /// How long a step may take in all, from when its inputs are there, without the time in which a person is asked. What
+    /// a plan says about a step comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_ms: Option<u64>,
     /// How long one call may take.
     pub call_ms: u64,
     /// How long a call may still take when the run is cancelled.
@@ -220,6 +230,7 @@ impl Default for Policy {
             synthesis: Synthesis::Model,
             effects: Effects::default(),
             people: People::Ask,
+            prices: BTreeMap::new(),
         }
     }
 }
@@ -229,8 +240,10 @@ impl Default for Limits {
         Self {
             tool_calls: 50,
             model_calls: 25,
+            money: None,
             active_ms: 10 * 60 * 1000,
             calls_at_once: 5,
+            step_ms: None,
             call_ms: 30_000,
             drain_ms: 5_000,
             person_ms: 7 * 24 * 60 * 60 * 1000,

@@ -12,6 +12,7 @@
 
 mod advising;
 mod choosing;
+mod deadlines;
 mod determining;
 mod ending;
 mod gates;
@@ -106,13 +107,14 @@ impl Run {
     /// Takes in what happened. An answer that nobody waits for is counted and changes nothing else.
     pub fn apply(&mut self, event: &Event) -> Result<(), ApplyError> {
         self.state.events += 1;
-        self.state.now_ms = self.state.now_ms.max(event.at_ms);
+        let last_ms = self.state.now_ms;
+        self.state.now_ms = last_ms.max(event.at_ms);
         match &event.what {
             What::Started(_) | What::SessionStarted(_) => {
                 self.state.events -= 1;
                 return Err(ApplyError::StartedTwice);
             }
-            What::Resumed => self.on_resumed(event.at_ms),
+            What::Resumed => self.on_resumed(last_ms),
             // A run has no shorter way to its end than to leave what is not done.
             What::Cancelled | What::Stopped => self.stop(Stop::Cancelled),
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.state.late += 1,

@@ -127,6 +127,8 @@ impl Session {
             now_ms: event.at_ms,
             clock: ActiveClock::new(),
             spent: Spent::default(),
+            quote: None,
+            kept: crate::budget::Quote::default(),
             late: 0,
             history: vec![Message::system(system.trim_start()), Message::user(started.input.as_str())],
             turn: 0,
@@ -166,10 +168,11 @@ impl Session {
             return Err(ApplyError::StartedTwice);
         }
         self.state.events += 1;
-        self.state.now_ms = self.state.now_ms.max(event.at_ms);
+        let last_ms = self.state.now_ms;
+        self.state.now_ms = last_ms.max(event.at_ms);
         self.ended_calls = None;
         match &event.what {
-            What::Resumed => self.on_resumed(event.at_ms),
+            What::Resumed => self.on_resumed(last_ms),
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.state.late += 1,
             What::Cancelled => self.halt(state::Halt::Cancelled),
             What::Stopped => self.stop(),

@@ -5,6 +5,7 @@ mod reading;
 mod refusal;
 mod request;
 
+pub(crate) use family::thinks_unseen;
 pub(crate) use reading::{event, whole};
 pub(crate) use refusal::{CLASSES, code, retry_after};
 pub(crate) use request::{path, render};

@@ -5,6 +5,16 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// How long the parts of an attempt may take. Each passes or fails on its own, with a message of its own.
+///
+/// | | alone, or the last to be asked | [before another](crate::Target::before_another) |
+/// |---|---|---|
+/// | connection | 10 s | 10 s |
+/// | first byte and first token | 2 min | 12 s, if the answer is streamed and the model does not think unseen |
+/// | between pieces | 60 s | 30 s |
+/// | in all | 10 min | 10 min |
+///
+/// Who has nobody else to ask waits: a model on the own machine may read a long question for minutes. Where another can
+/// answer, waiting for one that has probably died costs more than asking the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Until there is a connection: name, TCP and TLS. Without it nothing was sent.
@@ -32,6 +42,13 @@ impl Default for Limits {
             total: Duration::from_mins(10),
         }
     }
+}
+
+impl Limits {
+    /// For a target that hands over to another: a model that has died is noticed soon.
+    pub(crate) const HAND_OVER: Duration = Duration::from_secs(12);
+    /// The same in the middle of an answer.
+    pub(crate) const HAND_OVER_IDLE: Duration = Duration::from_secs(30);
 }
 
 /// Once the finish reason is there the answer is complete; only the count of tokens and the end mark may still follow.

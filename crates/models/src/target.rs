@@ -5,6 +5,7 @@ use secrecy::SecretString;
 
 use crate::known::known;
 use crate::openai::is_strict;
+use crate::wire::Wire;
 use crate::{Limits, Provider};
 
 /// A model on a server, as configured.
@@ -60,6 +61,20 @@ impl Target {
             streaming: Streaming::On,
             prices: None,
         }
+    }
+}
+
+impl Target {
+    /// The same with shorter limits, for one behind which another stands: it is given up sooner. See [`Limits`].
+    #[must_use]
+    pub fn before_another(mut self) -> Self {
+        self.limits.idle = Limits::HAND_OVER_IDLE;
+        // Without streaming nothing comes before all of it, and who thinks unseen says nothing for as long.
+        if self.streaming == Streaming::On && !Wire::of(self.provider).thinks_unseen(&self.model) {
+            self.limits.first_byte = Limits::HAND_OVER;
+            self.limits.first_token = Limits::HAND_OVER;
+        }
+        self
     }
 }
 
@@ -120,6 +135,26 @@ mod tests {
             (FormatSupport::Text, &Format::Json, FormatUsed::Text),
         ] {
             assert_eq!(support.reduce(wish), expected, "{support:?} {wish:?}");
+        }
+    }
+
+    #[test]
+    fn only_who_shows_signs_of_life_is_given_up_soon_for_another() {
+        for (provider, model, streaming, seconds) in [
+            (Provider::Compatible, "qwen3-4b", Streaming::On, 12),
+            (Provider::Compatible, "qwen3-4b", Streaming::Off, 120),
+            (Provider::OpenAi, "gpt-4.1", Streaming::On, 12),
+            (Provider::OpenAi, "gpt-5.6-luna", Streaming::On, 120),
+            (Provider::OpenAiResponses, "o3", Streaming::On, 120),
+            (Provider::Anthropic, "claude-opus-5", Streaming::On, 12),
+            (Provider::Gemini, "gemini-2.5-pro", Streaming::On, 120),
+            (Provider::Gemini, "gemini-3.5-flash-lite", Streaming::On, 12),
+        ] {
+            let target = Target { streaming, ..Target::of(provider, "a", model) };
+            assert_eq!(target.limits, Limits::default());
+            let limits = target.before_another().limits;
+            assert_eq!((limits.first_token.as_secs(), limits.idle.as_secs()), (seconds, 30), "{model}");
+            assert_eq!(limits.first_byte, limits.first_token);
         }
     }
 

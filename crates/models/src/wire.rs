@@ -80,6 +80,16 @@ impl Wire {
         }
     }
 
+    /// Whether the model thinks before it says anything, and shows no sign of it.
+    pub(crate) fn thinks_unseen(&self, model: &str) -> bool {
+        match self {
+            Self::Chat | Self::Responses => !openai::family(model).sampling,
+            // It is told to think, and then its thoughts are shown.
+            Self::Anthropic(_) => false,
+            Self::Gemini => gemini::thinks_unseen(model),
+        }
+    }
+
     /// The names of errors that only this format has.
     pub(crate) fn classes(&self) -> &'static [(&'static str, ErrorClass)] {
         match self {

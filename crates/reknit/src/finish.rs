@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use reknit_engine::{Answer, Outcome, Status, Writer};
+use reknit_dialogue::Money;
+use reknit_engine::{Answer, Outcome, Spent, Status, Writer};
 use reknit_protocol::{Object, RunId, Value};
 
 use crate::failure::Failure;
@@ -57,10 +58,39 @@ pub(crate) fn document(run: &RunId, answer: &Answer) -> Result<Value, Failure> {
     let mut object = Object::from([("run", Value::from(run.as_str()))]);
     if let Ok(Value::Object(fields)) = Value::parse(&text) {
         for (name, value) in fields {
+            let value = if name == "spent" { with_amounts(value) } else { value };
             object.insert(if name == "text" { "answer".to_owned() } else { name }, value);
         }
     }
     Ok(Value::Object(object))
+}
+
+/// The same with amounts of money in whole units, and not in billionths of them.
+pub(crate) fn with_amounts(value: Value) -> Value {
+    let Value::Object(mut fields) = value else { return value };
+    for name in ["cost", "estimated_cost", "reserved_cost"] {
+        let nanos = fields.get(name).and_then(|nanos| nanos.to_string().parse().ok());
+        let amount = nanos.and_then(|nanos| Value::parse(&Money::from_nanos(nanos).to_string()).ok());
+        if let Some(amount) = amount {
+            fields.insert(name, amount);
+        }
+    }
+    Value::Object(fields)
+}
+
+/// What models cost, for the line of what was spent: `0.0012 for models (0.0004 of it estimated)`; nothing if they have no
+/// prices.
+pub(crate) fn money(spent: &Spent) -> Option<String> {
+    if spent.cost.is_zero() {
+        return None;
+    }
+    let notes = [
+        Some(format!("{} of it estimated", spent.estimated_cost)).filter(|_| !spent.estimated_cost.is_zero()),
+        Some(format!("{} without a price", count(spent.unpriced_calls, "call"))).filter(|_| spent.unpriced_calls > 0),
+    ];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+    Some(format!("{} for models{notes}", spent.cost))
 }
 
 fn footer(run: &RunId, answer: &Answer) -> String {
@@ -73,8 +103,9 @@ fn footer(run: &RunId, answer: &Answer) -> String {
     let doubts: String = answer.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
     let reason = answer.reason.as_ref().filter(|_| !answer.steps.is_empty());
     let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+    let money = money(spent).map_or_else(String::new, |money| format!("{money}, "));
     format!(
-        "\n{instead}{doubts}{}{reason}: {done} of {} done, {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        "\n{instead}{doubts}{}{reason}: {done} of {} done, {}, {}, {money}{}\n\nhint: see each attempt with `reknit runs show {run}`\n",
         answer.status.as_str().replace('_', " "),
         count(answer.steps.len(), "step"),
         count(spent.tool_calls, "tool call"),

@@ -7,7 +7,7 @@ use reknit_engine::{Exit, Report, ReportSource};
 use reknit_protocol::{Object, RunId, Value};
 
 use crate::failure::Failure;
-use crate::finish::{count, seconds};
+use crate::finish::{count, money, seconds, with_amounts};
 
 /// The exit status for the end of a session.
 ///
@@ -56,7 +56,11 @@ pub(crate) fn document(run: &RunId, report: &Report) -> Result<Value, Failure> {
     let mut object = Object::from([("run", Value::from(run.as_str()))]);
     if let Ok(Value::Object(fields)) = Value::parse(&text) {
         for (name, value) in fields {
-            let value = if name == "exit" { Value::from(report.exit.as_str()) } else { value };
+            let value = match name.as_str() {
+                "exit" => Value::from(report.exit.as_str()),
+                "spent" => with_amounts(value),
+                _ => value,
+            };
             object.insert(name, value);
         }
     }
@@ -73,13 +77,9 @@ fn footer(run: &RunId, report: &Report) -> String {
         }
         ReportSource::Synthetic => "note: no model wrote this report\n".to_owned(),
     };
-    let cost = match (report.totals.cost.nanos(), report.totals.unpriced) {
-        (0, _) => String::new(),
-        (_, 0) => format!(", {} spent", report.totals.cost),
-        (_, unpriced) => format!(", {} spent and {unpriced} without a price", report.totals.cost),
-    };
+    let money = money(spent).map_or_else(String::new, |money| format!("{money}, "));
     format!(
-        "\n{source}{}: {}, {}, {}, {}{cost}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        "\n{source}{}: {}, {}, {}, {money}{}\n\nhint: see each attempt with `reknit runs show {run}`\n",
         report.exit,
         count(report.turn, "turn"),
         count(spent.tool_calls, "tool call"),

@@ -60,6 +60,7 @@ impl Work {
     ) -> Result<Self, Failure> {
         let config = with_a_model(with_answer(config, drive.answer)?).await;
         config.check_keys()?;
+        config.check_prices()?;
         let templates = Arc::new(config.templates()?);
         let journal = open(&config, files)?;
         let (catalogue, tools) = discover(&config.tools).await?;

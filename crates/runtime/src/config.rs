@@ -43,7 +43,7 @@ pub use show::Effective;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use reknit_dialogue::{GateRules, Rules, TargetName};
+use reknit_dialogue::{GateRules, Prices, Rules, TargetName};
 use reknit_engine::{Policy, SessionRules, Templates};
 use reknit_journal::Durability;
 use reknit_models::Target;
@@ -198,6 +198,7 @@ impl Config {
         config.effective = show::effective(&config, &choices);
         config.choices = choices;
         config.policy.rotation.windows = windows(&config.models);
+        config.policy.prices = prices(&config.models);
         config.fold_switches();
         config
     }
@@ -222,6 +223,7 @@ impl Config {
     #[must_use]
     pub fn with_models(mut self, models: Vec<Target>, origin: &Origin) -> Self {
         self.policy.rotation.windows = windows(&models);
+        self.policy.prices = prices(&models);
         self.named.extend(models.iter().map(|target| (("models", target.name.to_string()), origin.clone())));
         Self { models, keys: BTreeMap::new(), ..self }
     }
@@ -241,6 +243,15 @@ impl Config {
     /// asked differently (`plan.txt`). Fails if one of them leaves out what a model must know.
     pub fn templates(&self) -> Result<Templates, ConfigError> {
         self.prompts.as_deref().map_or_else(|| Ok(Templates::default()), |folder| prompts::read(Path::new(folder)))
+    }
+
+    /// Fails if there is a limit of money and a model without a price: nobody could say whether the limit is kept.
+    pub fn check_prices(&self) -> Result<(), ConfigError> {
+        let unpriced = self.models.iter().find(|model| model.prices.is_none());
+        match (self.policy.limits.money, unpriced) {
+            (Some(_), Some(model)) => Err(ConfigError::Unpriced { model: model.name.to_string() }),
+            _ => Ok(()),
+        }
     }
 
     /// Fails if a model's key is not there. For whoever is about to ask: looking at runs needs no key.
@@ -264,6 +275,11 @@ impl Config {
 /// How much each model can read, where that is known.
 fn windows(models: &[Target]) -> BTreeMap<TargetName, u32> {
     models.iter().filter_map(|target| Some((target.name.clone(), target.max_context?))).collect()
+}
+
+/// What models cost, where that is known.
+fn prices(models: &[Target]) -> BTreeMap<TargetName, Prices> {
+    models.iter().filter_map(|target| Some((target.name.clone(), target.prices?))).collect()
 }
 
 fn addresses(tools: &[Entry]) -> Result<Vec<Address>, ConfigError> {

@@ -83,6 +83,7 @@ fn checked(outline: &Outline<'_>, entries: &[Option<&Entry>]) -> Checked {
             declared: entry.capability.effect,
             parameters: drawn.parameters.clone(),
             schema: entry.compiled(),
+            limit_ms: step.limit_ms(),
             needs: drawn.needs.iter().filter_map(|need| outline.id(need.at)).cloned().collect::<Vec<StepId>>(),
             needs_at: drawn.needs.iter().map(|need| need.at).collect(),
         })

@@ -9,7 +9,7 @@ use reknit_protocol::{Object, Value};
 use super::Run;
 use super::resolving::{missing_text, wanted};
 use super::sources::fenced;
-use super::state::Stage;
+use super::state::{Stage, State};
 use super::steps::StepRun;
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
@@ -29,6 +29,9 @@ const SHOWN: usize = 8_192;
 impl Run {
     /// Opens a rung. What keeps it from being opened is recorded, and the next one is tried.
     pub(super) fn ask_for_advice(&mut self, index: usize, fault: Fault, rung: Rung) {
+        if let Some(reason) = self.too_late(index, self.state.now_ms) {
+            return self.fail_late(index, reason, Some(fault));
+        }
         let plan = Arc::clone(&self.plan);
         let Some(planned) = plan.steps.get(index) else { return };
         let missing = if rung == Rung::Resolution { self.missing(planned).len() } else { 0 };
@@ -49,7 +52,6 @@ impl Run {
                 (step.context_asked, asking.context)
             }
         };
-        let purpose = purpose(rung);
         if self.started.targets.is_empty() {
             return self.no_help(index, fault, rung, "there is no model to ask".to_owned(), NoHelp::Final);
         }
@@ -57,16 +59,15 @@ impl Run {
             Ok(messages) => messages,
             Err(error) => return self.no_help(index, fault, rung, error.to_string(), NoHelp::Final),
         };
-        if let Err(exhausted) = self.pay_for_model(purpose) {
-            let words = exhausted.to_string();
-            self.state.stop_for(exhausted);
-            return self.no_help(index, fault, rung, words, NoHelp::Final);
-        }
         let request = freedom.request(messages).with_format(Format::Json);
-        let consultation =
-            Consultation::open(planned.id.as_str(), rung.as_str(), asked, purpose, request, self.rotation());
-        self.set_stage(index, Stage::Advising { rung, fault: Box::new(fault), consultation: Box::new(consultation) });
-        self.note_asked(index);
+        let mut consultation =
+            Consultation::open(planned.id.as_str(), rung.as_str(), asked, purpose(rung), request, self.rotation());
+        if let Some(deadline_ms) = self.state.steps.get(index).and_then(|step| step.deadline_ms) {
+            consultation.end_before(deadline_ms, self.state.now_ms);
+        }
+        let open = Box::new(fault.clone());
+        self.set_stage(index, Stage::Advising { rung, fault: open, consultation: Box::new(consultation) });
+        self.pay_for_advice(index, fault, rung);
     }
 
     fn advice_messages(
@@ -146,7 +147,7 @@ impl Run {
                 self.on_no_advice(index, fault, rung, after);
             }
             What::Woke { effect } if consultation.wants(effect) => {
-                consultation.woke();
+                consultation.woke(now_ms);
                 self.pay_for_advice(index, fault, rung);
             }
             _ => return false,
@@ -175,7 +176,9 @@ impl Run {
     }
 
     pub(super) fn pay_for_advice(&mut self, index: usize, fault: Fault, rung: Rung) {
-        match self.pay_for_model(purpose(rung)) {
+        let State { steps, spent, .. } = &mut self.state;
+        let Some(consultation) = steps.get_mut(index).and_then(StepRun::question_mut) else { return };
+        match consultation.pay(spent, &self.started.policy) {
             Ok(()) => self.note_asked(index),
             Err(exhausted) => {
                 let words = exhausted.to_string();

@@ -23,11 +23,12 @@ impl Run {
             Ok(messages) => messages,
             Err(error) => return self.choose_by_words(error.to_string()),
         };
-        if let Err(exhausted) = self.pay_for_model(Purpose::TieredSelection) {
+        let request = self.policy().asking.choice.request(messages).with_format(Format::Json);
+        let mut consultation =
+            Consultation::open("plan", "choose", 0, Purpose::TieredSelection, request, self.rotation());
+        if let Err(exhausted) = consultation.pay(&mut self.state.spent, &self.started.policy) {
             return self.choose_by_words(exhausted.to_string());
         }
-        let request = self.policy().asking.choice.request(messages).with_format(Format::Json);
-        let consultation = Consultation::open("plan", "choose", 0, Purpose::TieredSelection, request, self.rotation());
         self.state.phase = Phase::Choosing { consultation: Box::new(consultation) };
     }
 
@@ -56,7 +57,7 @@ impl Run {
                 self.on_no_choice(after);
             }
             What::Woke { effect } if consultation.wants(effect) => {
-                consultation.woke();
+                consultation.woke(now_ms);
                 self.pay_to_choose();
             }
             _ => return false,
@@ -73,7 +74,7 @@ impl Run {
     }
 
     pub(super) fn pay_to_choose(&mut self) {
-        if let Err(exhausted) = self.pay_for_model(Purpose::TieredSelection) {
+        if let Err(exhausted) = self.pay_for_question() {
             self.choose_by_words(exhausted.to_string());
         }
     }

@@ -58,6 +58,7 @@ impl Run {
         let reason = stop.reason();
         let status = stop.status();
         self.state.stop = Some(stop);
+        self.state.settle_open_questions();
         match &self.state.phase {
             Phase::Ended(_) => {}
             Phase::Choosing { .. } | Phase::Planning { .. } => self.end_without_steps(NoSteps::new(status, reason)),
@@ -104,11 +105,11 @@ impl Run {
             Ok(messages) => messages,
             Err(error) => return self.end(Writer::TemplateInstead(error.to_string()), None),
         };
-        if let Err(exhausted) = self.pay_for_model(Purpose::Synthesis) {
+        let request = self.policy().asking.answer.request(messages);
+        let mut consultation = Consultation::open("answer", "ask", 0, Purpose::Synthesis, request, self.rotation());
+        if let Err(exhausted) = consultation.pay(&mut self.state.spent, &self.started.policy) {
             return self.end(Writer::TemplateInstead(exhausted.to_string()), None);
         }
-        let request = self.policy().asking.answer.request(messages);
-        let consultation = Consultation::open("answer", "ask", 0, Purpose::Synthesis, request, self.rotation());
         self.state.phase = Phase::Answering { consultation: Box::new(consultation) };
     }
 
@@ -137,7 +138,7 @@ impl Run {
                 self.on_no_answer(after);
             }
             What::Woke { effect } if consultation.wants(effect) => {
-                consultation.woke();
+                consultation.woke(now_ms);
                 self.pay_for_answer();
             }
             _ => return false,
@@ -153,8 +154,8 @@ impl Run {
         }
     }
 
-    fn pay_for_answer(&mut self) {
-        if let Err(exhausted) = self.pay_for_model(Purpose::Synthesis) {
+    pub(super) fn pay_for_answer(&mut self) {
+        if let Err(exhausted) = self.pay_for_question() {
             self.end(Writer::TemplateInstead(exhausted.to_string()), None);
         }
     }

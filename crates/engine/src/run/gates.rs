@@ -7,6 +7,8 @@ use reknit_protocol::{Object, Value};
 
 use super::Run;
 use super::state::{Before, Phase, Stage, State, Stop};
+use super::steps::StepRun;
+use crate::budget::Bill;
 use crate::consult::Consultation;
 use crate::effect::EffectId;
 use crate::event::What;
@@ -22,6 +24,7 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let (now_ms, ceiling_ms) = (self.state.now_ms, self.policy().resend.ceiling_ms);
         let ending = self.state.stop.as_ref().filter(|stop| stop.is_immediate()).map(Stop::reason);
+        let ending = ending.or_else(|| self.too_late(index, until_ms));
         let (Some(planned), Some(step)) = (plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
         step.turned_away += 1;
         let wait_ms = until_ms.saturating_sub(now_ms).max(0).unsigned_abs();
@@ -44,22 +47,27 @@ impl Run {
         self.set_stage(index, stage);
     }
 
-    /// Before a question hears what became of it: it is told by when the run ends, and who refused a key or an account is
-    /// remembered.
+    /// Before a question hears what became of it: it is told by when the run ends, who refused a key or an account is
+    /// remembered, and what it cost is settled.
     pub(super) fn prepare_question(&mut self, what: &What) {
-        let (effect, is_fatal) = match what {
-            What::ModelFailed { effect, failure } => (effect, failure.class.fatal()),
-            What::ModelAnswered { effect, .. } | What::GateClosed { effect, .. } => (effect, false),
+        let (effect, is_fatal, bill) = match what {
+            What::ModelFailed { effect, failure } => {
+                (effect, failure.class.fatal(), Bill::of_failure(failure.usage.as_ref()))
+            }
+            What::ModelAnswered { effect, answer } => (effect, false, Bill::Used(&answer.usage)),
+            What::GateClosed { effect, .. } => (effect, false, Bill::Nothing),
             _ => return,
         };
         let now_ms = self.state.now_ms;
         let left_ms = self.policy().limits.active_ms.saturating_sub(self.state.clock.active_ms(now_ms));
         let index = self.plan.place(effect.owner());
         let Some(question) = self.state.question(effect, index) else { return };
-        question.end_by(now_ms.saturating_add_unsigned(left_ms));
-        if is_fatal {
-            let target = question.target().cloned();
-            self.state.refused.extend(target);
+        question.end_by(now_ms.saturating_add_unsigned(left_ms), now_ms);
+        let quote = question.take_quote();
+        let refused = question.target().filter(|_| is_fatal).cloned();
+        self.state.refused.extend(refused);
+        if let Some(quote) = quote {
+            self.state.spent.settle(quote, bill);
         }
         if let What::ModelFailed { failure: Failure { usage: Some(usage), .. }, .. } = what {
             self.state.spent.wasted_tokens += usage.input_tokens.saturating_add(usage.output_tokens);
@@ -76,6 +84,22 @@ impl Run {
 }
 
 impl State {
+    /// Nobody waits for answers any more: what questions under way cost is not known.
+    pub(super) fn settle_open_questions(&mut self) {
+        let Self { phase, steps, spent, .. } = self;
+        match phase {
+            Phase::Choosing { consultation }
+            | Phase::Planning { consultation, .. }
+            | Phase::Answering { consultation } => consultation.settle(spent, Bill::Unknown),
+            Phase::Running => {
+                for question in steps.iter_mut().filter_map(StepRun::question_mut) {
+                    question.settle(spent, Bill::Unknown);
+                }
+            }
+            Phase::Ended(_) => {}
+        }
+    }
+
     /// The question that an effect belongs to: the run's, or that of the step whose name the effect has.
     fn question(&mut self, effect: &EffectId, index: Option<usize>) -> Option<&mut Consultation> {
         let question = match &mut self.phase {

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 use std::error::Error as _;
-use std::sync::Arc;
 
 use reknit_dialogue::{Format, Purpose, Request, Rotation};
 use reknit_protocol::Plan;
 
 use super::Run;
 use super::ending::NoSteps;
-use super::state::Phase;
+use super::state::{Phase, State};
 use super::steps::Steps;
 use crate::answer::Status;
+use crate::budget::Exhausted;
 use crate::catalogue::Catalogue;
 use crate::consult::{AfterFailure, Consultation};
 use crate::cut::cut;
@@ -78,20 +78,27 @@ impl Run {
             self.end_without_steps(NoSteps::new(Status::Failed, reason));
             return None;
         }
-        if let Err(exhausted) = self.pay_for_model(purpose) {
+        let mut consultation = Consultation::open(owner, rung, asked, purpose, request, self.rotation());
+        if let Err(exhausted) = consultation.pay(&mut self.state.spent, &self.started.policy) {
             self.end_without_steps(NoSteps::new(Status::BudgetExhausted, exhausted.to_string()));
             return None;
         }
-        Some(Consultation::open(owner, rung, asked, purpose, request, self.rotation()))
+        Some(consultation)
     }
 
     pub(super) fn rotation(&self) -> Rotation {
         Rotation::new(self.targets_left(), self.policy().rotation.clone())
     }
 
-    pub(super) fn pay_for_model(&mut self, purpose: Purpose) -> Result<(), crate::budget::Exhausted> {
-        let started = Arc::clone(&self.started);
-        self.state.spent.take_model_call(&started.policy.limits, purpose, started.policy.synthesis)
+    /// Pays for the next attempt at the question of the run as a whole.
+    pub(super) fn pay_for_question(&mut self) -> Result<(), Exhausted> {
+        let State { phase, spent, .. } = &mut self.state;
+        match phase {
+            Phase::Choosing { consultation }
+            | Phase::Planning { consultation, .. }
+            | Phase::Answering { consultation } => consultation.pay(spent, &self.started.policy),
+            Phase::Running | Phase::Ended(_) => Ok(()),
+        }
     }
 
     /// Takes in an answer about the plan; says whether it was one.
@@ -119,7 +126,7 @@ impl Run {
                 self.on_no_plan(after);
             }
             What::Woke { effect } if consultation.wants(effect) => {
-                consultation.woke();
+                consultation.woke(now_ms);
                 self.pay_to_ask_again();
             }
             _ => return false,
@@ -138,8 +145,8 @@ impl Run {
         }
     }
 
-    fn pay_to_ask_again(&mut self) {
-        if let Err(exhausted) = self.pay_for_model(Purpose::PlanGeneration) {
+    pub(super) fn pay_to_ask_again(&mut self) {
+        if let Err(exhausted) = self.pay_for_question() {
             self.end_without_steps(NoSteps::new(Status::BudgetExhausted, exhausted.to_string()));
         }
     }

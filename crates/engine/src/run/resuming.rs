@@ -2,30 +2,20 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::Purpose;
-
 use super::Run;
-use super::ending::NoSteps;
 use super::state::{Phase, Stage};
 use super::steps::StepRun;
-use crate::answer::{Status, Writer};
 use crate::mend::Rung;
 
 impl Run {
-    pub(super) fn on_resumed(&mut self, at_ms: i64) {
-        self.state.clock.resume(at_ms);
+    pub(super) fn on_resumed(&mut self, last_ms: i64) {
+        let now_ms = self.state.now_ms;
+        self.state.clock.resume(last_ms, now_ms);
+        self.put_deadlines_off(now_ms.saturating_sub(last_ms));
         match &self.state.phase {
             Phase::Choosing { consultation } if consultation.is_asking() => self.pay_to_choose(),
-            Phase::Planning { consultation, .. } if consultation.is_asking() => {
-                if let Err(exhausted) = self.pay_for_model(Purpose::PlanGeneration) {
-                    self.end_without_steps(NoSteps::new(Status::BudgetExhausted, exhausted.to_string()));
-                }
-            }
-            Phase::Answering { consultation } if consultation.is_asking() => {
-                if let Err(exhausted) = self.pay_for_model(Purpose::Synthesis) {
-                    self.end(Writer::TemplateInstead(exhausted.to_string()), None);
-                }
-            }
+            Phase::Planning { consultation, .. } if consultation.is_asking() => self.pay_to_ask_again(),
+            Phase::Answering { consultation } if consultation.is_asking() => self.pay_for_answer(),
             Phase::Running => (0..self.state.steps.len()).for_each(|index| self.pay_again(index)),
             Phase::Choosing { .. } | Phase::Planning { .. } | Phase::Answering { .. } | Phase::Ended(_) => {}
         }

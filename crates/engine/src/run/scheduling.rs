@@ -65,6 +65,7 @@ impl Run {
         if !needs.iter().all(|(_, stage)| matches!(stage, Stage::Done(_))) {
             return false;
         }
+        self.start_time_of(index, planned);
         self.bind_step(index, planned);
         true
     }
@@ -131,6 +132,10 @@ impl Run {
             self.set_stage(index, Stage::Failed { reason, fault: None });
             return true;
         }
+        if let Some(reason) = self.too_late(index, self.state.now_ms) {
+            self.fail_late(index, reason, None);
+            return true;
+        }
         let started = Arc::clone(&self.started);
         if let Err(exhausted) = self.state.spent.take_tool_call(&started.policy.limits) {
             let reason = exhausted.to_string();
@@ -161,7 +166,7 @@ impl Run {
             parameters: step.parameters.clone(),
             class,
             key: (class != Class::Read).then(key),
-            limit_ms: self.policy().limits.call_ms,
+            limit_ms: self.call_limit_ms(step),
         })
     }
 

@@ -166,9 +166,10 @@ impl ActiveClock {
         }
     }
 
-    /// Another process goes on: the time between does not count.
-    pub(crate) fn resume(&mut self, now_ms: i64) {
+    /// Another process goes on: the time since the last event does not count.
+    pub(crate) fn resume(&mut self, last_ms: i64, now_ms: i64) {
         if self.since_ms.is_some() {
+            self.past_ms = self.active_ms(last_ms);
             self.since_ms = Some(now_ms);
             self.ordinal += 1;
         }

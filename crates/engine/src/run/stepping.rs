@@ -80,6 +80,9 @@ impl Run {
             let reason = stop.reason();
             return self.set_stage(index, Stage::Failed { reason, fault: Some(Box::new(fault)) });
         }
+        if let Some(reason) = self.too_late(index, self.state.now_ms) {
+            return self.fail_late(index, reason, Some(fault));
+        }
         let about_input = match &verdict {
             Verdict::Mend(_) => true,
             // The service may be down; what it says about the input counts only if there is such a thing in the call.
@@ -145,6 +148,9 @@ impl Run {
         });
         let until_ms = now_ms.saturating_add_unsigned(wait_ms);
         self.set_stage(index, Stage::Resting { id, until_ms, before: Before::SendingAgain });
+        if let Some(reason) = self.too_late(index, until_ms) {
+            self.fail_late(index, reason, Some(fault.clone()));
+        }
     }
 
     /// Asks a person. The hash binds the decision to just this question.
@@ -167,6 +173,9 @@ impl Run {
     fn on_decision(&mut self, index: usize, decision: Decision) {
         let Some(step) = self.state.steps.get(index) else { return };
         let Stage::Deciding { ask, fault } = step.stage() else { return };
+        // The time of a person is not the step's.
+        let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.started.policy.limits.person_ms);
+        let waited_ms = self.state.now_ms.saturating_sub(asked_ms);
         let stage = match (decision, &ask.question) {
             (Decision::Approve, _) => Stage::Queued,
             (Decision::Deny, Question::SendAgain { .. }) => Stage::Failed {
@@ -177,6 +186,9 @@ impl Run {
                 Stage::Failed { reason: "nobody allowed the corrected call".to_owned(), fault: Some(fault.clone()) }
             }
         };
+        if let Some(step) = self.state.steps.get_mut(index) {
+            step.put_deadline_off(waited_ms);
+        }
         self.set_stage(index, stage);
     }
 

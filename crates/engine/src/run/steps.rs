@@ -47,6 +47,10 @@ impl Steps {
         self.list.iter()
     }
 
+    pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, StepRun> {
+        self.list.iter_mut()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
@@ -101,6 +105,9 @@ pub(super) struct StepRun {
     pub(super) parameters: Object,
     /// Where each of them comes from.
     pub(super) provenance: Vec<(String, Provenance)>,
+    /// When its time is over. Nothing of it begins after that, and nothing of it lasts longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) deadline_ms: Option<i64>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) mends: Vec<Mend>,
     /// How many calls became due: the numbers of its effects.

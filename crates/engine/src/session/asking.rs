@@ -1,6 +1,6 @@
 //! Turns and attempts: who is asked, and what.
 
-use reknit_dialogue::{Purpose, Request, ToolChoice};
+use reknit_dialogue::{Money, Purpose, Request, TargetName, ToolChoice, Usage};
 
 use super::Session;
 use super::context::Room;
@@ -9,6 +9,7 @@ use super::notice::{Notice, RetryReason};
 use super::record::{ForcedReason, Record, TurnOutcome};
 use super::report::SyntheticReason;
 use super::state::Phase;
+use crate::budget::{Bill, Quote};
 use crate::effect::{AskModel, Effect, EffectId};
 
 impl Session {
@@ -47,22 +48,70 @@ impl Session {
         self.state.phase = Phase::Asking { attempt, since_ms: self.state.now_ms };
     }
 
-    /// Pays for a question, and keeps one for the report; says whether there was enough. With the last one the turn becomes
-    /// the last turn.
+    /// Pays for a question, and keeps one for the report, and money for it; says whether there was enough. With the last one
+    /// the turn becomes the last turn.
     pub(super) fn pay_for_attempt(&mut self) -> bool {
+        self.settle_attempt(Bill::Unknown);
+        self.state.spent.release(std::mem::take(&mut self.state.kept));
         self.force_if_little_is_left();
-        if self.state.spent.model_calls >= self.started.policy.limits.model_calls {
+        let (quote, policy) = (self.quote(), &self.started.policy);
+        let target = self.state.rotation.target().map_or("", TargetName::as_str);
+        let payable = self.state.spent.can_pay(policy, quote, Money::default(), target);
+        let is_spent = self.state.spent.model_calls >= policy.limits.model_calls || payable.is_err();
+        if let Err(exhausted) = payable {
+            self.state.last_error = Some(exhausted.to_string());
+        }
+        if is_spent {
             self.end_without_report();
             return false;
         }
         self.state.spent.model_calls += 1;
+        self.state.spent.reserve(quote);
+        self.state.quote = Some(quote);
+        if self.state.forced.is_none() {
+            // Calls that are mended must not use that up.
+            self.state.kept = self.report_quote(quote);
+            self.state.spent.reserve(self.state.kept);
+        }
         true
     }
 
+    /// With the last question that can be paid for, the turn becomes the last one.
     fn force_if_little_is_left(&mut self) {
-        let limit = self.started.policy.limits.model_calls;
-        if self.state.spent.model_calls.saturating_add(1) >= limit && self.state.forced.is_none() {
+        if self.state.forced.is_some() {
+            return;
+        }
+        let (quote, policy) = (self.quote(), &self.started.policy);
+        let mut spent = self.state.spent.clone();
+        spent.release(self.state.kept);
+        let is_last = spent.model_calls.saturating_add(1) >= policy.limits.model_calls
+            || spent.can_pay(policy, quote, self.report_quote(quote).most(), "").is_err();
+        if is_last {
             self.force(ForcedReason::Budget);
+        }
+    }
+
+    /// What the question that is due could cost.
+    fn quote(&self) -> Quote {
+        match self.state.rotation.target() {
+            Some(target) if !self.started.policy.prices.is_empty() => {
+                Quote::new(&self.started.policy, Some(target), &self.request(target))
+            }
+            _ => Quote::default(),
+        }
+    }
+
+    /// What the question for the report could cost: as much as this one, with its answer and one result more to read.
+    fn report_quote(&self, quote: Quote) -> Quote {
+        let result = u64::try_from(self.started.rules.result_bytes).unwrap_or(u64::MAX);
+        let more = Usage::reported(u64::from(self.state.output_tokens).saturating_add(result), 0);
+        quote.plus(Quote::of_usage(&self.started.policy, self.state.rotation.target(), &more))
+    }
+
+    /// The question that was paid for is over.
+    pub(super) fn settle_attempt(&mut self, bill: Bill<'_>) {
+        if let Some(quote) = self.state.quote.take() {
+            self.state.spent.settle(quote, bill);
         }
     }
 
@@ -89,9 +138,14 @@ impl Session {
     /// The question of an attempt.
     pub(super) fn ask(&self) -> Option<Effect> {
         let target = self.state.rotation.target()?.clone();
-        let mut request = self.question();
-        request.max_tokens = self.output_tokens(&target, size(&request));
+        let request = self.request(&target);
         Some(Effect::AskModel(AskModel { id: self.ask_id(), target, purpose: Purpose::AgentTurn, request }))
+    }
+
+    /// What this target is asked: its answer may be as long as its window has room for.
+    fn request(&self, target: &TargetName) -> Request {
+        let request = self.question();
+        Request { max_tokens: self.output_tokens(target, size(&request)), ..request }
     }
 
     pub(super) fn ask_id(&self) -> EffectId {

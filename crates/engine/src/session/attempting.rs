@@ -10,6 +10,7 @@ use super::record::{AnswerKind, Attempt, AttemptStatus, CollapseReason, ForcedRe
 use super::report::SyntheticReason;
 use super::sorting::{Sorted, Sorter};
 use super::state::{Pending, Phase};
+use crate::budget::Bill;
 use crate::event::What;
 
 /// An attempt that is over.
@@ -60,6 +61,7 @@ impl Session {
 
     fn on_failure(&mut self, failure: &Failure) {
         let Some(tried) = self.tried() else { return };
+        self.settle_attempt(Bill::of_failure(failure.usage.as_ref()));
         self.count(failure.usage);
         if failure.class == ErrorClass::ContextLength {
             self.learn_window(&tried.target);
@@ -71,6 +73,7 @@ impl Session {
     /// Nobody was asked, for the target rests. That is no attempt, and costs nothing.
     fn on_closed(&mut self, until_ms: i64) {
         let Some(tried) = self.tried() else { return };
+        self.settle_attempt(Bill::Nothing);
         self.state.spent.give_back_model_call();
         let at = |ms: i64| u64::try_from(ms).unwrap_or(0);
         let next = self.state.rotation.closed(at(until_ms), at(self.state.now_ms));
@@ -81,6 +84,7 @@ impl Session {
 
     fn on_answer(&mut self, answer: &Answer) {
         let Some(tried) = self.tried() else { return };
+        self.settle_attempt(Bill::Used(&answer.usage));
         self.count(Some(answer.usage));
         if answer.usage.source == UsageSource::Reported {
             self.note_tokens(&tried.target, answer.usage.input_tokens);
@@ -229,13 +233,12 @@ impl Session {
         totals.attempts += 1;
         totals.failed_attempts += u32::from(attempt.error.is_some());
         totals.model_ms = totals.model_ms.saturating_add(attempt.latency_ms);
-        totals.cost = totals.cost.plus(attempt.cost.unwrap_or_default());
-        totals.unpriced += u32::from(attempt.usage.is_some() && attempt.cost.is_none());
         self.state.records.push(Record::Attempt(Box::new(attempt)));
     }
 
     /// Takes down an attempt that nobody waits for any more.
     pub(super) fn abandon(&mut self) {
+        self.settle_attempt(Bill::Unknown);
         if let Some(tried) = self.tried() {
             let attempts = tried.attempt;
             let record = self.attempt(tried, AttemptStatus::Abandoned);

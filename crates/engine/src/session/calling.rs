@@ -81,6 +81,7 @@ impl Session {
             declared: entry.map(|entry| entry.capability.effect).unwrap_or_default(),
             parameters: Parameters::literal(&call.parameters),
             schema: entry.and_then(crate::catalogue::Entry::compiled),
+            limit_ms: None,
             needs: Vec::new(),
             needs_at: Vec::new(),
         })

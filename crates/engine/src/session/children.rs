@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use reknit_dialogue::Money;
 use reknit_protocol::{Object, RunId, Value};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,8 @@ pub(super) enum Made {
 pub(super) struct Share {
     tool_calls: u32,
     model_calls: u32,
+    #[serde(default)]
+    money: Money,
 }
 
 /// What became of a plan or an agent that was called.
@@ -152,6 +155,7 @@ impl Session {
         let machine = Machine::begin_without(&event, &self.state.doubtful).map_err(|error| error.to_string())?;
         self.state.spent.tool_calls += share.tool_calls;
         self.state.spent.model_calls += share.model_calls;
+        self.state.spent.reserved_cost = self.state.spent.reserved_cost.plus(share.money);
         self.children.push(Child { call: index, machine });
         Ok(Made::UnderWay(share))
     }
@@ -212,6 +216,7 @@ impl Session {
         Limits {
             tool_calls: limits.tool_calls.saturating_sub(spent.tool_calls) / parts,
             model_calls: limits.model_calls.saturating_sub(spent.model_calls).saturating_sub(1) / parts,
+            money: limits.money.map(|money| spent.left_of(money).part(parts)),
             active_ms: limits.active_ms.saturating_sub(self.state.clock.active_ms(self.state.now_ms)),
             ..limits.clone()
         }
@@ -287,7 +292,12 @@ fn within(policy: &Policy, left: &Limits) -> (Arc<Policy>, Share) {
     limits.tool_calls = limits.tool_calls.min(left.tool_calls);
     limits.model_calls = limits.model_calls.min(left.model_calls);
     limits.active_ms = limits.active_ms.min(left.active_ms);
-    let share = Share { tool_calls: limits.tool_calls, model_calls: limits.model_calls };
+    limits.money = match (limits.money, left.money) {
+        (Some(own), Some(left)) => Some(own.min(left)),
+        (own, left) => own.or(left),
+    };
+    let money = limits.money.filter(|_| left.money.is_some()).unwrap_or_default();
+    let share = Share { tool_calls: limits.tool_calls, model_calls: limits.model_calls, money };
     (Arc::new(policy), share)
 }
 
@@ -298,6 +308,10 @@ fn settle(spent: &mut Spent, share: Share, real: &Spent) {
     spent.input_tokens = spent.input_tokens.saturating_add(real.input_tokens);
     spent.output_tokens = spent.output_tokens.saturating_add(real.output_tokens);
     spent.wasted_tokens = spent.wasted_tokens.saturating_add(real.wasted_tokens);
+    spent.reserved_cost = spent.reserved_cost.minus(share.money).plus(real.reserved_cost);
+    spent.cost = spent.cost.plus(real.cost);
+    spent.estimated_cost = spent.estimated_cost.plus(real.estimated_cost);
+    spent.unpriced_calls = spent.unpriced_calls.saturating_add(real.unpriced_calls);
 }
 
 /// What a plan has brought, step by step.

@@ -61,6 +61,7 @@ impl Session {
         if matches!(self.state.phase, Phase::Ended(_)) {
             return;
         }
+        self.state.spent.release(std::mem::take(&mut self.state.kept));
         let report = Report {
             format: self.started.rules.report.format,
             content: draft.content,

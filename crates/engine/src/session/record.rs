@@ -356,8 +356,4 @@ pub struct Totals {
     pub model_ms: u64,
     /// How long there was a wait because everybody was at a limit.
     pub backoff_ms: u64,
-    /// What it cost, as far as prices are known.
-    pub cost: Money,
-    /// Attempts that used something whose price is not known.
-    pub unpriced: u32,
 }

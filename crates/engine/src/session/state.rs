@@ -13,7 +13,7 @@ use super::record::{ForcedReason, Record, Totals};
 use super::report::{Report, ReportSource};
 use super::sorting::{Call, Doubtful};
 use super::stored::Stored;
-use crate::budget::Spent;
+use crate::budget::{Quote, Spent};
 use crate::run::state::ActiveClock;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,12 @@ pub(super) struct State {
     pub(super) now_ms: i64,
     pub(super) clock: ActiveClock,
     pub(super) spent: Spent,
+    /// What is set aside for the question that is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) quote: Option<Quote>,
+    /// What is set aside for the report.
+    #[serde(default)]
+    pub(super) kept: Quote,
     pub(super) late: u32,
     /// What was said and done in turns that counted. A failed attempt leaves no trace in it.
     pub(super) history: Vec<Message>,

@@ -66,8 +66,9 @@ impl Session {
     }
 
     /// Another process goes on: what nobody claimed is simply done again, and paid for again.
-    pub(super) fn on_resumed(&mut self, at_ms: i64) {
-        self.state.clock.resume(at_ms);
+    pub(super) fn on_resumed(&mut self, last_ms: i64) {
+        let now_ms = self.state.now_ms;
+        self.state.clock.resume(last_ms, now_ms);
         match &self.state.phase {
             // The same attempt; only the question is paid for twice.
             Phase::Asking { .. } => {
@@ -76,7 +77,7 @@ impl Session {
                 // With the last call that is left it becomes another question, so it has another name.
                 self.state.asked += u32::from(self.state.forced != forced);
             }
-            Phase::Calling(_) => self.tell_all(at_ms, &What::Resumed),
+            Phase::Calling(_) => self.tell_all(now_ms, &What::Resumed),
             Phase::Counting { .. } | Phase::Waiting { .. } | Phase::Ended(_) => {}
         }
     }

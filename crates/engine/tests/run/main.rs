@@ -10,6 +10,7 @@
 mod analyses;
 mod checks;
 mod context;
+mod deadlines;
 mod facts;
 mod files;
 mod gates;
@@ -18,6 +19,7 @@ mod hostile;
 mod laws;
 mod matrices;
 mod mending;
+mod money;
 mod plan_laws;
 mod plan_rules;
 mod planning;

@@ -13,6 +13,7 @@ mod calls;
 mod children;
 mod context;
 mod laws;
+mod money;
 mod reports;
 mod stopping;
 mod telemetry;

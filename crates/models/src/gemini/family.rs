@@ -57,6 +57,12 @@ pub(super) fn thinking(model: &str, effort: Effort) -> Option<Object> {
     }
 }
 
+/// Whether it thinks without being asked to, and without a sign of it.
+pub(crate) fn thinks_unseen(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+    name.starts_with("gemini") && !name.contains("lite") && thinking(model, Effort::High).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

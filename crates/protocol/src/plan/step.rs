@@ -1,10 +1,11 @@
 //! One step of a plan.
 
 use crate::shape::{Extra, Fields, ShapeError, Wire, Writer, wire};
-use crate::{AgentName, Object, Path, StepId, Value};
+use crate::{AgentName, Number, Object, Path, StepId, Value};
 
 const CAPABILITY: &str = "capability";
 const PARAMETERS: &str = "parameters";
+const LIMIT: &str = "limit_ms";
 
 /// One call to make, once the steps it depends on are done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct Step {
     pub instruction: String,
     /// The steps whose results it needs.
     pub depends_on: Vec<StepId>,
-    /// Everything else; see [`Step::capability`] and [`Step::parameters`].
+    /// Everything else; see [`Step::capability`], [`Step::parameters`] and [`Step::limit_ms`].
     pub metadata: Object,
     /// Fields the protocol does not know.
     pub extra: Extra,
@@ -68,6 +69,11 @@ impl Step {
         self.metadata.get(PARAMETERS)?.as_object()
     }
 
+    /// How long the step may take in all, in milliseconds: `metadata.limit_ms`.
+    pub fn limit_ms(&self) -> Option<u64> {
+        self.metadata.get(LIMIT)?.as_number()?.as_u64()
+    }
+
     /// The parameters, to change in place.
     pub fn parameters_mut(&mut self) -> Option<&mut Object> {
         self.metadata.get_mut(PARAMETERS)?.as_object_mut()
@@ -100,7 +106,7 @@ impl Wire for Step {
     }
 }
 
-/// The two keys that matter are checked here, so that the accessors cannot mistake a wrong one for an absent one.
+/// The keys that matter are checked here, so that the accessors cannot mistake a wrong one for an absent one.
 fn metadata(value: Value, path: &Path) -> Result<Object, ShapeError> {
     let object = crate::shape::object(value, path)?;
     if let Some(wrong) = object.get(CAPABILITY).filter(|value| !matches!(value, Value::String(_) | Value::Null)) {
@@ -108,6 +114,10 @@ fn metadata(value: Value, path: &Path) -> Result<Object, ShapeError> {
     }
     if let Some(wrong) = object.get(PARAMETERS).filter(|value| !matches!(value, Value::Object(_) | Value::Null)) {
         return Err(ShapeError::kind(path.key(PARAMETERS), "an object", wrong));
+    }
+    let is_limit = |value: &Value| value.as_number().and_then(Number::as_u64).is_some_and(|ms| ms > 0);
+    if let Some(wrong) = object.get(LIMIT).filter(|value| !value.is_null() && !is_limit(value)) {
+        return Err(ShapeError::kind(path.key(LIMIT), "a whole number of milliseconds", wrong));
     }
     Ok(object)
 }

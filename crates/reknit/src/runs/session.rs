@@ -8,7 +8,7 @@ use reknit_protocol::{Object, Value};
 
 use super::show::SHOWN;
 use crate::failure::Failure;
-use crate::finish::seconds;
+use crate::finish::{money, seconds};
 use crate::finish_report::document;
 use crate::show::one_line;
 use crate::turns;
@@ -47,9 +47,10 @@ pub(super) fn page(session: &Session) -> String {
     };
     line(format!("status   {status}"));
     line(format!(
-        "spent    {} tool calls, {} model calls, {} events",
+        "spent    {} tool calls, {} model calls, {}{} events",
         spent.tool_calls,
         spent.model_calls,
+        money(&spent).map_or_else(String::new, |money| format!("{money}, ")),
         session.event_count()
     ));
     line(String::new());

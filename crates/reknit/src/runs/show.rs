@@ -15,7 +15,7 @@ use super::saved::{History, find, read_back};
 use super::session;
 use crate::cli::JournalArguments;
 use crate::failure::Failure;
-use crate::finish::document;
+use crate::finish::{document, money};
 use crate::progress::run_lines;
 use crate::show::one_line;
 use crate::work;
@@ -146,9 +146,10 @@ fn page(run: &Run, history: &History, only: Option<&str>) -> String {
     line(format!("status   {}", status(run)));
     let spent = run.spent();
     line(format!(
-        "spent    {} tool calls, {} model calls, {} events",
+        "spent    {} tool calls, {} model calls, {}{} events",
         spent.tool_calls,
         spent.model_calls,
+        money(&spent).map_or_else(String::new, |money| format!("{money}, ")),
         run.event_count()
     ));
     if !run.plan_repairs().is_empty() {

@@ -182,6 +182,8 @@ fn every_setting_is_shown_as_it_counts_with_where_it_comes_from() {
 
     [limits]
     tool-calls = 7          # reknit.toml, line 4
+    # money is not set
+    # step-time is not set
 
     [resend]
     times = 1             # REKNIT_AGENT_MAX_RETRIES beats GOMIND_AGENT_MAX_RETRIES

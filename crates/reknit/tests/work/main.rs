@@ -9,6 +9,7 @@ mod help;
 mod interrupt;
 mod masks;
 mod models;
+mod money;
 mod people;
 mod plan_check;
 mod plans;

@@ -40,6 +40,15 @@ pub enum ConfigError {
         /// Why not.
         problem: String,
     },
+    /// There is a limit of money, and a model of which nobody knows what it costs.
+    #[error(
+        "`limits.money` is set, and nothing says what model `{model}` costs; write `price-input` and `price-output` for a \
+         million tokens in its `[[models]]`, 0 if it is free"
+    )]
+    Unpriced {
+        /// Which model.
+        model: String,
+    },
     /// A value cannot be used.
     #[error("{origin}: {problem}")]
     Value {

@@ -1,6 +1,6 @@
 //! What may be written for a setting.
 
-use reknit_dialogue::Temperature;
+use reknit_dialogue::{Money, Temperature};
 use reknit_protocol::{Number, Object, Value};
 
 use super::duration::millis;
@@ -34,6 +34,8 @@ pub enum Kind {
     Classes,
     /// A price for a million tokens.
     Price,
+    /// An amount of money.
+    Money,
     /// Any text.
     Text,
 }
@@ -54,6 +56,7 @@ impl Kind {
                 "write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`".to_owned()
             }
             Self::Price => "write a number that is not negative".to_owned(),
+            Self::Money => "write an amount from 0 to 1000000000".to_owned(),
             Self::Text => "write a text".to_owned(),
         }
     }
@@ -80,6 +83,7 @@ impl Kind {
                 classes.iter().all(|(_, class)| reknit_protocol::Effect::from_value(class).is_ok())
             }),
             Self::Price => number(value).is_some_and(|price| price >= 0.0),
+            Self::Money => money(value).is_some(),
             // What was no text has become one with marks in it: no file is called so.
             Self::Text => value.as_str().is_some_and(|text| !text.contains(char::REPLACEMENT_CHARACTER)),
         }
@@ -92,7 +96,7 @@ impl Kind {
             Self::Switch if text.eq_ignore_ascii_case("false") => Value::Bool(false),
             Self::Switch => return None,
             Self::Count { .. } => Value::from(u64::from(text.parse::<u32>().ok()?)),
-            Self::Temperature | Self::Price => Value::Number(Number::parse(text).ok()?),
+            Self::Temperature | Self::Price | Self::Money => Value::Number(Number::parse(text).ok()?),
             Self::TemperatureOrDefault => Number::parse(text).map_or_else(|_| text.into(), Value::Number),
             Self::Statuses => {
                 let status = |text: &str| text.trim().parse::<u64>().ok().map(Value::from);
@@ -127,6 +131,10 @@ pub(super) fn number(value: &Value) -> Option<f64> {
 
 pub(super) fn temperature(value: &Value) -> Option<Temperature> {
     number(value).and_then(|number| Temperature::try_from(number).ok())
+}
+
+pub(super) fn money(value: &Value) -> Option<Money> {
+    number(value).and_then(|number| Money::try_from(number).ok())
 }
 
 pub(super) fn quoted(words: &[&str]) -> String {

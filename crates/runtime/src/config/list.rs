@@ -17,10 +17,14 @@ macro_rules! each_setting {
             tool_calls(count) "limits.tool-calls" => policy.limits.tool_calls;
             /// Questions to models that a run may ask, one of which is kept for the answer.
             model_calls(count) "limits.model-calls" => policy.limits.model_calls;
+            /// What the models of a run may cost, in the unit of their prices; then each needs a price.
+            money(money) "limits.money" => policy.limits.money;
             /// How long a run may take; time in which it waits for a person does not count.
             active_time(positive_time) "limits.active-time" => policy.limits.active_ms;
             /// Calls of one run that may be under way at once.
             calls_at_once(positive) "limits.calls-at-once" => policy.limits.calls_at_once;
+            /// How long one step may take in all, from when its inputs are there; a plan may say otherwise of a step.
+            step_time(positive_time) "limits.step-time" => policy.limits.step_ms;
             /// How long one call may take.
             call_time(positive_time) "limits.call-time" => policy.limits.call_ms;
             /// How long calls under way may still take when a run is cancelled.

@@ -19,9 +19,10 @@ pub(super) fn targets(
 ) -> Result<(Vec<Target>, BTreeMap<TargetName, KeySource>), ConfigError> {
     let mut targets: Vec<Target> = Vec::with_capacity(models.len());
     let mut keys = BTreeMap::new();
-    for model in models {
+    for (index, model) in models.iter().enumerate() {
         let name = model.name(|name| targets.iter().any(|known| known.name.as_str() == name))?;
-        let mut target = target(name, model)?;
+        let is_last = index + 1 == models.len();
+        let mut target = target(name, model, is_last)?;
         let (key, source) = key(model, target.provider, environment)?;
         target.key = key.map(Into::into);
         keys.insert(target.name.clone(), source);
@@ -30,7 +31,8 @@ pub(super) fn targets(
     Ok((targets, keys))
 }
 
-fn target(name: &str, model: &Entry) -> Result<Target, ConfigError> {
+/// The last of them has nobody to hand over to, and is waited for longer.
+fn target(name: &str, model: &Entry, is_last: bool) -> Result<Target, ConfigError> {
     let named = model.text("provider");
     let provider = Provider::ALL.into_iter().find(|provider| named == Some(provider.as_str()));
     let provider = provider.unwrap_or(Provider::Compatible);
@@ -48,7 +50,6 @@ fn target(name: &str, model: &Entry) -> Result<Target, ConfigError> {
         None => {}
     }
     target.max_context = model.count("max-context").or(target.max_context);
-    target.limits = limits(model);
     target.prices = prices(model)?.or(target.prices);
     if let Some(streaming) = model.flag("streaming") {
         target.streaming = if streaming { Streaming::On } else { Streaming::Off };
@@ -56,6 +57,10 @@ fn target(name: &str, model: &Entry) -> Result<Target, ConfigError> {
     if let Some((_, format)) = FormatSupport::WORDS.iter().find(|(word, _)| model.text("format") == Some(word)) {
         target.format = *format;
     }
+    if !is_last {
+        target = target.before_another();
+    }
+    target.limits = limits(model, target.limits);
     Ok(target)
 }
 
@@ -75,8 +80,8 @@ fn prices(model: &Entry) -> Result<Option<Prices>, ConfigError> {
     }
 }
 
-fn limits(model: &Entry) -> Limits {
-    let mut limits = Limits::default();
+/// The usual limits, with those in their place that are written.
+fn limits(model: &Entry, mut limits: Limits) -> Limits {
     let read = |key: &str| model.millis(key).map(Duration::from_millis);
     if let Some(total) = read("total-time") {
         limits.total = total;

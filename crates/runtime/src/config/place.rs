@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::{Effort, OnAuthError, Policy as RotationPolicy, Temperature};
+use reknit_dialogue::{Effort, Money, OnAuthError, Policy as RotationPolicy, Temperature};
 use reknit_engine::{IndependentSteps, Learning, People, Resolution, Synthesis, Undeclared};
 use reknit_journal::Durability;
 use reknit_protocol::{Effect, Object, Value};
 
 use super::FindModel;
 use super::duration::{millis, words};
-use super::kind::{count, temperature};
+use super::kind::{count, money, temperature};
 
 /// A place for a value. What it shows can be put in.
 pub(super) trait Place {
@@ -174,6 +174,29 @@ impl Place for Option<String> {
 
     fn put(&mut self, value: &Value) -> Option<()> {
         *self = Some(value.as_str()?.to_owned());
+        Some(())
+    }
+}
+
+/// Milliseconds, or none.
+impl Place for Option<u64> {
+    fn show(&self) -> Value {
+        self.map_or(Value::Null, |ms| ms.show())
+    }
+
+    fn put(&mut self, value: &Value) -> Option<()> {
+        *self = Some(value.as_str().and_then(millis)?);
+        Some(())
+    }
+}
+
+impl Place for Option<Money> {
+    fn show(&self) -> Value {
+        self.and_then(|money| Value::parse(&money.to_string()).ok()).unwrap_or(Value::Null)
+    }
+
+    fn put(&mut self, value: &Value) -> Option<()> {
+        *self = Some(money(value)?);
         Some(())
     }
 }

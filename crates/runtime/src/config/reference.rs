@@ -70,7 +70,8 @@ fn entry(setting: &Setting) -> String {
     let meaning = format!("{}{words}", setting.meaning.trim());
     let remarks = [wrapped(&meaning, "# ", "# "), wrapped(&format!("{variable}{also}"), "# ", "# ")].concat();
     let line = match setting.default() {
-        Value::Null => format!("# {} = \"...\"", setting.key()),
+        Value::Null if setting.kind.is_text() => format!("# {} = \"...\"", setting.key()),
+        Value::Null => format!("# {} = ...", setting.key()),
         value => format!("{} = {}", setting.key(), toml(&value)),
     };
     format!("{remarks}{line}\n")

@@ -90,6 +90,9 @@ macro_rules! kind {
     (temperature_or_default) => {
         Kind::TemperatureOrDefault
     };
+    (money) => {
+        Kind::Money
+    };
     (statuses) => {
         Kind::Statuses
     };

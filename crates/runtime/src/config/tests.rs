@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reknit_dialogue::{OnAuthError, Policy as RotationPolicy};
+use reknit_dialogue::{Money, OnAuthError, Policy as RotationPolicy};
 use reknit_engine::{Learning, People, Resolution, Synthesis, Undeclared};
 use reknit_models::{FormatSupport, Provider, Streaming};
 use reknit_protocol::Effect;
@@ -111,6 +111,21 @@ fn a_model_has_its_key_from_the_environment_and_its_limits_from_the_file() {
 }
 
 #[test]
+fn whoever_has_another_behind_it_is_given_up_sooner_unless_the_file_says_otherwise() {
+    let model = |name: &str, rest: &str| {
+        format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n")
+    };
+    let seconds = |config: &Config| -> Vec<(u64, u64)> {
+        let limits = config.models.iter().map(|target| target.limits);
+        limits.map(|limits| (limits.first_token.as_secs(), limits.idle.as_secs())).collect()
+    };
+    assert_eq!(seconds(&read(&model("a", ""))), [(120, 60)]);
+    assert_eq!(seconds(&read(&(model("a", "") + &model("b", "")))), [(12, 30), (120, 60)]);
+    let own = model("a", "first-token-time = \"40s\"") + &model("b", "total-time = \"20 min\"") + &model("c", "");
+    assert_eq!(seconds(&read(&own)), [(40, 30), (1200, 30), (120, 60)]);
+}
+
+#[test]
 fn the_policy_of_rotation_decides_how_often_is_asked_and_who_rests_soon() {
     let usual = read("");
     assert_eq!((usual.policy.rotation, usual.rests), (Rules::default(), Rests::default()));
@@ -161,6 +176,28 @@ fn a_published_price_counts_unless_the_file_or_another_server_says_otherwise() {
     assert_eq!(priced(""), Some(250_000));
     assert_eq!(priced("price-input = 3.0\nprice-output = 4.0"), Some(3_000_000));
     assert_eq!(priced("url = \"http://127.0.0.1:9/v1\""), None);
+}
+
+#[test]
+fn a_step_may_have_a_limit_of_its_own() {
+    assert_eq!(read("").policy.limits.step_ms, None);
+    assert_eq!(read("[limits]\nstep-time = \"2 min\"").policy.limits.step_ms, Some(120_000));
+    assert!(error("[limits]\nstep-time = \"0s\"").contains("limits.step-time"));
+}
+
+#[test]
+fn a_limit_of_money_needs_prices_and_a_free_model_has_one() {
+    let text = |rest: &str| {
+        format!("[limits]\nmoney = 2\n[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}")
+    };
+    let unpriced = read(&text(""));
+    assert_eq!(unpriced.policy.limits.money, Some(Money::from_nanos(2_000_000_000)));
+    assert!(unpriced.check_prices().unwrap_err().to_string().contains("model `a`"));
+    let free = read(&text("price-input = 0\nprice-output = 0"));
+    free.check_prices().unwrap();
+    assert!(free.policy.prices.contains_key("a"));
+    assert!(free.with_models(Vec::new(), &Origin::Program).policy.prices.is_empty());
+    read("[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"").check_prices().unwrap();
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_dialogue::{Delta, GateRules, Message, Policy, Request, Rules};
-use reknit_models::{Limits, Models, Provider, Streaming, Target};
+use reknit_models::{Models, Provider, Streaming, Target};
 use reknit_runtime::{Asked, Asker, CallLimits, Gates, Piece, Rests, Stream, SystemClock, Unanswered};
 use reknit_testing::scenario::FAULTS;
 use reknit_testing::{Scenario, ScriptedModel};
@@ -22,15 +22,6 @@ pub(crate) enum Mode {
 
 /// Whose wire format, and how.
 pub(crate) type Way = (Provider, Mode);
-
-/// Short enough for what must hold, long enough for a model.
-const LIMITS: Limits = Limits {
-    connect: Duration::from_secs(5),
-    first_byte: Duration::from_secs(10),
-    first_token: Duration::from_secs(10),
-    idle: Duration::from_secs(30),
-    total: Duration::from_mins(2),
-};
 
 pub(crate) struct Scene {
     models: BTreeMap<String, ScriptedModel>,
@@ -89,9 +80,9 @@ impl Scene {
         let target = |name: &&str| {
             let mut target = Target::new(*name, models[*name].base_url(), format!("{name}-model"));
             target.provider = provider;
-            target.limits = LIMITS;
             target.streaming = if mode == Mode::Whole { Streaming::Off } else { Streaming::On };
-            target
+            // What counts without a word of configuration.
+            if order.last() == Some(name) { target } else { target.before_another() }
         };
         let targets = order.iter().map(target).collect();
         let clock = Arc::new(SystemClock::new());

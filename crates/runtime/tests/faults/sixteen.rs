@@ -91,15 +91,18 @@ fn fault_5_a_reset_before_the_head_is_answered() {
 
 #[test]
 fn fault_6_a_silent_server_is_asked_once_and_no_longer_waited_for_than_its_limit() {
-    once("silent", &ALL, |scene, seen| {
-        assert_eq!((seen.by(), scene.count("primary"), scene.count("fallback")), ("fallback", 1, 1));
-        assert!(seen.took >= SECOND * 10 && seen.took <= SECOND * 12, "{:?}", seen.took);
-    });
+    // An answer that comes in one piece is silent until it is there, and so it is waited for much longer.
+    for (ways, limit) in [(STREAMS, SECOND * 12), (&ALL[..1], SECOND * 120)] {
+        once("silent", ways, |scene, seen| {
+            assert_eq!((seen.by(), scene.count("primary"), scene.count("fallback")), ("fallback", 1, 1));
+            assert!(seen.took >= limit && seen.took <= limit + SECOND * 2, "{:?}", seen.took);
+        });
+    }
 }
 
 #[test]
 fn fault_7_a_late_first_token_hands_over() {
-    once("slow-first-token", &ALL, |scene, seen| {
+    once("slow-first-token", STREAMS, |scene, seen| {
         assert_eq!((seen.by(), scene.count("primary")), ("fallback", 1));
         assert!(seen.took <= SECOND * 15, "{:?}", seen.took);
     });

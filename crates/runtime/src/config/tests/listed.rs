@@ -15,7 +15,9 @@ fn another(setting: &Setting) -> Value {
         Kind::Count { .. } => vec![7.into()],
         Kind::Time { .. } => vec!["7s".into()],
         Kind::Word(words) => words().into_iter().map(Value::from).collect(),
-        Kind::Temperature | Kind::TemperatureOrDefault | Kind::Price => vec![Number::parse("0.7").unwrap().into()],
+        Kind::Temperature | Kind::TemperatureOrDefault | Kind::Price | Kind::Money => {
+            vec![Number::parse("0.7").unwrap().into()]
+        }
         Kind::Statuses => vec![vec![418.into()].into()],
         Kind::Classes => vec![Object::from([("shop/buy", "unsafe".into())]).into()],
         Kind::Text => vec!["there".into()],
