@@ -6,6 +6,9 @@ use reknit_protocol::{Number, StepId};
 
 use reknit_protocol::spelling::nearest;
 
+/// The most ids that a wrong one is compared with.
+const MOST_COMPARED: usize = 1_000;
+
 /// The ids that texts may refer to, prepared once for many texts.
 ///
 /// Finding the id that a text begins with takes no longer with many of them.
@@ -42,11 +45,12 @@ impl<'p> Ids<'p> {
     }
 
     pub(crate) fn nearest(&self, name: &str) -> Option<StepId> {
-        nearest(name, self.all).cloned()
+        nearest(name, self.some()).cloned()
     }
 
-    pub(crate) fn all(&self) -> &'p [StepId] {
-        self.all
+    /// As many as a person looks through: who gets thousands of names wrong among thousands must not wait for the hints.
+    pub(crate) fn some(&self) -> &'p [StepId] {
+        self.all.get(..MOST_COMPARED).unwrap_or(self.all)
     }
 }
 

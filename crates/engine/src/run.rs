@@ -151,7 +151,10 @@ impl Run {
                 effects.extend(self.state.steps.acting().flat_map(|(_, step)| step.effects(grace_ms)));
             }
         }
-        effects.extend(self.state.clock.effect(self.policy().limits.active_ms));
+        // What is ending already needs no second end; a deadline that stays due would come again and again.
+        if !self.state.stop.as_ref().is_some_and(Stop::is_immediate) {
+            effects.extend(self.state.clock.effect(self.policy().limits.active_ms));
+        }
         effects
     }
 

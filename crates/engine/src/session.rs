@@ -197,7 +197,10 @@ impl Session {
             Phase::Waiting { until_ms, .. } => vec![Effect::Sleep { id: self.wait_id(), until_ms: *until_ms }],
             Phase::Calling(_) => self.call_effects(),
         };
-        effects.extend(self.state.clock.effect(self.started.policy.limits.active_ms));
+        // What is ending already needs no second end; a deadline that stays due would come again and again.
+        if self.state.halt.is_none() {
+            effects.extend(self.state.clock.effect(self.started.policy.limits.active_ms));
+        }
         effects
     }
 

@@ -142,7 +142,7 @@ impl Parser<'_, '_> {
     }
 
     fn unknown_step(&self, found: &str) -> TemplateError {
-        let (nearest, available) = (self.ids.nearest(found), self.ids.all().to_vec());
+        let (nearest, available) = (self.ids.nearest(found), self.ids.some().to_vec());
         self.error(Problem::UnknownStep { found: found.to_owned(), nearest, available })
     }
 

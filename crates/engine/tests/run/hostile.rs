@@ -39,7 +39,7 @@ pub(crate) fn drive(tape: &mut Tape, restored: Restored) -> Drive {
     while drive.run.answer().is_none() {
         assert!(drive.events.len() < MOST_EVENTS, "every run ends: {:?}", drive.run.pending());
         let what = drive.next(tape);
-        drive.happen(what, restored == Restored::Always || tape.one_in(8));
+        drive.happen(what, restored == Restored::Always || tape.one_in(40));
     }
     drive.watch.look_at_answer(&drive.run);
     drive

@@ -145,3 +145,15 @@ fn time_without_a_process_and_time_with_a_person_do_not_count() {
     play.happen(What::Cancelled);
     assert_eq!(play.run.spent().active_ms, before);
 }
+
+#[test]
+fn a_deadline_comes_only_once_also_while_calls_are_being_stopped() {
+    let mut play = with(|_| ());
+    play.wake("run/deadline/1");
+    let due: Vec<String> =
+        play.run.pending().iter().filter_map(|effect| effect.id().map(ToString::to_string)).collect();
+    assert_eq!(due, Vec::<String>::new(), "only what is under way is still waited for");
+    play.happen(What::Interrupted { effect: "a/call/1".into() });
+    play.happen(What::Interrupted { effect: "b/call/1".into() });
+    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::BudgetExhausted));
+}

@@ -10,6 +10,9 @@ use super::{Code, MOST_STEPS, PlanPlace, PlanProblem};
 use crate::plan::INPUTS;
 use crate::plan::hint::suggestion;
 
+/// The most ids that a wrong one is compared with: the hints for thousands of slips must not take minutes.
+const MOST_COMPARED: usize = 1_000;
+
 /// A plan with its templates parsed.
 pub(super) struct Outline<'p> {
     plan: &'p Plan,
@@ -180,7 +183,8 @@ impl<'p> Outline<'p> {
                 Some(at) => add(at, Why::Told),
                 None => {
                     let message = format!("it depends on `{needed}`, which is no step");
-                    let near = nearest(needed.as_str(), &self.ids).map(|name| format!("did you mean `{name}`?"));
+                    let near = nearest(needed.as_str(), self.ids.iter().take(MOST_COMPARED))
+                        .map(|name| format!("did you mean `{name}`?"));
                     problems.push(PlanProblem::new(Code::UnknownDependency, place(), message).hint(near));
                 }
             }

@@ -105,9 +105,7 @@ impl World {
         }
         let mut plan = plan(steps);
         if has_inputs {
-            // A default of null is none.
-            let default = Some(json(tape.word(&LITERALS))).filter(|value| !value.is_null());
-            let default = default.or(Some(Value::from(2)));
+            let default = Some(json(tape.word(&["2", "0", "-5", "1.50", "\"5\""])));
             plan.inputs.push(("n".to_owned(), Input { default, ..Input::default() }));
         }
         if tape.one_in(4) {
@@ -150,20 +148,22 @@ fn policy(tape: &mut Tape) -> Policy {
 fn draw_step(index: u32, has_inputs: bool, needs: &mut HashMap<String, Vec<String>>, tape: &mut Tape) -> Step {
     let (capability, _, wanted, _) = *tape.pick(&CAPABILITIES);
     let mut own: Vec<String> = Vec::new();
+    if index > 0 && tape.one_in(3) {
+        own.push(format!("s{}", tape.below(index)));
+    }
+    let after = own.first().cloned();
     let mut parameters = Object::new();
     for name in [wanted, tape.word(&NAMES)].into_iter().take(1 + tape.below(2) as usize) {
         // What a tool does not know is found before anything runs; here it should run.
         let known = !["convert", "pay"].contains(&capability) || name == "amount";
-        if known && !parameters.contains_key(name) && !(index > 0 && tape.one_in(5)) {
+        if known && !parameters.contains_key(name) && !(after.is_some() && tape.one_in(4)) {
             parameters.insert(name, draw_value(name, index, has_inputs, &mut own, tape));
         }
     }
     let id = format!("s{index}");
     let mut step = Step::new(id.as_str(), "t", capability, format!("do {id}")).with_parameters(parameters);
-    if index > 0 && tape.one_in(3) {
-        let other = format!("s{}", tape.below(index));
+    if let Some(other) = after {
         step = step.after(other.as_str());
-        own.push(other);
     }
     needs.insert(id, own);
     step

@@ -75,7 +75,7 @@ pub(super) fn outcome(call: &CallTool, now_ms: i64, tape: &mut Tape) -> What {
 }
 
 pub(super) fn answered(effect: EffectId, tape: &mut Tape) -> What {
-    let reply = if tape.below(5) < 2 { success(tape) } else { refusal(tape) };
+    let reply = if tape.below(10) < 6 { success(tape) } else { refusal(tape) };
     What::ToolAnswered { effect, reply }
 }
 
