@@ -31,7 +31,10 @@ pub(crate) async fn drive(
         DriverKind::Steady => watched.driver.start(started).await,
         DriverKind::Segments => Segments::new(watched.driver.clone()).start(started).await,
     };
-    watched.end(&run, outcome, arguments)
+    let code = watched.end(&run, outcome, arguments);
+    // Behind the answer: who waits for it does not wait for a collector.
+    work.telling.end().await;
+    code
 }
 
 /// Drives a run on.
@@ -41,7 +44,9 @@ pub(crate) async fn resume(work: &Work, run: &RunId, arguments: &DriveArguments)
         DriverKind::Steady => watched.driver.resume(run).await,
         DriverKind::Segments => Segments::new(watched.driver.clone()).resume(run).await,
     };
-    watched.end(run, outcome, arguments)
+    let code = watched.end(run, outcome, arguments);
+    work.telling.end().await;
+    code
 }
 
 /// How often what counts down is drawn again.
@@ -78,10 +83,12 @@ impl Watched {
             locked(&shown).show(machine);
         });
         let (cancel, stop) = (ends.cancel.clone(), ends.stop.clone());
+        let logged = Arc::clone(&screen);
+        let telemetry = work.telling.telemetry(move |line| locked(&logged).log(line));
         let listener = tokio::spawn(ends.listen(Arc::clone(&screen)));
         let ticker = tokio::spawn(tick(Arc::clone(&screen)));
         Self {
-            driver: work.driver().watched_by(watcher).cancelled_by(cancel).stopped_by(stop),
+            driver: work.driver().watched_by(watcher).telling(telemetry).cancelled_by(cancel).stopped_by(stop),
             screen,
             _listener: AbortOnDropHandle::new(listener),
             _ticker: AbortOnDropHandle::new(ticker),

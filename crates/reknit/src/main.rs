@@ -28,6 +28,7 @@ mod schema_file;
 mod screen;
 mod show;
 mod start;
+mod telemetry;
 mod tools_check;
 mod turns;
 mod work;

@@ -74,6 +74,17 @@ impl Screen {
         }
     }
 
+    /// Writes a line of the log above the steps.
+    pub(crate) fn log(&mut self, line: &str) {
+        match self.kind {
+            Kind::Terminal(colour) if !self.drawn.is_empty() => {
+                let picture = redrawn(&[], &self.drawn, colour);
+                self.put(&format!("\x1b[{}A\x1b[J{line}{picture}", self.drawn.len()));
+            }
+            Kind::Terminal(_) | Kind::Pipe => self.put(line),
+        }
+    }
+
     /// Nothing more is shown; what follows begins below.
     pub(crate) fn end(&mut self) {
         if !self.drawn.is_empty() {

@@ -19,6 +19,7 @@ use reknit_tools::{Address, Client, Tools};
 use crate::cli::{AnswerBy, DriveArguments, JournalArguments, ModelArguments, WorkArguments};
 use crate::failure::Failure;
 use crate::find_model::with_a_model;
+use crate::telemetry::Telling;
 
 /// What is looked for in the folder where the command is typed.
 const CONFIG: &str = "reknit.toml";
@@ -41,6 +42,7 @@ pub(crate) struct Work {
     pub(crate) policy: Policy,
     pub(crate) templates: Arc<Templates>,
     pub(crate) targets: Vec<TargetName>,
+    pub(crate) telling: Telling,
     network: Arc<Network>,
     gates: Arc<Gates>,
     clock: Arc<SystemClock>,
@@ -61,6 +63,7 @@ impl Work {
         let config = with_a_model(with_answer(config, drive.answer)?).await;
         config.check_keys()?;
         config.check_prices()?;
+        let telling = Telling::new(config.log)?;
         let templates = Arc::new(config.templates()?);
         let journal = open(&config, files)?;
         let (catalogue, tools) = discover(&config.tools).await?;
@@ -71,7 +74,7 @@ impl Work {
         let clock = Arc::new(SystemClock::new());
         let gates = Arc::new(Gates::new(config.call_limits, config.rests, Arc::clone(&clock) as _));
         let catalogue = Arc::new(catalogue);
-        Ok(Self { journal, catalogue, policy, templates, targets, network, gates, clock })
+        Ok(Self { journal, catalogue, policy, templates, targets, telling, network, gates, clock })
     }
 
     pub(crate) fn driver(&self) -> Driver {
@@ -100,10 +103,14 @@ pub(crate) fn with_answer(config: Config, answer: Option<AnswerBy>) -> Result<Co
     Ok(config.with("answer.by", word, Origin::Flag("--answer".to_owned()))?)
 }
 
+/// A variable of the environment. What is no text becomes one with marks in it, which no setting takes: it is an error, and
+/// not as good as unset.
+pub(crate) fn environment(variable: &str) -> Option<String> {
+    env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
+}
+
 /// Reads the configuration that was named, or the one in this folder, or none.
 pub(crate) fn config(file: Option<&Path>) -> Result<Config, Failure> {
-    // What is no text becomes one with marks in it, which no setting takes: it is an error, and not as good as unset.
-    let environment = |variable: &str| env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
     let named = file.map(Path::to_owned).or_else(|| env::var_os("REKNIT_CONFIG").map(PathBuf::from));
     let path = named.clone().unwrap_or_else(|| PathBuf::from(CONFIG));
     match fs::read_to_string(&path) {

@@ -91,7 +91,9 @@ fn the_page_of_settings_is_the_one_that_the_command_prints() {
 
 #[test]
 fn files_that_the_pages_link_to_exist() {
-    for page in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/settings.md"] {
+    for page in
+        ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/settings.md", "docs/telemetry.md"]
+    {
         let text = fs::read_to_string(root().join(page)).expect("the page can be read");
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             assert!(

@@ -50,6 +50,7 @@ use reknit_models::Target;
 use reknit_protocol::Value;
 use reknit_tools::Address;
 
+use crate::telemetry::log::LogSettings;
 use crate::{CallLimits, Rests};
 use entry::Entry;
 use origin::Choices;
@@ -79,6 +80,8 @@ pub struct Config {
     pub durability: Durability,
     /// The folder with the words in which models are asked, if they are not ours. See [`Config::templates`].
     pub prompts: Option<String>,
+    /// What is written about runs, and how.
+    pub log: LogSettings,
     switches: Switches,
     choices: Choices,
     effective: Vec<Effective>,
@@ -123,6 +126,7 @@ impl Default for Config {
             journal: None,
             durability: Durability::Full,
             prompts: None,
+            log: LogSettings::default(),
             switches: Switches { corrections: true, feedback: true, context: true, plan_retry: true, choice: true },
             choices: Choices::default(),
             effective: Vec::new(),

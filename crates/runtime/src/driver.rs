@@ -21,6 +21,7 @@ use crate::lessons;
 use crate::perform::Hands;
 use crate::record::{Fold, RestoreError, replay, to_row};
 use crate::signals::meaning;
+use crate::telemetry::Telemetry;
 
 /// How long a lease lasts without being renewed. Longer than a pause of a busy machine, short enough to wait for.
 const TERM_MS: u64 = 30_000;
@@ -81,7 +82,7 @@ impl Driver {
 
     /// The same, through gates that others may go through too.
     pub fn through(journal: Journal, edge: Arc<dyn Edge>, clock: Arc<dyn Clock>, gates: Arc<Gates>) -> Self {
-        let hands = Hands { journal, edge, clock, gates };
+        let hands = Hands { journal, edge, clock, gates, telemetry: Telemetry::none() };
         let watcher: Watcher = Arc::new(|_, _| ());
         Self {
             hands,
@@ -97,6 +98,13 @@ impl Driver {
     #[must_use]
     pub fn watched_by(mut self, watcher: Watcher) -> Self {
         self.watcher = watcher;
+        self
+    }
+
+    /// The same driver, which passes on what is told about its runs.
+    #[must_use]
+    pub fn telling(mut self, telemetry: Telemetry) -> Self {
+        self.hands.telemetry = telemetry;
         self
     }
 
@@ -125,8 +133,8 @@ impl Driver {
     async fn create_and_tell(&self, started: Beginning) -> Result<(Lease, Fold), DriveError> {
         // It is never closed, so a permit always comes.
         let _permit = self.starts.acquire().await.ok();
-        let (lease, fold, event) = self.create(started).await?;
-        self.tell(&fold.run, &event);
+        let (lease, mut fold, event) = self.create(started).await?;
+        self.tell(&mut fold, &[event]);
         Ok((lease, fold))
     }
 
@@ -137,7 +145,7 @@ impl Driver {
         }
         let (run, title) = (started.run().clone(), started.title().to_owned());
         let event = Event { at_ms: self.hands.clock.now_ms(), what: started.into_event() };
-        let (fold, due) = Fold::begin(&event)?;
+        let (fold, due) = Fold::begin(&event, &self.hands.telemetry)?;
         let ending = fold.run.ending().map(Ending::status);
         let new = NewRun { run, title, first: to_row(&event, due)? };
         let lease = self.hands.journal.create(new, &self.holder, self.term()).await?;
@@ -154,7 +162,7 @@ impl Driver {
         let lease = self.acquire(run).await?;
         let records = self.hands.journal.events(run, 0).await?;
         let due = self.hands.journal.due(run).await?;
-        let fold = match replay(&records, &due) {
+        let fold = match replay(&records, &due, &self.hands.telemetry) {
             Ok(fold) => fold,
             Err(error) => {
                 self.leave(&lease, records.len() as u64, &error).await?;
@@ -222,8 +230,12 @@ impl Driver {
         self.stop.cancelled().await;
     }
 
-    pub(crate) fn tell(&self, run: &Machine, event: &Event) {
-        (self.watcher)(run, event);
+    /// Tells of events that are committed.
+    pub(crate) fn tell(&self, fold: &mut Fold, events: &[Event]) {
+        self.hands.telemetry.pass_on(fold.teller.as_mut());
+        for event in events {
+            (self.watcher)(&fold.run, event);
+        }
     }
 }
 
@@ -446,9 +458,7 @@ impl<'a> Turn<'a> {
             append.lessons = lessons::of(&self.fold.run);
         }
         self.driver.hands.journal.append(&self.lease, append).await?;
-        for event in &told {
-            self.driver.tell(&self.fold.run, event);
-        }
+        self.driver.tell(&mut self.fold, &told);
         Ok(())
     }
 }

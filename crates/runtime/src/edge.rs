@@ -14,8 +14,12 @@ use crate::tokens;
 pub trait Edge: Send + Sync + std::fmt::Debug + 'static {
     /// Asks one model, once.
     fn ask<'a>(&'a self, ask: &'a AskModel) -> BoxFuture<'a, Result<Answer, Failure>>;
-    /// Calls one tool, once.
-    fn call<'a>(&'a self, call: &'a CallTool) -> BoxFuture<'a, Result<ToolReply, TransportFailure>>;
+    /// Calls one tool, once. The tool is told which span calls it, if there is one.
+    fn call<'a>(
+        &'a self,
+        call: &'a CallTool,
+        traceparent: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>>;
     /// Counts how many tokens a question has for a target. Nobody can, unless the edge knows how.
     fn count<'a>(&'a self, _count: &'a CountTokens) -> BoxFuture<'a, Option<u64>> {
         Box::pin(std::future::ready(None))
@@ -36,8 +40,12 @@ impl Edge for Network {
         Box::pin(async move { self.models.ask(&ask.target, &ask.request, &mut |_| ()).await })
     }
 
-    fn call<'a>(&'a self, call: &'a CallTool) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
-        Box::pin(self.tools.call(call))
+    fn call<'a>(
+        &'a self,
+        call: &'a CallTool,
+        traceparent: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        Box::pin(self.tools.call_within(call, traceparent))
     }
 
     fn count<'a>(&'a self, count: &'a CountTokens) -> BoxFuture<'a, Option<u64>> {

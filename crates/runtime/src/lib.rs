@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Where to go next: [`Driver`] drives runs in one process, [`Segments`] is a second driver that keeps nothing in memory,
-//! [`Network`] is where effects leave, [`Clock`] where time comes from. [`Asker`] asks models without a run.
+//! [`Network`] is where effects leave, [`Clock`] where time comes from, [`telemetry`] who is told. [`Asker`] asks models without a run.
 
 pub mod agent;
 mod asker;
@@ -24,6 +24,7 @@ mod perform;
 mod record;
 mod segments;
 pub mod signals;
+pub mod telemetry;
 mod tokens;
 
 pub use asker::{Asked, Asker, FailedAttempt, Piece, Stream, Unanswered};

@@ -9,6 +9,7 @@ use reknit_journal::{Claim, FenceError, Journal, Lease};
 use crate::clock::Clock;
 use crate::edge::Edge;
 use crate::gates::{Closed, Gates};
+use crate::telemetry::Telemetry;
 
 /// What effects need to be done.
 #[derive(Debug, Clone)]
@@ -17,6 +18,7 @@ pub(crate) struct Hands {
     pub(crate) edge: Arc<dyn Edge>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) gates: Arc<Gates>,
+    pub(crate) telemetry: Telemetry,
 }
 
 impl Hands {
@@ -61,7 +63,8 @@ impl Hands {
         if call.needs_claim() && Box::pin(self.journal.claim(lease, call.id.as_str())).await? == Claim::Already {
             return Ok(What::Interrupted { effect: call.id.clone() });
         }
-        let result = self.edge.call(call).await;
+        let traceparent = self.telemetry.traceparent(lease.run(), call.id.as_str());
+        let result = self.edge.call(call, traceparent.as_deref()).await;
         permit.settle(outcome(&result));
         Ok(match result {
             Ok(reply) => What::ToolAnswered { effect: call.id.clone(), reply },

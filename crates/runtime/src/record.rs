@@ -3,6 +3,8 @@
 use reknit_engine::{ApplyError, Effect, Event, Machine};
 use reknit_journal::{Due, NewEvent, Record};
 
+use crate::telemetry::{Telemetry, Teller};
+
 /// Why a run cannot be read back.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
@@ -65,14 +67,20 @@ pub(crate) fn newly_due(before: &[Effect], after: &[Effect]) -> Vec<Due> {
 pub(crate) struct Fold {
     pub(crate) run: Machine,
     pub(crate) pending: Vec<Effect>,
+    /// Who tells of it, if anybody is told.
+    pub(crate) teller: Option<Teller>,
 }
 
 impl Fold {
-    pub(crate) fn begin(event: &Event) -> Result<(Self, Vec<Due>), RestoreError> {
+    pub(crate) fn begin(event: &Event, telemetry: &Telemetry) -> Result<(Self, Vec<Due>), RestoreError> {
         let run = Machine::begin(event).map_err(|source| RestoreError::Refused { seq: 0, source })?;
         let pending = run.pending();
         let due = newly_due(&[], &pending);
-        Ok((Self { run, pending }, due))
+        let mut teller = telemetry.teller(run.id());
+        if let Some(teller) = &mut teller {
+            teller.observe(&run, &pending, event);
+        }
+        Ok((Self { run, pending, teller }, due))
     }
 
     pub(crate) fn apply(&mut self, event: &Event) -> Result<Vec<Due>, RestoreError> {
@@ -81,18 +89,24 @@ impl Fold {
         let after = self.run.pending();
         let due = newly_due(&self.pending, &after);
         self.pending = after;
+        if let Some(teller) = &mut self.teller {
+            teller.observe(&self.run, &self.pending, event);
+        }
         Ok(due)
     }
 }
 
 /// Reads a run back and compares what it wants with what it wanted.
-pub(crate) fn replay(records: &[Record], due: &[(u64, Due)]) -> Result<Fold, RestoreError> {
+pub(crate) fn replay(records: &[Record], due: &[(u64, Due)], telemetry: &Telemetry) -> Result<Fold, RestoreError> {
     let (first, rest) = records.split_first().ok_or(RestoreError::Empty)?;
-    let (mut fold, wanted) = Fold::begin(&from_row(first)?)?;
+    let (mut fold, wanted) = Fold::begin(&from_row(first)?, telemetry)?;
     compare(first.seq, &wanted, due)?;
     for record in rest {
         let wanted = fold.apply(&from_row(record)?)?;
         compare(record.seq, &wanted, due)?;
+    }
+    if let Some(teller) = &mut fold.teller {
+        teller.forget();
     }
     Ok(fold)
 }
@@ -109,7 +123,7 @@ pub(crate) fn replay_onto(run: Machine, newer: &[Record], due: &[(u64, Due)]) ->
             return Err(RestoreError::Mismatch { seq, problem });
         }
     }
-    let mut fold = Fold { run, pending };
+    let mut fold = Fold { run, pending, teller: None };
     for record in newer {
         let wanted = fold.apply(&from_row(record)?)?;
         compare(record.seq, &wanted, due)?;

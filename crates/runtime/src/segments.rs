@@ -43,8 +43,8 @@ impl Segments {
 
     /// Begins a run and drives it as far as it goes.
     pub async fn start(&self, started: impl Into<Beginning>) -> Result<Ended, DriveError> {
-        let (lease, fold, event) = self.driver.create(started.into()).await?;
-        self.driver.tell(&fold.run, &event);
+        let (lease, mut fold, event) = self.driver.create(started.into()).await?;
+        self.driver.tell(&mut fold, &[event]);
         if fold.run.ending().is_none() {
             self.driver.hands().journal.save_snapshot(&lease, snapshot(&fold.run)?).await?;
         }
@@ -176,23 +176,26 @@ impl Segments {
             None => append.snapshot = Some(snapshot(&fold.run)?),
         }
         self.driver.hands().journal.append(lease, append).await?;
-        for event in &told {
-            self.driver.tell(&fold.run, event);
-        }
+        self.driver.tell(&mut fold, &told);
         Ok(fold.run)
     }
 
     async fn load(&self, lease: &Lease) -> Result<Fold, DriveError> {
-        let journal = &self.driver.hands().journal;
+        let (journal, telemetry) = (&self.driver.hands().journal, &self.driver.hands().telemetry);
         if let Some(snapshot) = journal.snapshot(lease.run()).await? {
             let run = Machine::restore(&snapshot.body)
                 .map_err(|source| RestoreError::Refused { seq: snapshot.len, source })?;
             // Events without a snapshot behind them: another driver wrote them.
             let newer = journal.events(lease.run(), snapshot.len).await?;
-            return Ok(crate::record::replay_onto(run, &newer, &journal.due(lease.run()).await?)?);
+            let mut fold = crate::record::replay_onto(run, &newer, &journal.due(lease.run()).await?)?;
+            // What has been told is in no snapshot: it follows from the events.
+            if let Some(teller) = telemetry.teller(lease.run()) {
+                fold.teller = Some(teller.after(&journal.events(lease.run(), 0).await?)?);
+            }
+            return Ok(fold);
         }
         let records = journal.events(lease.run(), 0).await?;
-        Ok(crate::record::replay(&records, &journal.due(lease.run()).await?)?)
+        Ok(crate::record::replay(&records, &journal.due(lease.run()).await?, telemetry)?)
     }
 }
 

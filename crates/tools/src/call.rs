@@ -13,9 +13,17 @@ use crate::read::{BodyError, body};
 /// What a call that is not a read says who it is by.
 const KEY_HEADER: &str = "Idempotency-Key";
 
+/// What tells a tool which span calls it.
+const TRACE_HEADER: &str = "traceparent";
+
 impl Tools {
     /// Makes one call and says what came of it. Dropping the future ends the call.
     pub async fn call(&self, call: &CallTool) -> Result<ToolReply, TransportFailure> {
+        self.call_within(call, None).await
+    }
+
+    /// The same within a span of a trace, which the tool is told, as W3C Trace Context writes it.
+    pub async fn call_within(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
         let Some(url) = self.route(call) else {
             return Err(TransportFailure {
                 kind: TransportKind::Unusable,
@@ -24,7 +32,7 @@ impl Tools {
             });
         };
         let limit = Duration::from_millis(call.limit_ms);
-        match tokio::time::timeout(limit, self.send(call, url)).await {
+        match tokio::time::timeout(limit, self.send(call, url, traceparent)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(TransportFailure {
                 kind: TransportKind::TimedOut,
@@ -34,7 +42,12 @@ impl Tools {
         }
     }
 
-    async fn send(&self, call: &CallTool, url: &reqwest::Url) -> Result<ToolReply, TransportFailure> {
+    async fn send(
+        &self,
+        call: &CallTool,
+        url: &reqwest::Url,
+        traceparent: Option<&str>,
+    ) -> Result<ToolReply, TransportFailure> {
         let client = if call.needs_claim() { &self.client.unpooled } else { &self.client.http };
         let mut request = client
             .post(url.clone())
@@ -43,6 +56,9 @@ impl Tools {
             .body(call.parameters.to_string());
         if let Some(key) = &call.key {
             request = request.header(KEY_HEADER, key);
+        }
+        if let Some(traceparent) = traceparent {
+            request = request.header(TRACE_HEADER, traceparent);
         }
         let response = request.send().await.map_err(|error| unanswered(call, &error))?;
         let status = response.status().as_u16();

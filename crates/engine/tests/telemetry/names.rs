@@ -1,6 +1,8 @@
 //! The table: every name is told on some path, those of the contract on no other than theirs.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::{env, fs};
 
 use reknit_engine::telemetry::{Kind, Signal, page, prometheus_series, table};
 
@@ -158,6 +160,15 @@ fn prometheus_spells_each_metric_as_the_queries_of_people_do() {
 #[test]
 fn the_page_lists_every_name() {
     let page = page();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/telemetry.md");
+    let written = fs::read_to_string(&file).expect("the page can be read");
+    let (head, _) = written.split_once("## Spans\n").expect("the lists begin with spans");
+    let current = format!("{head}{}", page.trim_end());
+    if env::var_os("WRITE_DOCS").is_some() {
+        fs::write(&file, format!("{current}\n")).expect("the page can be written");
+    } else {
+        assert!(written.trim_end() == current, "docs/telemetry.md is out of date; run this test with WRITE_DOCS=1");
+    }
     for name in table() {
         assert!(page.contains(&format!("| `{}` |", name.name.trim_end())), "{}", name.name);
     }

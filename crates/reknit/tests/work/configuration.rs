@@ -214,6 +214,8 @@ fn every_setting_is_shown_as_it_counts_with_where_it_comes_from() {
     [journal]
     path = "here.db"     # --journal
 
+    [log]
+
     [[tools]]  # reknit.toml, line 9
     name = "shop"
     url = "http://[redacted]@127.0.0.1:8085/"

@@ -53,6 +53,7 @@ fn of_the_program() {
       REKNIT_CONFIG      the configuration file
       REKNIT_JOURNAL     the journal file
       REKNIT_FIND_MODEL  whether a model is looked for when none is named
+      REKNIT_LOG         how much is written about runs to standard error: error, warn, info or debug
       NO_COLOR           no colour in the terminal
 
     An option beats a variable, and a variable beats the configuration. Every setting of the configuration has a variable:

@@ -15,6 +15,7 @@ mod plan_check;
 mod plans;
 mod resuming;
 mod runs;
+mod telemetry;
 mod terminal;
 mod tools;
 mod world;

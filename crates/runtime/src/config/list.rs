@@ -174,6 +174,11 @@ macro_rules! each_setting {
             /// How sure the journal is that what it wrote survives a loss of power.
             durability(word<Durability>) "journal.durability" => durability;
 
+            /// How much is written about runs to standard error.
+            log_level(word<Level>) "log.level" = "LOG" => log.level;
+            /// What a line of the log looks like: words, or a JSON object.
+            log_format(word<Form>) "log.format" => log.form;
+
             /// Whether a model is looked for when none is named: by the keys in the environment, then on this machine.
             find_model(switch) "find-model" => find_model;
         }
@@ -183,7 +188,7 @@ macro_rules! each_setting {
 pub(super) use each_setting;
 
 /// What each section is about, in the order of the list.
-pub(super) const SECTIONS: [(&str, &str); 13] = [
+pub(super) const SECTIONS: [(&str, &str); 14] = [
     ("limits", "What runs may spend."),
     ("resend", "Calls that failed in passing."),
     ("mending", "Calls that were refused."),
@@ -196,5 +201,6 @@ pub(super) const SECTIONS: [(&str, &str); 13] = [
     ("effects", "What calls do to the world."),
     ("people", "Questions to people."),
     ("journal", "Where runs are kept."),
+    ("log", "What is written about runs while they run; docs/telemetry.md has the rest."),
     ("", "Above all sections."),
 ];

@@ -10,6 +10,7 @@ use reknit_protocol::{Effect, Object, Value};
 use super::FindModel;
 use super::duration::{millis, words};
 use super::kind::{count, money, temperature};
+use crate::telemetry::log::{Form, Level};
 
 /// A place for a value. What it shows can be put in.
 pub(super) trait Place {
@@ -74,6 +75,20 @@ impl Words for Option<Effort> {
         ("medium", Some(Effort::Medium)),
         ("high", Some(Effort::High)),
     ];
+}
+
+impl Words for Level {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("off", Self::Off),
+        ("error", Self::Error),
+        ("warn", Self::Warn),
+        ("info", Self::Info),
+        ("debug", Self::Debug),
+    ];
+}
+
+impl Words for Form {
+    const WORDS: &'static [(&'static str, Self)] = &[("text", Self::Text), ("json", Self::Json)];
 }
 
 /// Places that are on or off.

@@ -9,6 +9,7 @@ use reknit_protocol::spelling::{folded, nearest};
 use super::list::each_setting;
 use super::place::{Place, words_of};
 use super::{Config, Kind};
+use crate::telemetry::log::{Form, Level};
 
 /// What stands in front of a variable, and what may stand there instead, so that what was set for other orchestrators of
 /// the same protocol keeps working.

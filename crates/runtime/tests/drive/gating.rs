@@ -63,7 +63,7 @@ impl Edge for Ward {
         })
     }
 
-    fn call<'a>(&'a self, _: &'a CallTool) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn call<'a>(&'a self, _: &'a CallTool, _: Option<&'a str>) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         self.note("tool");
         Box::pin(async move {
             if self.slow.load(Ordering::SeqCst) {

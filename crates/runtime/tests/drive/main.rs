@@ -16,5 +16,6 @@ mod scenarios;
 mod scenes;
 mod sessions;
 mod story;
+mod telemetry;
 mod timing;
 mod world;

@@ -18,7 +18,11 @@ impl Edge for Breaking {
         Box::pin(async { Err(Failure::new(ErrorClass::ModelError, "nobody is to be asked")) })
     }
 
-    fn call<'a>(&'a self, call: &'a CallTool) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn call<'a>(
+        &'a self,
+        call: &'a CallTool,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         Box::pin(async {
             assert_eq!(call.step.as_str(), "a", "the call breaks down");
             Ok(ToolReply { status: 200, retry_after_ms: None, body: Body::Empty })

@@ -24,7 +24,11 @@ impl Edge for Slow {
         Box::pin(async { Err(Failure::new(ErrorClass::ModelError, "nobody is to be asked")) })
     }
 
-    fn call<'a>(&'a self, call: &'a CallTool) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn call<'a>(
+        &'a self,
+        call: &'a CallTool,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         let ms = call.parameters.get("ms").and_then(|ms| ms.to_string().parse().ok()).expect("a number");
         Box::pin(async move {
             sleep(Duration::from_millis(ms)).await;

@@ -15,6 +15,8 @@ pub struct Call {
     pub parameters: Value,
     /// The header `Idempotency-Key`.
     pub idempotency_key: Option<String>,
+    /// The header `traceparent`.
+    pub traceparent: Option<String>,
     /// Whether this capability was called before under the same key.
     pub is_repeat: bool,
 }

@@ -68,8 +68,7 @@ async fn call(
     if !shared.offers.iter().any(|offer| offer.capability.name.as_str() == name) {
         return envelope(&not_found(&name)).into_response();
     }
-    let key = headers.get("idempotency-key").map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned());
-    let call = match shared.take(name.into(), body, key) {
+    let call = match shared.take(name.into(), body, &headers) {
         Ok(call) => call,
         Err(error) => return internal(&format!("the call cannot be recorded: {error}")),
     };
@@ -85,7 +84,9 @@ async fn call(
 
 impl Shared {
     /// Records a call, in memory and in the file, before anything is answered.
-    fn take(&self, capability: CapabilityName, body: String, key: Option<String>) -> io::Result<Call> {
+    fn take(&self, capability: CapabilityName, body: String, headers: &HeaderMap) -> io::Result<Call> {
+        let header = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let key = header("idempotency-key");
         self.log.push_with(|before| {
             let earlier = || before.iter().filter(|call| call.capability == capability);
             let call = Call {
@@ -93,6 +94,7 @@ impl Shared {
                 is_repeat: key.is_some() && earlier().any(|call| call.idempotency_key == key),
                 parameters: Value::parse(&body).unwrap_or_default(),
                 idempotency_key: key,
+                traceparent: header("traceparent"),
                 capability,
                 body,
             };

@@ -1,0 +1,69 @@
+//! Who is told about runs: a collector, if the environment names one, and a log, if it asks for one.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use reknit_engine::telemetry::TraceParent;
+use reknit_runtime::telemetry::log::{Level, Log, LogSettings};
+use reknit_runtime::telemetry::otlp::{Otlp, OtlpSettings};
+use reknit_runtime::telemetry::{Propagation, Telemetry};
+
+use crate::failure::Failure;
+use crate::work::environment;
+
+/// Who is told.
+#[derive(Debug)]
+pub(crate) struct Telling {
+    collector: Option<Arc<Otlp>>,
+    log: LogSettings,
+    parent: Option<TraceParent>,
+}
+
+impl Telling {
+    /// A log as it is set, and whatever collector the environment names.
+    pub(crate) fn new(log: LogSettings) -> Result<Self, Failure> {
+        let settings = OtlpSettings::from_environment(&environment).map_err(|error| Failure::Usage {
+            what: error.to_string(),
+            hint: Some("set it to `http/protobuf`, or leave it out; collectors take that on port 4318".to_owned()),
+        })?;
+        let collector = settings.as_ref().map(Otlp::new).transpose();
+        let collector =
+            collector.map_err(|source| Failure::Start { what: "telemetry", source: Box::new(source) })?.map(Arc::new);
+        let parent = if collector.is_some() { parent() } else { None };
+        Ok(Self { collector, log, parent })
+    }
+
+    /// Everybody who is told. Lines of the log are handed to `write`.
+    pub(crate) fn telemetry(&self, write: impl Fn(&str) + Send + Sync + 'static) -> Telemetry {
+        let mut telemetry = Telemetry::none();
+        if let Some(collector) = &self.collector {
+            telemetry = telemetry.tracing(self.parent, Propagation::Sent).with(Arc::clone(collector) as _);
+        }
+        if self.log.level != Level::Off {
+            telemetry = telemetry.with(Arc::new(Log::new(self.log, write)));
+        }
+        telemetry
+    }
+
+    /// Delivers what is not delivered yet. That it could not be delivered is said, and changes nothing else.
+    pub(crate) async fn end(&self) {
+        let Some(collector) = &self.collector else { return };
+        if let Err(error) = Arc::clone(collector).deliver().await {
+            let _ = writeln!(std::io::stderr(), "warning: {error}");
+        }
+        // To drop the exporter is to deliver all numbers once more, and to wait for that. The process ends here.
+        std::mem::forget(Arc::clone(collector));
+    }
+}
+
+/// The span that this process is a part of.
+fn parent() -> Option<TraceParent> {
+    let text = environment("TRACEPARENT").filter(|text| !text.is_empty())?;
+    match text.parse() {
+        Ok(parent) => Some(parent),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "warning: TRACEPARENT is left aside: {error}");
+            None
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What a collector hears, and what stands in the log.
+
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::HeaderMap;
+use axum::routing::post;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
+use reknit_protocol::Effect;
+use reknit_testing::tool::When;
+use reknit_testing::{Reply, ScriptedTool};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::world::{World, plan, text};
+
+/// A collector that keeps all it hears.
+struct Collector {
+    url: String,
+    heard: Arc<Mutex<Heard>>,
+    _server: AbortOnDropHandle<()>,
+}
+
+#[derive(Default)]
+struct Heard {
+    traces: Vec<ExportTraceServiceRequest>,
+    metrics: Vec<ExportMetricsServiceRequest>,
+    keys: Vec<String>,
+}
+
+impl Collector {
+    async fn start() -> Self {
+        let heard = Arc::new(Mutex::new(Heard::default()));
+        let (traces, metrics) = (Arc::clone(&heard), Arc::clone(&heard));
+        let key = |headers: &HeaderMap| {
+            headers.get("x-key").map(|key| key.to_str().expect("it is text").to_owned()).unwrap_or_default()
+        };
+        let app = Router::new()
+            .route(
+                "/v1/traces",
+                post(move |headers: HeaderMap, body: Bytes| async move {
+                    let mut heard = traces.lock().expect("nobody broke it");
+                    heard.traces.push(ExportTraceServiceRequest::decode(body).expect("they are traces"));
+                    heard.keys.push(key(&headers));
+                }),
+            )
+            .route(
+                "/v1/metrics",
+                post(move |body: Bytes| async move {
+                    let request = ExportMetricsServiceRequest::decode(body).expect("they are metrics");
+                    metrics.lock().expect("nobody broke it").metrics.push(request);
+                }),
+            );
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let server =
+            tokio::spawn(async move { axum::serve(listener, app).await.expect("it serves until it is dropped") });
+        Self { url, heard, _server: AbortOnDropHandle::new(server) }
+    }
+
+    fn spans(&self) -> Vec<Span> {
+        let heard = self.heard.lock().expect("nobody broke it");
+        let resources = heard.traces.iter().flat_map(|request| &request.resource_spans);
+        resources.flat_map(|resource| &resource.scope_spans).flat_map(|scope| scope.spans.clone()).collect()
+    }
+
+    fn metrics(&self) -> BTreeSet<String> {
+        let heard = self.heard.lock().expect("nobody broke it");
+        let resources = heard.metrics.iter().flat_map(|request| &request.resource_metrics);
+        let metrics = resources.flat_map(|resource| &resource.scope_metrics).flat_map(|scope| &scope.metrics);
+        metrics
+            .inspect(|metric| assert_eq!(metric.unit, "", "{}", metric.name))
+            .map(|metric| metric.name.clone())
+            .collect()
+    }
+
+    fn service(&self) -> String {
+        let heard = self.heard.lock().expect("nobody broke it");
+        let resource = heard.traces[0].resource_spans[0].resource.clone().expect("somebody sent it");
+        let name = resource.attributes.iter().find(|attribute| attribute.key == "service.name").expect("it has a name");
+        format!("{:?}", name.value)
+    }
+}
+
+fn names(spans: &[Span]) -> BTreeSet<&str> {
+    spans.iter().map(|span| span.name.as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_collector_has_heard_the_whole_story_when_the_command_ends() {
+    let collector = Collector::start().await;
+    let variables =
+        [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()), ("OTEL_EXPORTER_OTLP_HEADERS", "x-key=k")];
+    let shown = World::new().reknit_with(&variables, &["demo"]);
+    assert!(shown.starts_with("exit status 0") && !shown.contains("warning"), "{shown}");
+    let spans = collector.spans();
+    assert_eq!(
+        Vec::from_iter(names(&spans)),
+        ["chat", "http.client.request", "orchestration.process_request", "orchestration.step_execution"]
+    );
+    let roots: Vec<&Span> = spans.iter().filter(|span| span.parent_span_id.is_empty()).collect();
+    assert_eq!(roots.len(), 1);
+    for span in &spans {
+        assert_eq!(span.trace_id, roots[0].trace_id);
+        let has_parent = spans.iter().any(|other| other.span_id == span.parent_span_id);
+        assert!(has_parent || span.parent_span_id.is_empty(), "{} is in nothing", span.name);
+        assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
+    }
+    let events: BTreeSet<&str> = spans.iter().flat_map(|span| &span.events).map(|event| event.name.as_str()).collect();
+    for event in [
+        "llm.plan_generation.request",
+        "llm.plan_generation.response",
+        "type_coercion_applied",
+        "validation_feedback_started",
+        "error_analyzer.analysis_complete",
+        "llm_error_analysis_no_retry",
+        "contextual_re_resolution.start",
+        "contextual_re_resolution.complete",
+        "semantic_retry_applied",
+        "resend_scheduled",
+    ] {
+        assert!(events.contains(event), "{event} is not in {events:?}");
+    }
+    let metrics = collector.metrics();
+    for metric in [
+        "orchestration.type_coercion.applied",
+        "orchestration.semantic_retry.applied",
+        "orchestration.semantic_retry.llm_latency_ms",
+        "plan_generation.total",
+        "ai.tokens.used",
+        "tool.call.duration_ms",
+    ] {
+        assert!(metrics.contains(metric), "{metric} is not in {metrics:?}");
+    }
+    assert!(collector.service().contains("\"reknit\""), "{}", collector.service());
+    assert!(collector.heard.lock().expect("nobody broke it").keys.iter().all(|key| key == "k"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_is_told_which_span_calls_it_in_the_trace_of_whoever_calls_us() {
+    let collector = Collector::start().await;
+    let tool = ScriptedTool::new("shop").capability("price", Effect::Read).on("price", When::any(), Reply::data(7));
+    let tool = tool.start().await.expect("it starts");
+    let world = World::with_tools(&[&tool]).file("plan.json", &plan(&[("price", "{}")]));
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let parent = format!("00-{trace}-b7ad6b7169203331-01");
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
+    let variables = [endpoint, ("TRACEPARENT", parent.as_str()), ("OTEL_SERVICE_NAME", "till")];
+    let shown = world.reknit_with(&variables, &["run", "plan.json", "--answer", "template"]);
+    assert!(shown.starts_with("exit status 0"), "{shown}");
+    let spans = collector.spans();
+    let call = spans.iter().find(|span| span.name == "http.client.request").expect("the call");
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
+    let header = tool.calls().last().and_then(|call| call.traceparent.clone()).expect("the tool is told");
+    assert_eq!(header, format!("00-{trace}-{}-01", hex(&call.span_id)));
+    assert!(spans.iter().all(|span| hex(&span.trace_id) == trace));
+    let root = spans.iter().find(|span| span.name == "orchestration.process_request").expect("the run");
+    assert_eq!(hex(&root.parent_span_id), "b7ad6b7169203331");
+    assert!(collector.service().contains("\"till\""));
+}
+
+#[test]
+fn a_collector_that_is_not_there_delays_the_end_by_little_and_is_said_once() {
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let silent_url = format!("http://{}", silent.local_addr().expect("an address"));
+    // A port that was just free, and that nobody listens at.
+    let gone = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
+    let without = Instant::now();
+    World::new().reknit(&["demo"]);
+    let usual = without.elapsed();
+    for (case, url, limit) in [
+        ("nobody listens", format!("http://{gone}"), Duration::from_secs(4)),
+        ("nobody answers", silent_url, Duration::from_secs(8)),
+    ] {
+        let with = Instant::now();
+        let shown = World::new().reknit_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url)], &["demo"]);
+        let late = with.elapsed().saturating_sub(usual);
+        assert!(shown.starts_with("exit status 0"), "case: {case}: {shown}");
+        assert_eq!(shown.matches("warning: telemetry was not delivered").count(), 1, "case: {case}: {shown}");
+        assert!(late < limit, "case: {case}: {late:?} later");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_with_telemetry_is_said_at_the_start() {
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
+    let world = World::new();
+    insta::assert_snapshot!(world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")], &["demo"]), @r#"
+    exit status 2
+    --- stderr
+    Four tools run on loopback. The model's words are scripted; everything else is real.
+
+    Request: I want to sell 100 Tesla shares to pay for a trip to Seoul. How much is that in won, and what is the weather like there? And what does a share of Hanok Tours cost?
+
+    error: `OTEL_EXPORTER_OTLP_PROTOCOL` asks for the protocol `grpc`; telemetry is only sent as `http/protobuf`
+
+    hint: set it to `http/protobuf`, or leave it out; collectors take that on port 4318
+    "#);
+    insta::assert_snapshot!(world.reknit_with(&[("REKNIT_LOG", "loud")], &["demo"]), @r#"
+    exit status 2
+    --- stderr
+    error: cannot use the configuration
+      caused by: the variable `REKNIT_LOG` is "loud"; write one of `off`, `error`, `warn`, `info`, `debug`
+    "#);
+}
+
+#[test]
+fn the_log_is_written_to_standard_error_when_it_is_asked_for() {
+    let run = |variables: &[(&str, &str)]| {
+        let world = World::new();
+        let mut command = world.command(&["demo"]);
+        let output = command.envs(variables.iter().copied()).output().expect("the command can be run");
+        text(&output.stderr)
+    };
+    let quiet = run(&[]);
+    assert!(!quiet.contains("framework/orchestration"), "{quiet}");
+    let lines = run(&[("REKNIT_LOG", "warn"), ("REKNIT_LOG_FORMAT", "json")]);
+    let lines: Vec<&str> = lines.lines().filter(|line| line.starts_with('{')).collect();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let line: serde_json::Value = serde_json::from_str(lines[0]).expect("it is JSON");
+    assert_eq!((line["level"].as_str(), line["message"].as_str()), (Some("warn"), Some("Step failed")));
+    assert_eq!(
+        (line["component"].as_str(), line["step_id"].as_str()),
+        (Some("framework/orchestration"), Some("step-5"))
+    );
+    let info = run(&[("REKNIT_LOG", "info")]);
+    for words in ["INFO  framework/orchestration SEMANTIC RETRY: Applying corrected parameters", "Request ended"] {
+        assert!(info.contains(words), "{words} is not in {info}");
+    }
+}

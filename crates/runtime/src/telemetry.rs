@@ -1,0 +1,138 @@
+//! Passes on what is told about runs: to a collector, to a log, to whoever wants it.
+//!
+//! What is told follows from the events ([`reknit_engine::telemetry`]). It is passed on once the events are committed, and
+//! never waited for: a run does not stop because nobody can be told of it.
+
+pub mod log;
+pub mod otlp;
+
+use std::sync::Arc;
+
+use reknit_engine::telemetry::{Signal, TraceContext, TraceParent, Tracer};
+use reknit_engine::{Effect, Event, Machine};
+use reknit_journal::Record;
+use reknit_protocol::RunId;
+
+use crate::record::{RestoreError, from_row};
+
+/// Takes what is told. It must return at once: whoever sends something over the network does so elsewhere.
+pub trait Sink: Send + Sync + std::fmt::Debug {
+    /// Takes what is told about one event.
+    fn take(&self, told: &Told<'_>);
+}
+
+const _: fn(&dyn Sink) = |_| {};
+
+/// What is told about one event.
+#[derive(Debug, Clone, Copy)]
+pub struct Told<'a> {
+    /// When it happened, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// Which run, and how its spans are called.
+    pub context: &'a TraceContext,
+    /// What is told.
+    pub signals: &'a [Signal],
+}
+
+/// Whether tools are told which span calls them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Propagation {
+    /// They are sent `traceparent`.
+    Sent,
+    /// They are not: nobody would ever see that span.
+    #[default]
+    Off,
+}
+
+/// Who is told about runs.
+#[derive(Debug, Clone, Default)]
+pub struct Telemetry {
+    sinks: Vec<Arc<dyn Sink>>,
+    parent: Option<TraceParent>,
+    propagation: Propagation,
+}
+
+impl Telemetry {
+    /// Nobody is told.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// One more is told.
+    #[must_use]
+    pub fn with(mut self, sink: Arc<dyn Sink>) -> Self {
+        self.sinks.push(sink);
+        self
+    }
+
+    /// Runs are a part of somebody's trace, and tools are told which span calls them.
+    #[must_use]
+    pub fn tracing(mut self, parent: Option<TraceParent>, propagation: Propagation) -> Self {
+        (self.parent, self.propagation) = (parent, propagation);
+        self
+    }
+
+    /// Whoever tells of a run; nobody if there is nobody to tell.
+    pub(crate) fn teller(&self, run: &RunId) -> Option<Teller> {
+        (!self.sinks.is_empty()).then(|| Teller::new(TraceContext::new(run, self.parent)))
+    }
+
+    /// What a tool is sent with a call.
+    pub(crate) fn traceparent(&self, run: &RunId, effect: &str) -> Option<String> {
+        let is_sent = self.propagation == Propagation::Sent;
+        is_sent.then(|| TraceContext::new(run, self.parent).traceparent(effect))
+    }
+
+    /// Passes on what a teller has to tell.
+    pub(crate) fn pass_on(&self, teller: Option<&mut Teller>) {
+        let Some(teller) = teller else { return };
+        for (at_ms, signals) in std::mem::take(&mut teller.told) {
+            let told = Told { at_ms, context: teller.tracer.context(), signals: &signals };
+            self.sinks.iter().for_each(|sink| sink.take(&told));
+        }
+    }
+}
+
+/// Tells of one run: what follows from an event is kept until the event is committed.
+#[derive(Debug, Clone)]
+pub(crate) struct Teller {
+    tracer: Tracer,
+    told: Vec<(i64, Vec<Signal>)>,
+}
+
+impl Teller {
+    fn new(context: TraceContext) -> Self {
+        Self { tracer: Tracer::new(context), told: Vec::new() }
+    }
+
+    pub(crate) fn observe(&mut self, machine: &Machine, pending: &[Effect], event: &Event) {
+        let signals = self.tracer.observe(machine, pending, event);
+        if !signals.is_empty() {
+            self.told.push((event.at_ms, signals));
+        }
+    }
+
+    /// What was read back was told by whoever wrote it.
+    pub(crate) fn forget(&mut self) {
+        self.told.clear();
+    }
+
+    /// A teller that has seen these events, and told nothing of them.
+    pub(crate) fn after(mut self, records: &[Record]) -> Result<Self, RestoreError> {
+        let mut machine: Option<Machine> = None;
+        for record in records {
+            let event = from_row(record)?;
+            let refused = |source| RestoreError::Refused { seq: record.seq, source };
+            let machine = match &mut machine {
+                None => machine.insert(Machine::begin(&event).map_err(refused)?),
+                Some(machine) => {
+                    machine.apply(&event).map_err(refused)?;
+                    machine
+                }
+            };
+            self.observe(machine, &machine.pending(), &event);
+        }
+        self.forget();
+        Ok(self)
+    }
+}

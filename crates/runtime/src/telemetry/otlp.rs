@@ -1,0 +1,184 @@
+//! Traces and metrics to an OpenTelemetry collector.
+//!
+//! The machine's own spans are handed to the exporter as they are, with their times and names: there is no second tracer
+//! that would make its own. Sending is done by threads of the exporter. So nothing here waits, but for [`Otlp::flush`].
+
+mod convert;
+mod settings;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider as _};
+use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanProcessor};
+use reknit_engine::telemetry::{Kind, Metric, Signal, table};
+
+pub use settings::{OtlpSettings, SettingsError};
+
+use super::{Sink, Told};
+
+/// How long one delivery may take. It is tried once: at the end of a command somebody waits for it.
+const DELIVERY: Duration = Duration::from_secs(3);
+
+/// How long the last delivery of all may take.
+pub const FLUSH: Duration = Duration::from_secs(5);
+
+/// How many spans may wait for their delivery. A run of the largest plan has fewer.
+const QUEUE: usize = 65_536;
+
+/// Bounds of what is measured in milliseconds: from a tool nearby to a model that thinks for long.
+const MS: [f64; 16] = [
+    5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1_000.0, 2_500.0, 5_000.0, 10_000.0, 30_000.0, 60_000.0, 120_000.0,
+    300_000.0, 600_000.0,
+];
+/// Bounds of what is counted in turns and attempts.
+const TURNS: [f64; 9] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0];
+
+/// Sends traces and metrics to a collector.
+#[derive(Debug)]
+pub struct Otlp {
+    spans: Option<BatchSpanProcessor>,
+    metrics: Option<Meters>,
+}
+
+#[derive(Debug)]
+struct Meters {
+    provider: SdkMeterProvider,
+    meter: Meter,
+    known: Mutex<HashMap<&'static str, Instrument>>,
+}
+
+#[derive(Debug, Clone)]
+enum Instrument {
+    Counter(Counter<u64>),
+    Histogram(Histogram<u64>),
+}
+
+/// Why nothing can be sent.
+#[derive(Debug, thiserror::Error)]
+#[error("telemetry cannot be sent")]
+pub struct OtlpError(#[from] opentelemetry_otlp::ExporterBuildError);
+
+/// Why something was not delivered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("telemetry was not delivered: {0}")]
+pub struct FlushError(String);
+
+impl Otlp {
+    /// Makes ready to send. Nothing is sent yet, and nobody is asked whether the collector is there.
+    pub fn new(settings: &OtlpSettings) -> Result<Self, OtlpError> {
+        // Another part of the process may have chosen a provider before; any will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let resource = resource(settings);
+        let spans = settings.traces.then(|| span_processor(&resource)).transpose()?;
+        let metrics = settings.metrics.then(|| Meters::new(resource)).transpose()?;
+        Ok(Self { spans, metrics })
+    }
+
+    /// Delivers what has not been delivered, in a bounded time. To be called where nothing else must go on: it blocks.
+    pub fn flush(&self) -> Result<(), FlushError> {
+        let spans = self.spans.as_ref().map_or(Ok(()), SpanProcessor::force_flush);
+        let metrics = self.metrics.as_ref().map_or(Ok(()), |meters| meters.provider.force_flush());
+        spans.and(metrics).map_err(|error| FlushError(error.to_string()))
+    }
+
+    /// The same, beside whatever else goes on, and given up after [`FLUSH`].
+    pub async fn deliver(self: Arc<Self>) -> Result<(), FlushError> {
+        let (told, heard) = tokio::sync::oneshot::channel();
+        // A thread of its own, which nobody waits for: at the end of a process it ends with it.
+        let thread = std::thread::Builder::new().name("telemetry".to_owned()).spawn(move || {
+            let _ = told.send(self.flush());
+        });
+        if let Err(error) = thread {
+            return Err(FlushError(error.to_string()));
+        }
+        match tokio::time::timeout(FLUSH, heard).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => Err(FlushError("the exporter broke".to_owned())),
+            Err(_) => Err(FlushError(format!("the collector did not answer within {FLUSH:?}"))),
+        }
+    }
+}
+
+fn resource(settings: &OtlpSettings) -> Resource {
+    let mut resource = Resource::builder().with_attribute(KeyValue::new(
+        // Every process counts from zero: without it, their series would be one that jumps.
+        "service.instance.id",
+        uuid::Uuid::now_v7().to_string(),
+    ));
+    if let Some(name) = settings.service {
+        resource = resource
+            .with_service_name(name)
+            .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+    }
+    resource.build()
+}
+
+fn span_processor(resource: &Resource) -> Result<BatchSpanProcessor, OtlpError> {
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_timeout(DELIVERY)
+        .with_retry_policy(opentelemetry_otlp::RetryPolicy::disabled())
+        .build()?;
+    let config = BatchConfigBuilder::default().with_max_queue_size(QUEUE).build();
+    let mut processor = BatchSpanProcessor::new(exporter, config);
+    processor.set_resource(resource);
+    Ok(processor)
+}
+
+impl Meters {
+    fn new(resource: Resource) -> Result<Self, OtlpError> {
+        let exporter = MetricExporter::builder()
+            .with_http()
+            .with_timeout(DELIVERY)
+            .with_retry_policy(opentelemetry_otlp::RetryPolicy::disabled())
+            .build()?;
+        let provider = SdkMeterProvider::builder().with_periodic_exporter(exporter).with_resource(resource).build();
+        let meter = provider.meter_with_scope(convert::scope());
+        Ok(Self { provider, meter, known: Mutex::default() })
+    }
+
+    fn record(&self, metric: &Metric) {
+        let labels: Vec<KeyValue> =
+            metric.labels.iter().map(|(name, value)| KeyValue::new(*name, value.to_string())).collect();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.entry(metric.name).or_insert_with(|| self.instrument(metric)) {
+            Instrument::Counter(counter) => counter.add(metric.value, &labels),
+            Instrument::Histogram(histogram) => histogram.record(metric.value, &labels),
+        }
+    }
+
+    /// Without a unit: the name has it, and collectors would write it there once more.
+    fn instrument(&self, metric: &Metric) -> Instrument {
+        let words = table().iter().find(|name| name.name == metric.name).map_or("", |name| name.words);
+        match metric.kind {
+            Kind::Histogram => {
+                let bounds = if metric.name.ends_with("_ms") { MS.to_vec() } else { TURNS.to_vec() };
+                let histogram = self.meter.u64_histogram(metric.name).with_description(words);
+                Instrument::Histogram(histogram.with_boundaries(bounds).build())
+            }
+            Kind::Counter | Kind::Span | Kind::SpanEvent | Kind::Log(..) => {
+                Instrument::Counter(self.meter.u64_counter(metric.name).with_description(words).build())
+            }
+        }
+    }
+}
+
+impl Sink for Otlp {
+    fn take(&self, told: &Told<'_>) {
+        for signal in told.signals {
+            match (signal, &self.spans, &self.metrics) {
+                (Signal::Span(span), Some(processor), _) if told.context.is_sampled() => {
+                    processor.on_end(convert::span(span));
+                }
+                (Signal::Metric(metric), _, Some(meters)) => meters.record(metric),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What is passed on about runs, by both drivers and after a crash.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use reknit_demo::Demo;
+use reknit_engine::telemetry::{Kind, Signal, Span};
+use reknit_protocol::{Effect as Class, RunId};
+use reknit_runtime::telemetry::{Propagation, Sink, Telemetry, Told};
+use reknit_runtime::{Driver, Ended, Segments};
+use reknit_testing::tool::{RunningTool, When};
+use reknit_testing::{Reply, ScriptedTool};
+
+use crate::world::{World, plan, step};
+
+/// Keeps all that is told.
+#[derive(Debug, Clone, Default)]
+struct Ear(Arc<Mutex<Vec<Signal>>>);
+
+impl Sink for Ear {
+    fn take(&self, told: &Told<'_>) {
+        self.0.lock().expect("nobody broke it").extend(told.signals.iter().cloned());
+    }
+}
+
+impl Ear {
+    fn listen(&self, driver: Driver) -> Driver {
+        let telemetry = Telemetry::none().with(Arc::new(self.clone()));
+        driver.telling(telemetry.tracing(None, Propagation::Sent))
+    }
+
+    /// What was counted, by name and labels.
+    fn counted(&self) -> BTreeMap<String, u64> {
+        let mut counted = BTreeMap::new();
+        for signal in self.0.lock().expect("nobody broke it").iter() {
+            if let Signal::Metric(metric) = signal
+                && metric.kind == Kind::Counter
+            {
+                *counted.entry(format!("{} {:?}", metric.name, metric.labels)).or_default() += metric.value;
+            }
+        }
+        counted
+    }
+
+    fn spans(&self) -> Vec<Span> {
+        let signals = self.0.lock().expect("nobody broke it");
+        let spans = signals.iter().filter_map(|signal| if let Signal::Span(span) = signal { Some(span) } else { None });
+        spans.map(|span| (**span).clone()).collect()
+    }
+}
+
+#[tokio::test]
+async fn both_drivers_tell_the_same_story() {
+    let mut told = Vec::new();
+    for segments in [false, true] {
+        let demo = Demo::start().await.expect("the demo starts");
+        let world = World::new(&demo.tools.endpoints(), Some(&demo.model_base_url())).await;
+        let ear = Ear::default();
+        let (driver, started) = (ear.listen(world.driver()), world.started("r", demo.request, None));
+        let ended = if segments { Segments::new(driver).start(started).await } else { driver.start(started).await };
+        assert!(matches!(ended, Ok(Ended::Finished(_))), "{ended:?}");
+        let mut names: Vec<&str> = ear.spans().iter().map(|span| span.name).collect();
+        names.sort_unstable();
+        told.push((ear.counted(), names));
+    }
+    assert_eq!(told[0], told[1]);
+    let (counted, _) = &told[0];
+    assert!(counted.keys().any(|name| name.starts_with("orchestration.semantic_retry.applied")), "{counted:?}");
+}
+
+/// A tool with a capability that does not answer its first call.
+async fn half_silent() -> RunningTool {
+    let tool = ScriptedTool::new("t")
+        .capability("quick", Class::Read)
+        .capability("slow", Class::Read)
+        .on("quick", When::any(), Reply::data("done"))
+        .once("slow", When::any(), Reply::silence())
+        .on("slow", When::any(), Reply::data("done"));
+    tool.start().await.expect("the tool starts")
+}
+
+#[tokio::test]
+async fn a_process_that_takes_a_run_over_tells_only_what_is_new_in_the_same_trace() {
+    for segments in [false, true] {
+        let tool = half_silent().await;
+        let world = World::new(&[("t".to_owned(), tool.base_url())], None).await;
+        let steps = vec![step("a", "t", "quick", "{}"), step("b", "t", "slow", "{}").after("a")];
+        let started = world.started("r", "x", Some(plan(steps)));
+        let before = Ear::default();
+        let driver = before.listen(world.driver());
+        let first = tokio::spawn(async move {
+            if segments { Segments::new(driver).start(started).await } else { driver.start(started).await }
+        });
+        tool.called(2).await;
+        first.abort();
+        assert!(first.await.is_err_and(|error| error.is_cancelled()));
+        let early: Vec<&str> = before.spans().iter().map(|span| span.name).collect();
+        assert_eq!(early, ["http.client.request", "orchestration.step_execution"]);
+
+        // Its lease is over.
+        world.clock.advance_to(1_000_000 + 31_000);
+        let after = Ear::default();
+        let driver = after.listen(world.driver());
+        let run = RunId::new("r");
+        let ended = if segments { Segments::new(driver).resume(&run).await } else { driver.resume(&run).await };
+        assert!(matches!(ended, Ok(Ended::Finished(_))), "{ended:?}");
+        let late = after.spans();
+        let names: Vec<&str> = late.iter().map(|span| span.name).collect();
+        assert_eq!(names, ["http.client.request", "orchestration.step_execution", "orchestration.process_request"]);
+        let root = &late[2];
+        assert_eq!((root.start_ms, root.parent), (1_000_000, None), "it is told from its real beginning");
+        assert_eq!(before.spans()[1].parent, Some(root.id), "what was told before is a part of it");
+        assert_eq!(late[0].start_ms, 1_031_000, "the call began anew");
+        let calls = |ear: &Ear| ear.counted().iter().filter(|(name, _)| name.starts_with("tool.call.total")).count();
+        assert_eq!((calls(&before), calls(&after)), (1, 1));
+        let called = tool.calls().last().and_then(|call| call.traceparent.clone()).expect("the tool is told");
+        assert_eq!(called, format!("00-{}-{}-01", root.trace, late[0].id));
+    }
+}
