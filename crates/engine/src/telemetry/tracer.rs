@@ -37,6 +37,8 @@ pub struct Tracer {
     turn: Option<(u32, OpenSpan)>,
     /// By who wants the effects: the step, or the turn and the call in it.
     steps: BTreeMap<String, StepTrace>,
+    /// Which steps of the run, or of the turn by its name, are over: most are, and nobody looks at them again.
+    over: (String, Vec<bool>),
     under_way: BTreeMap<EffectId, UnderWay>,
     planning: Planning,
     /// How many records of a session were told.
@@ -57,7 +59,6 @@ struct OpenSpan {
 #[derive(Debug, Clone, Default)]
 struct StepTrace {
     span: Option<OpenSpan>,
-    is_over: bool,
     /// How many mends were told.
     mends: usize,
     /// The rungs that were told to have begun, and not how they ended.
@@ -106,6 +107,7 @@ impl Tracer {
             root: None,
             turn: None,
             steps: BTreeMap::new(),
+            over: (String::new(), Vec::new()),
             under_way: BTreeMap::new(),
             planning: Planning::default(),
             records: 0,

@@ -14,13 +14,23 @@ impl Tracer {
     pub(super) fn look_at_steps(&mut self, run: &Run, heard: Option<&Heard<'_>>, event: &Event) {
         self.look_at_choice(run);
         let prefix = prefix(run);
-        for step in run.glances() {
-            let owner = format!("{prefix}{}", step.id());
-            if self.steps.get(&owner).is_some_and(|known| known.is_over) || step.standing() == Standing::Waiting {
+        if self.over.0 != prefix {
+            self.over = (prefix.clone(), Vec::new());
+        }
+        for (index, step) in run.glances().enumerate() {
+            let is_over = self.over.1.get(index).is_some_and(|over| *over);
+            if is_over || step.standing() == Standing::Waiting {
                 continue;
             }
+            let owner = format!("{prefix}{}", step.id());
             let heard = heard.filter(|heard| heard.owner == owner);
             self.look_at_step(run, (&owner, step), heard, event);
+            if step.standing() != Standing::Begun {
+                self.over.1.resize(self.over.1.len().max(index + 1), false);
+                if let Some(over) = self.over.1.get_mut(index) {
+                    *over = true;
+                }
+            }
         }
     }
 
@@ -58,9 +68,7 @@ impl Tracer {
             Standing::Skipped(reason) => ("skipped", reason),
         };
         self.tell_stopped((owner, step), at_ms);
-        let Some(known) = self.steps.get_mut(owner) else { return };
-        known.is_over = true;
-        let Some(span) = known.span.take() else { return };
+        let Some(span) = self.steps.get_mut(owner).and_then(|known| known.span.take()) else { return };
         let fault = step.last_fault().map(ToString::to_string).unwrap_or_default();
         let words = match status {
             "failed" if !fault.is_empty() => format!("{fault}; {reason}"),
