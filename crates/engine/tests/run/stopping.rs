@@ -140,7 +140,7 @@ fn time_without_a_process_and_time_with_a_person_do_not_count() {
     play.happen(What::Interrupted { effect: "b/call/1".into() });
     assert!(play.run.is_waiting_for_person());
     let before = play.run.spent().active_ms;
-    assert!(before < 5_000, "{before}");
+    assert!((2_000..5_000).contains(&before), "what was before the crash counts: {before}");
     play.now_ms += 1_000_000;
     play.happen(What::Cancelled);
     assert_eq!(play.run.spent().active_ms, before);

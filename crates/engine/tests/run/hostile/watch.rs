@@ -19,6 +19,7 @@ pub(crate) struct Watch {
     calls_made: HashSet<String>,
     questions_made: HashSet<String>,
     steps: HashMap<String, Seen>,
+    active_ms: u64,
 }
 
 /// What was seen of one step.
@@ -46,6 +47,7 @@ impl Watch {
             calls_made: HashSet::new(),
             questions_made: HashSet::new(),
             steps: HashMap::new(),
+            active_ms: 0,
         }
     }
 
@@ -54,8 +56,7 @@ impl Watch {
         let Some(id) = what.effect().map(ToString::to_string) else { return };
         let call = self.due.get(&id).cloned();
         match (what, call) {
-            (What::GateClosed { .. }, _) => {}
-            (_, Some(call)) => {
+            (What::ToolAnswered { .. } | What::ToolFailed { .. } | What::Interrupted { .. }, Some(call)) => {
                 self.calls_made.insert(id);
                 self.call_answered(&call, what);
             }
@@ -116,6 +117,8 @@ impl Watch {
         let spent = run.spent();
         assert!(spent.tool_calls <= limits.tool_calls, "no more tools are called than allowed: {spent:?}");
         assert!(spent.model_calls <= limits.model_calls, "no more questions are asked than allowed: {spent:?}");
+        assert!(spent.active_ms >= self.active_ms, "time that was spent stays spent: {spent:?}");
+        self.active_ms = spent.active_ms;
         let effects = run.pending();
         let calls: Vec<&CallTool> = effects.iter().filter_map(as_call).collect();
         assert!(calls.len() <= limits.calls_at_once as usize, "no more calls are under way at once than allowed");
