@@ -129,3 +129,18 @@ fn prepare_writer(connection: &mut Connection, durability: Durability) -> rusqli
     }
     transaction.commit()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_durable_a_journal_is_decides_when_its_file_is_synced() {
+        let directory = tempfile::tempdir().unwrap();
+        for (durability, level) in [(Durability::Full, 2), (Durability::Normal, 1), (Durability::Off, 0)] {
+            let opened = open(&directory.path().join("journal.db"), durability).unwrap();
+            let found: i64 = opened.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+            assert_eq!(found, level, "{durability:?}");
+        }
+    }
+}
