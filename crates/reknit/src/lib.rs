@@ -13,15 +13,11 @@
 //! A tool, a plan, and a run of it:
 //!
 //! ```
-//! use std::sync::Arc;
-//!
-//! use reknit::engine::{MACHINE_VERSION, Policy, Started, Synthesis, Templates};
-//! use reknit::journal::Journal;
-//! use reknit::models::Models;
+//! use reknit::Reknit;
+//! use reknit::engine::Synthesis;
 //! use reknit::protocol::{Effect, Object, Plan, Step, ToolError};
-//! use reknit::runtime::{CallLimits, Driver, Ended, Network, SystemClock};
+//! use reknit::runtime::Ended;
 //! use reknit::toolkit::{CallContext, Capability, Service};
-//! use reknit::tools::{Address, Client};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct Square { side: f64 }
@@ -33,32 +29,24 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let tool = Service::new("geometry").capability(Capability::new("area", Effect::Read, area)).start().await?;
-//! let found = Client::new()?.discover(&[Address::parse("geometry", &tool.base_url())?]).await;
+//! let reknit = Reknit::builder()
+//!     .tool("geometry", &tool.base_url())
+//!     .answer_by(Synthesis::Template)
+//!     .semantic_retry(false)
+//!     .start()
+//!     .await?;
 //!
 //! // A model would have written "12" too; it is fitted to the schema before the call, and the change is recorded.
 //! let step = Step::new("step-1", "geometry", "area", "the area").with_parameters(Object::from([("side", "12".into())]));
-//! let started = Started {
-//!     run: "run-1".into(),
-//!     request: "How large is a square of 12?".to_owned(),
-//!     plan: Some(Plan::new("plan-1", "How large is a square of 12?", vec![step])),
-//!     inputs: Object::new(),
-//!     catalogue: Arc::new(found.catalogue),
-//!     targets: Vec::new(),
-//!     policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),
-//!     templates: Arc::new(Templates::default()),
-//!     mappings: Vec::new(),
-//!     seed: 1,
-//!     machine_version: MACHINE_VERSION,
-//! };
-//! let edge = Network { models: Arc::new(Models::new(Vec::new())?), tools: found.tools };
-//! let driver = Driver::new(Journal::in_memory(), Arc::new(edge), Arc::new(SystemClock::new()), CallLimits::default());
-//! let Ended::Finished(answer) = driver.start(started).await? else { panic!("nobody is to be asked") };
+//! let plan = Plan::new("plan-1", "How large is a square of 12?", vec![step]);
+//! let Ended::Finished(answer) = reknit.run(plan).await? else { panic!("nobody is to be asked") };
 //! assert!(answer.text.contains("144"), "{}", answer.text);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Where to go next: [`runtime::Driver`] drives runs, [`engine::Run`] is what it drives, [`toolkit::Service`] makes a
+//! Where to go next: [`Reknit`] runs requests and plans, its [`Builder`] has a method for each setting,
+//! [`runtime::Driver`] drives runs, [`engine::Run`] is what it drives, [`toolkit::Service`] makes a
 //! tool, [`salvage::read_as`] reads what a model wrote.
 
 #[doc(inline)]
@@ -81,6 +69,11 @@ pub use reknit_salvage as salvage;
 pub use reknit_toolkit as toolkit;
 #[doc(inline)]
 pub use reknit_tools as tools;
+
+#[doc(inline)]
+pub use reknit_runtime::Reknit;
+#[doc(inline)]
+pub use reknit_runtime::config::Builder;
 
 /// Compiles and runs the Rust code of the README.
 #[cfg(doctest)]

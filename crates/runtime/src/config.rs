@@ -13,6 +13,7 @@
 //! # Ok::<(), reknit_runtime::config::ConfigError>(())
 //! ```
 
+mod builder;
 mod duration;
 mod entry;
 mod error;
@@ -31,6 +32,7 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
+pub use builder::Builder;
 pub(crate) use duration::millis;
 pub use error::{ConfigError, Problem};
 pub use keys::KeySource;

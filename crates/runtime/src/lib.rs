@@ -7,11 +7,13 @@
 //!                           '--- journal <-----'      commit, then act
 //! ```
 //!
-//! Where to go next: [`Driver`] drives runs in one process, [`Segments`] is a second driver that keeps nothing in memory,
-//! [`Network`] is where effects leave, [`Clock`] where time comes from, [`telemetry`] who is told. [`Asker`] asks models without a run.
+//! Where to go next: [`Reknit`] puts everything together, [`Driver`] drives runs in one process, [`Segments`] is a second
+//! driver that keeps nothing in memory, [`Network`] is where effects leave, [`Clock`] where time comes from, [`telemetry`]
+//! who is told. [`Asker`] asks models without a run.
 
 pub mod agent;
 mod asker;
+mod assembly;
 mod beginning;
 mod clock;
 pub mod config;
@@ -28,6 +30,7 @@ pub mod telemetry;
 mod tokens;
 
 pub use asker::{Asked, Asker, FailedAttempt, Piece, Stream, Unanswered};
+pub use assembly::{Reknit, StartError};
 pub use beginning::Beginning;
 pub use clock::{BoxFuture, Clock, SystemClock};
 pub use driver::{Driver, Ended, Watcher};

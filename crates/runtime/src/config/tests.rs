@@ -10,6 +10,7 @@ use secrecy::ExposeSecret;
 
 use super::*;
 
+mod built;
 mod listed;
 
 const NOTHING_SET: Lookup<'static> = &|_| None;
