@@ -24,6 +24,7 @@ mod effect;
 mod event;
 mod fault;
 mod history;
+mod interaction;
 mod machine;
 mod mend;
 mod nest;
@@ -44,6 +45,7 @@ pub use effect::{AskModel, AskPerson, CallTool, CountTokens, Effect, EffectId, Q
 pub use event::{Decision, Event, MACHINE_VERSION, Started, What};
 pub use fault::{Fate, Fault, Origin, Verdict, judge_failure, judge_reply};
 pub use history::{Deed, Moment, history};
+pub use interaction::{Interaction, interactions};
 pub use machine::{Ending, Machine};
 pub use mend::facts::{Fact, Field, Says, TypeName, facts};
 pub use mend::{Mend, MendEffect, Rung};
@@ -52,8 +54,8 @@ pub use plan::{
     check, check_structure, correct_names, read_plan, read_plan_file, settle_inputs,
 };
 pub use policy::{
-    Asking, Effects, Freedom, IndependentSteps, Learning, Limits, Mending, People, Policy, Resend, Resolution,
-    Synthesis, Undeclared,
+    Asking, Effects, Freedom, IndependentSteps, Learning, Limits, LlmDebug, Mending, People, Policy, Resend,
+    Resolution, Synthesis, Undeclared,
 };
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 pub use run::{ApplyError, Progress, Run, Shown, StepState, StepView};
@@ -63,4 +65,4 @@ pub use session::{
     REPORT_TOOL, Record, Report, ReportFormat, ReportRules, ReportSource, ReportStatus, RetryReason, Session,
     SessionRules, SessionStarted, SessionView, SubAgent, SyntheticReason, Totals, TurnOutcome, WaitEnd, Words,
 };
-pub use templates::{TemplateError, Templates};
+pub use templates::{PromptBuilder, TemplateError, Templates};

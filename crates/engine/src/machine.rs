@@ -6,6 +6,7 @@ use crate::answer::{Answer, Status};
 use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::{Event, What};
+use crate::policy::Policy;
 use crate::run::{ApplyError, Run};
 use crate::session::{Doubtful, Exit, Report, Session};
 
@@ -103,6 +104,14 @@ impl Machine {
         match self {
             Self::Run(run) => &run.started().run,
             Self::Session(session) => &session.started().run,
+        }
+    }
+
+    /// Its rules.
+    pub fn policy(&self) -> &Policy {
+        match self {
+            Self::Run(run) => &run.started().policy,
+            Self::Session(session) => &session.started().policy,
         }
     }
 

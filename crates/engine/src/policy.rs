@@ -31,6 +31,9 @@ pub struct Policy {
     /// What models cost, where that is known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<TargetName, Prices>,
+    /// Whether people may see what models were asked and what they answered, word for word.
+    #[serde(default)]
+    pub llm_debug: LlmDebug,
 }
 
 /// What a run may spend.
@@ -181,6 +184,17 @@ pub enum People {
     Nobody,
 }
 
+/// Whether people may see what models were asked and what they answered, word for word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LlmDebug {
+    /// They may.
+    On,
+    /// The run keeps it to itself, for going on after a crash.
+    #[default]
+    Off,
+}
+
 /// What calls do to the world, against or beyond what tools say.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Effects {
@@ -231,6 +245,7 @@ impl Default for Policy {
             effects: Effects::default(),
             people: People::Ask,
             prices: BTreeMap::new(),
+            llm_debug: LlmDebug::Off,
         }
     }
 }

@@ -21,7 +21,7 @@ mod datum;
 mod entry;
 mod page;
 mod prometheus;
-mod redact;
+pub(crate) mod redact;
 mod signal;
 pub(crate) mod table;
 mod trace;

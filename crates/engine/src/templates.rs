@@ -74,6 +74,22 @@ impl From<minijinja::Error> for TemplateError {
     }
 }
 
+/// Gives the words in which models are asked, from code. They are asked for once, before a run begins, and travel in its
+/// first event: what a run asks follows from its events alone.
+///
+/// A function from the name of a prompt and our own words for it is one, too.
+pub trait PromptBuilder {
+    /// The template for one of [`Templates::NAMES`], in the place of `ours`; none leaves ours. It must use everything that
+    /// ours is filled with.
+    fn build(&self, name: &str, ours: &str) -> Option<String>;
+}
+
+impl<F: Fn(&str, &str) -> Option<String>> PromptBuilder for F {
+    fn build(&self, name: &str, ours: &str) -> Option<String> {
+        self(name, ours)
+    }
+}
+
 /// What each template is filled with. It must use all of it: what a model is not told, it makes up.
 const VARIABLES: [(&str, &[&str]); 6] = [
     ("choice", &["tools", "request"]),
@@ -138,6 +154,28 @@ impl Templates {
         Ok(())
     }
 
+    /// The same with the words of a builder where it has any. Fails as [`Templates::replace`] does.
+    ///
+    /// ```
+    /// use reknit_engine::Templates;
+    ///
+    /// let careful = |name: &str, ours: &str| {
+    ///     (name == "plan").then(|| format!("You plan for a hospital; never guess a dose.\n{ours}"))
+    /// };
+    /// let templates = Templates::default().built_by(&careful)?;
+    /// assert!(templates.plan.starts_with("You plan for a hospital"));
+    /// assert_eq!(templates.answer, Templates::default().answer);
+    /// # Ok::<(), reknit_engine::TemplateError>(())
+    /// ```
+    pub fn built_by(mut self, builder: &dyn PromptBuilder) -> Result<Self, TemplateError> {
+        for name in Self::NAMES {
+            if let Some(text) = builder.build(name, self.place(name)) {
+                self.replace(name, text)?;
+            }
+        }
+        Ok(self)
+    }
+
     fn place(&mut self, name: &str) -> &mut String {
         match name {
             "choice" => &mut self.choice,
@@ -181,6 +219,15 @@ mod tests {
             templates.replace(name, text).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(templates, ours);
         }
+    }
+
+    #[test]
+    fn words_from_code_are_checked_as_those_from_files_are() {
+        let silent = |name: &str, _: &str| (name == "answer").then(|| "Answer.".to_owned());
+        let error = Templates::default().built_by(&silent).expect_err("it says nothing").to_string();
+        assert_eq!(error, "the prompt `answer` does not say `{{ request }}`, without which a model cannot answer");
+        let nothing = |_: &str, _: &str| None;
+        assert_eq!(Templates::default().built_by(&nothing).expect("ours stay"), Templates::default());
     }
 
     #[test]

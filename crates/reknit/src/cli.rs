@@ -158,11 +158,14 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         run: WhichRun,
         /// Only this step
-        #[arg(long, value_name = "STEP", conflicts_with_all = ["events", "json"])]
+        #[arg(long, value_name = "STEP", conflicts_with_all = ["events", "llm", "json"])]
         step: Option<String>,
         /// List the events of the journal
         #[arg(long)]
         events: bool,
+        /// Print what models were asked and what they answered, word for word, if the run may show it
+        #[arg(long, conflicts_with = "events")]
+        llm: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,

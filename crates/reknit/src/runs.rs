@@ -2,6 +2,7 @@
 
 mod decide;
 mod list;
+mod llm;
 mod moments;
 mod saved;
 mod session;
@@ -26,8 +27,8 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
         RunsCommand::List { limit, all, json, journal } => {
             list::run(&journal, if all { u32::MAX } else { limit }, json).await
         }
-        RunsCommand::Show { run, step, events, json, journal } => {
-            let wanted = show::Wanted { step: step.as_deref(), events, json };
+        RunsCommand::Show { run, step, events, llm, json, journal } => {
+            let wanted = show::Wanted { step: step.as_deref(), events, llm, json };
             show::run(&journal, &run.run, &wanted).await
         }
         RunsCommand::Resume { run, work, drive } => resume(&run.run, &work, &drive).await,

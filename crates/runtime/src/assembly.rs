@@ -78,6 +78,7 @@ impl Reknit {
     /// do. A tool that cannot be used is among the problems, and the others are used.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         config.check_keys()?;
+        config.check_prices()?;
         let journal = match &config.journal {
             Some(path) => Journal::open(Path::new(path), config.durability)?,
             None => Journal::in_memory(),

@@ -46,7 +46,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use reknit_dialogue::{GateRules, Prices, Rules, TargetName};
-use reknit_engine::{Policy, SessionRules, Templates};
+use reknit_engine::{Policy, PromptBuilder, SessionRules, Templates};
 use reknit_journal::Durability;
 use reknit_models::Target;
 use reknit_protocol::Value;
@@ -84,6 +84,8 @@ pub struct Config {
     pub prompts: Option<String>,
     /// What is written about runs, and how.
     pub log: LogSettings,
+    /// The words from code.
+    built_prompts: Option<Templates>,
     switches: Switches,
     choices: Choices,
     effective: Vec<Effective>,
@@ -129,6 +131,7 @@ impl Default for Config {
             durability: Durability::Full,
             prompts: None,
             log: LogSettings::default(),
+            built_prompts: None,
             switches: Switches { corrections: true, feedback: true, context: true, plan_retry: true, choice: true },
             choices: Choices::default(),
             effective: Vec::new(),
@@ -183,8 +186,8 @@ impl Config {
 
     /// Makes everything that can be set follow from what was chosen.
     fn settled(self) -> Self {
-        let Self { tools, models, keys, named, choices, .. } = self;
-        let mut config = Self { tools, models, keys, named, ..Self::default() };
+        let Self { tools, models, keys, built_prompts, named, choices, .. } = self;
+        let mut config = Self { tools, models, keys, built_prompts, named, ..Self::default() };
         // Which policy it is decides what the defaults beside it are.
         let policy = SETTINGS.iter().find(|setting| setting.name == "rotation.policy");
         if policy
@@ -245,10 +248,21 @@ impl Config {
         self
     }
 
-    /// The words in which models are asked: ours, or those in the folder of `[prompts]`, a file for each question that is
-    /// asked differently (`plan.txt`). Fails if one of them leaves out what a model must know.
+    /// Asks models in words from code. Those that are given so count before those in the folder of `[prompts]`. Fails if one
+    /// of them leaves out what a model must know.
+    pub fn with_prompts(mut self, builder: &dyn PromptBuilder) -> Result<Self, ConfigError> {
+        self.built_prompts = Some(self.templates()?.built_by(builder)?);
+        Ok(self)
+    }
+
+    /// The words in which models are asked: ours, those from code, or those in the folder of `[prompts]`, a file for each
+    /// question that is asked differently (`plan.txt`). Fails if one of them leaves out what a model must know.
     pub fn templates(&self) -> Result<Templates, ConfigError> {
-        self.prompts.as_deref().map_or_else(|| Ok(Templates::default()), |folder| prompts::read(Path::new(folder)))
+        match (&self.built_prompts, &self.prompts) {
+            (Some(templates), _) => Ok(templates.clone()),
+            (None, Some(folder)) => prompts::read(Path::new(folder)),
+            (None, None) => Ok(Templates::default()),
+        }
     }
 
     /// Fails if there is a limit of money and a model without a price: nobody could say whether the limit is kept.

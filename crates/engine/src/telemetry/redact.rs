@@ -57,7 +57,7 @@ fn is_secret_name(name: &str) -> bool {
 }
 
 /// The text without secrets.
-pub(super) fn redact_text(text: &str) -> String {
+pub(crate) fn redact_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = "";
     let mut rest = text;

@@ -16,6 +16,7 @@ mod files;
 mod gates;
 mod history;
 mod hostile;
+mod interactions;
 mod laws;
 mod matrices;
 mod mending;

@@ -47,10 +47,14 @@ pub(super) struct Saved {
 pub(super) type History = BTreeMap<StepId, Vec<Moment>>;
 
 impl Saved {
+    /// Its events.
+    pub(super) fn events(&self) -> Result<Vec<Event>, Failure> {
+        self.records.iter().map(event).collect()
+    }
+
     /// What happened to each step, told from the events.
     pub(super) fn history(&self) -> Result<History, Failure> {
-        let events = self.records.iter().map(event).collect::<Result<Vec<_>, _>>()?;
-        history(&events).map_err(|error| Failure::Journal(Box::new(error)))
+        history(&self.events()?).map_err(|error| Failure::Journal(Box::new(error)))
     }
 }
 

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_bind::{Backing, Finder, InputSource, Provenance};
-use reknit_engine::{AskPerson, Machine, Moment, Question, Run, StepState, StepView};
+use reknit_engine::{AskPerson, Machine, Moment, Question, Run, Shown, StepState, StepView};
 use reknit_journal::Record;
 use reknit_protocol::{Object, Value};
 
 use super::decide::question;
 use super::moments;
 use super::saved::{History, find, read_back};
-use super::session;
+use super::{llm, session};
 use crate::cli::JournalArguments;
 use crate::failure::Failure;
 use crate::finish::{document, money};
@@ -26,6 +26,7 @@ pub(super) const SHOWN: usize = 160;
 pub(super) struct Wanted<'a> {
     pub(super) step: Option<&'a str>,
     pub(super) events: bool,
+    pub(super) llm: bool,
     pub(super) json: bool,
 }
 
@@ -44,6 +45,7 @@ pub(super) async fn run(files: &JournalArguments, name: &str, wanted: &Wanted<'_
         });
     }
     let text = match (wanted.events, wanted.json, &saved.run) {
+        (_, json, _) if wanted.llm => llm::text(&run, &saved, json)?,
         (true, json, _) => events(&saved.records, json),
         (false, true, Machine::Run(run)) => as_json(run, &saved.history()?)?.to_string() + "\n",
         (false, true, Machine::Session(session)) => session::as_json(session)?.to_string() + "\n",
@@ -59,8 +61,17 @@ fn as_json(run: &Run, history: &History) -> Result<Value, Failure> {
     let told = serde_json::to_string(history).map_err(|error| Failure::Write(io::Error::other(error)))?;
     if let (Value::Object(shown), Ok(told)) = (&mut shown, Value::parse(&told)) {
         shown.insert("history", told);
+        shown.extend(run.shown().map(|tools| ("tools_shown".to_owned(), shown_as_json(&tools))));
     }
     Ok(shown)
+}
+
+fn shown_as_json(shown: &Shown<'_>) -> Value {
+    Value::Object(Object::from([
+        ("capabilities", shown.capabilities.iter().map(|name| Value::from(name.as_str())).collect()),
+        ("instead", shown.instead.map_or(Value::Null, Value::from)),
+        ("saved_tokens", shown.saved_tokens.into()),
+    ]))
 }
 
 fn state_as_json(run: &Run) -> Result<Value, Failure> {
@@ -135,6 +146,19 @@ fn events(records: &[Record], json: bool) -> String {
     records.iter().map(line).collect()
 }
 
+/// Which tools the planner saw out of many, and what that saved.
+fn tools_shown(run: &Run, shown: &Shown<'_>) -> String {
+    let there: usize = run.started().catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum();
+    let instead = shown.instead.map_or_else(String::new, |reason| format!(" by their words, for {reason}"));
+    let text = format!(
+        "tools    {} of {there} chosen{instead}, about {} tokens saved: {}",
+        shown.capabilities.len(),
+        shown.saved_tokens,
+        shown.capabilities.join(", ")
+    );
+    one_line(&text, SHOWN)
+}
+
 fn page(run: &Run, history: &History, only: Option<&str>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
@@ -152,6 +176,9 @@ fn page(run: &Run, history: &History, only: Option<&str>) -> String {
         money(&spent).map_or_else(String::new, |money| format!("{money}, ")),
         run.event_count()
     ));
+    if let Some(shown) = run.shown() {
+        line(tools_shown(run, &shown));
+    }
     if !run.plan_repairs().is_empty() {
         line(format!("plan     repaired: {}", run.plan_repairs().join("; ")));
     }

@@ -216,6 +216,8 @@ fn every_setting_is_shown_as_it_counts_with_where_it_comes_from() {
 
     [log]
 
+    [llm-debug]
+
     [[tools]]  # reknit.toml, line 9
     name = "shop"
     url = "http://[redacted]@127.0.0.1:8085/"

@@ -447,7 +447,7 @@ Options:
       --config <FILE>   The configuration; the default is reknit.toml in this folder
   -h, --help            Print help
 ");
-    insta::assert_snapshot!(help(&["runs", "show"]), @"
+    insta::assert_snapshot!(help(&["runs", "show"]), @r#"
     exit status 0
     --- stdout
     What became of a run: each step, its parameters and where they come from, each attempt
@@ -460,11 +460,12 @@ Options:
     Options:
           --step <STEP>     Only this step
           --events          List the events of the journal
+          --llm             Print what models were asked and what they answered, word for word, if the run may show it
           --json            Print JSON
           --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
           --config <FILE>   The configuration; the default is reknit.toml in this folder
       -h, --help            Print help
-    ");
+    "#);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod demo;
 mod endings;
 mod help;
 mod interrupt;
+mod llm;
 mod masks;
 mod models;
 mod money;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reknit_dialogue::{Effort, OnAuthError, Policy as RotationPolicy};
-use reknit_engine::{Synthesis, Undeclared};
+use reknit_engine::{PromptBuilder, Synthesis, Undeclared};
 use reknit_journal::Durability;
 use reknit_models::Target;
 use reknit_protocol::{Effect, Number, Value};
@@ -15,6 +15,7 @@ use super::error::Problem;
 use super::list::each_setting;
 use super::place::Place;
 use super::{Config, ConfigError, Origin};
+use crate::telemetry::log::{Form, Level};
 
 /// Makes a [`Config`] in a program, with a method for each setting. What is wrong is told at the end.
 ///
@@ -81,6 +82,12 @@ impl Builder {
         })
     }
 
+    /// Asks models in words from code, in the place of ours or of those in a folder. They are checked at once.
+    #[must_use]
+    pub fn prompts(self, builder: &dyn PromptBuilder) -> Self {
+        self.changed(|config| config.with_prompts(builder))
+    }
+
     /// The configuration; fails with the first thing that is wrong with it.
     pub fn build(self) -> Result<Config, ConfigError> {
         self.problem.map_or(Ok(self.config), Err)
@@ -129,6 +136,7 @@ macro_rules! argument {
     (positive_time) => { Duration };
     (word $choice:ty) => { $choice };
     (temperature) => { f64 };
+    (money) => { f64 };
     (temperature_or_default) => { Option<f64> };
     (statuses) => { Vec<u16> };
     (classes) => { BTreeMap<String, Effect> };
@@ -144,6 +152,9 @@ macro_rules! value {
         time($value)
     };
     (temperature $value:ident) => {
+        number($value)
+    };
+    (money $value:ident) => {
         number($value)
     };
     (temperature_or_default $value:ident) => {

@@ -93,6 +93,9 @@ pub enum ConfigError {
         /// Why not.
         source: TemplateError,
     },
+    /// A prompt from code cannot be used.
+    #[error("cannot use a prompt of the program")]
+    BuiltPrompt(#[from] TemplateError),
     /// A variable of the environment cannot be used.
     #[error("the variable `{variable}` is {value:?}; {wanted}")]
     Variable {

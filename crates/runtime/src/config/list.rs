@@ -179,6 +179,9 @@ macro_rules! each_setting {
             /// What a line of the log looks like: words, or a JSON object.
             log_format(word<Form>) "log.format" => log.form;
 
+            /// Whether `reknit runs show --llm` shows what models were asked and what they answered, word for word.
+            llm_debug(switch) "llm-debug.enabled" | "llm_debug_enabled" => policy.llm_debug;
+
             /// Whether a model is looked for when none is named: by the keys in the environment, then on this machine.
             find_model(switch) "find-model" => find_model;
         }
@@ -188,7 +191,7 @@ macro_rules! each_setting {
 pub(super) use each_setting;
 
 /// What each section is about, in the order of the list.
-pub(super) const SECTIONS: [(&str, &str); 14] = [
+pub(super) const SECTIONS: [(&str, &str); 15] = [
     ("limits", "What runs may spend."),
     ("resend", "Calls that failed in passing."),
     ("mending", "Calls that were refused."),
@@ -202,5 +205,6 @@ pub(super) const SECTIONS: [(&str, &str); 14] = [
     ("people", "Questions to people."),
     ("journal", "Where runs are kept."),
     ("log", "What is written about runs while they run; docs/telemetry.md has the rest."),
+    ("llm-debug", "What people may see of questions to models."),
     ("", "Above all sections."),
 ];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reknit_dialogue::{Effort, Money, OnAuthError, Policy as RotationPolicy, Temperature};
-use reknit_engine::{IndependentSteps, Learning, People, Resolution, Synthesis, Undeclared};
+use reknit_engine::{IndependentSteps, Learning, LlmDebug, People, Resolution, Synthesis, Undeclared};
 use reknit_journal::Durability;
 use reknit_protocol::{Effect, Object, Value};
 
@@ -111,6 +111,7 @@ switches! {
     FindModel: FindModel::Allowed, FindModel::Off;
     IndependentSteps: IndependentSteps::Mended, IndependentSteps::Left;
     Learning: Learning::On, Learning::Off;
+    LlmDebug: LlmDebug::On, LlmDebug::Off;
     People: People::Ask, People::Nobody;
     Resolution: Resolution::Once, Resolution::Off;
 }

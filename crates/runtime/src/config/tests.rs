@@ -385,3 +385,13 @@ fn the_number_of_tools_from_which_some_are_chosen_can_be_set() {
     assert_eq!(read("[plan]\nchoose-from = 3").policy.planning.choose_from, 3);
     assert_eq!(read("[prompts]\nfolder = \"words\"").prompts.as_deref(), Some("words"));
 }
+
+#[test]
+fn prompts_may_come_from_code_and_are_checked_at_the_start() {
+    let polite = |name: &str, ours: &str| (name == "answer").then(|| format!("Be polite.\n{ours}"));
+    let config = Config::builder().prompts(&polite).plan_retries(1).build().expect("it says everything");
+    assert!(config.templates().expect("they were checked").answer.starts_with("Be polite.\n"));
+    let silent = |name: &str, _: &str| (name == "answer").then(|| "Answer.".to_owned());
+    let error = Config::builder().prompts(&silent).build().expect_err("it says nothing");
+    assert_eq!(error.to_string(), "cannot use a prompt of the program");
+}

@@ -93,7 +93,11 @@ impl Edge for Scripted {
         })
     }
 
-    fn call<'a>(&'a self, call: &'a CallTool) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn call<'a>(
+        &'a self,
+        call: &'a CallTool,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         Box::pin(async move {
             let nth = self.log(|log, at_ms| {
                 log.calls.push((at_ms, call.clone()));

@@ -70,10 +70,15 @@ fn last(pauses: &str) -> String {
 
 pub(crate) fn rows() -> Vec<Row> {
     const CODE: &str = "answer.by = \"template\"\n";
+    const PRICED: &str = "answer.by = \"template\"\n[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n\
+                          price-input = 1\nprice-output = 1\n";
     vec![
         row("limits.tool-calls", "2", broken, calls, ("4", "2")).given(CODE),
         row("limits.model-calls", "1", refused, |_, seen| seen.log.asks.len().to_string(), ("4", "1")).given(CODE),
-        row("limits.active-time", "\"45s\"", hanging, |_, seen| seen.took.as_secs().to_string(), ("127", "50"))
+        row("limits.active-time", "\"45s\"", hanging, |_, seen| seen.took.as_secs().to_string(), ("127", "45"))
+            .given(CODE),
+        row("limits.money", "0", refused, |_, seen| seen.log.asks.len().to_string(), ("4", "0")).given(PRICED),
+        row("limits.step-time", "\"45s\"", hanging, |_, seen| seen.took.as_secs().to_string(), ("127", "45"))
             .given(CODE),
         row("limits.calls-at-once", "2", ten_steps, |_, seen| seen.log.most_calls.to_string(), ("5", "2")),
         row("limits.call-time", "\"7s\"", hanging, |_, seen| seen.call(1).1.limit_ms.to_string(), ("30000", "7000")),

@@ -138,6 +138,7 @@ pub(crate) fn rows() -> Vec<Row> {
             },
             ("false", "true"),
         ),
+        row("llm-debug.enabled", "true", answered, |_, seen| format!("{:?}", seen.questions), ("None", "Some(1)")),
         row("answer.by", "\"template\"", answered, |_, seen| seen.asked(Synthesis), ("1", "0")),
         row("answer.temperature", "0.7", answered, |_, seen| freedom(seen, Synthesis), ("0 2000", "0.7 2000")),
         row("answer.max-tokens", "7", answered, |_, seen| freedom(seen, Synthesis), ("0 2000", "0 7")),

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use reknit_dialogue::{Purpose, TargetName};
 use reknit_engine::{
-    AskModel, CallTool, Catalogue, Effect, Entry, Event, MACHINE_VERSION, Machine, SessionStarted, Started, Tool, Words,
+    AskModel, CallTool, Catalogue, Effect, Entry, Event, MACHINE_VERSION, Machine, SessionStarted, Started, Tool,
+    Words, interactions,
 };
 use reknit_journal::Journal;
 use reknit_protocol::{Capability, Effect as Class, Object, Plan, Step, Value};
@@ -42,6 +43,8 @@ pub(crate) struct Seen {
     pub(crate) ended: Vec<Ended>,
     /// How long a person has.
     pub(crate) person_ms: Option<i64>,
+    /// How many questions to models the first run shows, if it may.
+    pub(crate) questions: Option<usize>,
 }
 
 pub(crate) fn step(id: &str, capability: &str, parameters: &str) -> Step {
@@ -78,7 +81,8 @@ impl Scene {
         let gates = Arc::new(Gates::new(config.call_limits, config.rests.clone(), Arc::clone(&clock) as _));
         let person_ms = Arc::new(Mutex::new(None));
         let cancel = CancellationToken::new();
-        let driver = Driver::through(Journal::in_memory(), Arc::clone(&edge) as _, Arc::clone(&clock) as _, gates)
+        let journal = Journal::in_memory();
+        let driver = Driver::through(journal.clone(), Arc::clone(&edge) as _, Arc::clone(&clock) as _, gates)
             .watched_by(watcher(&person_ms, clock))
             .cancelled_by(cancel.clone());
         if let Some(after) = self.cancelled_after {
@@ -99,7 +103,7 @@ impl Scene {
         }
         let log = std::mem::take(&mut *edge.log.lock().expect("nobody panics with it"));
         let person_ms = *person_ms.lock().expect("nobody panics with it");
-        Seen { log, took: began.elapsed(), ended, person_ms }
+        Seen { log, took: began.elapsed(), ended, person_ms, questions: questions(&journal).await }
     }
 
     fn beginning(&self, run: &str, config: &Config) -> Beginning {
@@ -118,6 +122,7 @@ impl Scene {
                 policy,
                 templates,
                 words: Arc::new(Words::default()),
+                agents: Vec::new(),
                 seed: 7,
                 machine_version: MACHINE_VERSION,
             }
@@ -138,6 +143,14 @@ impl Scene {
         }
         .into()
     }
+}
+
+/// How many questions to models the first run shows.
+async fn questions(journal: &Journal) -> Option<usize> {
+    let records = journal.events(&"r0-0".into(), 0).await.expect("the run is there");
+    let events: Vec<Event> =
+        records.iter().map(|record| serde_json::from_str(&record.body).expect("an event")).collect();
+    interactions(&events).expect("they can be read").map(|found| found.len())
 }
 
 /// Notes how long a person has who is asked.

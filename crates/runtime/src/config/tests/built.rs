@@ -7,6 +7,7 @@ use reknit_dialogue::Effort;
 
 use super::super::list::each_setting;
 use super::*;
+use crate::telemetry::log::{Form, Level};
 
 /// For each setting: its name, a configuration that its method made, and the same value as it stands in a file.
 macro_rules! built {
@@ -36,6 +37,9 @@ macro_rules! sample {
     };
     (word $choice:ty) => {
         last::<$choice>()
+    };
+    (money) => {
+        (0.75, "0.75")
     };
     (temperature) => {
         (0.75, "0.75")

@@ -1,0 +1,66 @@
+//! What models were asked and what they said, word for word, for people who may see it.
+
+use reknit_dialogue::{ErrorClass, Purpose};
+use reknit_engine::{LlmDebug, Policy, interactions};
+
+use crate::world::{Play, json, policy, started};
+
+/// Two questions for a plan: nobody answers the first, and the second is answered with a secret in it.
+fn asked(llm_debug: LlmDebug) -> (Play, String) {
+    let mut play = Play::begin(started(None, Policy { llm_debug, ..policy() }));
+    let prompt = play.prompt("plan/ask/1");
+    play.fail_model("plan/ask/1", ErrorClass::NetworkError);
+    play.now_ms += 250;
+    play.answer_model("plan/ask/2", "I cannot, for api_key=abc123456 is refused.");
+    (play, prompt)
+}
+
+#[test]
+fn a_run_that_may_be_seen_tells_each_question_and_what_came_of_it() {
+    let (play, prompt) = asked(LlmDebug::On);
+    let found = interactions(&play.events).expect("they can be read").expect("they may be seen");
+    let purposes: Vec<_> = found.iter().map(|one| (one.purpose, one.attempt, one.target.as_str())).collect();
+    assert_eq!(purposes, [(Purpose::PlanGeneration, 1, "a"), (Purpose::PlanGeneration, 2, "b")]);
+    let [failed, answered] = found.as_slice() else { panic!("there are two") };
+    assert_eq!(format!("{}\n=====\n{}", failed.system_prompt(), failed.prompt()), prompt);
+    assert!(failed.error().is_some_and(|error| error.contains("it failed")));
+    assert_eq!(answered.response(), "I cannot, for api_key=[redacted] is refused.");
+    assert_eq!((answered.duration_ms, answered.error()), (250, None));
+}
+
+#[test]
+fn each_question_has_the_fields_that_stores_of_prompts_have() {
+    let (play, _) = asked(LlmDebug::On);
+    let found = interactions(&play.events).expect("they can be read").expect("they may be seen");
+    let mut told = found[1].to_value();
+    for long in ["system_prompt", "prompt"] {
+        *told.get_mut(long).expect("it is there") = json("\"...\"");
+    }
+    insta::assert_snapshot!(told.to_pretty(), @r#"
+    {
+      "type": "plan_generation",
+      "step_id": null,
+      "attempt": 2,
+      "timestamp": 1000,
+      "duration_ms": 250,
+      "provider": "b",
+      "model": "m",
+      "temperature": 0.3,
+      "max_tokens": 2000,
+      "system_prompt": "...",
+      "prompt": "...",
+      "response": "I cannot, for api_key=[redacted] is refused.",
+      "prompt_tokens": 10,
+      "completion_tokens": 5,
+      "total_tokens": 15,
+      "success": true,
+      "error": null
+    }
+    "#);
+}
+
+#[test]
+fn a_run_that_keeps_it_to_itself_tells_nothing() {
+    assert_eq!(interactions(&asked(LlmDebug::Off).0.events).expect("they can be read"), None);
+    assert_eq!(policy().llm_debug, LlmDebug::Off, "which is the usual");
+}

@@ -1,0 +1,86 @@
+//! What models were asked, and which tools a planner saw: `reknit runs show`.
+
+use reknit_protocol::{Effect, Value};
+use reknit_testing::model::{Script, When};
+use reknit_testing::tool::{self, RunningTool};
+use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
+
+use crate::world::World;
+
+/// A shop with more capabilities than a planner is shown, and a model that plans with one of them.
+async fn asked(variables: &[(&str, &str)]) -> (World, RunningTool, ScriptedModel) {
+    let shop = (0..25).fold(ScriptedTool::new("shop"), |shop, number| {
+        let name = format!("look_{number}");
+        let found = Reply::data(Value::parse(r#"{"price": 5, "api_key": "abc123456"}"#).expect("JSON"));
+        shop.capability(name.as_str(), Effect::Read).on(name.as_str(), tool::When::any(), found)
+    });
+    let shop = shop.start().await.expect("the shop opens");
+    let plan = r#"{"plan_id": "p", "steps": [{"step_id": "s", "agent_name": "shop", "instruction": "look",
+        "metadata": {"capability": "look_3", "parameters": {}}}]}"#;
+    let script = Script::new()
+        .on(When::any().purpose("tiered_selection"), Reply::text(r#"{"tools": ["shop/look_3", "look_4"]}"#))
+        .on(When::any().purpose("plan_generation"), Reply::text(plan))
+        .on(When::any().purpose("synthesis"), Reply::text("It costs 5."));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let url = model.base_url();
+    let config = format!("[[models]]\nname = \"m\"\nurl = \"{url}\"\nmodel = \"m\"\n");
+    let world = World::new().configured(&[&shop], &config);
+    let shown = world.reknit_with(variables, &["ask", "What does it cost?"]);
+    assert!(shown.contains("It costs 5."), "{shown}");
+    (world, shop, model)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn questions_to_models_are_shown_word_for_word_where_that_is_set() {
+    let (world, _shop, _model) = asked(&[("GOMIND_LLM_DEBUG_ENABLED", "true")]).await;
+    let shown = world.reknit(&["runs", "show", "last", "--llm"]);
+    // How long it took is left out.
+    let title = |line: &&str| line.starts_with("===") || line.starts_with("---");
+    let titles: Vec<&str> = shown.lines().filter(title).filter_map(|line| line.split(';').next()).collect();
+    insta::assert_snapshot!(titles.join("\n"), @r#"
+    --- stdout
+    === tiered_selection, question 1 to m, temperature 0, at most 500 tokens
+    --- system
+    --- prompt
+    --- answer
+    === plan_generation, question 1 to m, temperature 0.3, at most 2000 tokens
+    --- system
+    --- prompt
+    --- answer
+    === synthesis, question 1 to m, temperature 0, at most 2000 tokens
+    --- system
+    --- prompt
+    --- answer
+    "#);
+    for words in ["What does it cost?", "It costs 5.", r#""capability": "look_3""#] {
+        assert!(shown.contains(words), "{words} is not shown: {shown}");
+    }
+    assert!(!shown.contains("abc123456"), "a secret of a tool is shown: {shown}");
+    let shown = world.reknit(&["runs", "show", "last", "--llm", "--json"]);
+    let json = shown.split_once("--- stdout\n").expect("something is printed").1;
+    let interactions = Value::parse(json).expect("it is JSON").get("interactions").cloned().expect("there are some");
+    assert_eq!(interactions.as_array().map(<[Value]>::len), Some(3));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn questions_to_models_stay_with_the_run_otherwise() {
+    let (world, _shop, _model) = asked(&[]).await;
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--llm"]), @r#"
+    exit status 2
+    --- stderr
+    error: run `RUN` keeps what it asked models to itself
+
+    hint: let the next one show it: `export REKNIT_LLM_DEBUG_ENABLED=true`
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn which_tools_a_planner_saw_is_shown_with_what_that_saved() {
+    let (world, _shop, _model) = asked(&[]).await;
+    let shown = world.reknit(&["runs", "show", "last"]);
+    let tools = shown.lines().find(|line| line.starts_with("tools ")).unwrap_or_default();
+    insta::assert_snapshot!(tools, @"tools    2 of 25 chosen, about 118 tokens saved: shop/look_3, shop/look_4");
+    assert!(
+        world.reknit(&["runs", "show", "last", "--json"]).contains(r#""tools_shown":{"capabilities":["shop/look_3","#)
+    );
+}
