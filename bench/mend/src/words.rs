@@ -9,13 +9,15 @@ pub fn answer(purpose: Purpose, wrong: &Object, right: &Object) -> String {
         .iter()
         .filter(|(name, value)| wrong.get(name) != Some(value))
         .map(|(name, value)| (name.to_owned(), value.clone()))
-        .chain(wrong.keys().filter(|name| !right.contains_key(name)).map(|name| (name.to_owned(), Value::Null)))
         .collect();
     if purpose == Purpose::MicroResolution {
         return Value::Object(changes).to_string();
     }
     let changes = Value::Object(changes);
-    format!(r#"{{"should_retry": true, "reason": "it was meant so", "suggested_changes": {changes}}}"#)
+    let removals: Value = wrong.keys().filter(|name| !right.contains_key(name)).map(Value::from).collect();
+    format!(
+        r#"{{"should_retry": true, "reason": "it was meant so", "suggested_changes": {changes}, "remove": {removals}}}"#
+    )
 }
 
 /// The words as a model's answer.

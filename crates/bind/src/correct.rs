@@ -50,8 +50,7 @@ fn list(things: &[impl ToString]) -> String {
     things.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Applies a correction, which is a difference: what it does not mention stays, and null takes away what the tool does
-/// not declare, or declares as optional.
+/// Applies a correction, which is a difference: what it does not mention stays.
 ///
 /// A text with `{{...}}` is a template. A text that the schema does not allow, but that can be read as a calculation over
 /// the results (`100 * step-1.price`), is one. Everything else is a literal, corrected by `rung`; [`explain`](crate::explain) may find what speaks for
@@ -85,35 +84,15 @@ pub fn correct(
     rung: &str,
 ) -> Result<Corrected, CorrectionError> {
     let known = known_fields(current, schema);
-    let (correction, mut changes) = with_known_names(correction, &known);
-    let (removed, correction): (Object, Object) =
-        correction.into_iter().partition(|(name, value)| value.is_null() && !is_declared(name, schema));
+    let (correction, renames) = with_known_names(correction, &known);
     refuse_unknown(&correction, &known, schema)?;
     let entries = templates(&correction, &Ids::new(ids))?;
 
-    let kept: Object = current.iter().filter(|(name, _)| !removed.contains_key(name)).map(owned).collect();
-    changes.extend(removed.keys().filter_map(|name| removal(name, current)));
-    let draft = merged(&kept, &entries, changes, sources, schema)?;
+    let draft = merged(current, &entries, renames, sources, schema)?;
     if draft.parameters == *current {
         return Ok(Corrected::Unchanged);
     }
     Ok(finish(fitted(draft, schema)?, current, rung, &Backing::Inferred))
-}
-
-/// Whether the tool says that it takes a parameter; what becomes of null there, its schema says.
-fn is_declared(name: &str, schema: Option<&Schema>) -> bool {
-    schema.and_then(|schema| schema.source().get("properties")?.get(name)).is_some()
-}
-
-/// What is noted of a parameter that was taken away.
-fn removal(name: &str, current: &Object) -> Option<Change> {
-    let before = current.get(name)?.to_string();
-    let (path, kind) = (Path::root().key(name), FixKind::NullForOptional.name().to_owned());
-    Some(Change { path, kind, before, after: String::new() })
-}
-
-fn owned((name, value): (&str, &Value)) -> (String, Value) {
-    (name.to_owned(), value.clone())
 }
 
 /// The parameters with the entries put into them, not yet known to fit.

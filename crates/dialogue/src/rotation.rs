@@ -74,6 +74,11 @@ impl Rotation {
         }
     }
 
+    /// Everybody who can still be asked, now or later; not those whose key was refused.
+    pub fn targets(&self) -> impl Iterator<Item = &TargetName> {
+        self.seats.iter().map(|seat| &seat.target)
+    }
+
     /// How many attempts at this question have failed.
     pub fn attempts(&self) -> u32 {
         self.attempts

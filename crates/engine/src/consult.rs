@@ -136,6 +136,11 @@ impl Consultation {
         self.shorten(now_ms);
     }
 
+    /// Time in which nobody drove the run is given back.
+    pub(crate) fn put_deadline_off(&mut self, ms: i64) {
+        self.deadline_ms = self.deadline_ms.map(|deadline| deadline.saturating_add(ms));
+    }
+
     /// No answer may take longer than what is left.
     fn shorten(&mut self, now_ms: i64) {
         if let Some(deadline_ms) = self.deadline_ms {

@@ -39,11 +39,11 @@ pub(super) fn parse(text: &str, ids: &Ids<'_>) -> Result<Template, TemplateError
     Ok(Template::Text(Text { parts, calculation }))
 }
 
-/// `100 * 468.285`: where no text is wanted, it is calculated. Dates, fractions and numbers of telephones are written
-/// without such blanks, and stay what they are.
+/// `100 * 468.285`: where no text is wanted, it is calculated. `2 - 4` is more often a range and `10 / 20` a share than a
+/// calculation, and dates and telephones are no numbers at all: they stay what they are.
 fn arithmetic(text: &str, ids: &Ids<'_>) -> Option<Template> {
     let begins = text.starts_with(|first: char| first.is_ascii_digit() || "-(".contains(first));
-    let computes = || text.contains('*') || [" + ", " - ", " / "].iter().any(|operator| text.contains(operator));
+    let computes = || text.contains('*') || text.contains(" + ");
     if !begins || !computes() {
         return None;
     }

@@ -121,28 +121,3 @@ fn an_open_schema_takes_other_fields() {
     let Ok(Corrected::Changed(bound)) = apply(r#"{"currency": "EUR"}"#, Some(&open)) else { panic!("it is taken") };
     assert_eq!(bound.parameters.get("currency").and_then(|value| value.as_str()), Some("EUR"));
 }
-
-#[test]
-fn null_takes_a_parameter_away_unless_the_tool_wants_null() {
-    let current = object(r#"{"stock_symbol": "TSLA", "shares": 10}"#);
-    let open = r#"{"properties": {"symbol": {"type": "string"}, "shares": {"type": "integer"}}}"#;
-    let closed = r#"{"required": ["symbol"], "additionalProperties": false,
-        "properties": {"symbol": {"type": "string"}, "shares": {"type": "integer"}}}"#;
-    let nullable = r#"{"properties": {"stock_symbol": {"type": ["string", "null"]}}}"#;
-    let correction = object(r#"{"stock_symbol": null, "symbol": "TSLA"}"#);
-    for (text, expected) in [
-        (None, r#"{"shares":10,"symbol":"TSLA"}"#),
-        (Some(closed), r#"{"shares":10,"symbol":"TSLA"}"#),
-        (Some(nullable), r#"{"stock_symbol":null,"shares":10,"symbol":"TSLA"}"#),
-        (Some(open), r#"{"shares":10,"symbol":"TSLA"}"#),
-    ] {
-        let compiled = text.map(schema);
-        let corrected = correct(&current, &correction, &Results::new("{}"), &[], compiled.as_ref(), "feedback");
-        let Ok(Corrected::Changed(bound)) = corrected else { panic!("it is another call: {corrected:?}") };
-        assert_eq!(bound.parameters.to_string(), expected);
-        let is_noted = bound.changes.iter().any(|change| change.kind == "null_for_optional");
-        assert_eq!(is_noted, !expected.contains("null"), "{expected}");
-    }
-    let nothing = correct(&current, &object(r#"{"absent": null}"#), &Results::new("{}"), &[], None, "feedback");
-    assert_eq!(nothing, Ok(Corrected::Unchanged), "what is not there cannot be taken away");
-}

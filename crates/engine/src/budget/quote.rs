@@ -26,9 +26,10 @@ pub(crate) enum Bill<'a> {
 }
 
 impl<'a> Bill<'a> {
-    /// The bill of a failure: without a usage no work was done for it.
+    /// The bill of a failure: without a usage no work was done for it. What is reported of an answer that broke off was
+    /// counted before it did, and more may have been written since.
     pub(crate) fn of_failure(usage: Option<&'a Usage>) -> Self {
-        usage.map_or(Self::Nothing, Self::Used)
+        if usage.is_some() { Self::Unknown } else { Self::Nothing }
     }
 }
 

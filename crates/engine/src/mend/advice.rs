@@ -16,6 +16,15 @@ pub(crate) struct Advice {
     pub(crate) reason: String,
     /// What to change; what is not mentioned stays.
     pub(crate) changes: Object,
+    /// Which parameters to leave out.
+    pub(crate) removals: Vec<String>,
+}
+
+impl Advice {
+    /// Whether it wants another call than the one that was refused.
+    pub(crate) fn is_change(&self) -> bool {
+        !self.changes.is_empty() || !self.removals.is_empty()
+    }
 }
 
 static SHAPE: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| {
@@ -30,6 +39,7 @@ static SHAPE: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| {
                 ("is_transient_error", typed("boolean")),
                 ("reason", typed("string")),
                 ("suggested_changes", typed("object")),
+                ("remove", Value::Object(Object::from([("type", "array".into()), ("items", typed("string"))]))),
             ])),
         ),
     ])))
@@ -63,6 +73,10 @@ pub(crate) fn read_values(text: &str) -> Result<Object, String> {
     }
 }
 
+fn texts(values: &[Value]) -> Vec<String> {
+    values.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
 /// Reads the answer to a question about an error.
 pub(crate) fn read_feedback(text: &str) -> Result<Advice, String> {
     let schema = SHAPE.as_ref().map_err(ToString::to_string)?;
@@ -85,6 +99,7 @@ pub(crate) fn read_feedback(text: &str) -> Result<Advice, String> {
         transient: flag("is_transient_error"),
         reason: value.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned(),
         changes: value.get("suggested_changes").and_then(Value::as_object).cloned().unwrap_or_default(),
+        removals: value.get("remove").and_then(Value::as_array).map(texts).unwrap_or_default(),
     })
 }
 

@@ -36,7 +36,8 @@ pub fn facts(fault: &Fault) -> Vec<Fact> {
     let wait = fault.wait_ms.map(|ms| Fact::new(None, Says::RetryAfter { ms }));
     for fact in from_details.into_iter().chain(from_words).chain(from_body).chain(from_text).chain(wait) {
         // A fact that reads the same is the same: one may show the value that the other leaves out.
-        let is_news = !facts.iter().any(|known| known.to_string() == fact.to_string())
+        let is_news = !fact.is_cut()
+            && !facts.iter().any(|known| known.to_string() == fact.to_string())
             && !matches!(fact.says, Says::RetryAfter { .. } if fault.wait_ms.is_none());
         if is_news && facts.len() < MAX_FACTS {
             facts.push(fact);

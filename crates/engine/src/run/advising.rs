@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Backing, Bound, Corrected, Provenance, correct, explain, project};
+use reknit_bind::{Backing, Bound, Corrected, Provenance, correct, correct_to, explain, project};
 use reknit_dialogue::{Format, Message, Purpose};
 use reknit_protocol::{Object, Value};
 
@@ -202,8 +202,8 @@ impl Run {
     }
 
     fn follow(&mut self, index: usize, fault: Fault, rung: Rung, advice: Advice) {
-        let wants_same = (advice.retry || advice.transient) && advice.changes.is_empty();
-        if advice.retry && !advice.changes.is_empty() {
+        let wants_same = (advice.retry || advice.transient) && !advice.is_change();
+        if advice.retry && advice.is_change() {
             return self.follow_correction(index, fault, rung, advice);
         }
         if wants_same && fault.fate != Fate::NotSent {
@@ -226,7 +226,7 @@ impl Run {
             let words = "the call may have happened, so it is not changed".to_owned();
             return self.no_help(index, fault, rung, words, NoHelp::Declined);
         }
-        match self.corrected(index, planned, &advice.changes, rung) {
+        match self.corrected(index, planned, &advice, rung) {
             Ok(Bound { parameters, provenance, .. }) => {
                 let Some(step) = self.state.steps.get_mut(index) else { return };
                 let words = format!("{}: {}", changed_text(&step.parameters, &parameters), advice.reason);
@@ -244,17 +244,20 @@ impl Run {
     }
 
     /// The parameters after a correction, or why it is refused.
-    fn corrected(&self, index: usize, planned: &Planned, changes: &Object, rung: Rung) -> Result<Bound, String> {
+    fn corrected(&self, index: usize, planned: &Planned, advice: &Advice, rung: Rung) -> Result<Bound, String> {
         let step = self.state.steps.get(index).ok_or("there is no such step")?;
-        let corrected = correct(
-            &step.parameters,
-            changes,
-            &self.results(Some(planned)),
-            &self.source_ids(),
-            planned.schema.as_deref(),
-            rung.as_str(),
-        )
-        .map_err(|error| format!("the correction is refused: {error}"))?;
+        let refused = |error| format!("the correction is refused: {error}");
+        let (schema, rung) = (planned.schema.as_deref(), rung.as_str());
+        let mut kept = step.parameters.clone();
+        for name in &advice.removals {
+            kept.remove(name);
+        }
+        let results = self.results(Some(planned));
+        let corrected = correct(&kept, &advice.changes, &results, &self.source_ids(), schema, rung).map_err(refused)?;
+        let corrected = match corrected {
+            Corrected::Unchanged => correct_to(&step.parameters, kept, schema, rung).map_err(refused)?,
+            changed @ Corrected::Changed(_) => changed,
+        };
         match corrected {
             Corrected::Unchanged => Err("the correction changes nothing".to_owned()),
             Corrected::Changed(bound) if step.was_tried(&bound.parameters) => {

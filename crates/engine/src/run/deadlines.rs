@@ -49,6 +49,9 @@ impl Run {
             // Who waits for a person gets back all of that time, when the person has decided.
             if !matches!(step.stage(), Stage::Deciding { .. }) {
                 step.put_deadline_off(ms);
+                if let Some(question) = step.question_mut() {
+                    question.put_deadline_off(ms);
+                }
             }
         }
     }

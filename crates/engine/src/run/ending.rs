@@ -221,7 +221,11 @@ impl Run {
                     Stage::Done(value) => Outcome::Done(value.clone()),
                     Stage::Failed { reason, fault } => {
                         let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
+                        // Of a call that may have happened, no later refusal says that it has not.
+                        let tried = step.attempts.iter().filter_map(|attempt| attempt.fault.as_ref());
+                        let unknown = tried.chain(fault.as_deref()).any(|fault| fault.fate == Fate::Unknown);
                         let fate = fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate);
+                        let fate = if unknown { Fate::Unknown } else { fate };
                         // A read that may have happened has changed nothing.
                         let fate = if self.class(planned) == Class::Read { Fate::Rejected } else { fate };
                         Outcome::Failed { reason: words, fate }

@@ -15,15 +15,18 @@ use crate::session::Doubtful;
 
 impl Run {
     /// Begins with steps that nobody needs to check: they are calls, not words that could refer to something.
-    /// Those that are refused, with the reason, are not made.
+    /// Those that are refused, with the reason, are not made; nor, however they are spelt, are those that may have happened
+    /// before.
     pub(crate) fn within(
         started: Arc<Started>,
         plan: Arc<Checked>,
         at_ms: i64,
         spent: Spent,
         refused: &[Option<String>],
+        avoided: &[Doubtful],
     ) -> Self {
         let mut state = State::new(at_ms);
+        state.avoided = avoided.to_vec();
         state.steps = Steps::new(&plan);
         for (index, reason) in refused.iter().enumerate() {
             if let Some(reason) = reason {

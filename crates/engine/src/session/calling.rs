@@ -43,7 +43,8 @@ impl Session {
         let (started, plan) = self.calls_of(&sorted.calls);
         let refused: Vec<Option<String>> =
             sorted.calls.iter().filter(|call| call.identity().is_some()).map(|call| self.why_not(call)).collect();
-        let run = Run::within(started, plan, self.state.now_ms, self.state.spent.clone(), &refused);
+        let run =
+            Run::within(started, plan, self.state.now_ms, self.state.spent.clone(), &refused, &self.state.doubtful);
         self.state.spent = run.raw_spent().clone();
         let made = sorted.calls.iter().map(|_| Made::Waiting).collect();
         let calling = Calling { answer: message, calls: sorted.calls, made, report: sorted.report, attempts };
@@ -153,8 +154,8 @@ impl Session {
         let Calling { answer, calls, made, report, attempts } = *calling;
         // As the model wrote them and as they were sent: it may write either again.
         let written = calls.iter().filter_map(Call::identity).zip(run.is_doubtful());
-        self.state.doubtful.extend(written.filter_map(|(deed, doubtful)| doubtful.then_some(deed)));
-        self.state.doubtful.extend(run.doubtful());
+        let written: Vec<_> = written.filter_map(|(deed, doubtful)| doubtful.then_some(deed)).collect();
+        self.doubt(written.into_iter().chain(run.doubtful()));
         self.state.history.push(answer);
         let results = results(&calls, made, &run);
         let ran_out = run.ran_out();

@@ -254,7 +254,7 @@ impl Session {
             let report = ChildReport { turn, call, name, status, done, spent, children };
             self.state.children.push(report.clone());
             self.state.records.push(Record::Child(Box::new(report)));
-            self.state.doubtful.extend(child.machine.doubtful());
+            self.doubt(child.machine.doubtful());
             self.set_made(child.call, Made::Over { text: brought.text, is_error: brought.is_error });
         }
     }
@@ -262,6 +262,15 @@ impl Session {
     /// Calls that it must not make: they may have happened before it began.
     pub(crate) fn avoid(&mut self, calls: &[super::sorting::Doubtful]) {
         self.state.doubtful = calls.to_vec();
+    }
+
+    /// Notes calls that may have happened, each once: a child brings back those it was told of, too.
+    pub(super) fn doubt(&mut self, calls: impl IntoIterator<Item = super::sorting::Doubtful>) {
+        for call in calls {
+            if !self.state.doubtful.contains(&call) {
+                self.state.doubtful.push(call);
+            }
+        }
     }
 
     /// Calls that failed and may have happened all the same.

@@ -170,7 +170,7 @@ impl Session {
     /// Whether any target can read the question as it is, as far as is known without counting.
     fn fits_somebody(&self) -> bool {
         let size = size(&self.question());
-        self.started.targets.iter().any(|target| self.has_room(target, size))
+        self.state.rotation.targets().any(|target| self.has_room(target, size))
     }
 
     /// Replaces results by their names, the oldest first and those of the last turn last, until somebody can read the
@@ -214,7 +214,7 @@ impl Session {
         let most = self.started.rules.result_bytes;
         let size = size(&self.question());
         let mut free = 0;
-        for target in &self.started.targets {
+        for target in self.state.rotation.targets() {
             let Some(window) = self.window(target) else { return most };
             let used = self.state.meters.tokens(target, size).saturating_add(self.reserve(window));
             free = window.saturating_sub(used).max(free);

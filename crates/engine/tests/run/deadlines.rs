@@ -78,17 +78,19 @@ fn nobody_waits_for_what_would_come_too_late() {
     }
 }
 
+/// The longest that an answer may take.
+fn max_ms(play: &Play) -> Option<u64> {
+    play.run.pending().into_iter().find_map(|effect| match effect {
+        Effect::AskModel(ask) => ask.request.max_ms,
+        _ => None,
+    })
+}
+
 #[test]
 fn a_model_that_is_asked_about_a_step_has_no_more_time_than_the_step() {
     let mut play = with(vec![step("a", "read", "{}")], |_| ());
     play.now_ms += 3_000;
     play.answer_tool("a/call/1", 422, r#"{"message": "x must be a colour"}"#);
-    let max_ms = |play: &Play| {
-        play.run.pending().into_iter().find_map(|effect| match effect {
-            Effect::AskModel(ask) => ask.request.max_ms,
-            _ => None,
-        })
-    };
     assert_eq!(max_ms(&play), Some(7_000));
     play.now_ms += 5_000;
     play.fail_model("a/feedback/1", ErrorClass::NetworkError);
@@ -149,4 +151,21 @@ fn the_time_before_a_crash_counts_and_the_time_until_somebody_goes_on_does_not()
     play.now_ms += 1_000;
     play.answer_tool("b/call/1", 200, "1");
     assert_eq!(play.run.spent().active_ms, 5_000);
+}
+
+#[test]
+fn a_question_gets_back_the_time_in_which_nobody_drove_the_run() {
+    let mut play = with(vec![step("a", "read", "{}")], |_| ());
+    play.answer_tool("a/call/1", 400, "{}");
+    let limited = |play: &mut Play, id: &str| {
+        let failure = reknit_dialogue::Failure::new(ErrorClass::RateLimit, "slow down").with_retry_after_ms(2_000);
+        play.happen(What::ModelFailed { effect: id.into(), failure });
+    };
+    limited(&mut play, "a/feedback/1");
+    limited(&mut play, "a/feedback/2");
+    let wait = play.due();
+    play.now_ms += 300_000;
+    play.happen(What::Resumed);
+    play.happen(What::Woke { effect: wait[0].as_str().into() });
+    assert!(max_ms(&play).is_some_and(|ms| ms > 5_000), "{:?} {:?}", play.due(), max_ms(&play));
 }

@@ -286,3 +286,17 @@ fn a_long_body_still_states_its_facts() {
     let play = mended("read", r#"{"latitude": 1.5}"#, 422, &body);
     assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"lat":1.5}"#);
 }
+
+#[test]
+fn a_list_of_which_a_part_was_left_out_determines_nothing() {
+    let states: Vec<String> = (0..2_000).map(|number| format!("\"State {number}\"")).collect();
+    for (listed, mended) in [(&states[..3], true), (&states[..], false)] {
+        let mut play = one_step("read", r#"{"to": "state 1"}"#);
+        let listed = listed.join(", ");
+        let body = format!(
+            r#"{{"detail": [{{"loc": ["body", "to"], "msg": "no such state", "type": "enum", "ctx": {{"enum_values": [{listed}]}}}}]}}"#
+        );
+        play.answer_tool("s/call/1", 400, &body);
+        assert_eq!(play.due().iter().any(|due| due == "s/call/2"), mended, "{:?}", play.due());
+    }
+}

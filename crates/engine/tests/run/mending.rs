@@ -375,3 +375,24 @@ fn numbers_in_strings_are_fitted_before_the_call_and_recorded() {
     assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"amount":35.60}"#);
     assert_eq!(play.run.steps()[0].mends[0].rung, Rung::Schema);
 }
+
+#[test]
+fn a_correction_can_leave_a_parameter_out() {
+    for (answer, expected) in [
+        (
+            r#"{"should_retry": true, "suggested_changes": {"symbol": "TSLA"}, "remove": ["stock_symbol"]}"#,
+            r#"{"shares":10,"symbol":"TSLA"}"#,
+        ),
+        (r#"{"should_retry": true, "remove": ["stock_symbol", "unheard_of"]}"#, r#"{"shares":10}"#),
+        // Null is a value: it may be what the tool wants.
+        (
+            r#"{"should_retry": true, "suggested_changes": {"stock_symbol": null}}"#,
+            r#"{"stock_symbol":null,"shares":10}"#,
+        ),
+    ] {
+        let mut play = Play::of_steps(vec![step("s", "keyed", r#"{"stock_symbol": "TSLA", "shares": 10}"#)]);
+        play.answer_tool("s/call/1", 400, r#"{"error": "that is not right"}"#);
+        play.answer_model("s/feedback/1", answer);
+        assert_eq!(play.call("s/call/2").parameters.to_string(), expected, "{answer}");
+    }
+}

@@ -51,7 +51,10 @@ fn what_nobody_knows_costs_all_that_was_set_aside_and_is_marked() {
     let id = || EffectId::from("plan/ask/1");
     let cut = Failure::new(ErrorClass::Timeout, "cut").with_usage(estimated);
     let silent = Answer { usage: estimated, ..model_answer("no plan") };
+    // What a provider reports at the beginning of a stream says nothing about its end.
+    let early = Failure::new(ErrorClass::NetworkError, "cut").with_usage(Usage::reported(10, 1));
     for (case, what) in [
+        ("a stream that was cut behind its first count", What::ModelFailed { effect: id(), failure: early }),
         ("a stream that was cut", What::ModelFailed { effect: id(), failure: cut }),
         ("an answer without a count", What::ModelAnswered { effect: id(), answer: silent }),
         ("another process goes on", What::Resumed),

@@ -12,6 +12,7 @@ mod attempts;
 mod calls;
 mod children;
 mod context;
+mod doubts;
 mod laws;
 mod money;
 mod reports;

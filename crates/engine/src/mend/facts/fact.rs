@@ -185,6 +185,12 @@ impl Fact {
         Self { field, says }
     }
 
+    /// Whether it is a list of which a part was left out, and so says nothing about what is not in it.
+    pub(super) fn is_cut(&self) -> bool {
+        let is_remark = |value: &Value| value.as_str().is_some_and(|text| text.starts_with('…'));
+        matches!(&self.says, Says::Allowed { values, .. } if values.iter().any(is_remark))
+    }
+
     /// Whether it is about what was sent, and not about when to send it.
     pub fn is_about_input(&self) -> bool {
         !matches!(self.says, Says::RetryAfter { .. } | Says::Hint { .. } | Says::Invalid)
