@@ -74,7 +74,8 @@ fn beside_langgraph(python: &str, script: &str) -> Result<Vec<Row>> {
     println!(
         "a step of ours: the event that answers its call is applied, and what is due is asked for; checking the plan,\n  \
          beginning and writing the answer are in it. A step of LangGraph: a node of a compiled StateGraph, run by invoke();\n  \
-         compiling is not in it. Both: one thread, in memory, nothing kept, and a tool that gives a constant.\n"
+         compiling is not in it. Both: in memory, nothing kept, a tool that gives a constant, five steps at once. Ours is one\n  \
+         thread; LangGraph runs the nodes of a fan in a pool of threads.\n"
     );
     for graph in [Graph::Chain, Graph::Fan] {
         let prepared = Prepared::new(graph, STEPS)?;
