@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, MACHINE_VERSION, Policy, Started, Templates};
+use reknit_engine::{Catalogue, MACHINE_VERSION, Policy, SessionRules, Started, Templates};
 use reknit_journal::Journal;
 use reknit_models::Models;
 use reknit_protocol::{Object, Plan, RunId};
@@ -40,6 +40,8 @@ pub struct Reknit {
     pub catalogue: Arc<Catalogue>,
     /// The rules of runs.
     pub policy: Arc<Policy>,
+    /// The rules of sessions, for agents that say nothing else.
+    pub session: SessionRules,
     /// The words in which models are asked.
     pub templates: Arc<Templates>,
     /// The models that may be asked, the preferred one first.
@@ -77,8 +79,6 @@ impl Reknit {
     /// Puts everything together: opens the journal, which is in memory if none is named, and asks the tools what they can
     /// do. A tool that cannot be used is among the problems, and the others are used.
     pub async fn start(config: Config) -> Result<Self, StartError> {
-        config.check_keys()?;
-        config.check_prices()?;
         let journal = match &config.journal {
             Some(path) => Journal::open(Path::new(path), config.durability)?,
             None => Journal::in_memory(),
@@ -88,6 +88,8 @@ impl Reknit {
 
     /// The same over a journal that is open already.
     pub async fn over(journal: Journal, config: Config) -> Result<Self, StartError> {
+        config.check_keys()?;
+        config.check_prices()?;
         let templates = Arc::new(config.templates()?);
         let found = Client::new()?.discover(&config.tools).await;
         let targets = config.models.iter().map(|target| target.name.clone()).collect();
@@ -97,6 +99,7 @@ impl Reknit {
             journal,
             catalogue: Arc::new(found.catalogue),
             policy: Arc::new(config.policy),
+            session: config.session,
             templates,
             targets,
             problems: found.problems,

@@ -8,6 +8,7 @@ use reknit_protocol::{Object, RunId, Value};
 use super::saved::Saved;
 use crate::failure::Failure;
 use crate::finish::seconds;
+use crate::show::visible;
 
 /// All of them, as text or as JSON. Fails if the run keeps them to itself.
 pub(super) fn text(run: &RunId, saved: &Saved, json: bool) -> Result<String, Failure> {
@@ -51,7 +52,9 @@ fn page(interaction: &Interaction) -> String {
     let answer = interaction.error().map_or_else(|| ("answer", interaction.response()), |error| ("error", error));
     for (title, words) in [("system", interaction.system_prompt()), ("prompt", interaction.prompt()), answer] {
         if !words.is_empty() {
-            let _ = writeln!(page, "--- {title}\n{}", words.trim_end());
+            let seen = |c: char| if c == '\n' || c == '\t' { c } else { visible(c) };
+            let words: String = words.trim_end().chars().map(seen).collect();
+            let _ = writeln!(page, "--- {title}\n{words}");
         }
     }
     page
