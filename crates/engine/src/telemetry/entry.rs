@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::datum::Datum;
+use super::datum::{Datum, ERROR};
 use super::signal::{LogLine, Metric, SpanEvent};
 
 /// What a name is the name of.
@@ -134,14 +134,14 @@ impl<const N: usize> Entry<N> {
         Metric { name: self.name, kind: self.kind, labels: self.with(labels), value: amount }
     }
 
-    /// The line, with what follows on its opening words.
+    /// The line, with what follows on its opening words: redacted, and cut to a length, for others may have written it.
     pub(crate) fn line(&self, rest: &str, values: [Datum; N]) -> LogLine {
         let (severity, source) = match self.kind {
             Kind::Log(severity, source) => (severity, source),
             // The table is checked by a test: only lines are asked for lines.
             Kind::Span | Kind::SpanEvent | Kind::Counter | Kind::Histogram => (Severity::Verbose, ""),
         };
-        let message = format!("{}{rest}", self.name);
+        let message = format!("{}{}", self.name, Datum::words(rest, ERROR));
         LogLine { severity, source, name: self.name, message, fields: self.with(values) }
     }
 }

@@ -7,29 +7,62 @@ use reknit_protocol::{Object, Value};
 
 const MARK: &str = "[redacted]";
 
-/// Names of secrets, in small letters without what separates words.
-const NAMES: [&str; 17] = [
-    "accesskey",
-    "accesstoken",
-    "apikey",
-    "apitoken",
-    "authorization",
-    "authtoken",
-    "bearertoken",
-    "clientsecret",
-    "credential",
-    "credentials",
+/// How names of secrets end, in small letters without what separates words. Many tokens are an amount, and no secret.
+const NAMES: [&str; 14] = [
     "password",
     "passwd",
-    "privatekey",
-    "refreshtoken",
+    "passphrase",
+    "pwd",
     "secret",
     "secretkey",
-    "xapikey",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "token",
+    "credential",
+    "credentials",
+    "cookie",
+    "authorization",
 ];
 
+/// The headers among them: all of their line is secret.
+const HEADERS: [&str; 2] = ["cookie", "authorization"];
+
+/// What stands in front of a secret in a header.
+const SCHEMES: [&str; 3] = ["bearer", "basic", "token"];
+
 /// How keys begin.
-const FORMS: [&str; 9] = ["sk-", "pk-", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "AKIA", "AIza"];
+const FORMS: [&str; 29] = [
+    "sk-",
+    "pk-",
+    "sk_live_",
+    "sk_test_",
+    "pk_live_",
+    "pk_test_",
+    "rk_live_",
+    "rk_test_",
+    "whsec_",
+    "gsk_",
+    "xai-",
+    "hf_",
+    "nvapi-",
+    "pplx-",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+];
 
 /// The shortest text that counts as a key by its form.
 const SHORTEST: usize = 16;
@@ -52,8 +85,12 @@ fn redact_value(value: &Value) -> Value {
 }
 
 fn is_secret_name(name: &str) -> bool {
+    ends_with_one(name, &NAMES)
+}
+
+fn ends_with_one(name: &str, endings: &[&str]) -> bool {
     let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    NAMES.contains(&plain.as_str())
+    endings.iter().any(|ending| plain.ends_with(ending))
 }
 
 /// The text without secrets.
@@ -62,30 +99,101 @@ pub(crate) fn redact_text(text: &str) -> String {
     let mut before = "";
     let mut rest = text;
     while !rest.is_empty() {
-        let gap_ends = rest.find(|c| !is_gap(c)).unwrap_or(rest.len());
-        let (gap, after) = rest.split_at(gap_ends);
-        let (word, after) = after.split_at(after.find(is_gap).unwrap_or(after.len()));
+        let (gap, after) = split_at_first(rest, |c| !is_gap(c));
+        let (word, after) = split_at_first(after, is_gap);
         out.push_str(gap);
-        let is_scheme = |word: &str| word.eq_ignore_ascii_case("bearer") || word.eq_ignore_ascii_case("basic");
-        let follows_name = gap.contains([':', '=']) && is_secret_name(before);
-        let follows_scheme = is_scheme(before) && gap.chars().all(char::is_whitespace) && word.len() >= 8;
+        let follows_scheme = ["bearer", "basic"].iter().any(|scheme| before.eq_ignore_ascii_case(scheme))
+            && gap.chars().all(char::is_whitespace)
+            && word.len() >= 8;
         let host =
-            if before.starts_with("//") && gap == ":" { word.find('@').map(|at| word.split_at(at).1) } else { None };
+            if before.starts_with("//") && gap == ":" { word.rfind('@').map(|at| word.split_at(at).1) } else { None };
         match host {
             Some(host) => out.extend([MARK, host]),
-            None if word.is_empty() || is_scheme(word) => out.push_str(word),
-            None if follows_name || follows_scheme || has_form_of_key(word) => out.push_str(MARK),
+            None if follows_scheme || has_form_of_key(word) => out.push_str(MARK),
             None => out.push_str(word),
         }
-        before = word;
-        rest = after;
+        (before, rest) = (word, after);
+        if let Some((between, secret)) = secret_behind(word, after) {
+            out.extend([between, MARK]);
+            (before, rest) = ("", after.split_at(between.len() + secret.len()).1);
+        }
     }
     out
 }
 
+/// What a secret name is joined by to its value, and the value, if there is one.
+fn secret_behind<'a>(name: &str, after: &'a str) -> Option<(&'a str, &'a str)> {
+    let (closing, joined) = split_at_first(after, |c| !(is_quote(c) || c.is_whitespace() || matches!(c, '\\' | ']')));
+    if !joined.starts_with([':', '=']) || !is_secret_name(name) {
+        return None;
+    }
+    let value = joined.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '=' | '>'));
+    let slashes = value.len() - value.trim_start_matches('\\').len();
+    let (value, secret) = match value.get(slashes..).and_then(|value| value.chars().next()) {
+        Some(quote) if is_quote(quote) => {
+            let inner = value.get(slashes + 1..)?;
+            (inner, quoted(inner, quote, slashes))
+        }
+        Some('{' | '[' | '(') => (value, bracketed(value)),
+        _ if closing.is_empty() && joined.starts_with(':') && ends_with_one(name, &HEADERS) => {
+            (value, split_at_first(value, |c| is_quote(c) || c == '\n').0.trim_end_matches('\\'))
+        }
+        // Backslashes at the end belong to the quote behind them.
+        _ => (value, unquoted(value).trim_end_matches('\\')),
+    };
+    (!secret.is_empty()).then(|| (after.split_at(after.len() - value.len()).0, secret))
+}
+
+/// Up to the quote that closes. In texts within texts each level doubles the backslashes: by their number the quotes of one
+/// level are told from those of the next.
+fn quoted(text: &str, quote: char, slashes: usize) -> &str {
+    let closes = |at: &usize| {
+        let before = text.split_at(*at).0;
+        (before.len() - before.trim_end_matches('\\').len()) % (2 * (slashes + 1)) == slashes
+    };
+    let end = text.match_indices(quote).map(|(at, _)| at).find(closes);
+    end.map_or(text, |end| text.split_at(end.saturating_sub(slashes)).0)
+}
+
+/// Up to the bracket that closes.
+fn bracketed(text: &str) -> &str {
+    let mut open = 0_usize;
+    let end = text.char_indices().find(|(_, c)| {
+        match c {
+            '{' | '[' | '(' => open += 1,
+            '}' | ']' | ')' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open == 0
+    });
+    end.map_or(text, |(at, _)| text.split_at(at + 1).0)
+}
+
+/// One word, or two if the first only says of what kind the second is.
+fn unquoted(text: &str) -> &str {
+    let ends = |c: char| c.is_whitespace() || is_quote(c) || matches!(c, ',' | ';' | '&' | '}' | ']' | ')');
+    let (word, after) = split_at_first(text, ends);
+    if !SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme)) {
+        return word;
+    }
+    let (gap, after) = split_at_first(after, |c| !matches!(c, ' ' | '\t'));
+    let (second, _) = split_at_first(after, ends);
+    text.split_at(word.len() + gap.len() + second.len()).0
+}
+
+/// What is in front of the first such letter, and the rest.
+fn split_at_first(text: &str, is_such: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(is_such).unwrap_or(text.len()))
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`')
+}
+
 fn is_gap(c: char) -> bool {
     c.is_whitespace()
-        || matches!(c, '"' | '\'' | '`' | ',' | ';' | ':' | '=' | '&' | '?' | '{' | '}' | '[' | ']' | '(' | ')' | '\\')
+        || is_quote(c)
+        || matches!(c, ',' | ';' | ':' | '=' | '&' | '?' | '{' | '}' | '[' | ']' | '(' | ')' | '\\')
 }
 
 fn has_form_of_key(word: &str) -> bool {
@@ -102,7 +210,7 @@ mod tests {
         for (text, expected) in [
             ("amount must be greater than 0", "amount must be greater than 0"),
             (r#"{"city":"Tokyo","password":"hunter2"}"#, r#"{"city":"Tokyo","password":"[redacted]"}"#),
-            ("Authorization: Bearer abcdef123456", "Authorization: Bearer [redacted]"),
+            ("Authorization: Bearer abcdef123456", "Authorization: [redacted]"),
             ("bearer of bad news", "bearer of bad news"),
             ("api_key=abc&city=Tokyo", "api_key=[redacted]&city=Tokyo"),
             ("the key sk-proj-0123456789abcdef is wrong", "the key [redacted] is wrong"),
@@ -110,6 +218,28 @@ mod tests {
             ("max_tokens: 2000, token count 7", "max_tokens: 2000, token count 7"),
             ("eyJhbGciOi.eyJzdWIiOi.SflKxwRJSM", "[redacted]"),
             ("x-api-key: 123", "x-api-key: [redacted]"),
+            ("GROQ_API_KEY=gsk_1", "GROQ_API_KEY=[redacted]"),
+            ("db_password = 'a b', city: Tokyo", "db_password = '[redacted]', city: Tokyo"),
+            ("X-Auth-Token: a:b=c\nHost: d", "X-Auth-Token: [redacted]\nHost: d"),
+            ("Cookie: a=b; c=d\nHost: e", "Cookie: [redacted]\nHost: e"),
+            ("-H 'Authorization: Token abc123' -v", "-H 'Authorization: [redacted]' -v"),
+            ("proxy_token=Token abc123 city", "proxy_token=[redacted] city"),
+            (r#"{"id_token":"a","pwd":"b","n":1}"#, r#"{"id_token":"[redacted]","pwd":"[redacted]","n":1}"#),
+            (
+                "aws_secret_access_key=a stripe_secret_key=b",
+                "aws_secret_access_key=[redacted] stripe_secret_key=[redacted]",
+            ),
+            (r#"{"password": "correct horse battery", "a": 1}"#, r#"{"password": "[redacted]", "a": 1}"#),
+            (r#"{"password": "a \" b\\", "a": 1}"#, r#"{"password": "[redacted]", "a": 1}"#),
+            (r#""{\"password\": \"a \\\" b\", \"a\": 1}""#, r#""{\"password\": \"[redacted]\", \"a\": 1}""#),
+            (r#""api_key=abc\" and on"#, r#""api_key=[redacted]\" and on"#),
+            (r#"{"secret": {"a": [1]}, "b": 2}"#, r#"{"secret": [redacted], "b": 2}"#),
+            ("password: \"cut in the mid", "password: \"[redacted]"),
+            ("api_key=[redacted]&a=1", "api_key=[redacted]&a=1"),
+            ("password: \"\", a: 1", "password: \"\", a: 1"),
+            ("gsk_0123456789abcdef xai-0123456789abcdef", "[redacted] [redacted]"),
+            ("sk_live_0123456789 sk_test_0123456789", "[redacted] [redacted]"),
+            ("input_tokens=7, tokens: 8, a secret plan", "input_tokens=7, tokens: 8, a secret plan"),
             ("", ""),
             ("=:=", "=:="),
         ] {

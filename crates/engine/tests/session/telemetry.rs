@@ -1,6 +1,6 @@
 //! Logs and metrics follow from the records alone, under the names that dashboards know.
 
-use reknit_dialogue::ErrorClass;
+use reknit_dialogue::{ErrorClass, Failure};
 use reknit_engine::Record;
 
 use crate::world::{Play, calling, limited, reporting, saying, with_rules};
@@ -121,4 +121,16 @@ fn a_retry_is_counted_once() {
     let retries: u64 =
         retries.filter(|metric| metric.name == "ai_agent_llm_retries_total").map(|metric| metric.value).sum();
     assert_eq!(retries, 2, "three attempts are two retries");
+}
+
+#[test]
+fn what_others_wrote_stands_in_the_log_without_secrets_and_not_at_any_length() {
+    let mut play = Play::new();
+    let words = format!("Incorrect API key provided: sk-proj-0123456789abcdef{}", " and so on".repeat(1_000));
+    play.fail(Failure::new(ErrorClass::ModelError, words));
+    play.answer(calling(&[(&format!("password=hunter2 {}", "x".repeat(10_000)), "{}")]));
+    let log = log(&play);
+    assert!(log.contains("LLM call failed") && log.contains("dropped"), "{log}");
+    assert!(!log.contains("sk-proj-") && !log.contains("hunter2"), "{log}");
+    assert!(log.lines().all(|line| line.len() < 700), "{log}");
 }
