@@ -18,8 +18,11 @@ use crate::work::{Work, configured};
 
 /// Begins a session with an agent and drives it to its report.
 pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
-    let config = configured(&arguments.work)?;
+    let mut config = configured(&arguments.work)?;
     let agent = AgentFile::read(&arguments.file, &config.session)?;
+    for name in agent.last_targets() {
+        config.ask_last(name);
+    }
     let input = match arguments.input.as_deref() {
         None | Some("-") => Input::Stdin.read_text()?,
         Some(input) => input.to_owned(),

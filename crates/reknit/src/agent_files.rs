@@ -53,4 +53,28 @@ impl AgentFile {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Self { name, agent, agents })
     }
+
+    /// The models that it or an agent that it may call asks last.
+    pub(crate) fn last_targets(&self) -> Vec<&str> {
+        let own = self.agent.targets.iter().filter_map(|names| names.last()).map(String::as_str);
+        own.chain(self.agents.iter().flat_map(Self::last_targets)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_asked_last_is_known_of_every_agent_that_may_be_called() {
+        let folder = std::env::temp_dir().join(format!("reknit-last-targets-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+        write("above.md", "---\ntargets: [a, b]\nagents: [below.md, free.md]\n---\nYou lead.\n");
+        write("below.md", "---\ndescription: looks\ntargets: [local]\n---\nYou look.\n");
+        write("free.md", "---\ndescription: thinks\n---\nYou think.\n");
+        let file = AgentFile::read(&folder.join("above.md"), &SessionRules::default());
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(file.unwrap().last_targets(), ["b", "local"]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Whether a run can be driven on from here.
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, Machine, Progress, Run, StepState, StepView};
+use reknit_engine::{Catalogue, Machine, Progress, Run, SessionStarted, StepState, StepView};
 
 /// What a run still needs and is not here, in words. To drive it on without would fail for good what only waits for a
 /// tool to be started.
@@ -15,6 +15,18 @@ pub(crate) fn missing(machine: &Machine, catalogue: &Catalogue, targets: &[Targe
     missing.dedup();
     missing.extend(wanted.iter().filter(|target| !targets.contains(target)).map(|name| format!("model `{name}`")));
     missing
+}
+
+/// The models that a saved run, or an agent in it, asks last.
+pub(crate) fn last_targets(machine: &Machine) -> Vec<&TargetName> {
+    fn below(session: &SessionStarted) -> Vec<&TargetName> {
+        let agents = session.agents.iter().flat_map(|agent| below(&agent.session));
+        session.targets.last().into_iter().chain(agents).collect()
+    }
+    match machine {
+        Machine::Run(run) => run.started().targets.last().into_iter().collect(),
+        Machine::Session(session) => below(session.started()),
+    }
 }
 
 fn gone(before: &Catalogue, now: &Catalogue) -> Vec<String> {

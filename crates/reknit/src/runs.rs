@@ -17,7 +17,7 @@ use crate::drive;
 use crate::failure::Failure;
 use crate::finish::finish;
 use crate::finish_report::finish_report;
-use crate::ready::missing;
+use crate::ready::{last_targets, missing};
 use crate::work::{self, Work};
 use saved::{find, read_back};
 
@@ -53,7 +53,11 @@ async fn resume(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments
         Some(Ending::Report(report)) => return finish_report(&run, report, drive_as.json),
         None => {}
     }
-    let work = Work::new(arguments, drive_as).await?;
+    let mut config = work::configured(arguments)?;
+    for target in last_targets(&saved) {
+        config.ask_last(target.as_str());
+    }
+    let work = Work::with(config, &arguments.files, drive_as).await?;
     let missing = missing(&saved, &work.catalogue, &work.targets);
     if !missing.is_empty() {
         return Err(Failure::Usage {

@@ -48,7 +48,7 @@ use std::path::Path;
 use reknit_dialogue::{GateRules, Prices, Rules, TargetName};
 use reknit_engine::{Policy, PromptBuilder, SessionRules, Templates};
 use reknit_journal::Durability;
-use reknit_models::Target;
+use reknit_models::{Limits, Target};
 use reknit_protocol::Value;
 use reknit_tools::Address;
 
@@ -86,6 +86,8 @@ pub struct Config {
     pub log: LogSettings,
     /// The words from code.
     built_prompts: Option<Templates>,
+    /// How long models are waited for by who asks them last.
+    patience: BTreeMap<TargetName, Limits>,
     switches: Switches,
     choices: Choices,
     effective: Vec<Effective>,
@@ -132,6 +134,7 @@ impl Default for Config {
             prompts: None,
             log: LogSettings::default(),
             built_prompts: None,
+            patience: BTreeMap::new(),
             switches: Switches { corrections: true, feedback: true, context: true, plan_retry: true, choice: true },
             choices: Choices::default(),
             effective: Vec::new(),
@@ -144,11 +147,12 @@ impl Config {
     /// Reads a configuration. `name` is what the text is called in errors.
     pub fn read(text: &str, name: &str, environment: Lookup<'_>) -> Result<Self, ConfigError> {
         let written = file::read(text, name)?;
-        let (models, keys) = models::targets(&written.models, environment)?;
+        let models::Written { targets: models, keys, patience } = models::targets(&written.models, environment)?;
         let mut choices = written.choices;
         choices.read_environment(environment)?;
         let named = written.tools.iter().chain(&written.models).map(Entry::named).collect();
-        Ok(Self { tools: addresses(&written.tools)?, models, keys, named, choices, ..Self::default() }.settled())
+        let tools = addresses(&written.tools)?;
+        Ok(Self { tools, models, keys, patience, choices, named, ..Self::default() }.settled())
     }
 
     /// What counts without a file.
@@ -186,8 +190,8 @@ impl Config {
 
     /// Makes everything that can be set follow from what was chosen.
     fn settled(self) -> Self {
-        let Self { tools, models, keys, built_prompts, named, choices, .. } = self;
-        let mut config = Self { tools, models, keys, built_prompts, named, ..Self::default() };
+        let Self { tools, models, keys, built_prompts, patience, named, choices, .. } = self;
+        let mut config = Self { tools, models, keys, built_prompts, patience, named, ..Self::default() };
         // Which policy it is decides what the defaults beside it are.
         let policy = SETTINGS.iter().find(|setting| setting.name == "rotation.policy");
         if policy
@@ -234,7 +238,15 @@ impl Config {
         self.policy.rotation.windows = windows(&models);
         self.policy.prices = prices(&models);
         self.named.extend(models.iter().map(|target| (("models", target.name.to_string()), origin.clone())));
-        Self { models, keys: BTreeMap::new(), ..self }
+        Self { models, keys: BTreeMap::new(), patience: BTreeMap::new(), ..self }
+    }
+
+    /// Somebody asks this model last, whatever the order of the models: it has nobody to hand over to there, and is waited
+    /// for longer.
+    pub fn ask_last(&mut self, name: &str) {
+        for target in self.models.iter_mut().filter(|target| target.name.as_str() == name) {
+            target.limits = self.patience.get(&target.name).copied().unwrap_or(target.limits);
+        }
     }
 
     /// Calls this tool, too, and no other of its name.

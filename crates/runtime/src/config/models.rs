@@ -12,27 +12,38 @@ use super::error::ConfigError;
 use super::keys::{KeySource, key};
 use super::place::Words;
 
-/// The models in order, and where their keys are: only who asks a model needs one.
-pub(super) fn targets(
-    models: &[Entry],
-    environment: Lookup<'_>,
-) -> Result<(Vec<Target>, BTreeMap<TargetName, KeySource>), ConfigError> {
+/// The models that are written.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// In order.
+    pub(super) targets: Vec<Target>,
+    /// Where their keys are: only who asks a model needs one.
+    pub(super) keys: BTreeMap<TargetName, KeySource>,
+    /// How long each is waited for by who asks it last.
+    pub(super) patience: BTreeMap<TargetName, Limits>,
+}
+
+pub(super) fn targets(models: &[Entry], environment: Lookup<'_>) -> Result<Written, ConfigError> {
     let mut targets: Vec<Target> = Vec::with_capacity(models.len());
-    let mut keys = BTreeMap::new();
+    let (mut keys, mut patience) = (BTreeMap::new(), BTreeMap::new());
     for (index, model) in models.iter().enumerate() {
         let name = model.name(|name| targets.iter().any(|known| known.name.as_str() == name))?;
-        let is_last = index + 1 == models.len();
-        let mut target = target(name, model, is_last)?;
+        let mut target = target(name, model)?;
+        patience.insert(target.name.clone(), limits(model, target.limits));
+        if index + 1 < models.len() {
+            target = target.before_another();
+        }
+        target.limits = limits(model, target.limits);
         let (key, source) = key(model, target.provider, environment)?;
         target.key = key.map(Into::into);
         keys.insert(target.name.clone(), source);
         targets.push(target);
     }
-    Ok((targets, keys))
+    Ok(Written { targets, keys, patience })
 }
 
-/// The last of them has nobody to hand over to, and is waited for longer.
-fn target(name: &str, model: &Entry, is_last: bool) -> Result<Target, ConfigError> {
+/// The model with the usual limits.
+fn target(name: &str, model: &Entry) -> Result<Target, ConfigError> {
     let named = model.text("provider");
     let provider = Provider::ALL.into_iter().find(|provider| named == Some(provider.as_str()));
     let provider = provider.unwrap_or(Provider::Compatible);
@@ -57,10 +68,6 @@ fn target(name: &str, model: &Entry, is_last: bool) -> Result<Target, ConfigErro
     if let Some((_, format)) = FormatSupport::WORDS.iter().find(|(word, _)| model.text("format") == Some(word)) {
         target.format = *format;
     }
-    if !is_last {
-        target = target.before_another();
-    }
-    target.limits = limits(model, target.limits);
     Ok(target)
 }
 
@@ -90,8 +97,12 @@ fn limits(model: &Entry, mut limits: Limits) -> Limits {
         limits.first_token = limits.first_token.max(total);
     }
     limits.connect = read("connect-time").unwrap_or(limits.connect);
+    if let Some(first_token) = read("first-token-time") {
+        limits.first_token = first_token;
+        // Many servers send the head with the first token.
+        limits.first_byte = limits.first_byte.max(first_token);
+    }
     limits.first_byte = read("first-byte-time").unwrap_or(limits.first_byte);
-    limits.first_token = read("first-token-time").unwrap_or(limits.first_token);
     limits.idle = read("idle-time").unwrap_or(limits.idle);
     limits
 }

@@ -116,14 +116,20 @@ fn whoever_has_another_behind_it_is_given_up_sooner_unless_the_file_says_otherwi
     let model = |name: &str, rest: &str| {
         format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n")
     };
-    let seconds = |config: &Config| -> Vec<(u64, u64)> {
+    let seconds = |config: &Config| -> Vec<[u64; 3]> {
         let limits = config.models.iter().map(|target| target.limits);
-        limits.map(|limits| (limits.first_token.as_secs(), limits.idle.as_secs())).collect()
+        limits.map(|limits| [limits.first_byte, limits.first_token, limits.idle].map(|it| it.as_secs())).collect()
     };
-    assert_eq!(seconds(&read(&model("a", ""))), [(120, 60)]);
-    assert_eq!(seconds(&read(&(model("a", "") + &model("b", "")))), [(12, 30), (120, 60)]);
+    assert_eq!(seconds(&read(&model("a", ""))), [[120, 120, 60]]);
+    assert_eq!(seconds(&read(&(model("a", "") + &model("b", "")))), [[12, 12, 30], [120, 120, 60]]);
     let own = model("a", "first-token-time = \"40s\"") + &model("b", "total-time = \"20 min\"") + &model("c", "");
-    assert_eq!(seconds(&read(&own)), [(40, 30), (1200, 30), (120, 60)]);
+    let mut config = read(&own);
+    assert_eq!(seconds(&config), [[40, 40, 30], [1200, 1200, 30], [120, 120, 60]]);
+    // Who is asked last by an agent has nobody behind it there. What is written stays.
+    config.ask_last("a");
+    assert_eq!(seconds(&config), [[120, 40, 60], [1200, 1200, 30], [120, 120, 60]]);
+    let bytes = model("a", "first-token-time = \"40s\"\nfirst-byte-time = \"5s\"") + &model("b", "");
+    assert_eq!(seconds(&read(&bytes)), [[5, 40, 30], [120, 120, 60]]);
 }
 
 #[test]
