@@ -115,3 +115,89 @@ fn without_any_model_there_is_nothing_to_list() {
     hint: name one: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
     "#);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_wrong_with_a_model_is_said_with_what_to_do_before_a_run_where_that_is_possible() {
+    let ask = |config: &str| World::new().file("reknit.toml", config).reknit(&["ask", "buy tea"]);
+    insta::assert_snapshot!(ask(&section("a", "provider = \"opnai\"")), @r#"
+    exit status 2
+    --- stderr
+    error: cannot use the configuration
+      caused by: reknit.toml, line 4: `models.provider` is "opnai"; write one of `openai`, `openai-responses`, `anthropic`, `gemini`, `compatible`
+    "#);
+    insta::assert_snapshot!(ask(&section("a", "url = \"htp://127.0.0.1/v1\"")), @r#"
+    exit status 2
+    --- stderr
+    error: a model cannot be used: the base URL of model `a` is not usable: it does not begin with http:// or https://
+
+    hint: write an address like `http://127.0.0.1:8080/v1`
+    "#);
+    insta::assert_snapshot!(ask(&section("a", "provider = \"anthropic\"")), @r#"
+    exit status 2
+    --- stderr
+    error: cannot use the configuration
+      caused by: the key of model `a` should be in the variable `ANTHROPIC_API_KEY`, which is not set
+    "#);
+    insta::assert_snapshot!(ask(&section("a", "provider = \"openai\"\nkey-file = \"no/such/key\"")), @r#"
+    exit status 2
+    --- stderr
+    error: cannot use the configuration
+      caused by: the key of model `a` should be in the file `no/such/key`, which cannot be used: No such file or directory (os error 2)
+    "#);
+    let body = r#"{"error":{"message":"The model `m-1` does not exist","code":"model_not_found"}}"#;
+    let refusing = scripted(Reply::status(404).body(body)).await;
+    let config = section("a", &format!("url = \"{}\"", refusing.base_url()));
+    let shop = crate::endings::shop().await;
+    let world = World::new().configured(&[&shop], &config);
+    insta::assert_snapshot!(world.reknit(&["ask", "buy tea"]), @r#"
+    exit status 1
+    --- stdout
+    no model gave a plan: model error (HTTP 404): The model `m-1` does not exist; no answer after 3 attempts
+    --- stderr
+    planning: asking a model
+
+    failed: 0 of 0 steps done, 0 tool calls, 3 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["models", "check"]), @r#"
+    exit status 1
+    --- stdout
+    NAME  MODEL  RESULT
+    a     m-1    model error (HTTP 404): The model `m-1` does not exist
+    --- stderr
+    hint: a: see whether http://127.0.0.1:PORT/v1 is right, and whether there is a model `m-1`
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_is_in_nothing_that_is_shown_or_kept() {
+    let body = r#"{"error":{"message":"the key sk-s3cret has no access","code":"bad_request"}}"#;
+    let model = scripted(Reply::status(400).body(body)).await;
+    let config = section("a", &format!("url = \"{}\"\nkey-env = \"MY_KEY\"", model.base_url()));
+    let shop = crate::endings::shop().await;
+    let world = World::new().configured(&[&shop], &config);
+    let key = [("MY_KEY", "sk-s3cret"), ("RUST_LOG", "trace")];
+    let asked = world.reknit_with(&key, &["ask", "buy tea"]);
+    assert!(asked.contains("the key [redacted] has no access"), "{asked}");
+    let checked = world.reknit_with(&key, &["models", "check"]);
+    let sent = model.requests();
+    assert_eq!(sent[0].header("authorization"), Some("Bearer sk-s3cret"));
+    for shown in [asked, checked, world.reknit_with(&key, &["models"]), world.reknit_with(&key, &["runs", "list"])] {
+        assert!(!shown.contains("s3cret"), "{shown}");
+    }
+    let mut folders = vec![world.path().to_owned()];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+                continue;
+            }
+            files += 1;
+            let bytes = std::fs::read(&entry).expect("a file");
+            assert!(!bytes.windows(6).any(|six| six == b"s3cret"), "{}", entry.display());
+        }
+    }
+    assert!(files >= 2, "the journal is among them");
+}
