@@ -45,8 +45,8 @@ fn holds(mut plan: Plan) {
     assert!(fixes.is_empty(), "what was written had to be repaired: {fixes:?}");
     assert_eq!(again.to_value().to_string(), written);
     let _ = check_structure(&plan);
-    correct_names(&mut plan, &TOOLS);
-    assert_eq!(correct_names(&mut plan.clone(), &TOOLS), [], "names are put right once");
+    correct_names(&mut plan, &TOOLS, Author::Model);
+    assert_eq!(correct_names(&mut plan.clone(), &TOOLS, Author::Model), [], "names are put right once");
     match [(); 2].map(|()| check(&plan, &TOOLS, Author::Model)) {
         [Ok(first), Ok(second)] => {
             assert_eq!(first.steps.len(), plan.steps.len());
