@@ -4,16 +4,24 @@ mod agent;
 mod config;
 mod eval;
 mod plan;
+mod repair;
+mod runs;
+mod work;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 pub(crate) use agent::AgentArguments;
 pub(crate) use config::ConfigCommand;
 pub(crate) use eval::EvalArguments;
 pub(crate) use plan::PlanCommand;
+pub(crate) use repair::RepairArguments;
+pub(crate) use runs::RunsCommand;
+pub(crate) use work::{
+    AnswerBy, DriveArguments, DriverKind, JournalArguments, ModelArguments, ModelsArguments, WorkArguments,
+};
 
 macro_rules! examples {
     () => {
@@ -124,7 +132,7 @@ pub(crate) enum Command {
         drive: DriveArguments,
     },
     /// Read JSON from a model's answer and mend what is broken
-    #[command(long_about = REPAIR, after_help = REPAIR_EXAMPLES, after_long_help = REPAIR_DETAILS)]
+    #[command(long_about = repair::ABOUT, after_help = repair::EXAMPLES, after_long_help = repair::DETAILS)]
     Repair(RepairArguments),
     /// Evaluate an expression over a JSON document
     #[command(long_about = eval::ABOUT, after_help = eval::EXAMPLES, after_long_help = eval::DETAILS)]
@@ -134,82 +142,6 @@ pub(crate) enum Command {
     Completions {
         /// The shell
         shell: Shell,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum RunsCommand {
-    /// What has run, newest first
-    List {
-        /// At most so many
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        limit: u32,
-        /// However many there are
-        #[arg(long, conflicts_with = "limit")]
-        all: bool,
-        /// Print JSON, one run per line
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        journal: JournalArguments,
-    },
-    /// What became of a run: each step, its parameters and where they come from, each attempt
-    Show {
-        #[command(flatten)]
-        run: WhichRun,
-        /// Only this step
-        #[arg(long, value_name = "STEP", conflicts_with_all = ["events", "llm", "json"])]
-        step: Option<String>,
-        /// List the events of the journal
-        #[arg(long)]
-        events: bool,
-        /// Print what models were asked and what they answered, word for word, if the run may show it
-        #[arg(long, conflicts_with = "events")]
-        llm: bool,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        journal: JournalArguments,
-    },
-    /// Go on with a run that was stopped
-    Resume {
-        #[command(flatten)]
-        run: WhichRun,
-        #[command(flatten)]
-        work: WorkArguments,
-        #[command(flatten)]
-        drive: DriveArguments,
-    },
-    /// End a run; what is under way may still answer
-    Cancel {
-        #[command(flatten)]
-        run: WhichRun,
-        #[command(flatten)]
-        work: WorkArguments,
-        #[command(flatten)]
-        drive: DriveArguments,
-    },
-    /// Allow what a run waits for
-    Approve {
-        #[command(flatten)]
-        run: WhichRun,
-        /// Only this step
-        #[arg(value_name = "STEP")]
-        step: Option<String>,
-        #[command(flatten)]
-        journal: JournalArguments,
-    },
-    /// Refuse what a run waits for
-    #[command(visible_alias = "reject")]
-    Deny {
-        #[command(flatten)]
-        run: WhichRun,
-        /// Only this step
-        #[arg(value_name = "STEP")]
-        step: Option<String>,
-        #[command(flatten)]
-        journal: JournalArguments,
     },
 }
 
@@ -232,112 +164,6 @@ pub(crate) enum ModelsCommand {
         #[command(flatten)]
         models: ModelsArguments,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct WhichRun {
-    /// The id, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub(crate) run: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct JournalArguments {
-    /// The journal; the default is reknit/journal.db in your data folder
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) journal: Option<PathBuf>,
-
-    /// The configuration; the default is reknit.toml in this folder
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) config: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct WorkArguments {
-    #[command(flatten)]
-    pub(crate) files: JournalArguments,
-
-    /// A tool, in addition to those of the configuration
-    #[arg(long = "tool", id = "tool", value_name = "NAME=URL")]
-    pub(crate) tools: Vec<String>,
-
-    #[command(flatten)]
-    pub(crate) model: ModelArguments,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ModelsArguments {
-    /// The configuration; the default is reknit.toml in this folder
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) config: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) model: ModelArguments,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ModelArguments {
-    #[arg(long = "model-url", value_name = "URL", value_hint = ValueHint::Url)]
-    #[arg(help = "A server that speaks the OpenAI protocol, in place of the configured models")]
-    pub(crate) url: Option<String>,
-
-    /// The model to ask there
-    #[arg(long = "model", value_name = "NAME", requires = "url", default_value = "default")]
-    pub(crate) name: String,
-
-    /// The variable of the environment that holds its key
-    #[arg(long = "model-key-env", value_name = "VARIABLE", requires = "url")]
-    pub(crate) key_env: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DriveArguments {
-    /// Who writes the answer
-    #[arg(long, value_name = "WHO")]
-    pub(crate) answer: Option<AnswerBy>,
-
-    /// Print the whole answer as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// How the run is driven: `segments` keeps nothing in memory between two events
-    #[arg(long, value_name = "DRIVER", default_value = "steady", hide = true)]
-    pub(crate) driver: DriverKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnswerBy {
-    /// A model, from the results
-    Model,
-    /// Code: what was done, mended and left out, one line each
-    Template,
-    /// Nobody: the results as JSON
-    Raw,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DriverKind {
-    Steady,
-    Segments,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RepairArguments {
-    /// The JSON Schema that the value must fit
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) schema: Option<PathBuf>,
-
-    /// Read one request per line, and answer each on a line
-    #[arg(long)]
-    pub(crate) jsonl: bool,
-
-    /// Say on standard error what was mended
-    #[arg(long, conflicts_with = "jsonl")]
-    pub(crate) explain: bool,
-
-    /// The text to read; standard input if it is missing or `-`
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
 }
 
 macro_rules! exit_status {
@@ -375,61 +201,6 @@ Examples:
   reknit demo --serve
 ",
     exit_status!()
-);
-
-const REPAIR: &str = "\
-Read JSON from a model's answer and mend what is broken.
-
-The answer may have text around the JSON, or a fence; missing commas, quotes or brackets; literals of other languages,
-comments, and more. With a schema the value is also changed to fit, where nothing is lost: \"5\" becomes 5 where a number
-is wanted. Text that is valid JSON, and fits, is printed as it is; anything else is printed as one line of JSON.";
-
-macro_rules! repair_examples {
-    () => {
-        "\
-Examples:
-  reknit repair answer.txt
-  echo \"{'price': 12,}\" | reknit repair --explain
-  reknit repair --schema order.schema.json answer.txt
-  reknit repair --jsonl < requests.jsonl > answers.jsonl
-"
-    };
-}
-
-const REPAIR_EXAMPLES: &str = concat!(
-    repair_examples!(),
-    "
-Exit status: 0 read, with or without repairs; 1 unreadable, or it does not fit the schema; 2 bad usage."
-);
-
-const REPAIR_DETAILS: &str = concat!(
-    repair_examples!(),
-    "
-Exit status:
-  0  read, with or without repairs; with --jsonl: every line has its answer, even if it is an error
-  1  the text cannot be read, or its value does not fit the schema
-  2  bad usage: an unknown option, a file that cannot be opened, a schema that is none, an output that cannot be written
-
-A text that was cut is closed and printed, with a warning on standard error: do not act on it, ask again.
-
-Lines (--jsonl):
-  A request is {\"id\"?, \"text\" | \"value\", \"schema\"?}: a text to read, or a value that only has to fit.
-  --schema is for the requests without one. A blank line gets no answer.
-
-  The answer is {\"id\"?, \"value\", \"fixes\", \"completeness\"?, \"expressions\"?}:
-    fixes         what was mended: [{\"path\", \"kind\", \"before\", \"after\", \"penalty\", \"times\"?}]
-    completeness  only if something is missing: \"truncated\" or \"elided\"
-    expressions   only if there are any: the paths where an expression stands for a number
-
-  or {\"id\"?, \"error\": {\"code\", \"message\", ...}}, after which the next line is read:
-    empty         there is no JSON in the text
-    unreadable    no reading makes sense; with the line and column in the text
-    ambiguous     two readings are equally likely; with both readings
-    misfit        the value does not fit the schema; with the problems: [{\"path\", \"message\"}]
-    too_deep      brackets are nested too deep; with the line and column in the text
-    too_large     the text or the line is too long
-    bad_line      the line is no request; with the line of the input, and the column if it is known
-    bad_schema    the request's schema is not valid"
 );
 
 const COMPLETIONS_EXAMPLES: &str = "\
