@@ -12,7 +12,6 @@ use crate::cli::{DriveArguments, WorkArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::find_model::with_a_model;
-use crate::start::started;
 use crate::work::{Work, config, model};
 
 /// Runs the story, with the scripted model or a real one; or only serves the tools.
@@ -46,7 +45,7 @@ pub(crate) async fn run(
     }
     introduce(live, demo.request);
     let work = Work::with(config, &arguments.files, drive_as).await?;
-    let code = drive(&work, started(&work, demo.request.to_owned(), None), drive_as).await?;
+    let code = drive(&work, work.reknit.started(demo.request, None), drive_as).await?;
     let _ = writeln!(
         io::stderr(),
         "hint: list your runs with `reknit runs list`; try your own request and model with `reknit demo --serve`"

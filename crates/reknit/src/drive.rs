@@ -88,7 +88,7 @@ impl Watched {
         let listener = tokio::spawn(ends.listen(Arc::clone(&screen)));
         let ticker = tokio::spawn(tick(Arc::clone(&screen)));
         Self {
-            driver: work.driver().watched_by(watcher).telling(telemetry).cancelled_by(cancel).stopped_by(stop),
+            driver: work.reknit.driver().watched_by(watcher).telling(telemetry).cancelled_by(cancel).stopped_by(stop),
             screen,
             _listener: AbortOnDropHandle::new(listener),
             _ticker: AbortOnDropHandle::new(ticker),

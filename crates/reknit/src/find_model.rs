@@ -1,17 +1,17 @@
 //! A model without a word of configuration.
 
-use std::env;
 use std::io::Write as _;
 
 use reknit_models::detect::{self, By};
 use reknit_runtime::config::{Config, FindModel, KeySource, Origin};
+
+use crate::work::environment;
 
 /// The configuration as it is if it names a model, else with one that was found; who pays for it is told.
 pub(crate) async fn with_a_model(config: Config) -> Config {
     if !config.models.is_empty() || config.find_model == FindModel::Off {
         return config;
     }
-    let environment = |variable: &str| env::var(variable).ok();
     let found = match detect::by_key(&environment) {
         Some(found) => Some(found),
         None => detect::on_this_machine().await,

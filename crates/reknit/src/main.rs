@@ -38,6 +38,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use reknit_runtime::config::Shown;
+
 use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand, ToolsCommand};
 
 // A value is many small pieces of memory, and this hands them out and takes them back faster than the system does.
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
         Command::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
-        Command::Ask { request, work, drive } => work::block_on(start::ask(request, &work, &drive)),
+        Command::Ask { request, work, drive } => work::block_on(start::ask(&request, &work, &drive)),
         Command::Agent(arguments) => work::block_on(agent::run(&arguments)),
         Command::Run { plan, inputs, work, drive } => work::block_on(start::run(&plan, &inputs, &work, &drive)),
         Command::Runs(command) => work::block_on(runs::run(command)),
@@ -61,7 +63,10 @@ fn main() -> ExitCode {
             work::block_on(plan_check::run(&file, tools.as_deref(), &work, json))
         }
         Command::Tools(ToolsCommand::Check { json, work }) => work::block_on(tools_check::run(&work, json)),
-        Command::Config(ConfigCommand::Show { json, answer, work }) => config::show(&work, answer, json),
+        Command::Config(ConfigCommand::Show { changed, json, answer, work }) => {
+            let which = if changed { Shown::Set } else { Shown::All };
+            config::show(&work, answer, which, json)
+        }
         Command::Config(ConfigCommand::Reference) => config::reference(),
         Command::Demo { live, serve, work, drive } => work::block_on(demo::run(live, serve, &work, &drive)),
     };

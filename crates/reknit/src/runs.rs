@@ -58,7 +58,7 @@ async fn resume(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments
         config.ask_last(target.as_str());
     }
     let work = Work::with(config, &arguments.files, drive_as).await?;
-    let missing = missing(&saved, &work.catalogue, &work.targets);
+    let missing = missing(&saved, &work.reknit.catalogue, &work.reknit.targets);
     if !missing.is_empty() {
         return Err(Failure::Usage {
             what: format!("run `{run}` needs what is not there: {}", missing.join(", ")),

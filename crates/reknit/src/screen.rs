@@ -1,12 +1,12 @@
 //! Where progress is shown: redrawn in place in a terminal, a line for each change in a pipe.
 
-use std::env;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Stderr, Write};
 
 use reknit_engine::Machine;
 
 use crate::progress::{Line, Tone, lines};
+use crate::work::variable;
 
 /// As wide as a line may be where no terminal says otherwise: nothing is cut in a log.
 const UNLIMITED: usize = 1_000;
@@ -37,12 +37,11 @@ enum Colour {
 impl Screen {
     pub(crate) fn new() -> Self {
         let out = io::stderr();
-        let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         // A dumb terminal cannot go back to a line.
-        let kind = if !out.is_terminal() || env::var_os("TERM").is_some_and(|terminal| terminal == "dumb") {
+        let kind = if !out.is_terminal() || variable("TERM").is_some_and(|terminal| terminal == "dumb") {
             Kind::Pipe
         } else {
-            Kind::Terminal(if is_set("NO_COLOR") { Colour::Off } else { Colour::On })
+            Kind::Terminal(if variable("NO_COLOR").is_some() { Colour::Off } else { Colour::On })
         };
         Self { out, kind, drawn: Vec::new(), shown: None, note: None }
     }

@@ -2,11 +2,9 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use reknit_engine::{Author, MACHINE_VERSION, PlanProblem, Started, check, correct_names, settle_inputs};
-use reknit_protocol::{Object, Plan, RunId, Value};
-use uuid::Uuid;
+use reknit_engine::{Author, PlanProblem, Started, check, correct_names, settle_inputs};
+use reknit_protocol::{Object, Plan, Value};
 
 use crate::cli::{DriveArguments, WorkArguments};
 use crate::drive::drive;
@@ -17,19 +15,19 @@ use crate::work::Work;
 
 /// Plans a request with a model and runs it.
 pub(crate) async fn ask(
-    request: String,
+    request: &str,
     arguments: &WorkArguments,
     drive_as: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
     let work = Work::new(arguments, drive_as).await?;
     refuse_nothing(&work)?;
-    if work.targets.is_empty() {
+    if work.reknit.targets.is_empty() {
         return Err(Failure::Usage {
             what: "there is no model to make a plan".to_owned(),
             hint: Some("name one: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml".to_owned()),
         });
     }
-    let started = started(&work, request, None);
+    let started = work.reknit.started(request, None);
     drive(&work, started, drive_as).await
 }
 
@@ -46,8 +44,8 @@ pub(crate) async fn run(
     refuse_nothing(&work)?;
     // The run puts names right by itself, and keeps a record of it; this only tells beforehand whether it can begin.
     let mut corrected = plan.clone();
-    correct_names(&mut corrected, &work.catalogue, Author::Person);
-    let checked = check(&corrected, &work.catalogue, Author::Person).map(|_| ());
+    correct_names(&mut corrected, &work.reknit.catalogue, Author::Person);
+    let checked = check(&corrected, &work.reknit.catalogue, Author::Person).map(|_| ());
     let settled = settle_inputs(&plan, &inputs).map(|_| ());
     let problems: Vec<PlanProblem> = [checked, settled].into_iter().filter_map(Result::err).flatten().collect();
     if !problems.is_empty() {
@@ -57,7 +55,7 @@ pub(crate) async fn run(
         "" => plan.plan_id.to_string(),
         request => request.to_owned(),
     };
-    let started = Started { inputs, ..started(&work, request, Some(plan)) };
+    let started = Started { inputs, ..work.reknit.started(&request, Some(plan)) };
     drive(&work, started, drive_as).await
 }
 
@@ -80,7 +78,7 @@ fn given(plan: &Plan, typed: &[String]) -> Result<Object, Failure> {
 }
 
 fn refuse_nothing(work: &Work) -> Result<(), Failure> {
-    if !work.catalogue.tools.is_empty() {
+    if !work.reknit.catalogue.tools.is_empty() {
         return Ok(());
     }
     Err(Failure::Usage {
@@ -89,23 +87,4 @@ fn refuse_nothing(work: &Work) -> Result<(), Failure> {
             "name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml; `reknit demo --serve` starts four".to_owned(),
         ),
     })
-}
-
-/// The first event of a run. Its id is the only thing in it that is left to chance.
-pub(crate) fn started(work: &Work, request: String, plan: Option<Plan>) -> Started {
-    let id = Uuid::now_v7();
-    let (high, low) = id.as_u64_pair();
-    Started {
-        run: RunId::new(id.to_string()),
-        request,
-        plan,
-        inputs: Object::new(),
-        catalogue: Arc::clone(&work.catalogue),
-        targets: work.targets.clone(),
-        policy: Arc::new(work.policy.clone()),
-        templates: Arc::clone(&work.templates),
-        mappings: Vec::new(),
-        seed: high ^ low,
-        machine_version: MACHINE_VERSION,
-    }
 }

@@ -1,20 +1,18 @@
 //! What a run needs: a journal, tools, models, and rules.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::future::Future;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, Policy, Templates};
 use reknit_journal::Journal;
 use reknit_models::{ConfigError, Models, Target};
 use reknit_runtime::config::{Config, Origin};
-use reknit_runtime::{Driver, Gates, Network, SystemClock};
-use reknit_tools::{Address, Client, Tools};
+use reknit_runtime::{Reknit, StartError};
+use reknit_tools::Address;
 
 use crate::cli::{AnswerBy, DriveArguments, JournalArguments, ModelArguments, WorkArguments};
 use crate::failure::Failure;
@@ -23,6 +21,9 @@ use crate::telemetry::Telling;
 
 /// What is looked for in the folder where the command is typed.
 const CONFIG: &str = "reknit.toml";
+
+/// The variable that names another file.
+pub(crate) const CONFIG_VARIABLE: &str = "REKNIT_CONFIG";
 
 /// Runs a command that waits for others.
 pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
@@ -35,17 +36,10 @@ pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>)
     runtime.block_on(command)
 }
 
-/// Everything that a run needs.
+/// Everything that a run needs, and who is told of it.
 pub(crate) struct Work {
-    pub(crate) journal: Journal,
-    pub(crate) catalogue: Arc<Catalogue>,
-    pub(crate) policy: Policy,
-    pub(crate) templates: Arc<Templates>,
-    pub(crate) targets: Vec<TargetName>,
+    pub(crate) reknit: Reknit,
     pub(crate) telling: Telling,
-    network: Arc<Network>,
-    gates: Arc<Gates>,
-    clock: Arc<SystemClock>,
 }
 
 impl Work {
@@ -54,32 +48,18 @@ impl Work {
         Self::with(configured(arguments)?, &arguments.files, drive).await
     }
 
-    /// The same with a configuration that is made already.
+    /// The same with a configuration that is made already. What is wrong with a tool is said, and the others are used.
     pub(crate) async fn with(
         config: Config,
         files: &JournalArguments,
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
-        let config = with_a_model(with_answer(config, drive.answer)?).await;
-        config.check_keys()?;
-        config.check_prices()?;
+        let mut config = with_a_model(with_answer(config, drive.answer)?).await;
         let telling = Telling::new(config.log)?;
-        let templates = Arc::new(config.templates()?);
-        let journal = open(&config, files)?;
-        let (catalogue, tools) = discover(&config.tools).await?;
-        let policy = config.policy;
-        let targets = config.models.iter().map(|target| target.name.clone()).collect();
-        let models = usable(config.models)?;
-        let network = Arc::new(Network { models: Arc::new(models), tools });
-        let clock = Arc::new(SystemClock::new());
-        let gates = Arc::new(Gates::new(config.call_limits, config.rests, Arc::clone(&clock) as _));
-        let catalogue = Arc::new(catalogue);
-        Ok(Self { journal, catalogue, policy, templates, targets, telling, network, gates, clock })
-    }
-
-    pub(crate) fn driver(&self) -> Driver {
-        let edge: Arc<dyn reknit_runtime::Edge> = Arc::clone(&self.network) as _;
-        Driver::through(self.journal.clone(), edge, Arc::clone(&self.clock) as _, Arc::clone(&self.gates))
+        config.journal = Some(journal(&config, files)?);
+        let reknit = Reknit::start(config).await?;
+        warn(&reknit.problems);
+        Ok(Self { reknit, telling })
     }
 }
 
@@ -103,15 +83,20 @@ pub(crate) fn with_answer(config: Config, answer: Option<AnswerBy>) -> Result<Co
     Ok(config.with("answer.by", word, Origin::Flag("--answer".to_owned()))?)
 }
 
-/// A variable of the environment. What is no text becomes one with marks in it, which no setting takes: it is an error, and
-/// not as good as unset.
-pub(crate) fn environment(variable: &str) -> Option<String> {
-    env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
+/// A variable of the environment. Empty is not set, whichever it is.
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The same as text. What is none becomes one with marks in it, which no setting takes: it is an error, and not as good as
+/// unset.
+pub(crate) fn environment(name: &str) -> Option<String> {
+    variable(name).map(|value| value.to_string_lossy().into_owned())
 }
 
 /// Reads the configuration that was named, or the one in this folder, or none.
 pub(crate) fn config(file: Option<&Path>) -> Result<Config, Failure> {
-    let named = file.map(Path::to_owned).or_else(|| env::var_os("REKNIT_CONFIG").map(PathBuf::from));
+    let named = file.map(Path::to_owned).or_else(|| variable(CONFIG_VARIABLE).map(PathBuf::from));
     let path = named.clone().unwrap_or_else(|| PathBuf::from(CONFIG));
     match fs::read_to_string(&path) {
         Ok(text) => Ok(Config::read(&text, &path.display().to_string(), &environment)?),
@@ -125,21 +110,26 @@ pub(crate) fn config(file: Option<&Path>) -> Result<Config, Failure> {
     }
 }
 
-/// Opens the journal that was named, by the command line or the configuration, or the usual one.
+/// Opens the journal.
 pub(crate) fn open(config: &Config, files: &JournalArguments) -> Result<Journal, Failure> {
-    let named = files.journal.clone().or_else(|| config.journal.as_ref().map(PathBuf::from));
-    let path = match named {
-        Some(path) => path,
-        None => usual_journal()?,
-    };
+    let path = journal(config, files)?;
     Journal::open(&path, config.durability).map_err(|error| Failure::Open(Box::new(error)))
 }
 
-fn usual_journal() -> Result<PathBuf, Failure> {
-    let folder = env::var_os("XDG_DATA_HOME").filter(|value| Path::new(value).is_absolute()).map(PathBuf::from);
-    let folder = folder.or_else(|| env::var_os("HOME").map(|home| Path::new(&home).join(".local/share")));
+/// The journal that was named, by the command line or the configuration, or the usual one.
+fn journal(config: &Config, files: &JournalArguments) -> Result<PathBuf, Failure> {
+    match files.journal.as_ref().or(config.journal.as_ref()) {
+        Some(path) => Ok(path.clone()),
+        None => usual_journal(),
+    }
+}
+
+pub(crate) fn usual_journal() -> Result<PathBuf, Failure> {
+    // From another folder, a path that is not absolute would lead to another journal.
+    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
     folder.map(|folder| folder.join("reknit/journal.db")).ok_or_else(|| Failure::Usage {
-        what: "there is no place for the journal: neither XDG_DATA_HOME nor HOME is set".to_owned(),
+        what: "there is no place for the journal: neither XDG_DATA_HOME nor HOME names a folder".to_owned(),
         hint: Some("name one: `--journal FILE`".to_owned()),
     })
 }
@@ -167,7 +157,7 @@ pub(crate) fn model(arguments: &ModelArguments) -> Result<Option<Target>, Failur
     let Some(url) = &arguments.url else { return Ok(None) };
     let mut target = Target::new("model", url, &arguments.name);
     if let Some(variable) = &arguments.key_env {
-        let key = env::var(variable).map_err(|_| Failure::Usage {
+        let key = environment(variable).ok_or_else(|| Failure::Usage {
             what: format!("the environment has no variable `{variable}`"),
             hint: Some(format!("set it: `export {variable}=...`")),
         })?;
@@ -178,24 +168,28 @@ pub(crate) fn model(arguments: &ModelArguments) -> Result<Option<Target>, Failur
 
 /// Checks the models, before anything begins.
 pub(crate) fn usable(targets: Vec<Target>) -> Result<Models, Failure> {
-    Models::new(targets).map_err(|error| {
-        let hint = match &error {
-            ConfigError::BaseUrl { .. } => Some("write an address like `http://127.0.0.1:8080/v1`"),
-            ConfigError::NoModel { .. } => Some("name it: `model = \"NAME\"` in reknit.toml, or `--model NAME`"),
-            ConfigError::Key { .. } => Some("see what is in the variable or the file that holds it"),
-            ConfigError::Duplicate { .. } | ConfigError::ZeroLimit { .. } | ConfigError::Client { .. } => None,
-        };
-        Failure::Usage { what: format!("a model cannot be used: {error}"), hint: hint.map(str::to_owned) }
-    })
+    Ok(Models::new(targets).map_err(StartError::Models)?)
 }
 
-/// Asks the tools what they can do. What is wrong with one is said, and the others are used.
-async fn discover(addresses: &[Address]) -> Result<(Catalogue, Tools), Failure> {
-    let client =
-        Client::new().map_err(|source| Failure::Start { what: "the HTTP client", source: Box::new(source) })?;
-    let found = client.discover(addresses).await;
-    warn(&found.problems);
-    Ok((found.catalogue, found.tools))
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Config(error) => error.into(),
+            StartError::Journal(error) => Self::Open(Box::new(error)),
+            StartError::Client(source) => Self::Start { what: "the HTTP client", source: Box::new(source) },
+            StartError::Models(error) => {
+                let hint = match &error {
+                    ConfigError::BaseUrl { .. } => Some("write an address like `http://127.0.0.1:8080/v1`"),
+                    ConfigError::NoModel { .. } => {
+                        Some("name it: `model = \"NAME\"` in reknit.toml, or `--model NAME`")
+                    }
+                    ConfigError::Key { .. } => Some("see what is in the variable or the file that holds it"),
+                    ConfigError::Duplicate { .. } | ConfigError::ZeroLimit { .. } | ConfigError::Client { .. } => None,
+                };
+                Self::Usage { what: format!("a model cannot be used: {error}"), hint: hint.map(str::to_owned) }
+            }
+        }
+    }
 }
 
 /// Says what is wrong with tools.

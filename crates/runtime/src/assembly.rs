@@ -1,6 +1,5 @@
 //! Everything that runs need, put together.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
@@ -12,6 +11,7 @@ use reknit_tools::{Client, Problem};
 use uuid::Uuid;
 
 use crate::config::{Builder, Config, ConfigError};
+use crate::telemetry::Telemetry;
 use crate::{DriveError, Driver, Edge, Ended, Gates, Network, SystemClock};
 
 /// Runs requests and plans over tools: the journal, the tools, the models and the rules, put together.
@@ -48,9 +48,10 @@ pub struct Reknit {
     pub targets: Vec<TargetName>,
     /// What is wrong with tools that were named.
     pub problems: Vec<Problem>,
-    network: Arc<Network>,
+    edge: Arc<dyn Edge>,
     gates: Arc<Gates>,
     clock: Arc<SystemClock>,
+    telemetry: Telemetry,
 }
 
 /// Why nothing can run.
@@ -79,34 +80,45 @@ impl Reknit {
     /// Puts everything together: opens the journal, which is in memory if none is named, and asks the tools what they can
     /// do. A tool that cannot be used is among the problems, and the others are used.
     pub async fn start(config: Config) -> Result<Self, StartError> {
-        let journal = match &config.journal {
-            Some(path) => Journal::open(Path::new(path), config.durability)?,
-            None => Journal::in_memory(),
-        };
-        Self::over(journal, config).await
-    }
-
-    /// The same over a journal that is open already.
-    pub async fn over(journal: Journal, config: Config) -> Result<Self, StartError> {
         config.check_keys()?;
         config.check_prices()?;
-        let templates = Arc::new(config.templates()?);
+        let templates = config.templates()?;
+        let models = Arc::new(Models::new(config.models.clone())?);
+        let journal = open(&config)?;
         let found = Client::new()?.discover(&config.tools).await;
-        let targets = config.models.iter().map(|target| target.name.clone()).collect();
-        let models = Arc::new(Models::new(config.models)?);
+        let edge = Arc::new(Network { models, tools: found.tools });
+        let reknit = Self::assembled(config, templates, journal, found.catalogue, edge);
+        Ok(Self { problems: found.problems, ..reknit })
+    }
+
+    /// The same with tools and models that are reached in another way; those of the configuration are not asked.
+    pub fn through(edge: Arc<dyn Edge>, catalogue: Catalogue, config: Config) -> Result<Self, StartError> {
+        let templates = config.templates()?;
+        let journal = open(&config)?;
+        Ok(Self::assembled(config, templates, journal, catalogue, edge))
+    }
+
+    fn assembled(
+        config: Config,
+        templates: Templates,
+        journal: Journal,
+        catalogue: Catalogue,
+        edge: Arc<dyn Edge>,
+    ) -> Self {
         let clock = Arc::new(SystemClock::new());
-        Ok(Self {
+        Self {
+            telemetry: config.telemetry(),
             journal,
-            catalogue: Arc::new(found.catalogue),
+            catalogue: Arc::new(catalogue),
             policy: Arc::new(config.policy),
             session: config.session,
-            templates,
-            targets,
-            problems: found.problems,
-            network: Arc::new(Network { models, tools: found.tools }),
+            templates: Arc::new(templates),
+            targets: config.models.into_iter().map(|target| target.name).collect(),
+            problems: Vec::new(),
+            edge,
             gates: Arc::new(Gates::new(config.call_limits, config.rests, Arc::clone(&clock) as _)),
             clock,
-        })
+        }
     }
 
     /// Plans a request with a model and runs it.
@@ -139,10 +151,18 @@ impl Reknit {
         }
     }
 
-    /// What drives runs and sessions; all of them share what services can bear.
+    /// What drives runs and sessions; all of them share what services can bear. It writes the log, and whoever else is to
+    /// be [told](Driver::telling) takes the place of that.
     pub fn driver(&self) -> Driver {
-        let edge: Arc<dyn Edge> = Arc::clone(&self.network) as _;
-        Driver::through(self.journal.clone(), edge, Arc::clone(&self.clock) as _, Arc::clone(&self.gates))
+        let (edge, clock) = (Arc::clone(&self.edge), Arc::clone(&self.clock));
+        Driver::through(self.journal.clone(), edge, clock as _, Arc::clone(&self.gates)).telling(self.telemetry.clone())
+    }
+}
+
+fn open(config: &Config) -> Result<Journal, reknit_journal::OpenError> {
+    match &config.journal {
+        Some(path) => Journal::open(path, config.durability),
+        None => Ok(Journal::in_memory()),
     }
 }
 

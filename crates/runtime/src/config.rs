@@ -14,6 +14,7 @@
 //! ```
 
 mod builder;
+mod code;
 mod duration;
 mod entry;
 mod error;
@@ -40,20 +41,24 @@ pub use kind::Kind;
 pub use origin::Origin;
 pub use reference::reference;
 pub use setting::{SETTINGS, Setting};
-pub use show::Effective;
+pub use show::{Effective, Shown};
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use reknit_dialogue::{GateRules, Prices, Rules, TargetName};
+use reknit_dialogue::{GateRules, Rules, TargetName};
 use reknit_engine::{Policy, PromptBuilder, SessionRules, Templates};
 use reknit_journal::Durability;
 use reknit_models::{Limits, Target};
 use reknit_protocol::Value;
 use reknit_tools::Address;
 
-use crate::telemetry::log::LogSettings;
+use crate::telemetry::Telemetry;
+use crate::telemetry::log::{Level, Log, LogSettings};
 use crate::{CallLimits, Rests};
+use code::Code;
 use entry::Entry;
 use origin::Choices;
 
@@ -66,7 +71,7 @@ pub struct Config {
     pub models: Vec<Target>,
     /// Where their keys are, or should be. See [`Config::check_keys`].
     pub keys: BTreeMap<TargetName, KeySource>,
-    /// Whether a model may be looked for when none is named.
+    /// Whether the command line may look for a model when none is named. A program that asks a model has named it.
     pub find_model: FindModel,
     /// The rules of runs.
     pub policy: Policy,
@@ -77,15 +82,17 @@ pub struct Config {
     /// When services and models are given a rest.
     pub rests: Rests,
     /// Where the journal is, if the configuration says so.
-    pub journal: Option<String>,
+    pub journal: Option<PathBuf>,
     /// How durable it is.
     pub durability: Durability,
     /// The folder with the words in which models are asked, if they are not ours. See [`Config::templates`].
     pub prompts: Option<String>,
-    /// What is written about runs, and how.
+    /// What is written about runs, and how. See [`Config::with_log`].
     pub log: LogSettings,
+    /// Who takes its lines, if that is not standard error.
+    log_to: Option<Code<TakeLine>>,
     /// The words from code.
-    built_prompts: Option<Templates>,
+    built_prompts: Option<Code<dyn PromptBuilder + Send + Sync>>,
     /// How long models are waited for by who asks them last.
     patience: BTreeMap<TargetName, Limits>,
     switches: Switches,
@@ -115,6 +122,9 @@ struct Switches {
     choice: bool,
 }
 
+/// Takes a line of the log.
+type TakeLine = dyn Fn(&str) + Send + Sync;
+
 /// Looks a variable of the environment up.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -133,6 +143,7 @@ impl Default for Config {
             durability: Durability::Full,
             prompts: None,
             log: LogSettings::default(),
+            log_to: None,
             built_prompts: None,
             patience: BTreeMap::new(),
             switches: Switches { corrections: true, feedback: true, context: true, plan_retry: true, choice: true },
@@ -190,8 +201,8 @@ impl Config {
 
     /// Makes everything that can be set follow from what was chosen.
     fn settled(self) -> Self {
-        let Self { tools, models, keys, built_prompts, patience, named, choices, .. } = self;
-        let mut config = Self { tools, models, keys, built_prompts, patience, named, ..Self::default() };
+        let Self { tools, models, keys, log_to, built_prompts, patience, named, choices, .. } = self;
+        let mut config = Self { tools, models, keys, log_to, built_prompts, patience, named, ..Self::default() };
         // Which policy it is decides what the defaults beside it are.
         let policy = SETTINGS.iter().find(|setting| setting.name == "rotation.policy");
         if policy
@@ -210,8 +221,7 @@ impl Config {
         }
         config.effective = show::effective(&config, &choices);
         config.choices = choices;
-        config.policy.rotation.windows = windows(&config.models);
-        config.policy.prices = prices(&config.models);
+        config.know_models();
         config.fold_switches();
         config
     }
@@ -234,11 +244,27 @@ impl Config {
 
     /// Asks only these models.
     #[must_use]
-    pub fn with_models(mut self, models: Vec<Target>, origin: &Origin) -> Self {
-        self.policy.rotation.windows = windows(&models);
-        self.policy.prices = prices(&models);
-        self.named.extend(models.iter().map(|target| (("models", target.name.to_string()), origin.clone())));
-        Self { models, keys: BTreeMap::new(), patience: BTreeMap::new(), ..self }
+    pub fn with_models(self, models: Vec<Target>, origin: &Origin) -> Self {
+        let mut none = Self { models: Vec::new(), keys: BTreeMap::new(), patience: BTreeMap::new(), ..self };
+        none.know_models();
+        models.into_iter().fold(none, |config, target| config.with_model(target, origin))
+    }
+
+    /// Asks this model, too, after all others. Its key, if it has one, is in it.
+    #[must_use]
+    pub fn with_model(mut self, target: Target, origin: &Origin) -> Self {
+        self.named.insert(("models", target.name.to_string()), origin.clone());
+        self.models.push(target);
+        self.know_models();
+        self
+    }
+
+    /// Lets the rules follow from which models there are: how much each can read, and what it costs, where that is known.
+    fn know_models(&mut self) {
+        let windows = self.models.iter().filter_map(|target| Some((target.name.clone(), target.max_context?)));
+        self.policy.rotation.windows = windows.collect();
+        let prices = self.models.iter().filter_map(|target| Some((target.name.clone(), target.prices?)));
+        self.policy.prices = prices.collect();
     }
 
     /// Somebody asks this model last, whatever the order of the models: it has nobody to hand over to there, and is waited
@@ -260,21 +286,41 @@ impl Config {
         self
     }
 
-    /// Asks models in words from code. Those that are given so count before those in the folder of `[prompts]`. Fails if one
-    /// of them leaves out what a model must know.
-    pub fn with_prompts(mut self, builder: &dyn PromptBuilder) -> Result<Self, ConfigError> {
-        self.built_prompts = Some(self.templates()?.built_by(builder)?);
-        Ok(self)
+    /// Asks models in words from code, which is shown those that would count without it: ours, or those in the folder of
+    /// `[prompts]`. See [`Config::templates`].
+    #[must_use]
+    pub fn with_prompts(self, builder: impl PromptBuilder + Send + Sync + 'static) -> Self {
+        Self { built_prompts: Some(Code(Arc::new(builder))), ..self }
     }
 
-    /// The words in which models are asked: ours, those from code, or those in the folder of `[prompts]`, a file for each
-    /// question that is asked differently (`plan.txt`). Fails if one of them leaves out what a model must know.
+    /// Hands the lines of the log, each with its end, to `write` and not to standard error. How many there are, and what
+    /// they look like, is set in `[log]`.
+    #[must_use]
+    pub fn with_log(self, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { log_to: Some(Code(Arc::new(write))), ..self }
+    }
+
+    /// Whoever writes the log, if there is to be one.
+    pub(crate) fn telemetry(&self) -> Telemetry {
+        let log = match (self.log.level, self.log_to.clone()) {
+            (Level::Off, _) => return Telemetry::none(),
+            (_, Some(Code(write))) => Log::new(self.log, move |line| write(line)),
+            // Whoever cannot be told has the run's own answer.
+            (_, None) => Log::new(self.log, |line| drop(std::io::stderr().write_all(line.as_bytes()))),
+        };
+        Telemetry::none().with(Arc::new(log))
+    }
+
+    /// The words in which models are asked: ours, in their place those in the folder of `[prompts]`, a file for each
+    /// question that is asked differently (`plan.txt`), and in their place those from code. Fails if one of them leaves out
+    /// what a model must know.
     pub fn templates(&self) -> Result<Templates, ConfigError> {
-        match (&self.built_prompts, &self.prompts) {
-            (Some(templates), _) => Ok(templates.clone()),
-            (None, Some(folder)) => prompts::read(Path::new(folder)),
-            (None, None) => Ok(Templates::default()),
-        }
+        let written = self.prompts.as_ref().map(|folder| prompts::read(Path::new(folder))).transpose()?;
+        let written = written.unwrap_or_default();
+        Ok(match &self.built_prompts {
+            Some(Code(builder)) => written.built_by(builder.as_ref())?,
+            None => written,
+        })
     }
 
     /// Fails if there is a limit of money and a model without a price: nobody could say whether the limit is kept.
@@ -302,16 +348,6 @@ impl Config {
         }
         Ok(())
     }
-}
-
-/// How much each model can read, where that is known.
-fn windows(models: &[Target]) -> BTreeMap<TargetName, u32> {
-    models.iter().filter_map(|target| Some((target.name.clone(), target.max_context?))).collect()
-}
-
-/// What models cost, where that is known.
-fn prices(models: &[Target]) -> BTreeMap<TargetName, Prices> {
-    models.iter().filter_map(|target| Some((target.name.clone(), target.prices?))).collect()
 }
 
 fn addresses(tools: &[Entry]) -> Result<Vec<Address>, ConfigError> {

@@ -42,7 +42,7 @@ fn a_section_of_another_shape_is_refused() {
     reknit.toml, line 1: `limits` is 3; write a section: `[limits]`
     reknit.toml, line 1: `limits` is [[limits]]; write a section: `[limits]`
     reknit.toml, line 1: `effects.classes` is { "shop/buy" = true }; write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
-    reknit.toml, line 2: `journal.path` is 5; write a text, in quotes
+    reknit.toml, line 2: `journal.path` is 5; write a text that is not empty, in quotes
     "#);
 }
 

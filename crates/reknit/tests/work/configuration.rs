@@ -128,13 +128,13 @@ fn a_variable_that_cannot_be_used_is_named() {
 fn the_journal_needs_a_place() {
     let world = World::new();
     let output = world.command(&["runs", "list"]).env_remove("XDG_DATA_HOME").output().expect("the command can be run");
-    insta::assert_snapshot!(world.show(&output), @"
+    insta::assert_snapshot!(world.show(&output), @r#"
     exit status 2
     --- stderr
-    error: there is no place for the journal: neither XDG_DATA_HOME nor HOME is set
+    error: there is no place for the journal: neither XDG_DATA_HOME nor HOME names a folder
 
     hint: name one: `--journal FILE`
-    ");
+    "#);
 }
 
 #[test]
@@ -173,50 +173,35 @@ fn every_setting_is_shown_as_it_counts_with_where_it_comes_from() {
     let arguments =
         ["config", "show", "--answer", "raw", "--journal", "here.db", "--tool", "till=http://127.0.0.1:8086"];
     let shown = settings().reknit_with(&VARIABLES, &arguments);
-    let (defaults, set): (Vec<&str>, Vec<&str>) = shown.lines().partition(|line| line.ends_with("  # default"));
-    assert!(defaults.contains(&"model-calls = 25        # default"), "{shown}");
-    insta::assert_snapshot!(set.join("\n"), @r#"
+    for line in ["model-calls = 25        # default", "# money is not set", "path = \"here.db\"     # --journal"] {
+        assert!(shown.lines().any(|found| found == line), "{shown}");
+    }
+    let set = settings().reknit_with(&VARIABLES, &[&arguments[..], &["--changed"]].concat());
+    insta::assert_snapshot!(set, @r#"
     exit status 0
     --- stdout
     find-model = false  # REKNIT_FIND_MODEL
 
     [limits]
-    tool-calls = 7          # reknit.toml, line 4
-    # money is not set
-    # step-time is not set
+    tool-calls = 7  # reknit.toml, line 4
 
     [resend]
-    times = 1             # REKNIT_AGENT_MAX_RETRIES beats GOMIND_AGENT_MAX_RETRIES
+    times = 1  # REKNIT_AGENT_MAX_RETRIES beats GOMIND_AGENT_MAX_RETRIES
 
     [mending]
-    context = 3                              # reknit.toml, line 7
-
-    [rotation]
-
-    [breaker]
+    context = 3  # reknit.toml, line 7
 
     [plan]
-    retry-enabled = false    # GOMIND_PLAN_RETRY_ENABLED
-
-    [prompts]
-    # folder is not set
+    retry-enabled = false  # GOMIND_PLAN_RETRY_ENABLED
 
     [answer]
-    by = "raw"         # --answer
+    by = "raw"  # --answer
 
     [session]
-    max-turns = 4             # reknit.toml, line 1
-
-    [effects]
-
-    [people]
+    max-turns = 4  # reknit.toml, line 1
 
     [journal]
-    path = "here.db"     # --journal
-
-    [log]
-
-    [llm-debug]
+    path = "here.db"  # --journal
 
     [[tools]]  # reknit.toml, line 9
     name = "shop"
@@ -264,7 +249,60 @@ fn settings_are_shown_to_programs_too() {
     {"name":"resend.times","value":1,"default":3,"variable":"REKNIT_AGENT_MAX_RETRIES","origin":"variable","set_by":"REKNIT_AGENT_MAX_RETRIES","beaten":"GOMIND_AGENT_MAX_RETRIES"}
     {"name":"plan.retry-enabled","value":false,"default":true,"variable":"REKNIT_PLAN_RETRY_ENABLED","origin":"variable","set_by":"GOMIND_PLAN_RETRY_ENABLED","beaten":null}
     {"name":"limits.tool-calls","value":7,"default":50,"variable":"REKNIT_LIMITS_TOOL_CALLS","origin":"file","file":"reknit.toml","line":4}
-    {"name":"journal.path","value":null,"default":null,"variable":"REKNIT_JOURNAL","origin":"default"}
+    {"name":"journal.path","value":"DIR/data/reknit/journal.db","default":null,"variable":"REKNIT_JOURNAL","origin":"default"}
     "#
     );
+}
+
+#[test]
+fn a_variable_that_is_empty_is_as_good_as_not_set() {
+    let world = World::new().file("reknit.toml", "[limits]\ntool-calls = 7\n");
+    let show = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = world.command(&[&["config", "show"], arguments].concat());
+        let output = command.env_remove("REKNIT_FIND_MODEL").envs(variables.iter().copied()).output();
+        world.show(&output.expect("the command can be run"))
+    };
+    let settings = reknit_runtime::config::SETTINGS;
+    let names: Vec<String> = settings.iter().flat_map(reknit_runtime::config::Setting::variables).collect();
+    let mut empty: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
+    empty.push(("REKNIT_CONFIG", ""));
+    let unset = show(&[], &[]);
+    assert!(unset.contains("tool-calls = 7          # reknit.toml, line 2"), "{unset}");
+    assert_eq!(show(&empty, &[]), unset);
+    let key = ["--model-url", "http://127.0.0.1:9/v1", "--model-key-env", "MY_KEY"];
+    insta::assert_snapshot!(show(&[("MY_KEY", "")], &key), @r#"
+    exit status 2
+    --- stderr
+    error: the environment has no variable `MY_KEY`
+
+    hint: set it: `export MY_KEY=...`
+    "#);
+    let nowhere = [("XDG_DATA_HOME", ""), ("HOME", "")];
+    insta::assert_snapshot!(world.reknit_with(&nowhere, &["runs", "list"]), @"
+    exit status 2
+    --- stderr
+    error: there is no place for the journal: neither XDG_DATA_HOME nor HOME names a folder
+
+    hint: name one: `--journal FILE`
+    ");
+}
+
+#[test]
+fn a_variable_that_looks_like_ours_and_is_none_is_told_to_whoever_looks() {
+    let strangers = [("REKNIT_PLAN_RETRY_MXA", "5"), ("REKNIT_WEATHER", "fine"), ("GOMIND_PORT", "8080")];
+    insta::assert_snapshot!(World::new().reknit_with(&strangers, &["config", "show", "--changed"]), @r#"
+    exit status 0
+    --- stdout
+    find-model = false  # REKNIT_FIND_MODEL
+    --- stderr
+    warning: no setting has the variable `REKNIT_PLAN_RETRY_MXA`; did you mean `REKNIT_PLAN_RETRY_MAX`?
+    warning: no setting has the variable `REKNIT_WEATHER`; `reknit config reference` lists all there are
+    "#);
+    let world = World::new();
+    let output = world.command(&["config", "show", "--changed"]).env_remove("REKNIT_FIND_MODEL").output();
+    insta::assert_snapshot!(world.show(&output.expect("the command can be run")), @"
+    exit status 0
+    --- stderr
+    nothing is set: every setting has its default
+    ");
 }

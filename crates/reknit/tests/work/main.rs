@@ -16,6 +16,7 @@ mod plan_check;
 mod plans;
 mod resuming;
 mod runs;
+mod settings;
 mod telemetry;
 mod terminal;
 mod tools;

@@ -76,21 +76,29 @@ impl Builder {
     /// Asks this model, too, after those before it.
     #[must_use]
     pub fn model(self, target: Target) -> Self {
-        self.changed(|config| {
-            let models = config.models.iter().cloned().chain([target]).collect();
-            Ok(config.with_models(models, &Origin::Program))
-        })
+        self.changed(|config| Ok(config.with_model(target, &Origin::Program)))
     }
 
-    /// Asks models in words from code, in the place of ours or of those in a folder. They are checked at once.
+    /// Asks models in words from code, which is shown those that would count without it: ours, or those in a folder.
     #[must_use]
-    pub fn prompts(self, builder: &dyn PromptBuilder) -> Self {
-        self.changed(|config| config.with_prompts(builder))
+    pub fn prompts(self, builder: impl PromptBuilder + Send + Sync + 'static) -> Self {
+        self.changed(|config| Ok(config.with_prompts(builder)))
     }
 
-    /// The configuration; fails with the first thing that is wrong with it.
+    /// Hands the lines of the log to `write` and not to standard error; without a [`log_level`](Self::log_level) there are
+    /// none.
+    #[must_use]
+    pub fn log_to(self, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.changed(|config| Ok(config.with_log(write)))
+    }
+
+    /// The configuration; fails with the first thing that is wrong with it, words from code among it.
     pub fn build(self) -> Result<Config, ConfigError> {
-        self.problem.map_or(Ok(self.config), Err)
+        let config = self.problem.map_or(Ok(self.config), Err)?;
+        if config.built_prompts.is_some() {
+            config.templates()?;
+        }
+        Ok(config)
     }
 
     fn set(self, name: &str, value: Value) -> Self {
@@ -111,18 +119,26 @@ impl Builder {
 macro_rules! methods {
     ($(
         $(#[doc = $meaning:literal])+
-        $method:ident($kind:ident $(<$choice:ty>)?) $name:literal $(= $variable:literal)? $(| $alias:literal)*
+        $method:tt($kind:ident $(<$choice:ty>)?) $name:literal $(= $variable:literal)? $(| $alias:literal)*
             => $($place:ident).+ $(, $($other:ident).+)*;
     )*) => {
         impl Builder {$(
-            $(#[doc = $meaning])+
-            ///
-            #[doc = concat!("`", $name, "` in a file.")]
-            #[must_use]
-            pub fn $method(self, value: argument!($kind $($choice)?)) -> Self {
-                self.set($name, value!($kind value))
-            }
+            method! { $(#[doc = $meaning])+ $method($kind $($choice)?) $name }
         )*}
+    };
+}
+
+macro_rules! method {
+    // What only the command line does.
+    ($(#[doc = $meaning:literal])+ _($kind:ident) $name:literal) => {};
+    ($(#[doc = $meaning:literal])+ $method:ident($kind:ident $($choice:ty)?) $name:literal) => {
+        $(#[doc = $meaning])+
+        ///
+        #[doc = concat!("`", $name, "` in a file.")]
+        #[must_use]
+        pub fn $method(self, value: argument!($kind $($choice)?)) -> Self {
+            self.set($name, value!($kind value))
+        }
     };
 }
 

@@ -121,14 +121,13 @@ impl Entry {
         self.text(key).and_then(millis)
     }
 
-    /// The name, which must be there, and only once.
+    /// The name, which must be there only once.
     pub(super) fn name(&self, is_taken: impl Fn(&str) -> bool) -> Result<&str, ConfigError> {
         let name = self.text("name").unwrap_or_default();
-        match name.trim() {
-            "" => Err(self.problem("name", "write a name")),
-            _ if is_taken(name) => Err(self.problem("name", "another one has this name; write a different one")),
-            _ => Ok(name),
+        if is_taken(name) {
+            return Err(self.problem("name", "another one has this name; write a different one"));
         }
+        Ok(name)
     }
 
     /// Something is wrong with what a key says.

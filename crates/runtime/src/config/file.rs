@@ -12,7 +12,7 @@ use super::entry::{Entry, Key, MODEL_KEYS, TOOL_KEYS};
 use super::error::{ConfigError, Problem};
 use super::kind::Kind;
 use super::origin::Choices;
-use super::setting::{SETTINGS, meant};
+use super::setting::{SETTINGS, meant, meant_section};
 use super::show::toml;
 use super::{Origin, Setting};
 
@@ -92,10 +92,12 @@ impl File<'_> {
                 let problem = Problem::new(name, &self.piece(value.span()), format!("write a section: `[{name}]`"));
                 Err(problem.at(self.name, self.line(&span)))
             }
-            _ => {
-                let hint = match meant(name) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => "`reknit config reference` lists all there are".to_owned(),
+            other => {
+                let section = if matches!(other, DeValue::Table(_)) { meant_section(name) } else { None };
+                let hint = match (section, meant(name)) {
+                    (Some(section), _) => format!("did you mean `[{section}]`?"),
+                    (None, Some(meant)) => format!("did you mean `{meant}`?"),
+                    (None, None) => "`reknit config reference` lists all there are".to_owned(),
                 };
                 Err(ConfigError::Unknown { origin: self.origin(self.line(&span)), name: name.to_owned(), hint })
             }

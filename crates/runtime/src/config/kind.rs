@@ -36,7 +36,7 @@ pub enum Kind {
     Price,
     /// An amount of money.
     Money,
-    /// Any text.
+    /// Any text that is not empty: no file and no model is called nothing.
     Text,
 }
 
@@ -57,7 +57,7 @@ impl Kind {
             }
             Self::Price => "write a number that is not negative".to_owned(),
             Self::Money => "write an amount from 0 to 1000000000".to_owned(),
-            Self::Text => "write a text".to_owned(),
+            Self::Text => "write a text that is not empty".to_owned(),
         }
     }
 
@@ -85,7 +85,9 @@ impl Kind {
             Self::Price => number(value).is_some_and(|price| price >= 0.0),
             Self::Money => money(value).is_some(),
             // What was no text has become one with marks in it: no file is called so.
-            Self::Text => value.as_str().is_some_and(|text| !text.contains(char::REPLACEMENT_CHARACTER)),
+            Self::Text => value
+                .as_str()
+                .is_some_and(|text| !text.trim().is_empty() && !text.contains(char::REPLACEMENT_CHARACTER)),
         }
     }
 

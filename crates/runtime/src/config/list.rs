@@ -7,7 +7,7 @@
 /// method(kind) "section.key" = "VARIABLE" | "other.name" => place, other.place;
 /// ```
 ///
-/// `method` is its name in the builder. The variable stands after `REKNIT_` or `GOMIND_`; without one it follows from the
+/// `method` is its name in the builder, or `_` for what only the command line does. The variable stands after `REKNIT_` or `GOMIND_`; without one it follows from the
 /// name. Other names are those of fields in configurations of other orchestrators. The first place is the one that is
 /// shown.
 macro_rules! each_setting {
@@ -182,8 +182,8 @@ macro_rules! each_setting {
             /// Whether `reknit runs show --llm` shows what models were asked and what they answered, word for word.
             llm_debug(switch) "llm-debug.enabled" | "llm_debug_enabled" => policy.llm_debug;
 
-            /// Whether a model is looked for when none is named: by the keys in the environment, then on this machine.
-            find_model(switch) "find-model" => find_model;
+            /// Whether a command looks for a model when none is named: by the keys in the environment, then on this machine.
+            _(switch) "find-model" => find_model;
         }
     };
 }

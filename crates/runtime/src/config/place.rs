@@ -1,6 +1,7 @@
 //! Where the values of settings live, and how they look when they are shown.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use reknit_dialogue::{Effort, Money, OnAuthError, Policy as RotationPolicy, Temperature};
 use reknit_engine::{IndependentSteps, Learning, LlmDebug, People, Resolution, Synthesis, Undeclared};
@@ -190,6 +191,17 @@ impl Place for Option<String> {
 
     fn put(&mut self, value: &Value) -> Option<()> {
         *self = Some(value.as_str()?.to_owned());
+        Some(())
+    }
+}
+
+impl Place for Option<PathBuf> {
+    fn show(&self) -> Value {
+        self.as_ref().map_or(Value::Null, |path| path.display().to_string().into())
+    }
+
+    fn put(&mut self, value: &Value) -> Option<()> {
+        *self = Some(value.as_str()?.into());
         Some(())
     }
 }

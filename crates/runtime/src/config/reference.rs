@@ -28,8 +28,10 @@ each value comes from.
 
 Each setting has a variable, which counts with `GOMIND_` in place of `REKNIT_`,
 too; if both are set, ours wins. Switches are `true` or `false` in any case,
-lists are divided by commas. A variable that is empty counts as not set, and one
-that cannot be used is an error, as is a key in the file that nobody knows.
+lists are divided by commas. A variable that is empty counts as not set,
+whatever its setting takes, and so does `REKNIT_CONFIG`; an empty list, `[]`,
+can only be written in the file, where a text is never empty. A variable that
+cannot be used is an error, as is a key in the file that nobody knows.
 How names are spelt does not matter: `max-turns`, `max_turns` and `maxTurns` are
 the same. \"Also\" names what else a setting may be called in the file.
 ";

@@ -6,7 +6,7 @@ use reknit_journal::Durability;
 use reknit_protocol::Value;
 use reknit_protocol::spelling::{folded, nearest};
 
-use super::list::each_setting;
+use super::list::{SECTIONS, each_setting};
 use super::place::{Place, words_of};
 use super::{Config, Kind};
 use crate::telemetry::log::{Form, Level};
@@ -34,7 +34,7 @@ pub struct Setting {
 macro_rules! list {
     ($(
         $(#[doc = $meaning:literal])+
-        $method:ident($kind:ident $(<$choice:ty>)?) $name:literal $(= $variable:literal)? $(| $alias:literal)*
+        $method:tt($kind:ident $(<$choice:ty>)?) $name:literal $(= $variable:literal)? $(| $alias:literal)*
             => $($place:ident).+ $(, $($other:ident).+)*;
     )*) => {
         /// Everything that can be set.
@@ -145,6 +145,11 @@ impl Setting {
     pub fn default(&self) -> Value {
         (self.get)(&Config::default())
     }
+}
+
+/// What may have been meant by a name of a section that there is not.
+pub(super) fn meant_section(name: &str) -> Option<&'static str> {
+    nearest(name, SECTIONS.iter().map(|(section, _)| *section).chain(["tools", "models"]))
 }
 
 /// What may have been meant by a name that nothing has.

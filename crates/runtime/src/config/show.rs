@@ -19,6 +19,15 @@ pub struct Effective {
     pub origin: Origin,
 }
 
+/// Which settings are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// Every one.
+    All,
+    /// Those that somebody set.
+    Set,
+}
+
 /// Every setting as it counts.
 pub(super) fn effective(config: &Config, choices: &Choices) -> Vec<Effective> {
     let one = |setting: &'static Setting| {
@@ -34,12 +43,12 @@ impl Config {
         &self.effective
     }
 
-    /// All of it as a file that means the same, with where each value comes from behind it. No secret is in it.
-    pub fn to_toml(&self) -> String {
+    /// A file that means the same, with where each value comes from behind it. No secret is in it.
+    pub fn to_toml(&self, which: Shown) -> String {
         let mut page = String::new();
         // What stands above all sections must come first.
         let (above, below): (Vec<&Effective>, Vec<&Effective>) =
-            self.effective.iter().partition(|effective| effective.setting.section().is_empty());
+            self.shown(which).partition(|effective| effective.setting.section().is_empty());
         lines(&mut page, &above);
         for section in below.chunk_by(|one, next| one.setting.section() == next.setting.section()) {
             if let Some(first) = section.first() {
@@ -57,11 +66,15 @@ impl Config {
                 }
             }
         }
-        page
+        page.trim_start_matches('\n').to_owned()
+    }
+
+    fn shown(&self, which: Shown) -> impl Iterator<Item = &Effective> {
+        self.effective.iter().filter(move |effective| which == Shown::All || effective.origin != Origin::Default)
     }
 
     /// The same for programs.
-    pub fn to_value(&self) -> Value {
+    pub fn to_value(&self, which: Shown) -> Value {
         let setting = |effective: &Effective| {
             let mut object = Object::from([
                 ("name", effective.setting.name.into()),
@@ -74,7 +87,7 @@ impl Config {
         };
         let list = |entries: Vec<Object>| Value::Array(entries.into_iter().map(Value::Object).collect());
         Value::Object(Object::from([
-            ("settings", self.effective.iter().map(setting).collect()),
+            ("settings", self.shown(which).map(setting).collect()),
             ("tools", list(self.shown_tools())),
             ("models", list(self.shown_models())),
         ]))

@@ -62,7 +62,7 @@ fn every_section_is_understood() {
         assert_eq!(gate.longest_cool_down_ms, 0);
     }
     assert_eq!(config.rests.models.first_rest_ms, 3_000);
-    assert_eq!((config.journal.as_deref(), config.durability), (Some("runs.db"), Durability::Off));
+    assert_eq!((config.journal.as_deref(), config.durability), (Some(Path::new("runs.db")), Durability::Off));
     let policy = config.policy;
     assert_eq!((policy.limits.tool_calls, policy.limits.model_calls, policy.limits.calls_at_once), (7, 0, 3));
     assert_eq!((policy.limits.active_ms, policy.limits.call_ms), (120_000, 10_000));
@@ -307,10 +307,10 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
     reknit.toml, line 2: `effects.classes` is { "a/b" = "harmless" }; write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
     reknit.toml, line 2: `people.ask` is "yes"; write `true` or `false`, without quotes
     reknit.toml, line 2: `journal.durability` is "some"; write one of `full`, `normal`, `off`
-    reknit.toml, line 2: `tools.name` is ""; write a name
+    reknit.toml, line 2: `tools.name` is ""; write a text that is not empty
     reknit.toml, line 3: `tools.url` is "x:1"; write an http or https address, like `http://127.0.0.1:8085`
     reknit.toml, line 5: `tools.name` is "a"; another one has this name; write a different one
-    reknit.toml, line 1: `tools.url` is missing; write a text
+    reknit.toml, line 1: `tools.url` is missing; write a text that is not empty
     reknit.toml, line 5: `models.format` is "yaml"; write one of `schema`, `json`, `text`
     reknit.toml, line 5: `models.idle-time` is "0 s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
     reknit.toml, line 7: `models.name` is "a"; another one has this name; write a different one
@@ -395,9 +395,9 @@ fn the_number_of_tools_from_which_some_are_chosen_can_be_set() {
 #[test]
 fn prompts_may_come_from_code_and_are_checked_at_the_start() {
     let polite = |name: &str, ours: &str| (name == "answer").then(|| format!("Be polite.\n{ours}"));
-    let config = Config::builder().prompts(&polite).plan_retries(1).build().expect("it says everything");
+    let config = Config::builder().prompts(polite).plan_retries(1).build().expect("it says everything");
     assert!(config.templates().expect("they were checked").answer.starts_with("Be polite.\n"));
     let silent = |name: &str, _: &str| (name == "answer").then(|| "Answer.".to_owned());
-    let error = Config::builder().prompts(&silent).build().expect_err("it says nothing");
+    let error = Config::builder().prompts(silent).build().expect_err("it says nothing");
     assert_eq!(error.to_string(), "cannot use a prompt of the program");
 }

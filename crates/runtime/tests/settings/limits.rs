@@ -56,7 +56,7 @@ fn busy() -> Scene {
     Scene::of(vec![step("s", "read", "{}")], |_, nth| if nth == 1 { Does::Limits(90_000) } else { Does::Takes(0) })
 }
 
-fn calls(_: &reknit_runtime::config::Config, seen: &Seen) -> String {
+fn calls(seen: &Seen) -> String {
     seen.log.calls.len().to_string()
 }
 
@@ -74,28 +74,27 @@ pub(crate) fn rows() -> Vec<Row> {
                           price-input = 1\nprice-output = 1\n";
     vec![
         row("limits.tool-calls", "2", broken, calls, ("4", "2")).given(CODE),
-        row("limits.model-calls", "1", refused, |_, seen| seen.log.asks.len().to_string(), ("4", "1")).given(CODE),
-        row("limits.active-time", "\"45s\"", hanging, |_, seen| seen.took.as_secs().to_string(), ("127", "45"))
+        row("limits.model-calls", "1", refused, |seen| seen.log.asks.len().to_string(), ("4", "1")).given(CODE),
+        row("limits.active-time", "\"45s\"", hanging, |seen| seen.took.as_secs().to_string(), ("127", "45"))
             .given(CODE),
-        row("limits.money", "0", refused, |_, seen| seen.log.asks.len().to_string(), ("4", "0")).given(PRICED),
-        row("limits.step-time", "\"45s\"", hanging, |_, seen| seen.took.as_secs().to_string(), ("127", "45"))
-            .given(CODE),
-        row("limits.calls-at-once", "2", ten_steps, |_, seen| seen.log.most_calls.to_string(), ("5", "2")),
-        row("limits.call-time", "\"7s\"", hanging, |_, seen| seen.call(1).1.limit_ms.to_string(), ("30000", "7000")),
-        row("limits.drain-time", "\"2s\"", cancelled, |_, seen| seen.took.as_secs().to_string(), ("6", "3")),
+        row("limits.money", "0", refused, |seen| seen.log.asks.len().to_string(), ("4", "0")).given(PRICED),
+        row("limits.step-time", "\"45s\"", hanging, |seen| seen.took.as_secs().to_string(), ("127", "45")).given(CODE),
+        row("limits.calls-at-once", "2", ten_steps, |seen| seen.log.most_calls.to_string(), ("5", "2")),
+        row("limits.call-time", "\"7s\"", hanging, |seen| seen.call(1).1.limit_ms.to_string(), ("30000", "7000")),
+        row("limits.drain-time", "\"2s\"", cancelled, |seen| seen.took.as_secs().to_string(), ("6", "3")),
         row(
             "limits.person-time",
             "\"1h\"",
             in_doubt,
-            |_, seen| seen.person_ms.unwrap_or(0).to_string(),
+            |seen| seen.person_ms.unwrap_or(0).to_string(),
             ("604800000", "3600000"),
         ),
-        row("limits.calls-in-all", "7", crowd, |_, seen| seen.log.most_calls.to_string(), ("256", "7")),
-        row("limits.calls-per-tool", "3", crowd_at_one_tool, |_, seen| seen.log.most_calls.to_string(), ("64", "3")),
-        row("limits.calls-per-model", "3", crowd_at_one_model, |_, seen| seen.log.most_asks.to_string(), ("64", "3")),
+        row("limits.calls-in-all", "7", crowd, |seen| seen.log.most_calls.to_string(), ("256", "7")),
+        row("limits.calls-per-tool", "3", crowd_at_one_tool, |seen| seen.log.most_calls.to_string(), ("64", "3")),
+        row("limits.calls-per-model", "3", crowd_at_one_model, |seen| seen.log.most_asks.to_string(), ("64", "3")),
         row("resend.times", "1", broken, calls, ("4", "2")),
-        row("resend.first-wait", "\"7s\"", broken, |_, seen| first(&seen.pauses()), ("2: 1s", "2: 7s")),
-        row("resend.longest-wait", "\"2s\"", broken, |_, seen| last(&seen.pauses()), ("8: 30s", "8: 2s"))
+        row("resend.first-wait", "\"7s\"", broken, |seen| first(&seen.pauses()), ("2: 1s", "2: 7s")),
+        row("resend.longest-wait", "\"2s\"", broken, |seen| last(&seen.pauses()), ("8: 30s", "8: 2s"))
             .given("resend.times = 7\n"),
         row("resend.ceiling", "\"1 min\"", busy, calls, ("2", "1")),
     ]

@@ -17,6 +17,10 @@ use reknit_runtime::config::SETTINGS;
 
 use row::Row;
 
+/// Settings whose rows are among the tests of the command line, in `settings.rs`: what the system is asked to do for a commit
+/// can only be seen around a process, and only the command line looks for a model.
+const OF_THE_COMMAND: [&str; 2] = ["find-model", "journal.durability"];
+
 fn rows() -> Vec<Row> {
     [limits::rows(), mending::rows(), models::rows(), sessions::rows(), assembly::rows()].concat()
 }
@@ -24,14 +28,23 @@ fn rows() -> Vec<Row> {
 #[test]
 fn every_setting_has_a_row() {
     let listed: BTreeSet<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-    let shown: BTreeSet<&str> = rows().iter().map(|row| row.name).collect();
-    assert_eq!(shown, listed);
+    let shown = rows().into_iter().chain(assembly::with_a_file()).map(|row| row.name).chain(OF_THE_COMMAND);
+    assert_eq!(shown.collect::<BTreeSet<&str>>(), listed);
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_setting_changes_what_happens() {
+    play(rows()).await;
+}
+
+#[tokio::test]
+async fn every_setting_of_files_changes_what_happens() {
+    play(assembly::with_a_file()).await;
+}
+
+async fn play(rows: Vec<Row>) {
     let mut wrong = Vec::new();
-    for row in rows() {
+    for row in rows {
         assert_ne!(row.usual, row.changed, "{} would do nothing", row.name);
         let (usual, changed) = row.play().await;
         if (usual.as_str(), changed.as_str()) != (row.usual, row.changed) {

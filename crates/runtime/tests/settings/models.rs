@@ -101,46 +101,44 @@ pub(crate) fn rows() -> Vec<Row> {
     const ONE: &str = "resend.times = 0\nlimits.calls-at-once = 1\nanswer.by = \"template\"\n";
     use Purpose::{PlanGeneration as Plan, Synthesis, TieredSelection as Choice};
     vec![
-        row("rotation.policy", "\"prefer-primary\"", unwell, |_, seen| who(seen), ("a b a", "a a b b a b")),
-        row("rotation.attempts", "5", unwell, |_, seen| who(seen), ("a b a", "a b a b a")),
-        row("rotation.on-auth-error", "\"skip\"", refused_key, |_, seen| who(seen), ("a", "a b b b")),
-        row("rotation.short-wait", "\"1s\"", limited, |_, seen| who(seen), ("a a a a", "a b b b")).given(PREFER),
-        row("rotation.longest-wait", "\"7s\"", all_limited, |_, seen| ask_pauses(seen), ("3: 60s", "3: 7s"))
+        row("rotation.policy", "\"prefer-primary\"", unwell, who, ("a b a", "a a b b a b")),
+        row("rotation.attempts", "5", unwell, who, ("a b a", "a b a b a")),
+        row("rotation.on-auth-error", "\"skip\"", refused_key, who, ("a", "a b b b")),
+        row("rotation.short-wait", "\"1s\"", limited, who, ("a a a a", "a b b b")).given(PREFER),
+        row("rotation.longest-wait", "\"7s\"", all_limited, ask_pauses, ("3: 60s", "3: 7s"))
             .given("breaker.longest-cool-down = \"0s\"\n"),
-        row("breaker.calls", "3", broken, |_, seen| first_pause(seen), ("11: 30s", "4: 30s")).given(ONE),
-        row("breaker.percent", "30", every_third_broken, |_, seen| first_pause(seen), ("", "11: 30s")).given(ONE),
-        row("breaker.window", "\"5 min\"", slowly_broken, |_, seen| seen.took.as_secs().to_string(), ("120", "180"))
+        row("breaker.calls", "3", broken, first_pause, ("11: 30s", "4: 30s")).given(ONE),
+        row("breaker.percent", "30", every_third_broken, first_pause, ("", "11: 30s")).given(ONE),
+        row("breaker.window", "\"5 min\"", slowly_broken, |seen| seen.took.as_secs().to_string(), ("120", "180"))
             .given(ONE),
-        row("breaker.rest", "\"7s\"", broken, |_, seen| first_pause(seen), ("11: 30s", "11: 7s")).given(ONE),
+        row("breaker.rest", "\"7s\"", broken, first_pause, ("11: 30s", "11: 7s")).given(ONE),
         row(
             "breaker.first-rest",
             "\"2s\"",
             alone,
-            |_, seen| ask_pauses(seen),
+            ask_pauses,
             ("3: 5s, 4: 10s, 5: 20s, 6: 30s", "3: 2s, 4: 4s, 5: 8s, 6: 16s"),
         )
         .given(PREFER),
-        row("breaker.longest-cool-down", "\"7s\"", cooling, |_, seen| seen.pauses(), ("2: 50s", "2: 7s")).given(ONE),
-        row("plan.retry-enabled", "false", no_plan, |_, seen| seen.asked(Plan), ("3", "1")),
-        row("plan.retries", "1", no_plan, |_, seen| seen.asked(Plan), ("3", "2")),
-        row("plan.temperature", "0.7", no_plan, |_, seen| freedom(seen, Plan), ("0.3 2000", "0.7 2000")),
-        row("plan.max-tokens", "7", no_plan, |_, seen| freedom(seen, Plan), ("0.3 2000", "0.3 7")),
-        row("plan.choose", "false", many_tools, |_, seen| first(seen), ("tiered_selection", "plan_generation")),
-        row("plan.choose-from", "99", many_tools, |_, seen| first(seen), ("tiered_selection", "plan_generation")),
-        row("plan.choose-temperature", "0.7", many_tools, |_, seen| freedom(seen, Choice), ("0 500", "0.7 500")),
-        row("plan.choose-max-tokens", "7", many_tools, |_, seen| freedom(seen, Choice), ("0 500", "0 7")),
+        row("breaker.longest-cool-down", "\"7s\"", cooling, Seen::pauses, ("2: 50s", "2: 7s")).given(ONE),
+        row("plan.retry-enabled", "false", no_plan, |seen| seen.asked(Plan), ("3", "1")),
+        row("plan.retries", "1", no_plan, |seen| seen.asked(Plan), ("3", "2")),
+        row("plan.temperature", "0.7", no_plan, |seen| freedom(seen, Plan), ("0.3 2000", "0.7 2000")),
+        row("plan.max-tokens", "7", no_plan, |seen| freedom(seen, Plan), ("0.3 2000", "0.3 7")),
+        row("plan.choose", "false", many_tools, first, ("tiered_selection", "plan_generation")),
+        row("plan.choose-from", "99", many_tools, first, ("tiered_selection", "plan_generation")),
+        row("plan.choose-temperature", "0.7", many_tools, |seen| freedom(seen, Choice), ("0 500", "0.7 500")),
+        row("plan.choose-max-tokens", "7", many_tools, |seen| freedom(seen, Choice), ("0 500", "0 7")),
         row(
             "prompts.folder",
             "\"FOLDER\"",
             many_tools,
-            |_, seen| {
-                seen.ask(Choice).request.messages.last().expect("a message").text().starts_with("MINE ").to_string()
-            },
+            |seen| seen.ask(Choice).request.messages.last().expect("a message").text().starts_with("MINE ").to_string(),
             ("false", "true"),
         ),
-        row("llm-debug.enabled", "true", answered, |_, seen| format!("{:?}", seen.questions), ("None", "Some(1)")),
-        row("answer.by", "\"template\"", answered, |_, seen| seen.asked(Synthesis), ("1", "0")),
-        row("answer.temperature", "0.7", answered, |_, seen| freedom(seen, Synthesis), ("0 2000", "0.7 2000")),
-        row("answer.max-tokens", "7", answered, |_, seen| freedom(seen, Synthesis), ("0 2000", "0 7")),
+        row("llm-debug.enabled", "true", answered, |seen| format!("{:?}", seen.questions), ("None", "Some(1)")),
+        row("answer.by", "\"template\"", answered, |seen| seen.asked(Synthesis), ("1", "0")),
+        row("answer.temperature", "0.7", answered, |seen| freedom(seen, Synthesis), ("0 2000", "0.7 2000")),
+        row("answer.max-tokens", "7", answered, |seen| freedom(seen, Synthesis), ("0 2000", "0 7")),
     ]
 }

@@ -1,5 +1,7 @@
 //! A setting, and what it changes.
 
+use std::path::Path;
+
 use reknit_runtime::config::Config;
 
 use crate::scene::{Scene, Seen};
@@ -13,7 +15,8 @@ pub(crate) struct Row {
     /// What else is set, both times.
     pub(crate) given: &'static str,
     pub(crate) scene: fn() -> Scene,
-    pub(crate) look: fn(&Config, &Seen) -> String,
+    /// What happened. The configuration is not shown here: what it says proves nothing.
+    pub(crate) look: fn(&Seen) -> String,
     pub(crate) usual: &'static str,
     pub(crate) changed: &'static str,
 }
@@ -23,7 +26,7 @@ pub(crate) fn row(
     name: &'static str,
     value: &'static str,
     scene: fn() -> Scene,
-    look: fn(&Config, &Seen) -> String,
+    look: fn(&Seen) -> String,
     (usual, changed): (&'static str, &'static str),
 ) -> Row {
     Row { name, value, given: "", scene, look, usual, changed }
@@ -44,8 +47,11 @@ impl Row {
         let mut seen = Vec::new();
         for text in [self.given.to_owned(), format!("{setting}{}", self.given)] {
             let config = Config::read(&text, self.name, &|_| None).expect("it can be read");
-            let played = (self.scene)().play(&config).await;
-            seen.push((self.look)(&config, &played).replace(&path, "FOLDER"));
+            let played = (self.scene)().play(config).await;
+            let files = std::fs::read_dir(folder.path()).expect("the folder is there");
+            let names = files.map(|file| file.expect("a file").file_name().display().to_string());
+            let files = names.filter(|name| Path::new(name).extension().is_some_and(|end| end == "db")).collect();
+            seen.push((self.look)(&Seen { files, ..played }));
         }
         (seen.swap_remove(0), seen.swap_remove(0))
     }

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use reknit_dialogue::{Purpose, TargetName};
 use reknit_engine::{
-    AskModel, CallTool, Catalogue, Effect, Entry, Event, MACHINE_VERSION, Machine, SessionStarted, Started, Tool,
-    Words, interactions,
+    AskModel, CallTool, Catalogue, Effect, Entry, Event, Machine, SessionStarted, Started, Tool, Words, interactions,
 };
 use reknit_journal::Journal;
-use reknit_protocol::{Capability, Effect as Class, Object, Plan, Step, Value};
+use reknit_protocol::{Capability, Effect as Class, Plan, Step, Value};
 use reknit_runtime::config::Config;
-use reknit_runtime::{Beginning, Clock, Driver, Ended, Gates, SystemClock, Watcher};
+use reknit_runtime::{Beginning, Ended, Reknit, Watcher};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +44,10 @@ pub(crate) struct Seen {
     pub(crate) person_ms: Option<i64>,
     /// How many questions to models the first run shows, if it may.
     pub(crate) questions: Option<usize>,
+    /// The log.
+    pub(crate) lines: Vec<String>,
+    /// Journals in the folder of the row.
+    pub(crate) files: Vec<String>,
 }
 
 pub(crate) fn step(id: &str, capability: &str, parameters: &str) -> Step {
@@ -74,17 +77,17 @@ impl Scene {
         Self { model, ..Self::of(Vec::new(), |_, _| Does::Takes(0)) }
     }
 
-    pub(crate) async fn play(self, config: &Config) -> Seen {
+    /// Plays it through the same door as every program that uses the library.
+    pub(crate) async fn play(self, config: Config) -> Seen {
         let began = Instant::now();
         let edge = Arc::new(Scripted { log: Mutex::default(), began, tool: self.tool, model: self.model });
-        let clock = Arc::new(SystemClock::new());
-        let gates = Arc::new(Gates::new(config.call_limits, config.rests.clone(), Arc::clone(&clock) as _));
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&lines);
+        let config = config.with_log(move |line| kept.lock().expect("nobody panics with it").push(line.to_owned()));
+        let reknit = Reknit::through(Arc::clone(&edge) as _, catalogue(self.more), config).expect("it is whole");
         let person_ms = Arc::new(Mutex::new(None));
         let cancel = CancellationToken::new();
-        let journal = Journal::in_memory();
-        let driver = Driver::through(journal.clone(), Arc::clone(&edge) as _, Arc::clone(&clock) as _, gates)
-            .watched_by(watcher(&person_ms, clock))
-            .cancelled_by(cancel.clone());
+        let driver = reknit.driver().watched_by(watcher(&person_ms)).cancelled_by(cancel.clone());
         if let Some(after) = self.cancelled_after {
             tokio::spawn(async move {
                 tokio::time::sleep(after).await;
@@ -94,7 +97,7 @@ impl Scene {
         let mut ended = Vec::new();
         for round in 0..self.rounds {
             let runs = (0..self.runs).map(|run| {
-                let (driver, beginning) = (driver.clone(), self.beginning(&format!("r{round}-{run}"), config));
+                let (driver, beginning) = (driver.clone(), self.beginning(&format!("r{round}-{run}"), &reknit));
                 tokio::spawn(async move { driver.start(beginning).await.expect("it is driven") })
             });
             for run in runs.collect::<Vec<_>>() {
@@ -102,44 +105,33 @@ impl Scene {
             }
         }
         let log = std::mem::take(&mut *edge.log.lock().expect("nobody panics with it"));
+        let lines = std::mem::take(&mut *lines.lock().expect("nobody panics with it"));
         let person_ms = *person_ms.lock().expect("nobody panics with it");
-        Seen { log, took: began.elapsed(), ended, person_ms, questions: questions(&journal).await }
+        let questions = questions(&reknit.journal).await;
+        Seen { log, took: began.elapsed(), ended, person_ms, questions, lines, files: Vec::new() }
     }
 
-    fn beginning(&self, run: &str, config: &Config) -> Beginning {
-        let (policy, templates) = (Arc::new(config.policy.clone()), Arc::new(config.templates().expect("prompts")));
+    fn beginning(&self, run: &str, reknit: &Reknit) -> Beginning {
         let targets: Vec<TargetName> = self.targets.iter().map(|name| (*name).into()).collect();
-        let catalogue = Arc::new(catalogue(self.more));
-        if self.session {
-            return SessionStarted {
-                run: run.into(),
-                agent: "clerk".to_owned(),
-                prompt: "You are a clerk.".to_owned(),
-                input: "Where is it?".to_owned(),
-                catalogue,
-                targets,
-                rules: config.session.clone(),
-                policy,
-                templates,
-                words: Arc::new(Words::default()),
-                agents: Vec::new(),
-                seed: 7,
-                machine_version: MACHINE_VERSION,
-            }
-            .into();
+        let plan = (!self.steps.is_empty()).then(|| Plan::new("p", "do it", self.steps.clone()));
+        let started = Started { run: run.into(), targets, seed: 7, ..reknit.started("do it", plan) };
+        if !self.session {
+            return started.into();
         }
-        Started {
-            run: run.into(),
-            request: "do it".to_owned(),
-            plan: (!self.steps.is_empty()).then(|| Plan::new("p", "do it", self.steps.clone())),
-            inputs: Object::new(),
-            catalogue,
-            targets,
-            policy,
-            templates,
-            mappings: Vec::new(),
-            seed: 7,
-            machine_version: MACHINE_VERSION,
+        SessionStarted {
+            run: started.run,
+            agent: "clerk".to_owned(),
+            prompt: "You are a clerk.".to_owned(),
+            input: "Where is it?".to_owned(),
+            catalogue: started.catalogue,
+            targets: started.targets,
+            rules: reknit.session.clone(),
+            policy: started.policy,
+            templates: started.templates,
+            words: Arc::new(Words::default()),
+            agents: Vec::new(),
+            seed: started.seed,
+            machine_version: started.machine_version,
         }
         .into()
     }
@@ -154,12 +146,12 @@ async fn questions(journal: &Journal) -> Option<usize> {
 }
 
 /// Notes how long a person has who is asked.
-fn watcher(person_ms: &Arc<Mutex<Option<i64>>>, clock: Arc<SystemClock>) -> Watcher {
+fn watcher(person_ms: &Arc<Mutex<Option<i64>>>) -> Watcher {
     let person_ms = Arc::clone(person_ms);
-    Arc::new(move |machine: &Machine, _: &Event| {
+    Arc::new(move |machine: &Machine, event: &Event| {
         for effect in machine.pending() {
             if let Effect::AskPerson(ask) = effect {
-                *person_ms.lock().expect("nobody panics with it") = Some(ask.expires_ms - clock.now_ms());
+                *person_ms.lock().expect("nobody panics with it") = Some(ask.expires_ms - event.at_ms);
             }
         }
     })

@@ -40,36 +40,36 @@ fn shown(seen: &Seen) -> String {
 pub(crate) fn rows() -> Vec<Row> {
     use Purpose::AgentTurn as Turn;
     vec![
-        row("session.max-turns", "4", busy, |_, seen| turns(seen), ("10", "4")),
-        row("session.max-retries", "2", silent, |_, seen| attempts_of_the_first_turn(seen), ("3", "2")),
+        row("session.max-turns", "4", busy, turns, ("10", "4")),
+        row("session.max-retries", "2", silent, attempts_of_the_first_turn, ("3", "2")),
         row(
             "session.max-output-tokens",
             "7",
             silent,
-            |_, seen| seen.ask(Turn).request.max_tokens.to_string(),
+            |seen| seen.ask(Turn).request.max_tokens.to_string(),
             ("4096", "7"),
         ),
         row(
             "session.llm-timeout",
             "\"7s\"",
             silent,
-            |_, seen| format!("{:?}", seen.ask(Turn).request.max_ms),
+            |seen| format!("{:?}", seen.ask(Turn).request.max_ms),
             ("Some(600000)", "Some(7000)"),
         ),
         row(
             "session.temperature",
             "\"default\"",
             silent,
-            |_, seen| format!("{:?}", seen.ask(Turn).request.temperature.map(|temperature| temperature.to_string())),
+            |seen| format!("{:?}", seen.ask(Turn).request.temperature.map(|temperature| temperature.to_string())),
             ("Some(\"0\")", "None"),
         ),
         row(
             "session.reasoning",
             "\"high\"",
             silent,
-            |_, seen| format!("{:?}", seen.ask(Turn).request.effort),
+            |seen| format!("{:?}", seen.ask(Turn).request.effort),
             ("None", "Some(High)"),
         ),
-        row("session.result-bytes", "2048", busy, |_, seen| shown(seen), ("8 KB", "3 KB")),
+        row("session.result-bytes", "2048", busy, shown, ("8 KB", "3 KB")),
     ]
 }

@@ -121,9 +121,10 @@ fn what_is_shown_means_the_same_when_it_is_read() {
     let settings: String = SETTINGS.iter().map(|setting| in_file(setting.name, &another(setting))).collect();
     for text in [String::new(), format!("{settings}{tool}{model}"), "rotation.policy = \"prefer-primary\"".to_owned()] {
         let config = read(&text);
-        let again = read(&config.to_toml());
+        let again = read(&config.to_toml(Shown::All));
         let values = |config: &Config| config.effective().iter().map(|one| one.value.clone()).collect::<Vec<_>>();
         assert_eq!(values(&again), values(&config), "{text}");
+        assert_eq!(values(&read(&config.to_toml(Shown::Set))), values(&config), "{text}");
         assert_eq!((&again.policy, &again.session, &again.rests), (&config.policy, &config.session, &config.rests));
         assert_eq!(format!("{:?}{:?}", again.models, again.tools), format!("{:?}{:?}", config.models, config.tools));
     }
@@ -147,11 +148,48 @@ fn the_settings_of_the_reference_page_are_the_defaults() {
 }
 
 #[test]
+fn only_what_somebody_set_may_be_shown() {
+    let lookup = |name: &str| (name == "REKNIT_LOG").then(|| "off".to_owned());
+    let tool = "[[tools]]\nname = \"shop\"\nurl = \"http://127.0.0.1:9/v1\"\n";
+    let text = format!("find-model = true\n\n[plan]\nretries = 2\n{tool}");
+    let config = Config::read(&text, "reknit.toml", &lookup).unwrap();
+    insta::assert_snapshot!(config.to_toml(Shown::Set), @r#"
+    find-model = true  # reknit.toml, line 1
+
+    [plan]
+    retries = 2  # reknit.toml, line 4
+
+    [log]
+    level = "off"  # REKNIT_LOG
+
+    [[tools]]  # reknit.toml, line 5
+    name = "shop"
+    url = "http://127.0.0.1:9/v1"
+    "#);
+    let value = config.to_value(Shown::Set);
+    let settings = value.get("settings").and_then(Value::as_array).unwrap();
+    assert_eq!(settings.len(), 3, "{value}");
+    assert_eq!(read("").to_toml(Shown::Set), "");
+}
+
+#[test]
+fn a_section_that_is_misspelt_is_told_from_a_setting() {
+    let errors =
+        ["[logs]\nlevel = \"info\"", "[limit]\ntool-calls = 3", "[weather]\nurl = \"x\"", "[plans.more]\na = 1"];
+    insta::assert_snapshot!(errors.map(error).join("\n"), @r#"
+    reknit.toml, line 1: there is no setting `logs`; did you mean `[log]`?
+    reknit.toml, line 1: there is no setting `limit`; did you mean `[limits]`?
+    reknit.toml, line 1: there is no setting `weather`; `reknit config reference` lists all there are
+    reknit.toml, line 1: there is no setting `plans`; did you mean `[plan]`?
+    "#);
+}
+
+#[test]
 fn no_secret_is_shown() {
     let text = "[[tools]]\nname = \"a\"\nurl = \"http://user:s3cret@x/v1\"\n\
                 [[models]]\nname = \"m\"\nmodel = \"m\"\nurl = \"http://x:s3cret@y/v1?key=s3cret\"\nkey-env = \"KEY\"\n";
     let config = Config::read(text, "reknit.toml", &|name| (name == "KEY").then(|| "s3cret".to_owned())).unwrap();
-    for shown in [config.to_toml(), config.to_value().to_string()] {
+    for shown in [config.to_toml(Shown::All), config.to_value(Shown::All).to_string()] {
         assert!(!shown.contains("s3cret") && shown.contains("KEY"), "{shown}");
     }
 }
