@@ -21,7 +21,7 @@ use crate::{ErrorClass, Failure, TargetName};
 /// | after | [`Policy::Advance`] | [`Policy::PreferPrimary`] |
 /// |---|---|---|
 /// | a rate limit | the next target; when all are at their limit, the longest wait that any of them is due | the same target after its wait, once, if that is short; else the next |
-/// | a broken connection, a broken server | the next target | the same target, once, unless a part of the answer had come; else the next |
+/// | a broken connection, a broken server | the next target; a lone one after a wait | the same target, once, unless a part of the answer had come; else the next |
 /// | a limit of time, an answer that is none | the next target | the next target |
 /// | a refused request | the next target; this one is left out while another is left | the next target; this one is not asked that question again |
 /// | a question that is too long | the same | the next target that is not known to be as small |

@@ -12,7 +12,7 @@ use crate::session::SessionStarted;
 use crate::{Catalogue, EffectId, Policy, Templates};
 
 /// The version of the machine: an event list written by another version may want other effects.
-pub const MACHINE_VERSION: u32 = 3;
+pub const MACHINE_VERSION: u32 = 4;
 
 /// Something that happened, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

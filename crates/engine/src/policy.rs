@@ -105,7 +105,7 @@ pub struct Resend {
     pub times: u32,
     /// The first wait; it doubles.
     pub base_ms: u64,
-    /// Where doubling ends.
+    /// Where doubling ends: the longest wait that no tool asked for.
     pub max_ms: u64,
     /// The longest wait a tool may ask for; beyond it the step gives up.
     pub ceiling_ms: u64,

@@ -15,8 +15,7 @@ impl Rotation {
             if failure.is_for_another() {
                 self.mark_unfit(|_, _| false);
             }
-            let limited = failure.class == ErrorClass::RateLimit;
-            self.note_limit(limited.then(|| self.wait_for(failure, self.attempts)));
+            self.note_limit(self.must_rest(failure.class).then(|| self.wait_for(failure, self.attempts)));
             self.move_on();
         }
         if let Some(spent) = self.spent() {
@@ -28,6 +27,12 @@ impl Rotation {
             self.clear_limits();
         }
         next
+    }
+
+    /// Whether the target is not to be asked again at once. A broken server is left for the next target without a wait; where
+    /// there is no other, asking again at once only spends the attempts before it is well.
+    fn must_rest(&self, class: ErrorClass) -> bool {
+        class == ErrorClass::RateLimit || (class == ErrorClass::NetworkError && !self.has_another())
     }
 
     /// A target that rests counts as one that is at its limit.

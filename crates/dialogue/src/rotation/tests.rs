@@ -124,10 +124,28 @@ fn waits_are_kept_within_their_bounds() {
 }
 
 #[test]
-fn nobody_waits_for_anything_but_a_rate_limit() {
+fn nobody_waits_for_anything_but_a_rate_limit_while_there_is_another() {
     for class in ErrorClass::ALL.into_iter().filter(|class| !class.fatal() && *class != ErrorClass::RateLimit) {
         let failure = failure(class).with_retry_after_ms(30_000);
-        assert_eq!(rotation(&["a"], many()).failed(&failure, 0), Next::Ask, "{class}");
+        let mut rotation = rotation(&["a", "b"], many());
+        for _ in 0..6 {
+            assert_eq!(rotation.failed(&failure, 0), Next::Ask, "{class}");
+        }
+    }
+}
+
+#[test]
+fn a_lone_target_whose_server_is_broken_gets_time_to_mend() {
+    let mut lone = rotation(&["a", "a"], Rules::default());
+    assert_eq!(lone.failed(&failure(ErrorClass::NetworkError).with_status(503), 0), Next::Ask, "it stands there twice");
+    let mut lone = rotation(&["a"], many());
+    for expected in [1_000, 2_000, 3_000] {
+        assert_eq!(lone.failed(&failure(ErrorClass::NetworkError), 0), Next::Wait { ms: expected });
+    }
+    let asked = failure(ErrorClass::NetworkError).with_retry_after_ms(7_000);
+    assert_eq!(lone.failed(&asked, 0), Next::Wait { ms: 7_000 });
+    for class in [ErrorClass::Timeout, ErrorClass::InvalidResponse, ErrorClass::ModelError] {
+        assert_eq!(lone.failed(&failure(class), 0), Next::Ask, "{class}: time was spent, or changes nothing");
     }
 }
 
@@ -345,7 +363,7 @@ proptest! {
     }
 
     #[test]
-    fn a_wait_comes_only_when_all_who_remain_have_said_that_they_are_at_their_limit(
+    fn a_wait_comes_only_when_all_who_remain_have_said_that_they_are_at_their_limit_or_a_lone_one_is_broken(
         targets in any_targets(),
         failures in prop::collection::vec(any_failure(), 12),
     ) {
@@ -360,7 +378,9 @@ proptest! {
                 let asked = rotation.seats.iter().filter(|seat| seat.fit == Fit::Yes);
                 let said: Vec<_> = asked.map(|seat| last_said.get(&seat.target)).collect();
                 prop_assert!(!said.is_empty());
-                prop_assert!(said.iter().all(|class| *class == Some(&ErrorClass::RateLimit)));
+                let lone = rotation.seats.iter().all(|seat| rotation.target() == Some(&seat.target));
+                let rests = |class| class == ErrorClass::RateLimit || (lone && class == ErrorClass::NetworkError);
+                prop_assert!(said.iter().all(|class| class.is_some_and(|class| rests(*class))));
                 last_said.clear();
             }
         }

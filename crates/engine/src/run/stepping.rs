@@ -130,8 +130,9 @@ impl Run {
         let (Some(planned), Some(step)) = (plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
         step.resends += 1;
         let id = EffectId::new(planned.id.as_str(), "rest", step.resends);
-        let doubled =
-            rules.base_ms.saturating_mul(1u64.checked_shl(step.resends - 1).unwrap_or(u64::MAX)).min(rules.max_ms);
+        // The quarter that is added below is within the longest wait.
+        let most_ms = rules.max_ms.saturating_mul(4) / 5;
+        let doubled = rules.base_ms.saturating_mul(1u64.checked_shl(step.resends - 1).unwrap_or(u64::MAX)).min(most_ms);
         let wait_ms = match fault.origin {
             // It was our own process that went away; the tool needs no rest.
             Origin::Interrupted => 0,

@@ -3,7 +3,7 @@
 use reknit_bind::Provenance;
 use reknit_dialogue::ErrorClass;
 use reknit_engine::{
-    Decision, IndependentSteps, Outcome, People, Policy, Rung, Sent, Status, TransportFailure, TransportKind,
+    Decision, IndependentSteps, Outcome, People, Policy, Rung, Sent, Started, Status, TransportFailure, TransportKind,
     Undeclared, What,
 };
 
@@ -156,6 +156,20 @@ fn a_wait_is_never_shorter_than_the_tool_asks_for_and_grows() {
     assert!((60_000..=75_000).contains(&waits[2]), "{waits:?}");
     play.answer_tool("s/call/4", 429, "{}");
     assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed), "three resends are all");
+}
+
+#[test]
+fn a_wait_that_no_tool_asked_for_is_never_longer_than_the_longest() {
+    for seed in 0..50 {
+        let mut patient = policy();
+        patient.resend.base_ms = patient.resend.max_ms;
+        let mut play = Play::begin(Started { seed, ..started(Some(plan(vec![step("s", "read", "{}")])), patient) });
+        play.answer_tool("s/call/1", 503, "{}");
+        let before = play.now_ms;
+        play.wake("s/rest/1");
+        let waited = play.now_ms - before;
+        assert!((24_000..=30_000).contains(&waited), "{waited}");
+    }
 }
 
 #[test]
