@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use reknit_models::{Models, Target};
+use reknit_models::{FormatSupport, Models, Target};
 
 use crate::cases::{self, Case};
 use crate::drive::{End, Rungs, World};
@@ -17,6 +17,8 @@ pub fn model(words: &[String]) -> (Arc<Models>, usize) {
     let [_, url, model, rest @ ..] = words else { panic!("type: mend-bench real URL MODEL [COUNT]") };
     let count = rest.first().map_or(SAMPLE, |count| count.parse().expect("a number of cases"));
     let mut target = Target::new("model", url, model);
+    // Held to the shape, a small model answers better and shorter.
+    target.format = FormatSupport::Schema;
     // A small model on two cores thinks for minutes before its first word.
     let long = std::time::Duration::from_secs(300);
     (target.limits.first_byte, target.limits.first_token, target.limits.total) = (long, long, long);
@@ -52,7 +54,10 @@ pub async fn report(worlds: &[World], count: usize) -> ExitCode {
             start.elapsed().as_secs(),
             case.what
         );
+        for words in &outcome.words {
+            println!("        {words}");
+        }
     }
-    println!("{right} of {} right, {wrong} wrong, {asked} questions", sample.len());
+    println!("{right} of {} right, {wrong} wrong, {asked} questions, {:.2} each", sample.len(), f64::from(asked) / sample.len() as f64);
     ExitCode::SUCCESS
 }

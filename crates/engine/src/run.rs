@@ -14,6 +14,7 @@ mod advising;
 mod choosing;
 mod deadlines;
 mod determining;
+mod doubting;
 mod ending;
 mod gates;
 pub(crate) mod glance;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Backing, Bound, Corrected, Provenance, correct, correct_to, explain, project};
+use reknit_bind::{Bound, Corrected, correct, correct_to, project};
 use reknit_dialogue::{Format, Message, Purpose};
 use reknit_protocol::{Object, Value};
 
 use super::Run;
+use super::doubting::removable;
 use super::resolving::{missing_text, wanted};
 use super::sources::fenced;
 use super::state::{Stage, State};
@@ -17,7 +18,6 @@ use crate::fault::{Fate, Fault};
 use crate::mend::{Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
 use crate::plan::Planned;
 use crate::policy::Freedom;
-use crate::synthesis::figures;
 use crate::templates::{TemplateError, render};
 
 /// More room for each value that is missing: an answer that is cut for want of it helps nobody.
@@ -226,30 +226,44 @@ impl Run {
             let words = "the call may have happened, so it is not changed".to_owned();
             return self.no_help(index, fault, rung, words, NoHelp::Declined);
         }
-        match self.corrected(index, planned, &advice, rung) {
-            Ok(Bound { parameters, provenance, .. }) => {
-                let Some(step) = self.state.steps.get_mut(index) else { return };
-                let words = format!("{}: {}", changed_text(&step.parameters, &parameters), advice.reason);
-                step.provenance.retain(|(name, _)| parameters.contains_key(name));
-                step.parameters = parameters;
-                for (name, origin) in provenance {
-                    step.provenance.retain(|(known, _)| *known != name);
-                    step.provenance.push((name, origin));
-                }
-                step.mends.push(Mend { rung, effect: MendEffect::Applied, words });
-                self.send_corrected(index, fault, advice.reason);
-            }
-            Err(words) => self.no_help(index, fault, rung, words, NoHelp::AskAgain),
+        let (_, kept) = removable(&advice, &step.parameters, planned.schema.as_deref(), &fault);
+        let kept = kept.join(", ");
+        let said =
+            if kept.is_empty() { String::new() } else { format!("; nothing speaks against {kept}, which stays") };
+        let bound = match self.corrected(index, planned, &advice, &fault, rung) {
+            Ok(bound) => bound,
+            Err(words) => return self.no_help(index, fault, rung, words + &said, NoHelp::AskAgain),
+        };
+        if let Some(words) = self.doubt(index, planned, &fault, &bound) {
+            return self.no_help(index, fault, rung, words + &said, NoHelp::AskAgain);
         }
+        let Bound { parameters, provenance, .. } = bound;
+        let Some(step) = self.state.steps.get_mut(index) else { return };
+        let words = format!("{}: {}{said}", changed_text(&step.parameters, &parameters), advice.reason);
+        step.provenance.retain(|(name, _)| parameters.contains_key(name));
+        step.parameters = parameters;
+        for (name, origin) in provenance {
+            step.provenance.retain(|(known, _)| *known != name);
+            step.provenance.push((name, origin));
+        }
+        step.mends.push(Mend { rung, effect: MendEffect::Applied, words });
+        self.send_corrected(index, fault, advice.reason);
     }
 
     /// The parameters after a correction, or why it is refused.
-    fn corrected(&self, index: usize, planned: &Planned, advice: &Advice, rung: Rung) -> Result<Bound, String> {
+    fn corrected(
+        &self,
+        index: usize,
+        planned: &Planned,
+        advice: &Advice,
+        fault: &Fault,
+        rung: Rung,
+    ) -> Result<Bound, String> {
         let step = self.state.steps.get(index).ok_or("there is no such step")?;
         let refused = |error| format!("the correction is refused: {error}");
         let (schema, rung) = (planned.schema.as_deref(), rung.as_str());
         let mut kept = step.parameters.clone();
-        for name in &advice.removals {
+        for name in removable(advice, &step.parameters, schema, fault).0 {
             kept.remove(name);
         }
         let results = self.results(Some(planned));
@@ -270,21 +284,6 @@ impl Run {
                 Ok(self.with_explanations(planned, bound))
             }
         }
-    }
-
-    /// Notes of each number that a model wrote which calculation over what was known gives it, if there is one.
-    fn with_explanations(&self, planned: &Planned, mut bound: Bound) -> Bound {
-        let (results, steps) = (self.results(Some(planned)), self.source_ids());
-        let said = figures::numbers(&self.started.request);
-        for (name, origin) in &mut bound.provenance {
-            let Provenance::Corrected { backing: backing @ Backing::Inferred, .. } = origin else { continue };
-            let number = bound.parameters.get(name).and_then(Value::as_number);
-            let found = number.and_then(|number| explain(number, &results, &steps, &said));
-            if let Some(text) = found {
-                *backing = Backing::Explained { text };
-            }
-        }
-        bound
     }
 
     /// The rung brought nothing: records why, and goes on to the next thing.

@@ -100,6 +100,9 @@ impl Run {
             Ok(supplied) => supplied,
             Err(words) => return self.no_help(index, fault, Rung::Resolution, words, NoHelp::AskAgain),
         };
+        if let Some(words) = self.doubt(index, planned, &fault, &bound) {
+            return self.no_help(index, fault, Rung::Resolution, words, NoHelp::AskAgain);
+        }
         let Some(step) = self.state.steps.get_mut(index) else { return };
         let mut words = format!("{}: found in what is known", changed_text(&step.parameters, &bound.parameters));
         if !ignored.is_empty() {

@@ -124,6 +124,9 @@ pub(super) struct StepRun {
     pub(super) feedback_asked: u32,
     pub(super) context_asked: u32,
     pub(super) questions: u32,
+    /// The numbers of a model that were not taken, for nothing bears them out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) doubted: Vec<String>,
     /// How often the call was corrected; part of its key.
     pub(super) correction: u32,
 }

@@ -1,6 +1,6 @@
 //! Values that the plan does not give.
 
-use reknit_bind::{Finder, Mapping, Provenance};
+use reknit_bind::{Backing, Finder, Mapping, Provenance};
 use reknit_engine::{Effect, Learning, Resolution, Started};
 use reknit_protocol::{Object, Step, Value};
 
@@ -51,7 +51,12 @@ fn what_a_model_works_out_of_nothing_is_its_own_word() {
     let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("pay", "unsafe", r#"{"x": "{{a.b}}"}"#)]);
     play.answer_tool("a/call/1", 200, r#"{"total": 100.50}"#);
     play.answer_model("pay/resolution/1", r#"{"x": "{{100 * 468.285}}"}"#);
-    assert_eq!(play.run.steps()[1].provenance[0].1, Provenance::Inferred);
+    // Nothing bears it out, so it is asked once more.
+    play.answer_model("pay/context/1", r#"{"should_retry": true, "corrected_parameters": {"x": "{{100 * 468.285}}"}}"#);
+    assert_eq!(play.due(), ["pay/context/2"], "a calculation with its own numbers is no better");
+    play.answer_model("pay/context/2", r#"{"should_retry": true, "corrected_parameters": {"x": 46828.5}}"#);
+    let inferred = Provenance::Corrected { rung: "context".to_owned(), backing: Backing::Inferred };
+    assert_eq!(play.run.steps()[1].provenance[0].1, inferred);
     assert_eq!(play.due(), ["pay/person/1", "pay/person/1/expiry"]);
 }
 
