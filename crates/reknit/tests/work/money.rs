@@ -49,6 +49,8 @@ async fn what_models_cost_is_said_and_what_is_estimated_is_marked() {
     > order  order  running
     ✓ order  order  done
     answering: asking a model
+    answering: asking a model in 1 s
+    answering: asking a model
 
 
     complete: 2 of 2 steps done, 2 tool calls, 2 model calls, 0.021786 for models (0.021633 of it estimated), N s
