@@ -76,11 +76,31 @@ impl Bound {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn bind(parameters: &Parameters, sources: &dyn Sources, wire_from: &[StepId], schema: Option<&Schema>) -> Binding {
+    bind_with(parameters, sources, wire_from, schema, Optional::Wired)
+}
+
+/// What becomes of optional parameters that the plan left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Optional {
+    /// They are wired where a result has a value of that very name.
+    Wired,
+    /// They stay out. An order with a price that nobody asked for is another order.
+    Left,
+}
+
+/// The same, with a word on optional parameters.
+pub(crate) fn bind_with(
+    parameters: &Parameters,
+    sources: &dyn Sources,
+    wire_from: &[StepId],
+    schema: Option<&Schema>,
+    optional: Optional,
+) -> Binding {
     let mut resolver = Resolver::new(sources);
     let mut draft = Draft::resolve(&parameters.entries, &mut resolver);
     if let Some(schema) = schema {
         draft.settle(&mut resolver, schema);
-        wire::wire(&mut draft, parameters, sources, wire_from, schema);
+        wire::wire(&mut draft, parameters, sources, wire_from, schema, optional);
     }
     draft.changes.splice(0..0, resolver.changes);
     let unbound = std::mem::take(&mut draft.unbound);

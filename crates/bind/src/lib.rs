@@ -109,7 +109,7 @@ mod supply;
 mod template;
 mod wire;
 
-pub use bind::{Binding, Bound, bind};
+pub use bind::{Binding, Bound, Optional, bind};
 pub use change::Change;
 pub use correct::{Corrected, CorrectionError, correct, correct_to};
 pub use decimal::Exactness;

@@ -4,10 +4,13 @@ use reknit_protocol::{Segment, StepId};
 use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
 
+use crate::bind::bind_with;
 use crate::expression::Node;
 use crate::ids::Ids;
 use crate::wire::would_fit;
-use crate::{Binding, Bound, Expression, Finder, Parameters, Provenance, Reference, Sources, Template, Unbound, bind};
+use crate::{
+    Binding, Bound, Expression, Finder, Optional, Parameters, Provenance, Reference, Sources, Template, Unbound,
+};
 
 /// What stands for the answer of the producer in a mapping.
 const ANSWER: &str = "it";
@@ -73,9 +76,10 @@ pub fn bind_as_learned(
     sources: &dyn Sources,
     wire_from: &[StepId],
     schema: Option<&Schema>,
+    optional: Optional,
     known: &[Known<'_>],
 ) -> Binding {
-    let plain = bind(parameters, sources, wire_from, schema);
+    let plain = bind_with(parameters, sources, wire_from, schema, optional);
     let Binding::Unbound { unbound, .. } = &plain else { return plain };
     let mut extended = parameters.clone();
     let mut recalled = Vec::new();
@@ -88,7 +92,7 @@ pub fn bind_as_learned(
     if recalled.is_empty() {
         return plain;
     }
-    match bind(&extended, sources, wire_from, schema) {
+    match bind_with(&extended, sources, wire_from, schema, optional) {
         Binding::Bound(bound) => Binding::Bound(as_learned(bound, &recalled)),
         Binding::Unbound { partial, unbound } => Binding::Unbound { partial: as_learned(partial, &recalled), unbound },
         // Each fits alone, but not all together: then nothing of it is sure.

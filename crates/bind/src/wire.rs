@@ -8,7 +8,7 @@ use reknit_salvage::{ProblemKind, Schema, fit};
 use crate::draft::Draft;
 use crate::lookup::LAYERS;
 use crate::reference::qualified;
-use crate::{Parameters, Provenance, Reason, Source, Sources, Unbound};
+use crate::{Optional, Parameters, Provenance, Reason, Source, Sources, Unbound};
 use reknit_protocol::spelling::are_alike;
 
 /// How a name must match.
@@ -32,6 +32,7 @@ pub(crate) fn wire(
     sources: &dyn Sources,
     from: &[StepId],
     schema: &Schema,
+    optional: Optional,
 ) {
     let is_given = |name: &str| parameters.names().any(|given| are_alike(given, name));
     let required: Vec<String> = required(draft, schema).into_iter().filter(|name| !is_given(name)).collect();
@@ -41,6 +42,9 @@ pub(crate) fn wire(
             Ok(candidate) => candidate.put_into(draft, name),
             Err(reason) => draft.unbound.push(Unbound { parameter: name.clone(), reason }),
         }
+    }
+    if optional == Optional::Left {
+        return;
     }
     let declared = schema.source().get("properties").and_then(Value::as_object);
     let optional = declared.into_iter().flat_map(Object::keys).filter(|name| !is_given(name));

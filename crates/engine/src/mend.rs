@@ -6,7 +6,7 @@ mod remedy;
 pub(crate) mod rules;
 
 pub(crate) use advice::{Advice, read_context, read_feedback, read_values};
-pub(crate) use remedy::{Remedy, Used, last_rung, remedy, resend};
+pub(crate) use remedy::{Again, Remedy, Used, last_rung, remedy, resend};
 
 use serde::{Deserialize, Serialize};
 

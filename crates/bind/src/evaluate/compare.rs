@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use reknit_protocol::Value;
+use reknit_protocol::{Number, Value};
 
 use super::operand::{describe, owned};
 use super::{Evaluator, Halt, Outcome};
@@ -39,13 +39,16 @@ impl<'a> Evaluator<'a, '_> {
         Ok(self.order(left, right)?.is_eq())
     }
 
-    /// Numbers by value, texts by their letters, and a text that is strictly a number beside a number as that number.
+    /// Numbers by value, a text that is strictly a number beside a number or another such text as that number, and other
+    /// texts by their letters. "9.50" is less than "10.10": many services write prices as texts.
     pub(super) fn order(&mut self, left: &Value, right: &Value) -> Outcome<Ordering> {
         self.work.spend(1)?;
         match (left, right) {
             (Value::Number(left), Value::Number(right)) => Ok(left.cmp(right)),
-            (Value::String(left), Value::String(right)) => Ok(left.cmp(right)),
-            (Value::Number(_), Value::String(_)) | (Value::String(_), Value::Number(_)) => {
+            (Value::String(left), Value::String(right)) if !(is_number(left) && is_number(right)) => {
+                Ok(left.cmp(right))
+            }
+            (Value::String(_), Value::String(_) | Value::Number(_)) | (Value::Number(_), Value::String(_)) => {
                 let incomparable = |_| Halt::Fault(incomparable(left, right));
                 let left = self.number(left, &"comparison").map_err(incomparable)?;
                 Ok(left.cmp(&self.number(right, &"comparison").map_err(incomparable)?))
@@ -53,6 +56,20 @@ impl<'a> Evaluator<'a, '_> {
             _ => Err(Halt::Fault(incomparable(left, right))),
         }
     }
+}
+
+/// Numbers by value and texts by their letters: all values are of one kind, so that the order is one of all of them.
+pub(super) fn order_of_kind(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => left.cmp(right),
+        (Value::String(left), Value::String(right)) => left.cmp(right),
+        _ => Ordering::Equal,
+    }
+}
+
+/// Whether a text is strictly a number.
+pub(super) fn is_number(text: &str) -> bool {
+    Number::parse(text).is_ok()
 }
 
 fn incomparable(left: &Value, right: &Value) -> Fault {

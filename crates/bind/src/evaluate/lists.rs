@@ -1,11 +1,11 @@
 //! Functions on lists.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use reknit_protocol::Value;
 
+use super::compare::{is_number, order_of_kind};
 use super::operand::{describe, owned};
 use super::{Evaluator, Halt, Outcome};
 use crate::expression::{Function, Node};
@@ -110,8 +110,13 @@ impl<'a> Evaluator<'a, '_> {
             keyed.push((self.work.copy(key)?, self.work.copy(item)?));
         }
         self.check_order(&keyed)?;
+        if keyed.iter().all(|(key, _)| key.as_str().is_some_and(is_number)) {
+            for (key, _) in &mut keyed {
+                *key = Value::Number(self.number(key, &Function::SortBy)?);
+            }
+        }
         keyed.sort_by(|(left, _), (right, _)| {
-            let order = sorted_order(left, right);
+            let order = order_of_kind(left, right);
             if descending { order.reverse() } else { order }
         });
         Ok(owned(keyed.into_iter().map(|(_, item)| item).collect::<Vec<_>>()))
@@ -128,14 +133,6 @@ impl<'a> Evaluator<'a, '_> {
             }
         }
         Ok(())
-    }
-}
-
-fn sorted_order(left: &Value, right: &Value) -> Ordering {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left.cmp(right),
-        (Value::String(left), Value::String(right)) => left.cmp(right),
-        _ => Ordering::Equal,
     }
 }
 

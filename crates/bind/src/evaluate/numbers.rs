@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use reknit_protocol::{Number, Value};
 
+use super::compare::{is_number, order_of_kind};
 use super::operand::{from_decimal, owned};
 use super::{Evaluator, Halt, Outcome};
 use crate::Fault;
@@ -69,16 +70,21 @@ impl<'a> Evaluator<'a, '_> {
         from_decimal(average)
     }
 
-    /// The smallest or largest value, as it was written. Texts are compared as texts if all of them are texts.
+    /// The smallest or largest value, as it was written. Texts are compared as texts if all of them are texts, and not all of
+    /// them numbers.
     fn extreme(&mut self, function: Function, arguments: &'a [Node], wanted: Ordering) -> Outcome<Cow<'a, Value>> {
         let values = self.spread(arguments)?;
-        let texts = values.iter().all(|value| matches!(**value, Value::String(_)));
+        let texts = values.iter().all(|value| matches!(**value, Value::String(_)))
+            && !values.iter().all(|value| value.as_str().is_some_and(is_number));
         let mut best: Option<Value> = None;
         for value in values {
             let value = if texts { value.into_owned() } else { Value::Number(self.number(&value, &function)?) };
             let better = match &best {
                 None => true,
-                Some(best) => self.order(&value, best)? == wanted,
+                Some(best) => {
+                    self.work.spend(1)?;
+                    order_of_kind(&value, best) == wanted
+                }
             };
             if better {
                 best = Some(value);

@@ -20,6 +20,11 @@ const CASES: &[(&str, &str)] = &[
     ("min(s.empty)", "cannot calculate `min(s.empty)`: `min` needs at least one item"),
     ("max(s.numbers)", "3.30"),
     ("max(\"b\", \"a\")", "\"b\""),
+    // Prices that a service writes as texts.
+    ("max(\"9.50\", \"10.10\")", "10.10"),
+    ("min(\"9\", \"10\", \"x\")", "\"10\""),
+    ("sort_by(split(\"10,9,8.5\", \",\"))", "[\"8.5\",\"9\",\"10\"]"),
+    ("sort_by(split(\"10,9,x\", \",\"))", "[\"10\",\"9\",\"x\"]"),
     ("avg(s.numbers)", "2.2"),
     ("avg(1, 2)", "1.5"),
     ("avg(1, 1, 2)", "~1.333333333333333333333333333333333"),

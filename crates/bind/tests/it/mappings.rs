@@ -1,6 +1,6 @@
 //! Values that are found where they were found before.
 
-use reknit_bind::{Binding, Finder, Known, Parameters, Provenance, bind_as_learned, lesson, supply};
+use reknit_bind::{Binding, Finder, Known, Optional, Parameters, Provenance, bind_as_learned, lesson, supply};
 use reknit_protocol::StepId;
 
 use crate::kit::{Results, bound, object, reasons, schema};
@@ -49,7 +49,7 @@ fn recalled(plan: &str, known: &[(&str, &str)]) -> Binding {
         known.iter().map(|(step, expression)| (StepId::from(*step), *expression)).collect();
     let known: Vec<Known<'_>> =
         steps.iter().map(|(step, expression)| Known { parameter: "amount", step, expression }).collect();
-    bind_as_learned(&parameters, &results, &[], Some(&schema(CONVERT)), &known)
+    bind_as_learned(&parameters, &results, &[], Some(&schema(CONVERT)), Optional::Wired, &known)
 }
 
 #[test]

@@ -17,6 +17,17 @@ pub(crate) struct Used {
     pub(crate) same_again: bool,
     /// Whether the error says something about what was sent.
     pub(crate) about_input: bool,
+    /// Whether the same call may be sent again.
+    pub(crate) again: Again,
+}
+
+/// Whether a call may be sent again as it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Again {
+    #[default]
+    Freely,
+    /// It must not happen twice, and an earlier call may have happened. The word that a person gave since was for one call.
+    WithAWord,
 }
 
 /// What is done about a failure.
@@ -58,12 +69,7 @@ fn stop_reason(fault: &Fault) -> String {
 
 fn send_again(fault: &Fault, class: Class, used: Used, policy: &Policy) -> Remedy {
     if fault.fate == Fate::Unknown && class == Class::Unsafe {
-        return match policy.people {
-            People::Ask => Remedy::AskPerson,
-            People::Nobody => {
-                Remedy::GiveUp("it may have happened, it must not happen twice, and nobody can be asked".to_owned())
-            }
-        };
+        return ask_person(policy);
     }
     // A service that speaks of the input, or words its trouble twice in the same way, may be telling us about the input.
     if fault.origin == Origin::Status(503)
@@ -75,8 +81,20 @@ fn send_again(fault: &Fault, class: Class, used: Used, policy: &Policy) -> Remed
     resend(fault, used, policy)
 }
 
+fn ask_person(policy: &Policy) -> Remedy {
+    match policy.people {
+        People::Ask => Remedy::AskPerson,
+        People::Nobody => {
+            Remedy::GiveUp("it may have happened, it must not happen twice, and nobody can be asked".to_owned())
+        }
+    }
+}
+
 /// The same call again, as long as the budget for that lasts and the tool does not ask for too much patience.
 pub(crate) fn resend(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
+    if used.again == Again::WithAWord {
+        return ask_person(policy);
+    }
     if used.resends >= policy.resend.times {
         return Remedy::GiveUp(format!("it failed the same call {} times", used.resends + 1));
     }

@@ -208,7 +208,7 @@ impl Run {
         }
         if wants_same && fault.fate != Fate::NotSent {
             let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get(index)) else { return };
-            let remedy = resend(&fault, step.used(&fault, planned), &self.started.policy);
+            let remedy = resend(&fault, step.used(&fault, planned, self.class(planned)), &self.started.policy);
             return match remedy {
                 Remedy::GiveUp(words) => self.no_help(index, fault, rung, words, NoHelp::Declined),
                 remedy => self.treat(index, fault, remedy),
@@ -288,9 +288,12 @@ impl Run {
 
     /// The rung brought nothing: records why, and goes on to the next thing.
     pub(super) fn no_help(&mut self, index: usize, fault: Fault, rung: Rung, words: String, how: NoHelp) {
-        let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
+        let plan = Arc::clone(&self.plan);
+        let Some(planned) = plan.steps.get(index) else { return };
+        let class = self.class(planned);
+        let Some(step) = self.state.steps.get_mut(index) else { return };
         step.mends.push(Mend { rung, effect: MendEffect::NoHelp, words: words.clone() });
-        let used = step.used(&fault, planned);
+        let used = step.used(&fault, planned, class);
         let passes = fault.status().is_none_or(|status| status >= 500);
         let next = match (rung, how) {
             // Nobody has looked at it: what passes by itself may still do so.

@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use reknit_bind::{Binding, Finder, Known, Mapping, Provenance, Supplied, Unbound, bind_as_learned, lesson, supply};
-use reknit_protocol::{Object, StepId};
+use reknit_bind::{
+    Binding, Finder, Known, Mapping, Optional, Provenance, Supplied, Unbound, bind_as_learned, lesson, supply,
+};
+use reknit_protocol::{Effect as Class, Object, StepId};
 
 use super::Run;
 use super::advising::{NoHelp, changed_text};
@@ -24,7 +26,11 @@ impl Run {
     pub(super) fn binding(&self, planned: &Planned) -> Binding {
         let results = self.results(Some(planned));
         let known = self.known(planned);
-        bind_as_learned(&planned.parameters, &results, &planned.needs, planned.schema.as_deref(), &known)
+        let optional = match self.class(planned) {
+            Class::Read => Optional::Wired,
+            Class::Idempotent | Class::Keyed | Class::Undeclared | Class::Unsafe => Optional::Left,
+        };
+        bind_as_learned(&planned.parameters, &results, &planned.needs, planned.schema.as_deref(), optional, &known)
     }
 
     /// The mappings that may hold for a step, with the steps before it whose results they are about.

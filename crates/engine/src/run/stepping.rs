@@ -74,7 +74,7 @@ impl Run {
             }
             Verdict::Stop(ref fault) | Verdict::SendAgain(ref fault) | Verdict::Mend(ref fault) => fault.clone(),
         };
-        let used = step.used(&fault, planned);
+        let used = step.used(&fault, planned, class);
         step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(fault.clone()) });
         if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
             let reason = stop.reason();

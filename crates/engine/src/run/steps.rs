@@ -3,14 +3,14 @@
 mod agenda;
 
 use reknit_bind::Provenance;
-use reknit_protocol::{Object, exact};
+use reknit_protocol::{Effect as Class, Object, exact};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::state::Stage;
 use crate::consult::Consultation;
 use crate::effect::Effect;
-use crate::fault::Fault;
-use crate::mend::{Mend, Used};
+use crate::fault::{Fate, Fault};
+use crate::mend::{Again, Mend, Used};
 use crate::plan::{Checked, Planned};
 use agenda::Agenda;
 
@@ -154,7 +154,9 @@ impl StepRun {
         }
     }
 
-    pub(super) fn used(&self, fault: &Fault, planned: &Planned) -> Used {
+    pub(super) fn used(&self, fault: &Fault, planned: &Planned, class: Class) -> Used {
+        let earlier = self.attempts.iter().filter_map(|attempt| attempt.fault.as_ref());
+        let may_have_happened = earlier.chain([fault]).any(|fault| fault.fate == Fate::Unknown);
         let last = self.attempts.last().and_then(|attempt| attempt.fault.as_ref());
         Used {
             resends: self.resends,
@@ -162,6 +164,11 @@ impl StepRun {
             context: self.context,
             independent: planned.needs.is_empty(),
             about_input: false,
+            // What never left has not used up the word that a person gave for it.
+            again: match (class, fault.fate) {
+                (Class::Unsafe, Fate::Rejected | Fate::Unknown) if may_have_happened => Again::WithAWord,
+                _ => Again::Freely,
+            },
             same_again: last.is_some_and(|last| last.same_as(fault)),
         }
     }

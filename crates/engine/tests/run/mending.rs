@@ -1,13 +1,16 @@
 //! What is done about calls that fail.
 
+use std::sync::Arc;
+
 use reknit_bind::{Backing, Provenance};
 use reknit_dialogue::ErrorClass;
 use reknit_engine::{
-    Decision, IndependentSteps, Outcome, People, Policy, Rung, Sent, Started, Status, TransportFailure, TransportKind,
-    Undeclared, What,
+    Decision, Entry, IndependentSteps, Outcome, People, Policy, Rung, Sent, Started, Status, TransportFailure,
+    TransportKind, Undeclared, What,
 };
+use reknit_protocol::{Capability, Effect as Class};
 
-use crate::world::{Play, json, plan, policy, question, started, step};
+use crate::world::{Play, json, plan, policy, question, reply, started, step};
 
 const BAD_AMOUNT: &str = r#"{"success": false, "error": {"code": "INVALID_FORMAT", "category": "INPUT_ERROR",
     "message": "amount must be greater than 0", "retryable": true, "details": {"hint": "send a positive number"}}}"#;
@@ -251,6 +254,51 @@ fn a_decision_counts_only_for_the_question_it_names() {
     let ask = question(&play);
     play.happen(What::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Deny });
     assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed));
+}
+
+#[test]
+fn a_persons_word_is_good_for_one_call_that_has_left() {
+    let refused = |sent| TransportFailure { kind: TransportKind::Refused, sent, message: "no".to_owned() };
+    for (case, second, due) in [
+        (
+            "the tool turned it away",
+            What::ToolAnswered { effect: "s/call/2".into(), reply: reply(429, "{}") },
+            "s/person/2",
+        ),
+        ("it never left", What::ToolFailed { effect: "s/call/2".into(), failure: refused(Sent::No) }, "s/rest/1"),
+    ] {
+        let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
+        play.happen(timed_out("s/call/1"));
+        let ask = question(&play);
+        play.happen(What::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Approve });
+        play.happen(second);
+        assert_eq!(play.due().first().map(String::as_str), Some(due), "{case}");
+    }
+}
+
+#[test]
+fn a_call_that_changes_something_gets_no_parameter_that_nobody_asked_for() {
+    let schema = r#"{"type": "object", "required": ["symbol"], "properties":
+        {"symbol": {"type": "string"}, "price": {"type": "number"}}}"#;
+    for (class, sent) in [
+        (Class::Read, r#"{"symbol":"TSLA","price":468.2}"#),
+        (Class::Idempotent, r#"{"symbol":"TSLA"}"#),
+        (Class::Keyed, r#"{"symbol":"TSLA"}"#),
+        (Class::Undeclared, r#"{"symbol":"TSLA"}"#),
+        (Class::Unsafe, r#"{"symbol":"TSLA"}"#),
+    ] {
+        let mut order = Capability::new("order");
+        order.effect = class;
+        let entry = Entry::new(order, Some(json(schema))).expect("the schema is one");
+        let mut begun =
+            started(Some(plan(vec![step("quote", "read", "{}"), step("s", "order", "{}").after("quote")])), policy());
+        let mut catalogue = (*begun.catalogue).clone();
+        catalogue.tools[0].capabilities.push(entry);
+        begun.catalogue = Arc::new(catalogue);
+        let mut play = Play::begin(begun);
+        play.answer_tool("quote/call/1", 200, r#"{"symbol": "TSLA", "price": 468.2}"#);
+        assert_eq!(play.call("s/call/1").parameters.to_string(), sent, "{class:?}");
+    }
 }
 
 #[test]

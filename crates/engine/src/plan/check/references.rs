@@ -137,13 +137,35 @@ fn walk<'s>(mut schema: &'s Value, path: &[Segment]) -> Announced<'s> {
 fn undeclared<'s>(schema: &'s Value, key: &str) -> Announced<'s> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let names: Vec<&str> = properties.into_iter().flat_map(Object::keys).collect();
-    let near = nearest(key, names.iter().copied());
     let message = format!("there is no `{key}`");
-    match (near, schema.get("additionalProperties")) {
-        (Some(near), _) => Announced::Nothing { message, hint: Some(format!("did you mean `{near}`?")) },
-        (None, Some(Value::Bool(false))) => Announced::Nothing { message, hint: Some(listed(&names)) },
-        (None, Some(other @ Value::Object(_))) => Announced::As(other),
-        (None, _) => Announced::Open,
+    let meant = |name: &str| Some(format!("did you mean `{name}`?"));
+    match schema.get("additionalProperties") {
+        Some(Value::Bool(false)) => {
+            let hint = nearest(key, names.iter().copied()).and_then(meant);
+            Announced::Nothing { message, hint: hint.or_else(|| Some(listed(&names))) }
+        }
+        other => match (names.iter().find(|name| are_alike(name, key) || is_slip(name, key)), other) {
+            (Some(near), _) => Announced::Nothing { message, hint: meant(near) },
+            (None, Some(other @ Value::Object(_))) => Announced::As(other),
+            (None, _) => Announced::Open,
+        },
+    }
+}
+
+/// Whether one name is the other with a letter too many, too few or two exchanged, within the word: what nobody means. A letter
+/// that is another one (`date`, `rate`) and another ending (`price`, `prices`) may be a name of its own.
+fn is_slip(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let same = short.iter().zip(&long).take_while(|(one, other)| one == other).count();
+    let tail = short.iter().rev().zip(long.iter().rev()).take_while(|(one, other)| one == other).count();
+    let (Some(left), Some(right)) = (short.get(same..), long.get(same..)) else { return false };
+    let is_exchanged =
+        || matches!((left, right), ([a, b, rest @ ..], [c, d, others @ ..]) if a == d && b == c && rest == others);
+    match long.len() - short.len() {
+        0 => is_exchanged(),
+        1 => same + tail >= short.len() && tail > 0 && same > 0,
+        _ => false,
     }
 }
 
@@ -197,6 +219,25 @@ mod tests {
     use reknit_salvage::{Schema, fit};
 
     use super::*;
+
+    #[test]
+    fn a_slip_of_the_pen_is_told_from_another_name() {
+        for (one, other, expected) in [
+            ("current_price", "curent_price", true),
+            ("current_price", "currentt_price", true),
+            ("current_price", "curretn_price", true),
+            ("date", "rate", false),
+            ("temp_max", "temp_min", false),
+            ("price", "prices", false),
+            ("price", "price", false),
+            ("start_date", "start_rate", false),
+            ("line_1", "line_2", false),
+            ("id", "uid", false),
+            ("", "a", false),
+        ] {
+            assert_eq!([is_slip(one, other), is_slip(other, one)], [expected; 2], "{one} {other}");
+        }
+    }
 
     #[test]
     fn what_never_fits_is_never_made_to_fit() {

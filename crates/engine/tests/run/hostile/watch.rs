@@ -22,6 +22,16 @@ pub(crate) struct Watch {
     active_ms: u64,
 }
 
+/// Whether a call of a step may have happened without being known to have.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    #[default]
+    None,
+    Open,
+    /// A person has said that it may be sent again, once.
+    Allowed,
+}
+
 /// What was seen of one step.
 #[derive(Default)]
 struct Seen {
@@ -34,8 +44,7 @@ struct Seen {
     last: Option<CallTool>,
     /// What may have changed since: the names that a correction gave, or anything.
     named: Option<Vec<String>>,
-    /// It may have happened, and no person has spoken since.
-    in_doubt: bool,
+    doubt: Doubt,
 }
 
 impl Watch {
@@ -67,8 +76,10 @@ impl Watch {
                 }
             }
             (What::PersonDecided { decision: Decision::Approve, .. }, None) => {
-                if let Some(seen) = id.split('/').next().and_then(|step| self.steps.get_mut(step)) {
-                    seen.in_doubt = false;
+                if let Some(seen) = id.split('/').next().and_then(|step| self.steps.get_mut(step))
+                    && seen.doubt == Doubt::Open
+                {
+                    seen.doubt = Doubt::Allowed;
                 }
             }
             _ => {}
@@ -87,12 +98,16 @@ impl Watch {
                     seen.refused.retain(|(parameters, _)| *parameters != call.parameters);
                     seen.refused.push((call.parameters.clone(), false));
                 }
-                Answered::InDoubt => seen.in_doubt = true,
+                Answered::InDoubt => seen.doubt = Doubt::Open,
                 Answered::Later => {}
             },
-            What::ToolFailed { failure, .. } => seen.in_doubt |= failure.sent == Sent::Maybe,
-            What::Interrupted { .. } => seen.in_doubt = true,
+            What::ToolFailed { failure, .. } if failure.sent == Sent::Maybe => seen.doubt = Doubt::Open,
+            What::Interrupted { .. } => seen.doubt = Doubt::Open,
             _ => {}
+        }
+        let has_left = !matches!(what, What::ToolFailed { failure, .. } if failure.sent == Sent::No);
+        if has_left && seen.doubt == Doubt::Allowed {
+            seen.doubt = Doubt::Open;
         }
     }
 
@@ -166,7 +181,11 @@ impl Watch {
             Value::Object(call.parameters.clone()),
         );
         if call.class == Class::Unsafe {
-            assert!(!seen.in_doubt, "an unsafe call that may have happened is not sent again unseen: {}", call.id);
+            assert!(
+                seen.doubt != Doubt::Open,
+                "an unsafe call that may have happened is not sent again unseen: {}",
+                call.id
+            );
         }
         let Some(last) = &seen.last else { return };
         let same = last.parameters == call.parameters;
@@ -183,7 +202,7 @@ impl Watch {
             }
         }
         if !same && !matches!(call.class, Class::Read | Class::Idempotent) {
-            assert!(!seen.in_doubt, "a call that may have happened is not changed: {}", call.id);
+            assert!(seen.doubt != Doubt::Open, "a call that may have happened is not changed: {}", call.id);
             assert_ne!(last.key, call.key, "a corrected call has a new key");
         }
     }
