@@ -101,6 +101,18 @@ impl Fault {
         }
     }
 
+    /// The status that counts where statuses are listed. A refusal inside a success has that of the tool's own category, for
+    /// that is the status a tool answers with that does not hide its refusals.
+    pub(crate) fn listed_status(&self) -> Option<u16> {
+        match self.status() {
+            Some(200..=299) => match self.category.as_deref().map(Category::from) {
+                None | Some(Category::Other(_)) => Some(Category::InputError.status()),
+                Some(category) => Some(category.status()),
+            },
+            status => status,
+        }
+    }
+
     /// What makes two failures the same: where, which code, which words.
     pub(crate) fn same_as(&self, other: &Self) -> bool {
         self.origin == other.origin && self.code == other.code && self.message == other.message

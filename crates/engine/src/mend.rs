@@ -5,7 +5,7 @@ pub(crate) mod facts;
 mod remedy;
 pub(crate) mod rules;
 
-pub(crate) use advice::{Advice, read_context, read_feedback, read_values};
+pub(crate) use advice::{Advice, Form, read_context, read_feedback, read_values};
 pub(crate) use remedy::{Again, Remedy, Used, last_rung, remedy, resend};
 
 use serde::{Deserialize, Serialize};

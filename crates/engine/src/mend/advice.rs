@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Value};
 use reknit_salvage::{Completeness, ReadOptions, Schema, SchemaError, fit, read};
 
@@ -18,6 +19,17 @@ pub(crate) struct Advice {
     pub(crate) changes: Object,
     /// Which parameters to leave out.
     pub(crate) removals: Vec<String>,
+    /// Whether it says how sure it is, or is nothing but values: then each must be one of a parameter that there is.
+    pub(crate) form: Form,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// What to do, why, and with which changes.
+    Verdict,
+    /// The corrected parameters alone.
+    Values,
 }
 
 impl Advice {
@@ -58,33 +70,49 @@ const ALIASES: [(&str, &str); 6] = [
 /// Reads the answer to a question about all that is known. There is no such thing as transient here: the error alone
 /// would have said so.
 pub(crate) fn read_context(text: &str) -> Result<Advice, String> {
-    read_feedback(text).map(|advice| Advice { transient: false, ..advice })
+    whole(text).and_then(verdict).map(|advice| Advice { transient: false, ..advice })
 }
 
 /// Reads the values for parameters that have none: an object, in which only those count.
 pub(crate) fn read_values(text: &str) -> Result<Object, String> {
-    let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
-    if reading.completeness != Completeness::Whole {
-        return Err("the answer is cut".to_owned());
-    }
-    match reading.value {
+    match whole(text)? {
         Value::Object(values) => Ok(values),
         other => Err(format!("the answer is {}, not an object", other.kind())),
     }
+}
+
+fn whole(text: &str) -> Result<Value, String> {
+    let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
+    if reading.completeness == Completeness::Whole { Ok(reading.value) } else { Err("the answer is cut".to_owned()) }
 }
 
 fn texts(values: &[Value]) -> Vec<String> {
     values.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Reads the answer to a question about an error.
+/// Reads the answer to a question about an error. One without any word of a verdict may be the corrected parameters alone.
 pub(crate) fn read_feedback(text: &str) -> Result<Advice, String> {
-    let schema = SHAPE.as_ref().map_err(ToString::to_string)?;
-    let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
-    if reading.completeness != Completeness::Whole {
-        return Err("the answer is cut".to_owned());
+    match whole(text)? {
+        Value::Object(changes) if !changes.is_empty() && !has_verdict(&changes) => Ok(Advice {
+            retry: true,
+            transient: false,
+            reason: "it gave the parameters alone".to_owned(),
+            changes,
+            removals: Vec::new(),
+            form: Form::Values,
+        }),
+        value => verdict(value),
     }
-    let mut value = reading.value;
+}
+
+fn has_verdict(answer: &Object) -> bool {
+    let own = ["should_retry", "reason", "suggested_changes", "remove", "is_transient_error"];
+    let known = || own.into_iter().chain(ALIASES.into_iter().map(|(alias, _)| alias));
+    answer.keys().any(|name| known().any(|word| are_alike(word, name)))
+}
+
+fn verdict(mut value: Value) -> Result<Advice, String> {
+    let schema = SHAPE.as_ref().map_err(ToString::to_string)?;
     if let Some(object) = value.as_object_mut() {
         for (alias, name) in ALIASES {
             if !object.contains_key(name) {
@@ -100,6 +128,7 @@ pub(crate) fn read_feedback(text: &str) -> Result<Advice, String> {
         reason: value.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned(),
         changes: value.get("suggested_changes").and_then(Value::as_object).cloned().unwrap_or_default(),
         removals: value.get("remove").and_then(Value::as_array).map(texts).unwrap_or_default(),
+        form: Form::Verdict,
     })
 }
 
@@ -119,6 +148,19 @@ mod tests {
             assert!(advice.retry && !advice.transient);
             assert_eq!(advice.reason, "typo");
             assert_eq!(advice.changes.get("city"), Some(&Value::from("Tokyo")));
+        }
+    }
+
+    #[test]
+    fn parameters_alone_are_a_correction_by_the_error_and_by_nothing_else() {
+        let text = r#"```json
+{"lat": 35.6897, "lon": 139.69}
+```"#;
+        let advice = read_feedback(text).expect("they are parameters");
+        assert_eq!((advice.retry, advice.form, advice.changes.len()), (true, Form::Values, 2));
+        assert!(read_context(text).is_err(), "a look at all that is known says how sure it is");
+        for text in ["{}", "[1]", r#"{"Reason": "unclear", "lat": 5}"#, r#"{"lat": 5, "can_fix": "perhaps"}"#] {
+            assert!(read_feedback(text).is_err(), "case: {text}");
         }
     }
 

@@ -120,7 +120,7 @@ fn mend(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
 
 /// The last rung before giving up.
 pub(crate) fn last_rung(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
-    let allowed = fault.status().is_some_and(|status| policy.mending.context_statuses.contains(&status));
+    let allowed = fault.listed_status().is_some_and(|status| policy.mending.context_statuses.contains(&status));
     if !allowed {
         return Remedy::GiveUp("what is known cannot help with this kind of failure".to_owned());
     }

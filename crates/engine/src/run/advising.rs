@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use reknit_bind::{Bound, Corrected, correct, correct_to, project};
 use reknit_dialogue::{Format, Message, Purpose};
+use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Value};
+use reknit_salvage::Schema;
 
 use super::Run;
 use super::doubting::removable;
@@ -15,7 +17,7 @@ use super::steps::StepRun;
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
 use crate::fault::{Fate, Fault};
-use crate::mend::{Advice, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
+use crate::mend::{Advice, Form, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
 use crate::plan::Planned;
 use crate::policy::Freedom;
 use crate::templates::{TemplateError, render};
@@ -262,6 +264,9 @@ impl Run {
         let step = self.state.steps.get(index).ok_or("there is no such step")?;
         let refused = |error| format!("the correction is refused: {error}");
         let (schema, rung) = (planned.schema.as_deref(), rung.as_str());
+        if advice.form == Form::Values {
+            refuse_others(&advice.changes, &step.parameters, schema)?;
+        }
         let mut kept = step.parameters.clone();
         for name in removable(advice, &step.parameters, schema, fault).0 {
             kept.remove(name);
@@ -308,6 +313,16 @@ impl Run {
             (_, NoHelp::Declined | NoHelp::Final) => Remedy::GiveUp(words),
         };
         self.treat(index, fault, next);
+    }
+}
+
+/// An answer without a verdict counts only if all that is in it are parameters: anything else was not meant for the tool.
+fn refuse_others(changes: &Object, parameters: &Object, schema: Option<&Schema>) -> Result<(), String> {
+    let declared = schema.and_then(|schema| schema.source().get("properties")?.as_object());
+    let known: Vec<&str> = parameters.keys().chain(declared.into_iter().flat_map(Object::keys)).collect();
+    match changes.keys().find(|name| !known.iter().any(|known| are_alike(known, name))) {
+        Some(name) => Err(format!("the answer says nothing about another try, and `{name}` is no parameter")),
+        None => Ok(()),
     }
 }
 

@@ -1,9 +1,12 @@
 //! What the analysis of an error leads to, status by status and answer by answer.
 
-use reknit_dialogue::ErrorClass;
-use reknit_engine::{Outcome, Policy, Rung, Status, What};
+use std::sync::Arc;
 
-use crate::world::{Play, plan, policy, started, step};
+use reknit_dialogue::ErrorClass;
+use reknit_engine::{Catalogue, Entry, Outcome, Policy, Rung, Started, Status, Tool, What};
+use reknit_protocol::{Capability, Step};
+
+use crate::world::{Play, json, object, plan, policy, started, step};
 
 /// A call whose tool has answered, with the last rung off: what is seen is the analysis alone.
 fn called(parameters: &str, status: u16, body: &str) -> Play {
@@ -158,6 +161,26 @@ fn which_words_are_an_analysis() {
 }
 
 #[test]
+fn corrected_parameters_alone_are_taken_where_all_of_them_are_parameters() {
+    let body = r#"{"error": "json: cannot unmarshal string into Go struct field .lat of type float64"}"#;
+    for (case, answer, sent) in [
+        ("numbers", r#"{"lat": 35.6897, "lon": 139.69}"#, Some(r#"{"lat":35.6897,"lon":139.69}"#)),
+        ("one of them", "```json\n{\"lat\": 35.6897}\n```", Some(r#"{"lat":35.6897,"lon":"139.69E"}"#)),
+        ("another spelling", r#"{"Lat": 35.6897}"#, Some(r#"{"lat":35.6897,"lon":"139.69E"}"#)),
+        ("something else besides", r#"{"lat": 35.6897, "note": "fixed"}"#, None),
+        ("nothing of it", r#"{"answer": 42}"#, None),
+        ("broken off", r#"{"lat": 35.68"#, None),
+        ("the same again", r#"{"lat": "35.6897N", "lon": "139.69E"}"#, None),
+    ] {
+        let mut play = called(r#"{"lat": "35.6897N", "lon": "139.69E"}"#, 400, body);
+        play.answer_model("s/feedback/1", answer);
+        let due = play.due();
+        let found = due.iter().any(|due| due == "s/call/2").then(|| play.call("s/call/2").parameters.to_string());
+        assert_eq!(found.as_deref(), sent, "case: {case}");
+    }
+}
+
+#[test]
 fn nobody_is_asked_when_it_is_off_when_there_is_no_model_or_when_the_run_is_over() {
     let mut off = policy();
     off.mending.feedback = 0;
@@ -194,9 +217,17 @@ fn a_model_that_fails_has_analysed_nothing_and_the_call_is_not_repeated() {
 
 #[test]
 fn an_analysis_is_shown_all_that_the_error_says_within_bounds() {
-    let mut policy = policy();
-    policy.mending.context = 0;
-    let mut play = Play::begin(started(Some(plan(vec![step("s", "convert", r#"{"amount": 5}"#)])), policy));
+    let schema = r#"{"type": "object", "required": ["amount"], "properties": {
+        "amount": {"type": "number", "description": "How much, in units of the currency."}}}"#;
+    let mut capability = Capability::new("convert");
+    capability.description = "Converts an amount of money.".to_owned();
+    let capabilities = vec![Entry::new(capability, Some(json(schema))).expect("the schema is one")];
+    let tool = Tool { name: "bank".into(), description: String::new(), capabilities };
+    let given = plan(vec![
+        Step::new("s", "bank", "convert", "convert the proceeds").with_parameters(object(r#"{"amount": 5}"#)),
+    ]);
+    let catalogue = Arc::new(Catalogue { tools: vec![tool] });
+    let mut play = Play::begin(Started { catalogue, ..started(Some(given), policy()) });
     let long = "x".repeat(100_000);
     play.answer_tool(
         "s/call/1",
@@ -207,21 +238,27 @@ fn an_analysis_is_shown_all_that_the_error_says_within_bounds() {
         ),
     );
     let prompt = play.prompt("s/feedback/1");
-    for shown in [
-        "422",
-        "RATE_UNKNOWN",
-        "NOT_FOUND",
-        "no rate today",
-        "ask for EUR",
-        "convert",
-        "do s",
-        r#""amount": 5"#,
-        "should_retry",
-        "suggested_changes",
-        "is_transient_error",
-        "…",
+    for (part, shown) in [
+        ("status", "status: 422"),
+        ("tool", "tool: bank"),
+        ("capability", "capability: convert"),
+        ("its description", "description: Converts an amount of money."),
+        ("instruction", "instruction: convert the proceeds"),
+        ("attempt", "attempt: 1"),
+        ("code", "code: RATE_UNKNOWN"),
+        ("category", "category: NOT_FOUND"),
+        ("message", "no rate today"),
+        ("details and hint", r#""hint":"ask for EUR""#),
+        ("parameters", r#""amount": 5"#),
+        ("schema", r#""required""#),
+        ("what parameters are for", "How much, in units of the currency."),
+        ("answer: whether", "should_retry"),
+        ("answer: why", r#""reason""#),
+        ("answer: what", "suggested_changes"),
+        ("answer: later", "is_transient_error"),
+        ("what is cut", "…"),
     ] {
-        assert!(prompt.contains(shown), "{shown} is not in {prompt}");
+        assert!(prompt.contains(shown), "{part}: {shown} is not in {prompt}");
     }
     assert!(prompt.len() < 20_000, "{} bytes", prompt.len());
 }

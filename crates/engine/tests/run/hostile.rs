@@ -94,6 +94,10 @@ impl Drive {
         let pool: Vec<&Effect> = if open.is_empty() || tape.one_in(200) { effects.iter().collect() } else { open };
         assert!(!pool.is_empty(), "something is due until a run has ended");
         let effect: &Effect = tape.pick::<&Effect>(&pool);
+        if let Some((deadline, at_ms)) = earlier_deadline(effect, &effects) {
+            self.now_ms = self.now_ms.max(at_ms);
+            return What::Woke { effect: deadline };
+        }
         self.outcome(effect, tape)
     }
 
@@ -144,4 +148,15 @@ impl Drive {
             }
         }
     }
+}
+
+/// The end of the run's time, if it comes before a wait is over.
+fn earlier_deadline(wait: &Effect, effects: &[Effect]) -> Option<(EffectId, i64)> {
+    let Effect::Sleep { until_ms: wait_ms, .. } = wait else { return None };
+    effects.iter().find_map(|effect| match effect {
+        Effect::Sleep { id, until_ms } if id.as_str().starts_with("run/") && until_ms < wait_ms => {
+            Some((id.clone(), *until_ms))
+        }
+        _ => None,
+    })
 }

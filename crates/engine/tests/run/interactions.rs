@@ -1,7 +1,7 @@
 //! What models were asked and what they said, word for word, for people who may see it.
 
 use reknit_dialogue::{ErrorClass, Purpose};
-use reknit_engine::{LlmDebug, Policy, interactions};
+use reknit_engine::{LlmDebug, Policy, Synthesis, interactions};
 
 use crate::world::{Play, json, policy, started};
 
@@ -63,4 +63,33 @@ fn each_question_has_the_fields_that_stores_of_prompts_have() {
 fn a_run_that_keeps_it_to_itself_tells_nothing() {
     assert_eq!(interactions(&asked(LlmDebug::Off).0.events).expect("they can be read"), None);
     assert_eq!(policy().llm_debug, LlmDebug::Off, "which is the usual");
+}
+
+#[test]
+fn every_question_is_kept_whatever_it_is_about() {
+    let mut debug = Policy { llm_debug: LlmDebug::On, synthesis: Synthesis::Model, ..policy() };
+    debug.planning.choose_from = 2;
+    let mut play = Play::begin(started(None, debug));
+    let two_steps = r#"{"steps": [{"step_id": "q", "agent_name": "t", "metadata": {"capability": "read"}},
+        {"step_id": "c", "agent_name": "t", "depends_on": ["q"], "metadata": {"capability": "convert"}}]}"#;
+    let said = [
+        ("tiered_selection", "plan/choose/1", r#"["t/read", "t/convert"]"#),
+        ("plan_generation", "plan/ask/1", two_steps),
+        ("micro_resolution", "c/resolution/1", r#"{"amount": "{{q.price}}"}"#),
+        ("error_analysis", "c/feedback/1", r#"{"should_retry": false, "reason": "not known"}"#),
+        ("semantic_retry", "c/context/1", r#"{"should_retry": true, "corrected_parameters": {"amount": 6}}"#),
+        ("synthesis", "answer/ask/1", "Done."),
+    ];
+    for (_, effect, words) in said {
+        for (call, status) in [("q/call/1", 200), ("c/call/1", 422), ("c/call/2", 200)] {
+            if play.due() == [call] {
+                play.answer_tool(call, status, r#"{"price": 5}"#);
+            }
+        }
+        play.answer_model(effect, words);
+    }
+    let found = interactions(&play.events).expect("they can be read").expect("they may be seen");
+    let told: Vec<(&str, String)> = found.iter().map(|one| (one.purpose.as_str(), one.response())).collect();
+    assert_eq!(told, said.map(|(purpose, _, words)| (purpose, words.to_owned())));
+    assert!(found.iter().all(|one| !one.prompt().is_empty() && !one.system_prompt().is_empty()));
 }

@@ -120,6 +120,29 @@ fn decision_matrix_of_an_analysis() {
     }
 }
 
+/// The tool says that no other try works, and a model that has seen the error says that it passes.
+#[test]
+fn what_an_analysis_calls_transient_is_sent_again_although_the_tool_says_no() {
+    let body = |words: &str| {
+        format!(
+            r#"{{"success": false, "error": {{"code": "SERVICE_UNAVAILABLE", "message": "{words}", "category": "SERVICE_ERROR", "retryable": false}}}}"#
+        )
+    };
+    for (retry, transient, due) in
+        [(false, true, Some("s/rest/1")), (true, true, Some("s/rest/1")), (false, false, None)]
+    {
+        let mut play = called(503, &body("timeout: location 'Tokio' not found"));
+        let advice = format!(
+            r#"{{"should_retry": {retry}, "reason": "timeout", "suggested_changes": {{}}, "is_transient_error": {transient}}}"#
+        );
+        play.answer_model("s/feedback/1", &advice);
+        match due {
+            Some(due) => assert_eq!(play.due(), [due], "{advice}"),
+            None => assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed), "{advice}"),
+        }
+    }
+}
+
 #[test]
 fn when_each_path_activates() {
     for (row, should_retry, changes, transient, due) in [

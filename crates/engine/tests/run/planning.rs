@@ -150,11 +150,39 @@ fn a_plan_that_cannot_be_used_is_shown_again_with_everything_that_is_wrong() {
     Common mistakes:
     - Arithmetic outside of a string: "amount": 100 * price is invalid.
     - Formatting: **bold** and *italic* are invalid.
+    - Code blocks: three backticks around the JSON are invalid.
     - Commas at the end: {"a": 1,} is invalid.
     - Comments: // is invalid in JSON.
+    - Strings without double quotes: {"a": Paris} and {"a": 'Paris'} are invalid.
+    - Keys without double quotes: {a: 1} is invalid.
 
-    Write the whole plan again as valid JSON, without these mistakes.
+    Write the whole plan again as valid JSON, without these mistakes. Begin with { and end with }.
     "#);
+}
+
+#[test]
+fn every_common_mistake_is_told_when_a_plan_is_asked_for_again_and_not_before() {
+    let mut play = Play::begin(with(bookshop()));
+    let first = play.prompt("plan/ask/1");
+    play.answer_model("plan/ask/1", r#"{"steps": [{"step_id": "s1", "amount": 100 * price"#);
+    let second = play.prompt("plan/ask/2");
+    for told in [
+        "could not be used as a plan",
+        r#"{"steps": [{"step_id": "s1", "amount": 100 * price"#,
+        "This is wrong with it:\n- ",
+        "Arithmetic outside of a string: \"amount\": 100 * price is invalid",
+        "Formatting: **bold** and *italic* are invalid",
+        "Code blocks: three backticks around the JSON are invalid",
+        "Commas at the end: {\"a\": 1,} is invalid",
+        "Comments: // is invalid",
+        "Strings without double quotes",
+        "Keys without double quotes",
+        "Write the whole plan again as valid JSON",
+    ] {
+        assert!(second.contains(told), "{told} is not in {second}");
+        assert!(!first.contains(told), "{told}");
+    }
+    assert!(second.starts_with(first.trim_end()), "all that was told at first is told again");
 }
 
 /// A hundred capabilities, one of which is about shares.

@@ -108,6 +108,18 @@ fn a_refusal_inside_a_success_is_a_refusal() {
     let mut play = Play::of_steps(vec![step("s", "keyed", "{}")]);
     play.answer_tool("s/call/1", 200, &refusal("no such place"));
     assert_eq!(play.due(), ["s/feedback/1"]);
+    for (category, due) in [
+        ("INPUT_ERROR", vec!["s/context/1"]),
+        ("NOT_FOUND", vec!["s/context/1"]),
+        ("NEW_ERROR", vec!["s/context/1"]),
+        ("AUTH_ERROR", vec![]),
+    ] {
+        let mut policy = policy();
+        policy.mending.feedback = 0;
+        let mut play = Play::begin(started(Some(plan(vec![step("s", "read", "{}")])), policy));
+        play.answer_tool("s/call/1", 200, &refusal("no such place").replace("INPUT_ERROR", category));
+        assert_eq!(play.due(), due, "every rung is for it, as if its status said so: {category}");
+    }
 }
 
 #[test]
@@ -255,6 +267,12 @@ fn changes_that_are_no_object_do_not_lead_to_the_same_call_again() {
         play.answer_tool("s/call/1", 422, "{}");
         play.answer_model("s/feedback/1", &format!(r#"{{"should_retry": false, "suggested_changes": {changes}}}"#));
         assert_eq!(play.due(), ["s/context/1"], "case: {changes}");
+    }
+    for changes in [r#"["n"]"#, r#""n=1""#, "7"] {
+        let mut play = Play::of_steps(vec![step("s", "read", r#"{"n": 0}"#)]);
+        play.answer_tool("s/call/1", 422, "{}");
+        play.answer_model("s/feedback/1", &format!(r#"{{"should_retry": true, "suggested_changes": {changes}}}"#));
+        assert_eq!(play.due(), ["s/context/1"], "what cannot be read is no word for the same call: {changes}");
     }
 }
 

@@ -7,6 +7,7 @@
     reason = "a test that panics has failed, and says where"
 )]
 
+mod contract;
 mod names;
 mod paths;
 mod resuming;

@@ -11,7 +11,7 @@ use crate::sessions::session_paths;
 use crate::told::told;
 
 /// What dashboards and habits rely upon, besides the names of sessions.
-const CONTRACT: [&str; 43] = [
+const CONTRACT: [&str; 56] = [
     "orchestration.process_request",
     "orchestration.step_execution",
     "http.client.request",
@@ -55,6 +55,19 @@ const CONTRACT: [&str; 43] = [
     "ai_agent_final_report_attempts_total",
     "ai_agent_final_report_turns",
     "ai_agent_retry_collapse_total",
+    "Parameter types coerced to match schema",
+    "Type error detected, requesting LLM correction",
+    "Call refused, requesting LLM correction",
+    "Parameters corrected by LLM",
+    "Parameter correction failed",
+    "LLM error analysis: not retryable",
+    "Starting contextual re-resolution",
+    "Re-resolution LLM call failed",
+    "Failed to parse re-resolution response",
+    "Contextual re-resolution completed",
+    "SEMANTIC RETRY: Applying corrected parameters",
+    "Semantic retry failed",
+    "Retry attempt",
 ];
 
 fn names(signals: &[Signal]) -> BTreeSet<&'static str> {

@@ -339,7 +339,7 @@ const PATHS: &[Path] = &[
     ("a plan that works", a_plan_that_works, &[]),
     ("nobody can be asked", without_a_model, &[]),
     ("who is not let in", who_is_not_let_in, &[]),
-    ("a service that is busy", a_service_that_is_busy, &[]),
+    ("a service that is busy", a_service_that_is_busy, &["Retry attempt"]),
     ("a gate that is closed", a_gate_that_is_closed, &[]),
     ("facts determine the change", facts_that_determine_the_change, &[]),
     ("a value that was learned", a_value_that_was_learned, &[]),
@@ -405,7 +405,7 @@ const PATHS: &[Path] = &[
         feedback_about_a_type,
         &[
             "+asked",
-            "+feedback",
+            "+feedback of a type",
             "error_analyzer.analysis_complete",
             "validation_feedback_success",
             "orchestration.validation_feedback.success",
@@ -414,7 +414,7 @@ const PATHS: &[Path] = &[
     (
         "feedback that says to wait",
         feedback_that_says_to_wait,
-        &["+asked", "+feedback", "error_analyzer.analysis_complete"],
+        &["+asked", "+feedback", "error_analyzer.analysis_complete", "Retry attempt"],
     ),
     (
         "feedback that cannot be read",
@@ -551,6 +551,27 @@ const PATHS: &[Path] = &[
     ("cancelled while a value is looked for", cancelled_while_a_value_is_looked_for, &[]),
 ];
 
+/// Lines of the log that are written whenever something happens in a span.
+const LINES: [(&str, &str); 11] = [
+    ("type_coercion_applied", "Parameter types coerced to match schema"),
+    ("validation_feedback_success", "Parameters corrected by LLM"),
+    ("validation_feedback_failed", "Parameter correction failed"),
+    ("llm_error_analysis_no_retry", "LLM error analysis: not retryable"),
+    ("contextual_re_resolution.start", "Starting contextual re-resolution"),
+    ("contextual_re_resolution.error", "Re-resolution LLM call failed"),
+    ("contextual_re_resolution.error", "Semantic retry failed"),
+    ("contextual_re_resolution.parse_error", "Failed to parse re-resolution response"),
+    ("contextual_re_resolution.parse_error", "Semantic retry failed"),
+    ("contextual_re_resolution.complete", "Contextual re-resolution completed"),
+    ("semantic_retry_applied", "SEMANTIC RETRY: Applying corrected parameters"),
+];
+
+/// The events of one path.
+pub(crate) fn path(case: &str) -> Vec<Event> {
+    let found = PATHS.iter().find(|(known, ..)| *known == case);
+    found.unwrap_or_else(|| panic!("there is no path {case}")).1()
+}
+
 pub(crate) fn paths() -> Vec<(&'static str, Vec<Event>, Vec<&'static str>)> {
     PATHS.iter().map(|(case, path, names)| (*case, path(), expand(names))).collect()
 }
@@ -567,7 +588,10 @@ fn expand(names: &[&'static str]) -> Vec<&'static str> {
             "+planned" => all.extend(PLANNED),
             "+asked" => all.extend(ASKED),
             "+failed" => all.extend(FAILED),
-            "+feedback" => all.extend(FEEDBACK),
+            "+feedback" => all.extend(FEEDBACK.into_iter().chain(["Call refused, requesting LLM correction"])),
+            "+feedback of a type" => {
+                all.extend(FEEDBACK.into_iter().chain(["Type error detected, requesting LLM correction"]));
+            }
             "+no retry" => all.extend([
                 "error_analyzer.analysis_complete",
                 "llm_error_analysis_no_retry",
@@ -576,5 +600,7 @@ fn expand(names: &[&'static str]) -> Vec<&'static str> {
             name => all.push(name),
         }
     }
+    let lines: Vec<&str> = LINES.iter().filter(|(name, _)| all.contains(name)).map(|(_, line)| *line).collect();
+    all.extend(lines);
     all
 }

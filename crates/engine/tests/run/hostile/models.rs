@@ -78,6 +78,9 @@ fn plan(world: &World, tape: &mut Tape) -> String {
 
 /// What is to be done about a failed call: clear, contradictory, or something else altogether.
 fn advice(tape: &mut Tape) -> String {
+    if tape.one_in(10) {
+        return changes(tape);
+    }
     let retry = tape.word(&["true", "true", "false", "\"yes\"", "\"no\"", "1", "null"]);
     let transient = tape.word(&["false", "true", "\"maybe\""]);
     let (retry_name, changes_name) = *tape.pick(&[
@@ -90,8 +93,9 @@ fn advice(tape: &mut Tape) -> String {
         11 => "null".to_owned(),
         _ => changes(tape),
     };
+    let removed = if tape.one_in(4) { format!(r#", "remove": ["{}"]"#, tape.word(&NAMES)) } else { String::new() };
     format!(
-        r#"{{"{retry_name}": {retry}, "reason": "because {{{{s0.v}}}}", "{changes_name}": {changes}, "is_transient_error": {transient}}}"#
+        r#"{{"{retry_name}": {retry}, "reason": "because {{{{s0.v}}}}", "{changes_name}": {changes}, "is_transient_error": {transient}{removed}}}"#
     )
 }
 

@@ -128,6 +128,12 @@ fn policy(tape: &mut Tape) -> Policy {
         policy.limits.model_calls = tape.below(10);
         policy.limits.calls_at_once = 1 + tape.below(3);
     }
+    if tape.one_in(2) {
+        policy.mending.facts = tape.below(3);
+    }
+    if tape.one_in(6) {
+        policy.limits.active_ms = 1 + u64::from(tape.below(60)) * 500;
+    }
     policy.synthesis = *tape.pick(&[Synthesis::Template, Synthesis::Model, Synthesis::Raw]);
     policy.rotation.policy = *tape.pick(&[Rotating::PreferPrimary, Rotating::Advance]);
     policy.people = *tape.pick(&[People::Ask, People::Ask, People::Nobody]);
@@ -136,7 +142,6 @@ fn policy(tape: &mut Tape) -> Policy {
     policy.planning.retries = tape.below(3);
     if tape.one_in(4) {
         policy.resend.times = tape.below(4);
-        policy.mending.facts = tape.below(3);
         policy.mending.feedback = tape.below(3);
         policy.mending.context = tape.below(3);
         policy.mending.resolution = *tape.pick(&[Resolution::Once, Resolution::Off]);

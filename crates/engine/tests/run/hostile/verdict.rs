@@ -1,7 +1,7 @@
 //! What an outcome means, in words of our own: not by the code that is looked at.
 
 use reknit_engine::{Body, ToolReply};
-use reknit_protocol::Value;
+use reknit_protocol::{Object, Value};
 use reknit_salvage::{ReadOptions, read};
 
 /// What an answer of a tool means for the call.
@@ -54,8 +54,16 @@ pub(super) fn advised(text: &str) -> Option<Advised> {
     let value = read(text, &ReadOptions::default()).ok()?.value;
     let changes =
         ["suggested_changes", "corrected_parameters", "corrected_payload"].iter().find_map(|name| value.get(name));
-    let names: Vec<String> =
-        changes.and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name.to_owned()).collect();
+    // Parameters alone.
+    let changes = changes.or_else(|| (value.get("should_retry").or(value.get("can_fix")).is_none()).then_some(&value));
+    let removed = value.get("remove").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let names: Vec<String> = changes
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(Object::keys)
+        .chain(removed)
+        .map(str::to_owned)
+        .collect();
     let retry = ["should_retry", "can_fix"].iter().find_map(|name| value.get(name));
     let wants = |value: &Value| [Value::from(true), Value::from("yes"), Value::from(1)].contains(value);
     let transient = value.get("is_transient_error") == Some(&Value::from(true));
@@ -64,4 +72,10 @@ pub(super) fn advised(text: &str) -> Option<Advised> {
         true => None,
         false => Some(Advised::Changes(names)),
     }
+}
+
+/// The parameters for which words that look for values may hold one.
+pub(super) fn supplied(text: &str) -> Vec<String> {
+    let value = read(text, &ReadOptions::default()).map(|reading| reading.value).unwrap_or_default();
+    value.as_object().into_iter().flat_map(Object::keys).map(str::to_owned).collect()
 }

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use reknit_engine::{CallTool, Decision, Effect, Outcome, Run, Rung, Sent, StepState, What};
+use reknit_dialogue::Answer;
+use reknit_engine::{CallTool, Decision, Effect, MendEffect, Outcome, Run, Rung, Sent, StepState, What};
 use reknit_protocol::{Effect as Class, Object, Value};
 
 use super::World;
-use super::verdict::{Advised, Answered, advised, answered};
+use super::verdict::{Advised, Answered, advised, answered, supplied};
 
 /// Looks at a run after every event, and knows what became of its calls.
 pub(crate) struct Watch {
@@ -19,6 +20,12 @@ pub(crate) struct Watch {
     calls_made: HashSet<String>,
     questions_made: HashSet<String>,
     steps: HashMap<String, Seen>,
+    /// The parameters of each step at the last look.
+    parameters: HashMap<String, Object>,
+    /// Which step a model has just spoken about, and which of its parameters it may change.
+    spoken: Option<(String, Vec<String>)>,
+    /// How often a planner has spoken.
+    plans: u32,
     active_ms: u64,
 }
 
@@ -31,6 +38,9 @@ enum Doubt {
     /// A person has said that it may be sent again, once.
     Allowed,
 }
+
+/// How late an event may be.
+const LATE_MS: u64 = 7;
 
 /// What was seen of one step.
 #[derive(Default)]
@@ -45,6 +55,8 @@ struct Seen {
     /// What may have changed since: the names that a correction gave, or anything.
     named: Option<Vec<String>>,
     doubt: Doubt,
+    /// How often a model has looked for its values.
+    resolutions: u32,
 }
 
 impl Watch {
@@ -56,6 +68,9 @@ impl Watch {
             calls_made: HashSet::new(),
             questions_made: HashSet::new(),
             steps: HashMap::new(),
+            parameters: HashMap::new(),
+            spoken: None,
+            plans: 0,
             active_ms: 0,
         }
     }
@@ -72,7 +87,7 @@ impl Watch {
             (What::ModelAnswered { .. } | What::ModelFailed { .. }, None) if self.asked.contains(&id) => {
                 self.questions_made.insert(id.clone());
                 if let (What::ModelAnswered { answer, .. }, Some(step)) = (what, id.split('/').next()) {
-                    self.advised(step, &id, &answer.text);
+                    self.spoke(step, &id, answer);
                 }
             }
             (What::PersonDecided { decision: Decision::Approve, .. }, None) => {
@@ -111,6 +126,29 @@ impl Watch {
         }
     }
 
+    /// A model has spoken: what its words may change at most.
+    fn spoke(&mut self, step: &str, id: &str, answer: &Answer) {
+        if answer.words().is_err() {
+            self.spoken = Some((step.to_owned(), Vec::new()));
+            return;
+        }
+        self.plans += u32::from(id.starts_with("plan/ask/"));
+        let names = if id.contains("/resolution/") {
+            self.steps.entry(step.to_owned()).or_default().resolutions += 1;
+            // What the plan gives is not asked for.
+            let given = self.parameters.get(step);
+            let is_open = |name: &String| !given.is_some_and(|given| given.contains_key(name));
+            supplied(&answer.text).into_iter().filter(is_open).collect()
+        } else {
+            match advised(&answer.text) {
+                Some(Advised::Changes(names)) => names,
+                Some(Advised::Same) | None => Vec::new(),
+            }
+        };
+        self.spoken = Some((step.to_owned(), names));
+        self.advised(step, id, &answer.text);
+    }
+
     fn advised(&mut self, step: &str, id: &str, text: &str) {
         let Some(seen) = self.steps.get_mut(step) else { return };
         match advised(text) {
@@ -134,6 +172,8 @@ impl Watch {
         assert!(spent.model_calls <= limits.model_calls, "no more questions are asked than allowed: {spent:?}");
         assert!(spent.active_ms >= self.active_ms, "time that was spent stays spent: {spent:?}");
         self.active_ms = spent.active_ms;
+        assert!(self.plans <= self.world.started.policy.planning.retries + 1, "no more plans are read than allowed");
+        self.look_at_parameters(run);
         let effects = run.pending();
         let calls: Vec<&CallTool> = effects.iter().filter_map(as_call).collect();
         assert!(calls.len() <= limits.calls_at_once as usize, "no more calls are under way at once than allowed");
@@ -148,6 +188,22 @@ impl Watch {
         assert!(made <= limits.tool_calls, "no more calls are made than allowed");
     }
 
+    /// What a model has said changes only what it names, also in a call that was not made yet.
+    fn look_at_parameters(&mut self, run: &Run) {
+        let spoken = self.spoken.take();
+        for view in run.steps() {
+            let before = self.parameters.insert(view.id.to_string(), view.parameters.clone()).unwrap_or_default();
+            let Some((_, named)) = spoken.as_ref().filter(|(step, _)| *step == view.id.as_str()) else { continue };
+            for name in changed(&before, &view.parameters) {
+                assert!(
+                    named.iter().any(|known| alike(known, &name)),
+                    "a model changes only what it names: {name} of {}, named were {named:?}",
+                    view.id
+                );
+            }
+        }
+    }
+
     fn look_at_questions(&mut self, effects: &[Effect]) {
         let asks: Vec<String> = effects
             .iter()
@@ -159,13 +215,23 @@ impl Watch {
         for id in &asks {
             let step = id.split('/').next().and_then(|step| self.steps.get(step));
             assert!(!step.is_some_and(|seen| seen.shut_out), "401, 403 and 405 never cause a question: {id}");
+            assert!(!step.is_some_and(|seen| seen.done), "nobody is asked about what is done: {id}");
+            if !self.asked.contains(id) {
+                self.assert_in_time(id);
+            }
         }
         self.asked = asks.into_iter().collect();
         let made = u32::try_from(self.questions_made.len()).expect("a small number");
         assert!(made <= self.world.started.policy.limits.model_calls, "no more questions are asked than allowed");
     }
 
+    fn assert_in_time(&self, id: &str) {
+        let limit_ms = self.world.started.policy.limits.active_ms;
+        assert!(self.active_ms <= limit_ms + LATE_MS, "nothing begins when the time is over: {id}");
+    }
+
     fn call_is_due(&mut self, run: &Run, call: &CallTool) {
+        self.assert_in_time(call.id.as_str());
         let step = call.step.to_string();
         for need in &self.world.needs[&step] {
             assert!(run.result(need).is_some(), "no step runs before its inputs: {} needs {need}", call.id);
@@ -218,8 +284,14 @@ impl Watch {
             let applied = |rung: Rung| report.mends.iter().filter(|mend| mend.rung == rung).count();
             let applied = |rung: Rung| u32::try_from(applied(rung)).expect("a small number");
             assert!(applied(Rung::Resend) <= self.world.started.policy.resend.times, "resends have their budget");
+            let by_facts =
+                report.mends.iter().filter(|mend| mend.rung == Rung::Facts && mend.effect == MendEffect::Applied);
+            assert!(by_facts.count() <= mending.facts as usize, "facts have their budget: {:?}", report.mends);
             assert!(applied(Rung::Feedback) <= mending.feedback, "feedback has its budget: {:?}", report.mends);
             assert!(applied(Rung::Context) <= mending.context, "context has its budget: {:?}", report.mends);
+        }
+        for (step, seen) in &self.steps {
+            assert!(seen.resolutions <= 1, "values are looked for once: {step}");
         }
         assert!(!answer.text.trim().is_empty(), "every run says how it ended");
         for view in run.steps() {
