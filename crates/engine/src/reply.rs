@@ -59,7 +59,7 @@ pub enum TransportKind {
     Reset,
     /// The limit passed.
     TimedOut,
-    /// An answer came but cannot be taken: too large, cut, not HTTP.
+    /// An answer came but cannot be taken in: it is too large.
     BadAnswer,
     /// The call could not be made at all: no such tool, a malformed address.
     Unusable,

@@ -20,6 +20,7 @@ mod gates;
 pub(crate) mod glance;
 mod nested;
 mod planning;
+mod progress;
 mod resolving;
 mod resuming;
 mod scheduling;

@@ -132,6 +132,16 @@ async fn a_call_nobody_knows_the_way_of_is_not_made() {
 }
 
 #[tokio::test]
+async fn an_answer_without_end_is_not_taken_in() {
+    let tool = tool(Reply::data("x".repeat(17 << 20))).await;
+    let found = find("t", &tool.base_url()).await;
+    let long = CallTool { limit_ms: 60_000, ..call("{}") };
+    let failure = found.tools.call(&long).await.expect_err("it is too large");
+    assert_eq!((failure.kind, failure.sent), (TransportKind::BadAnswer, Sent::Maybe), "{failure}");
+    assert!(failure.to_string().contains("larger than 16777216 bytes"), "{failure}");
+}
+
+#[tokio::test]
 async fn an_answer_within_the_limit_is_waited_for() {
     let tool = tool(Reply::data(1).delay(Duration::from_millis(30))).await;
     let reply = find("t", &tool.base_url()).await.tools.call(&call("{}")).await.expect("an answer");

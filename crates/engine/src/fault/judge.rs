@@ -34,7 +34,7 @@ pub fn judge_reply(reply: &ToolReply, now_ms: i64) -> Verdict {
         (200..=299, Some(error)) => judge_refusal_in_success(fault(reply, now_ms, &body, Some(error.clone())), &error),
         (300..=399 | 401 | 403 | 405, error) => Verdict::Stop(fault(reply, now_ms, &body, error)),
         (status, error) => {
-            let about_key = error.as_ref().is_some_and(|error| error.code.to_ascii_uppercase().contains("IDEMPOTENCY"));
+            let about_key = error.as_ref().is_some_and(is_about_key);
             let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
             let fault = fault(reply, now_ms, &body, error);
             match status {
@@ -65,10 +65,9 @@ pub fn judge_failure(failure: &TransportFailure) -> Verdict {
         body: Value::Null,
     };
     match failure.kind {
-        TransportKind::Refused | TransportKind::Reset | TransportKind::TimedOut | TransportKind::BadAnswer => {
-            Verdict::SendAgain(fault)
-        }
-        TransportKind::Unusable => Verdict::Stop(fault),
+        TransportKind::Refused | TransportKind::Reset | TransportKind::TimedOut => Verdict::SendAgain(fault),
+        // An answer that is too large comes again; what the call did, it would do again.
+        TransportKind::BadAnswer | TransportKind::Unusable => Verdict::Stop(fault),
     }
 }
 
@@ -77,8 +76,14 @@ fn judge_refusal_in_success(fault: Fault, error: &ToolError) -> Verdict {
     match error.category {
         Some(Category::AuthError) => Verdict::Stop(fault),
         Some(Category::RateLimit | Category::ServiceError) => Verdict::SendAgain(fault),
+        _ if is_about_key(error) => Verdict::SendAgain(fault),
         _ => Verdict::Mend(fault),
     }
+}
+
+/// Whether a tool speaks of the key of the call and not of the call.
+fn is_about_key(error: &ToolError) -> bool {
+    error.code.to_ascii_uppercase().contains("IDEMPOTENCY")
 }
 
 /// The tool's own report, if the body is an envelope that holds one.

@@ -4,6 +4,10 @@ use reknit_protocol::Effect as Class;
 
 use crate::fault::{Fate, Fault, Origin, Verdict};
 use crate::policy::{IndependentSteps, People, Policy};
+use crate::reply::TransportKind;
+
+/// So many steps may fail in the same way before no model is asked about the next one: it would see what others saw.
+const FRUITLESS: u32 = 3;
 
 /// What one step has used up.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,6 +21,8 @@ pub(crate) struct Used {
     pub(crate) same_again: bool,
     /// Whether the error says something about what was sent.
     pub(crate) about_input: bool,
+    /// How many others failed in the same way although models were asked.
+    pub(crate) fruitless: u32,
     /// Whether the same call may be sent again.
     pub(crate) again: Again,
 }
@@ -60,6 +66,9 @@ fn stop_reason(fault: &Fault) -> String {
         Some(300..=399) => "the tool has moved, and calls are not sent on to another place".to_owned(),
         Some(401 | 403) => "the tool does not let us in; no other parameters can change that".to_owned(),
         Some(405) => "the tool does not take calls there".to_owned(),
+        None if fault.origin == Origin::Transport(TransportKind::BadAnswer) => {
+            "the same answer would come again".to_owned()
+        }
         _ if fault.category.as_deref() == Some("AUTH_ERROR") => {
             "the tool does not let us in; no other parameters can change that".to_owned()
         }
@@ -75,6 +84,7 @@ fn send_again(fault: &Fault, class: Class, used: Used, policy: &Policy) -> Remed
     if fault.origin == Origin::Status(503)
         && (used.about_input || (fault.is_structured() && used.same_again))
         && used.feedback < policy.mending.feedback
+        && used.fruitless < FRUITLESS
     {
         return Remedy::Feedback;
     }
@@ -112,7 +122,7 @@ fn mend(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
         return Remedy::GiveUp("the tool says that no other try will work".to_owned());
     }
     // What could not be bound is in no error text: only the results can have it.
-    if fault.origin != Origin::Local && used.feedback < policy.mending.feedback {
+    if fault.origin != Origin::Local && used.feedback < policy.mending.feedback && used.fruitless < FRUITLESS {
         return Remedy::Feedback;
     }
     last_rung(fault, used, policy)
@@ -126,6 +136,11 @@ pub(crate) fn last_rung(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
     }
     if used.independent && policy.mending.independent_steps == IndependentSteps::Left {
         return Remedy::GiveUp("it needs no other step, so nothing else is known".to_owned());
+    }
+    if used.fruitless >= FRUITLESS {
+        return Remedy::GiveUp(
+            "others failed in the same way, and asking models about them brought nothing".to_owned(),
+        );
     }
     if used.context >= policy.mending.context {
         return Remedy::GiveUp("every way to mend it was tried".to_owned());

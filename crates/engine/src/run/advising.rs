@@ -210,7 +210,7 @@ impl Run {
         }
         if wants_same && fault.fate != Fate::NotSent {
             let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get(index)) else { return };
-            let remedy = resend(&fault, step.used(&fault, planned, self.class(planned)), &self.started.policy);
+            let remedy = resend(&fault, self.used(step, planned, &fault), &self.started.policy);
             return match remedy {
                 Remedy::GiveUp(words) => self.no_help(index, fault, rung, words, NoHelp::Declined),
                 remedy => self.treat(index, fault, remedy),
@@ -293,12 +293,11 @@ impl Run {
 
     /// The rung brought nothing: records why, and goes on to the next thing.
     pub(super) fn no_help(&mut self, index: usize, fault: Fault, rung: Rung, words: String, how: NoHelp) {
-        let plan = Arc::clone(&self.plan);
-        let Some(planned) = plan.steps.get(index) else { return };
-        let class = self.class(planned);
-        let Some(step) = self.state.steps.get_mut(index) else { return };
-        step.mends.push(Mend { rung, effect: MendEffect::NoHelp, words: words.clone() });
-        let used = step.used(&fault, planned, class);
+        if let Some(step) = self.state.steps.get_mut(index) {
+            step.mends.push(Mend { rung, effect: MendEffect::NoHelp, words: words.clone() });
+        }
+        let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get(index)) else { return };
+        let used = self.used(step, planned, &fault);
         let passes = fault.status().is_none_or(|status| status >= 500);
         let next = match (rung, how) {
             // Nobody has looked at it: what passes by itself may still do so.

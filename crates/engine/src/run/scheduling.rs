@@ -180,6 +180,7 @@ impl Run {
     }
 
     pub(super) fn set_stage(&mut self, index: usize, stage: Stage) {
+        self.note_progress(index, &stage);
         self.state.steps.set_stage(index, stage);
     }
 

@@ -1,5 +1,7 @@
 //! What a run is, between two events. All of it can be written down and read back.
 
+use std::collections::BTreeMap;
+
 use reknit_dialogue::TargetName;
 use reknit_protocol::{Plan, Value, exact};
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,9 @@ pub(crate) struct State {
     pub(super) avoided: Vec<Doubtful>,
     /// The models that refused their key or their account. They are not asked again.
     pub(super) refused: Vec<TargetName>,
+    /// How many steps failed at which tool and how, although models were asked.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) fruitless: BTreeMap<String, u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -202,6 +207,7 @@ impl State {
             late: 0,
             avoided: Vec::new(),
             refused: Vec::new(),
+            fruitless: BTreeMap::new(),
         }
     }
 }

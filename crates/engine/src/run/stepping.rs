@@ -74,8 +74,10 @@ impl Run {
             }
             Verdict::Stop(ref fault) | Verdict::SendAgain(ref fault) | Verdict::Mend(ref fault) => fault.clone(),
         };
-        let used = step.used(&fault, planned, class);
-        step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(fault.clone()) });
+        let used = self.state.steps.get(index).map(|step| self.used(step, planned, &fault)).unwrap_or_default();
+        if let Some(step) = self.state.steps.get_mut(index) {
+            step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(fault.clone()) });
+        }
         if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
             let reason = stop.reason();
             return self.set_stage(index, Stage::Failed { reason, fault: Some(Box::new(fault)) });

@@ -169,6 +169,7 @@ impl StepRun {
                 (Class::Unsafe, Fate::Rejected | Fate::Unknown) if may_have_happened => Again::WithAWord,
                 _ => Again::Freely,
             },
+            fruitless: 0,
             same_again: last.is_some_and(|last| last.same_as(fault)),
         }
     }

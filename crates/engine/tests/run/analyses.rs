@@ -44,7 +44,10 @@ fn which_statuses_are_analysed() {
         (404, "s/feedback/1", 1),
         (409, "s/feedback/1", 1),
         (422, "s/feedback/1", 1),
+        (402, "s/feedback/1", 1),
+        (410, "s/feedback/1", 1),
         (418, "s/feedback/1", 1),
+        (451, "s/feedback/1", 1),
     ] {
         let play = called(r#"{"city": "Soul"}"#, status, r#"{"message": "it did not work"}"#);
         assert_eq!(play.due().join(" "), due, "case: {status}");

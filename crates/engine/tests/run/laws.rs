@@ -1,8 +1,10 @@
 //! What holds for every plan, every world and every order of events. The laws themselves, each with its words, are in
 //! `hostile/watch.rs`; that every run ends and can be written down anywhere is in `hostile.rs`.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
-use reknit_engine::{Event, Run};
+use reknit_engine::{Event, MendEffect, Run, Rung};
 
 use crate::hostile::{Restored, Tape, drive};
 
@@ -19,17 +21,37 @@ fn the_laws_hold_in_so_many_random_worlds() {
     let count = std::env::var("REKNIT_RANDOM_RUNS").map_or(300, |count| count.parse().expect("a number of runs"));
     let from = std::env::var("REKNIT_RANDOM_FROM").map_or(0, |from| from.parse().expect("the number of a run"));
     let (mut events, mut calls, mut questions) = (0, 0, 0);
+    let mut mended: BTreeMap<Rung, u32> = BTreeMap::new();
     for seed in from..from + count {
         let ended = std::panic::catch_unwind(|| {
             let drive = drive(&mut Tape::of_seed(seed, LENGTH), Restored::Sometimes);
-            (drive.events.len(), drive.run.spent())
+            (drive.events.len(), drive.run.spent(), drive.run.steps())
         });
-        let Ok((length, spent)) = ended else { panic!("run {seed} breaks a law") };
+        let Ok((length, spent, steps)) = ended else { panic!("run {seed} breaks a law") };
         events += length;
         calls += spent.tool_calls;
         questions += spent.model_calls;
+        let mends = steps.iter().flat_map(|step| &step.mends);
+        for mend in mends.filter(|mend| mend.effect == MendEffect::Applied) {
+            *mended.entry(mend.rung).or_default() += 1;
+        }
     }
-    println!("{count} runs, {events} events, {calls} calls of tools, {questions} questions to models");
+    println!(
+        "{count} runs, {events} events, {calls} calls of tools, {questions} questions to models, mended {mended:?}"
+    );
+    // The laws would hold in worlds in which nothing is ever mended.
+    if (from, count) == (0, 300) {
+        for (rung, least) in [
+            (Rung::Schema, 5),
+            (Rung::Facts, 4),
+            (Rung::Resend, 50),
+            (Rung::Resolution, 10),
+            (Rung::Feedback, 10),
+            (Rung::Context, 20),
+        ] {
+            assert!(mended.get(&rung).is_some_and(|times| *times >= least), "{rung:?} is hardly seen: {mended:?}");
+        }
+    }
 }
 
 proptest! {

@@ -234,7 +234,7 @@ fn a_correction_works_where_there_are_no_parameters_and_no_schema() {
 
 #[test]
 fn what_breaks_on_the_way_is_sent_again_and_no_model_is_asked_about_it() {
-    for kind in [TransportKind::Refused, TransportKind::Reset, TransportKind::TimedOut, TransportKind::BadAnswer] {
+    for kind in [TransportKind::Refused, TransportKind::Reset, TransportKind::TimedOut] {
         for sent in [Sent::No, Sent::Maybe] {
             let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
             for attempt in 1..=3 {
@@ -248,6 +248,19 @@ fn what_breaks_on_the_way_is_sent_again_and_no_model_is_asked_about_it() {
             assert!(failed_reason(&play).contains("connection lost"));
             assert_eq!(play.run.spent().model_calls, 0);
         }
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_taken_in_is_not_asked_for_again() {
+    for class in ["read", "keyed", "undeclared", "unsafe"] {
+        let mut play = Play::of_steps(vec![step("s", class, "{}")]);
+        let message = "`t` answered 200, but the answer is larger than 16777216 bytes".to_owned();
+        let failure = TransportFailure { kind: TransportKind::BadAnswer, sent: Sent::Maybe, message };
+        play.happen(What::ToolFailed { effect: "s/call/1".into(), failure });
+        let reason = failed_reason(&play);
+        assert!(reason.contains("larger than") && reason.contains("the same answer would come again"), "{reason}");
+        assert_eq!((play.run.spent().tool_calls, play.run.spent().model_calls), (1, 0), "case: {class}");
     }
 }
 
@@ -300,4 +313,40 @@ fn where_nobody_can_be_asked_the_run_does_not_wait() {
     play.answer_tool("s/call/1", 422, "{}");
     play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"n": 1}}"#);
     assert!(failed_reason(&play).contains("nobody can be asked"));
+}
+
+/// Steps that fail one after the other, each refused with a code; a model sees no way, or one.
+fn refused_in_turn(codes: &[&str], advice: impl Fn(usize) -> &'static str) -> Play {
+    let steps = (0..codes.len()).map(|nth| step(&format!("s{nth}"), "read", r#"{"n": 0}"#)).collect();
+    let mut policy = policy();
+    policy.mending.context = 0;
+    let mut play = Play::begin(started(Some(plan(steps)), policy));
+    for (nth, code) in codes.iter().enumerate() {
+        play.answer_tool(&format!("s{nth}/call/1"), 422, &refusal("no").replace("\"X\"", &format!("{code:?}")));
+        if play.due().contains(&format!("s{nth}/feedback/1")) {
+            play.answer_model(&format!("s{nth}/feedback/1"), advice(nth));
+        }
+        if play.due().contains(&format!("s{nth}/call/2")) {
+            play.answer_tool(&format!("s{nth}/call/2"), 200, "{}");
+        }
+    }
+    play
+}
+
+#[test]
+fn nobody_is_asked_about_what_asking_did_not_help_again_and_again() {
+    const YES: &str = r#"{"should_retry": true, "suggested_changes": {"n": 1}}"#;
+    let same = ["A"; 6];
+    let play = refused_in_turn(&same, |_| NO);
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!(answer.spent.model_calls, 3, "three steps are enough to know");
+    let Outcome::Failed { reason, .. } = &answer.steps[5].outcome else { panic!("{answer:?}") };
+    assert!(reason.contains("422 A: no") && reason.contains("others failed in the same way"), "{reason}");
+
+    let play = refused_in_turn(&same, |nth| if nth == 2 { YES } else { NO });
+    assert_eq!(play.run.spent().model_calls, 6, "what helped once may help again");
+    let play = refused_in_turn(&["A", "A", "A", "B", "A", "B"], |_| NO);
+    assert_eq!(play.run.spent().model_calls, 5, "what fails in another way is another thing");
+    let play = refused_in_turn(&["A", "A", "A", "A", "A"], |_| YES);
+    assert_eq!(play.run.answer().map(|answer| (answer.status, answer.spent.model_calls)), Some((Status::Complete, 5)));
 }

@@ -84,11 +84,21 @@ fn each_name_of_the_contract_is_told_on_its_path_and_on_no_other() {
 }
 
 #[test]
+fn each_name_of_the_contract_is_told_on_its_path_of_a_session_and_on_no_other() {
+    let contract = BTreeSet::from(CONTRACT);
+    let always = ["ai_agent_final_report_total", "ai_agent_final_report_attempts_total", "ai_agent_final_report_turns"];
+    for (case, events, expected) in session_paths() {
+        let told: BTreeSet<_> = names(&told(&events)).intersection(&contract).copied().collect();
+        assert_eq!(told, expected.into_iter().chain(always).collect(), "case: {case}");
+    }
+}
+
+#[test]
 fn every_name_of_the_table_is_told_on_some_path_and_no_other_name_is() {
     let told: BTreeSet<&str> = paths()
         .into_iter()
         .map(|(_, events, _)| events)
-        .chain(session_paths())
+        .chain(session_paths().into_iter().map(|(_, events, _)| events))
         .flat_map(|events| names(&told(&events)))
         .collect();
     let listed: BTreeSet<&str> = table().iter().map(|name| name.name).collect();

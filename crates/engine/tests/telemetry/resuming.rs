@@ -9,7 +9,10 @@ use crate::told::{spans, told, told_from};
 
 #[test]
 fn two_processes_tell_together_what_one_would_have_told() {
-    let all = paths().into_iter().map(|(_, events, _)| events).chain(session_paths());
+    let all = paths()
+        .into_iter()
+        .map(|(_, events, _)| events)
+        .chain(session_paths().into_iter().map(|(_, events, _)| events));
     for events in all {
         let whole = told(&events);
         for at in 0..=events.len() {

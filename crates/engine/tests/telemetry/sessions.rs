@@ -84,15 +84,33 @@ fn a_long_result_and_a_plan() -> Vec<Event> {
     play.events
 }
 
-pub(crate) fn session_paths() -> Vec<Vec<Event>> {
+/// The paths, each with the names of the contract that it tells besides those that every session tells.
+pub(crate) fn session_paths() -> Vec<(&'static str, Vec<Event>, Vec<&'static str>)> {
+    let asked = ["ai.request.total", "ai.request.duration_ms"];
+    let answered = [&asked[..], &["ai.tokens.used"]].concat();
+    let called = [&answered[..], &["orchestration.step_execution", "http.client.request"]].concat();
+    let mended = [
+        "type_coercion_applied",
+        "orchestration.type_coercion.applied",
+        "Parameter types coerced to match schema",
+        "validation_feedback_started",
+        "orchestration.validation_feedback.attempts",
+        "Call refused, requesting LLM correction",
+        "error_analyzer.llm_call_start",
+        "error_analyzer.analysis_complete",
+        "validation_feedback_success",
+        "orchestration.validation_feedback.success",
+        "Parameters corrected by LLM",
+    ];
     vec![
-        a_long_story(),
-        a_call_that_is_mended(),
-        a_refused_key(),
-        a_report_in_words(),
-        a_target_that_rests(),
-        a_conversation_that_is_too_long(),
-        a_long_result_and_a_plan(),
+        ("a long story", a_long_story(), [&called[..], &["ai_agent_retry_collapse_total"]].concat()),
+        ("a call that is mended", a_call_that_is_mended(), [&called[..], &mended].concat()),
+        ("a refused key", a_refused_key(), asked.to_vec()),
+        ("a report in words", a_report_in_words(), answered.clone()),
+        ("a target that rests", a_target_that_rests(), answered.clone()),
+        ("a conversation that is too long", a_conversation_that_is_too_long(), asked.to_vec()),
+        // The steps of a plan that is handed over are told by their calls alone.
+        ("a long result and a plan", a_long_result_and_a_plan(), [&answered[..], &["http.client.request"]].concat()),
     ]
 }
 

@@ -2,9 +2,9 @@
 
 use reknit_dialogue::{ErrorClass, Finish, Purpose};
 use reknit_engine::{AskModel, What};
-use reknit_protocol::Value;
+use reknit_protocol::{Step, Value};
 
-use super::plans::{LITERALS, NAMES};
+use super::plans::{LITERALS, NAMES, fitting, wanted};
 use super::{Tape, World};
 use crate::world::{model_answer, model_failure};
 
@@ -36,7 +36,7 @@ pub(super) fn outcome(ask: &AskModel, world: &World, now_ms: i64, tape: &mut Tap
         }
         11 => What::GateClosed { effect, until_ms: now_ms + i64::from(tape.below(200)) * 1_000 },
         _ => {
-            let mut answer = model_answer(&words(ask.purpose, world, tape));
+            let mut answer = model_answer(&words(ask, world, tape));
             if tape.one_in(16) {
                 answer.finish =
                     tape.pick(&[Finish::Length, Finish::Refusal, Finish::ContentFilter, Finish::ToolCalls]).clone();
@@ -49,16 +49,17 @@ pub(super) fn outcome(ask: &AskModel, world: &World, now_ms: i64, tape: &mut Tap
     }
 }
 
-fn words(purpose: Purpose, world: &World, tape: &mut Tape) -> String {
-    let text = match purpose {
+fn words(ask: &AskModel, world: &World, tape: &mut Tape) -> String {
+    let step = world.step(ask.id.as_str());
+    let text = match ask.purpose {
         Purpose::PlanGeneration => plan(world, tape),
         Purpose::TieredSelection => {
             (tape.word(&[r#"["t/read", "t/convert"]"#, r#"["t/fly"]"#, "[]", "all of them", r#"{"tools": ["t/pay"]}"#]))
                 .to_owned()
         }
-        Purpose::MicroResolution => changes(tape),
+        Purpose::MicroResolution => changes(step, tape),
         Purpose::Synthesis => (tape.word(&["all is done", "it cost 12345 won", "{{s0.v}}"])).to_owned(),
-        _ => advice(tape),
+        _ => advice(step, tape),
     };
     wrapped(text, tape)
 }
@@ -77,9 +78,14 @@ fn plan(world: &World, tape: &mut Tape) -> String {
 }
 
 /// What is to be done about a failed call: clear, contradictory, or something else altogether.
-fn advice(tape: &mut Tape) -> String {
-    if tape.one_in(10) {
-        return changes(tape);
+fn advice(step: Option<&Step>, tape: &mut Tape) -> String {
+    match tape.below(10) {
+        0..=3 => {
+            let changes = changes(step, tape);
+            return format!(r#"{{"should_retry": true, "reason": "so it is", "suggested_changes": {changes}}}"#);
+        }
+        9 => return changes(step, tape),
+        _ => {}
     }
     let retry = tape.word(&["true", "true", "false", "\"yes\"", "\"no\"", "1", "null"]);
     let transient = tape.word(&["false", "true", "\"maybe\""]);
@@ -91,7 +97,7 @@ fn advice(tape: &mut Tape) -> String {
     let changes = match tape.below(12) {
         10 => "[]".to_owned(),
         11 => "null".to_owned(),
-        _ => changes(tape),
+        _ => changes(step, tape),
     };
     let removed = if tape.one_in(4) { format!(r#", "remove": ["{}"]"#, tape.word(&NAMES)) } else { String::new() };
     format!(
@@ -99,8 +105,16 @@ fn advice(tape: &mut Tape) -> String {
     )
 }
 
-/// Parameters with values, as a model writes them.
-fn changes(tape: &mut Tape) -> String {
+/// Parameters with values, as a model writes them: what the step could do with, or anything.
+fn changes(step: Option<&Step>, tape: &mut Tape) -> String {
+    if let Some(step) = step.filter(|_| tape.below(3) < 2) {
+        let name = wanted(step);
+        let value = match tape.below(4) {
+            3 => tape.word(&WRITTEN).to_owned(),
+            _ => fitting(name, tape),
+        };
+        return format!(r#"{{"{name}": {value}}}"#);
+    }
     let count = tape.below(4);
     let entries: Vec<String> = (0..count)
         .map(|_| {

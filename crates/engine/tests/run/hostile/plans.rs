@@ -92,7 +92,32 @@ fn catalogue() -> Catalogue {
     Catalogue { tools: vec![Tool { name: "t".into(), description: "does all".to_owned(), capabilities }] }
 }
 
+/// The parameter that the tool of a step must be given.
+pub(super) fn wanted(step: &Step) -> &'static str {
+    let known = CAPABILITIES.iter().find(|(name, ..)| step.capability() == Some(name));
+    known.map_or("x", |(_, _, wanted, _)| wanted)
+}
+
+/// A value that a parameter may have, one of many.
+pub(super) fn fitting(name: &str, tape: &mut Tape) -> String {
+    // Up to a dozen a model is believed.
+    let most = if tape.one_in(4) { 90 } else { 12 };
+    let number = 1 + tape.below(most);
+    match name {
+        "filter" => format!(r#"{{"lat": {number}, "lon": 2}}"#),
+        "to" => tape.word(&["\"KRW\"", "\"EUR\"", "\"USD\""]).to_owned(),
+        "id" | "note" => format!(r#""i-{number}""#),
+        _ => number.to_string(),
+    }
+}
+
 impl World {
+    /// The step that an effect is for.
+    pub(crate) fn step(&self, effect: &str) -> Option<&Step> {
+        let id = effect.split('/').next()?;
+        self.plan.steps.iter().find(|step| step.step_id.as_str() == id)
+    }
+
     pub(crate) fn draw(tape: &mut Tape) -> Self {
         let policy = policy(tape);
         let has_inputs = tape.one_in(4);

@@ -32,7 +32,7 @@ pub(super) fn answered(reply: &ToolReply) -> Answered {
         300..=399 | 401 | 403 | 405 => Answered::ShutOut,
         _ if category == "AUTH_ERROR" => Answered::ShutOut,
         200..=299 if category == "SERVICE_ERROR" && !no_effect => Answered::InDoubt,
-        200..=299 if category == "SERVICE_ERROR" || category == "RATE_LIMIT" => Answered::Later,
+        200..=299 if category == "SERVICE_ERROR" || category == "RATE_LIMIT" || about_key => Answered::Later,
         200..=299 => Answered::Refused,
         408 | 500.. if !no_effect => Answered::InDoubt,
         408 | 429 | 500.. => Answered::Later,
