@@ -75,6 +75,11 @@ fn alone() -> Scene {
     Scene::request(|_, _| Says::Fails(ErrorClass::NetworkError))
 }
 
+/// The same for six requests in turn.
+fn alone_and_asked_often() -> Scene {
+    Scene { rounds: 6, ..alone() }
+}
+
 fn who(seen: &Seen) -> String {
     seen.log.asks.iter().map(|(_, ask)| ask.target.as_str()).collect::<Vec<_>>().join(" ")
 }
@@ -85,6 +90,10 @@ fn ask_pauses(seen: &Seen) -> String {
 
 fn first_pause(seen: &Seen) -> String {
     seen.pauses().split(", ").next().unwrap_or_default().to_owned()
+}
+
+fn first_ask_pause(seen: &Seen) -> String {
+    ask_pauses(seen).split(", ").next().unwrap_or_default().to_owned()
 }
 
 fn first(seen: &Seen) -> String {
@@ -108,6 +117,9 @@ pub(crate) fn rows() -> Vec<Row> {
         row("rotation.longest-wait", "\"7s\"", all_limited, ask_pauses, ("3: 60s", "3: 7s"))
             .given("breaker.longest-cool-down = \"0s\"\n"),
         row("breaker.calls", "3", broken, first_pause, ("11: 30s", "4: 30s")).given(ONE),
+        // What is set for services holds for models, too.
+        row("breaker.calls", "3", alone_and_asked_often, first_ask_pause, ("11: 30s", "4: 30s")),
+        row("breaker.rest", "\"7s\"", alone_and_asked_often, first_ask_pause, ("11: 30s", "11: 7s")),
         row("breaker.percent", "30", every_third_broken, first_pause, ("", "11: 30s")).given(ONE),
         row("breaker.window", "\"5 min\"", slowly_broken, |seen| seen.took.as_secs().to_string(), ("120", "180"))
             .given(ONE),
