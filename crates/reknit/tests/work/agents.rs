@@ -139,6 +139,24 @@ async fn every_end_has_its_status() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_configuration_says_how_agents_turn_where_their_files_do_not() {
+    let shop = shop().await;
+    for (case, session, file, turns) in [
+        ("nobody says", "", "", "10 turns"),
+        ("the configuration says", "[session]\nmax-turns = 2\n", "", "2 turns"),
+        ("the file says", "[session]\nmax-turns = 2\n", "maxTurns: 3\n", "3 turns"),
+    ] {
+        let model = ScriptedModel::start(Script::new().on(When::any(), look_up())).await.expect("the model starts");
+        let url = model.base_url();
+        let models = format!("{session}[[models]]\nname = \"local\"\nurl = \"{url}\"\nmodel = \"scripted\"\n");
+        let clerk = format!("---\ntools: [shop]\n{file}---\nYou work for a shop.\n");
+        let world = World::new().configured(&[&shop], &models).file("clerk.md", &clerk);
+        let shown = world.reknit(&["agent", "clerk.md", "Where is order 7?"]);
+        assert!(shown.contains(&format!("EXIT-MAX-TURNS-NO-RESPONSE: {turns},")), "case: {case}: {shown}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_cannot_be_one_says_all_that_is_wrong() {
     let (shop, model) = (shop().await, model().await);
     let world = configured(&shop, &model)

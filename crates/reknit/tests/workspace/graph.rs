@@ -55,7 +55,7 @@ impl Dependency {
 pub(crate) struct Member {
     /// `protocol`.
     pub(crate) name: String,
-    /// `crates` or `examples`.
+    /// `crates`, `examples` or `bench`.
     pub(crate) group: String,
     /// Where its `Cargo.toml` is.
     pub(crate) manifest: PathBuf,
