@@ -59,7 +59,9 @@ impl World {
     pub async fn outcome(&self, case: &Case, rungs: Rungs) -> Outcome {
         let right = self.run(&case.call, &case.call.right, &case.call.right, Rungs::Code).await;
         let damaged = self.run(&case.call, &case.wrong, &case.call.right, rungs).await;
-        let Some(run) = damaged else { return Outcome { end: End::Refused, model_calls: 0, rungs: Vec::new(), words: Vec::new() } };
+        let Some(run) = damaged else {
+            return Outcome { end: End::Refused, model_calls: 0, rungs: Vec::new(), words: Vec::new() };
+        };
         let expected = right.as_ref().and_then(|run| run.result("call")).map(stable);
         let end = match run.result("call").map(stable) {
             None => End::Failed,
@@ -120,7 +122,7 @@ impl World {
     fn started(&self, call: &Call, parameters: &Object, rungs: Rungs) -> Started {
         let (agent, capability, before) = &call.before;
         let steps = vec![
-            Step::new("before", *agent, *capability, "first").with_parameters(before.clone()),
+            Step::new("before", *agent, capability, "first").with_parameters(before.clone()),
             Step::new("call", call.agent, call.capability, call.request.as_str())
                 .with_parameters(parameters.clone())
                 .after("before"),

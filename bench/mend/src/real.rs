@@ -58,6 +58,10 @@ pub async fn report(worlds: &[World], count: usize) -> ExitCode {
             println!("        {words}");
         }
     }
-    println!("{right} of {} right, {wrong} wrong, {asked} questions, {:.2} each", sample.len(), f64::from(asked) / sample.len() as f64);
+    println!(
+        "{right} of {} right, {wrong} wrong, {asked} questions, {:.2} each",
+        sample.len(),
+        f64::from(asked) / sample.len() as f64
+    );
     ExitCode::SUCCESS
 }

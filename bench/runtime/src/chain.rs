@@ -159,7 +159,11 @@ impl Edge for AtOnce {
         Box::pin(std::future::pending())
     }
 
-    fn call<'a>(&'a self, _: &'a CallTool, _: Option<&'a str>) -> BoxFuture<'a, std::result::Result<ToolReply, TransportFailure>> {
+    fn call<'a>(
+        &'a self,
+        _: &'a CallTool,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, std::result::Result<ToolReply, TransportFailure>> {
         Box::pin(async { Ok(self.0.clone()) })
     }
 }
