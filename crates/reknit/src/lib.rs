@@ -45,8 +45,8 @@
 //! # }
 //! ```
 //!
-//! Where to go next: [`Reknit`] runs requests and plans, its [`Builder`] has a method for each setting,
-//! [`runtime::Driver`] drives runs, [`engine::Run`] is what it drives, [`toolkit::Service`] makes a
+//! Where to go next: [`Reknit`] runs requests and plans, its [`Builder`] has a method for each setting of
+//! theirs, [`runtime::Driver`] drives runs, [`engine::Run`] is what it drives, [`toolkit::Service`] makes a
 //! tool, [`salvage::read_as`] reads what a model wrote.
 
 #[doc(inline)]

@@ -17,7 +17,7 @@ use super::place::Place;
 use super::{Config, ConfigError, Origin};
 use crate::telemetry::log::{Form, Level};
 
-/// Makes a [`Config`] in a program, with a method for each setting. What is wrong is told at the end.
+/// Makes a [`Config`] in a program, with a method for each setting that counts in a program. What is wrong is told at the end.
 ///
 /// ```
 /// use std::time::Duration;
