@@ -81,9 +81,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_text_without_gaps_is_counted_in_time() {
+        // Far more than a busy machine takes, and far less than time that grows with the square of the length.
         let began = Instant::now();
         let question = Request::new(vec![Message::user("ä".repeat(200_000))], 10);
         let tokens = count("gpt-4o", &question).await.unwrap();
-        assert!(tokens > 20_000 && began.elapsed().as_secs() < 20, "{tokens} in {:?}", began.elapsed());
+        assert!(tokens > 20_000 && began.elapsed().as_secs() < 120, "{tokens} in {:?}", began.elapsed());
     }
 }
