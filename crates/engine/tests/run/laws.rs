@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use reknit_engine::{Event, MendEffect, Run, Rung};
 
 use crate::hostile::{Restored, Tape, drive};
+use crate::world::{Play, plan, policy, started, step};
 
 /// How long a tape is before it begins again.
 const LENGTH: usize = 600;
@@ -60,6 +61,27 @@ proptest! {
     #[test]
     fn the_laws_hold_in_every_world(mut tape in tape()) {
         drive(&mut tape, Restored::Always);
+    }
+
+    #[test]
+    fn whatever_models_propose_what_was_refused_is_not_sent_again(values in prop::collection::vec(0_u8..4, 1..24)) {
+        let mut policy = policy();
+        (policy.mending.feedback, policy.mending.context) = (8, 8);
+        let mut play = Play::begin(started(Some(plan(vec![step("s", "read", r#"{"n": 0}"#)])), policy));
+        let (mut sent, mut values) = (Vec::new(), values.into_iter().cycle());
+        while play.run.answer().is_none() {
+            let due = play.due().swap_remove(0);
+            if due.contains("/call/") {
+                let parameters = play.call(&due).parameters.to_string();
+                prop_assert!(!sent.contains(&parameters), "{parameters} was refused before: {sent:?}");
+                sent.push(parameters);
+                play.answer_tool(&due, 422, "{}");
+            } else {
+                let value = values.next().unwrap_or_default();
+                let advice = format!(r#"{{"should_retry": true, "suggested_changes": {{"n": {value}}}}}"#);
+                play.answer_model(&due, &advice);
+            }
+        }
     }
 
     #[test]

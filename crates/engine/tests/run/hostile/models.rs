@@ -2,7 +2,7 @@
 
 use reknit_dialogue::{ErrorClass, Finish, Purpose};
 use reknit_engine::{AskModel, What};
-use reknit_protocol::{Step, Value};
+use reknit_protocol::{Object, Step, Value};
 
 use super::plans::{LITERALS, NAMES, fitting, wanted};
 use super::{Tape, World};
@@ -113,7 +113,11 @@ fn changes(step: Option<&Step>, tape: &mut Tape) -> String {
             3 => tape.word(&WRITTEN).to_owned(),
             _ => fitting(name, tape),
         };
-        return format!(r#"{{"{name}": {value}}}"#);
+        // What the plan gives, and nobody asked for.
+        let mut others = step.parameters().into_iter().flat_map(Object::keys).filter(|other| *other != name);
+        let other = others.next().filter(|_| tape.one_in(2));
+        let other = other.map(|other| format!(r#", "{other}": {}"#, fitting(other, tape))).unwrap_or_default();
+        return format!(r#"{{"{name}": {value}{other}}}"#);
     }
     let count = tape.below(4);
     let entries: Vec<String> = (0..count)
