@@ -194,7 +194,9 @@ impl Watch {
         for view in run.steps() {
             let before = self.parameters.insert(view.id.to_string(), view.parameters.clone()).unwrap_or_default();
             let Some((_, named)) = spoken.as_ref().filter(|(step, _)| *step == view.id.as_str()) else { continue };
-            for name in changed(&before, &view.parameters) {
+            // What did not fit and was not sent is made to fit with the rest: that changes only how it is written.
+            let is_fitted = |name: &String| written(before.get(name)) == written(view.parameters.get(name));
+            for name in changed(&before, &view.parameters).into_iter().filter(|name| !is_fitted(name)) {
                 assert!(
                     named.iter().any(|known| alike(known, &name)),
                     "a model changes only what it names: {name} of {}, named were {named:?}",
@@ -312,6 +314,11 @@ fn as_call(effect: &Effect) -> Option<&CallTool> {
 fn changed(before: &Object, after: &Object) -> Vec<String> {
     let names: HashSet<&str> = before.keys().chain(after.keys()).collect();
     names.into_iter().filter(|name| before.get(name) != after.get(name)).map(str::to_owned).collect()
+}
+
+/// A value without its quotes and capitals.
+fn written(value: Option<&Value>) -> Option<String> {
+    value.map(|value| value.to_string().replace('"', "").to_lowercase())
 }
 
 fn alike(one: &str, other: &str) -> bool {
