@@ -37,6 +37,7 @@ mod path;
 mod print;
 mod retry_after;
 mod shape;
+mod shown;
 mod value;
 
 pub use capability::{Capability, Effect};
@@ -48,5 +49,6 @@ pub use path::{Path, PointerError, Segment};
 pub use plan::{Input, Mode, Plan, Step};
 pub use retry_after::RetryAfter;
 pub use shape::{Actual, Extra, ShapeError};
+pub use shown::{shown_url, shown_urls};
 pub use tool::{Category, Retryable, ToolError, ToolResponse};
 pub use value::{Kind, Value};

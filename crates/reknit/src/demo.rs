@@ -43,8 +43,8 @@ pub(crate) async fn run(
         let scripted = Target::new("scripted", demo.model_base_url(), "scripted");
         config = config.with_models(vec![scripted], &Origin::Program).with("answer.by", "template", Origin::Program)?;
     }
-    introduce(live, demo.request);
     let work = Work::with(config, &arguments.files, drive_as).await?;
+    introduce(live, demo.request);
     let code = drive(&work, work.reknit.started(demo.request, None), drive_as).await?;
     let _ = writeln!(
         io::stderr(),

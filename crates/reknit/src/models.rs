@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use reknit_dialogue::{Answer, ErrorClass, Failure as ModelFailure, Message, Request, TargetName};
 use reknit_models::{Models, Target};
+use reknit_protocol::shown_url;
 use reknit_runtime::config::{Config, KeySource, Origin};
 use tokio::task::JoinSet;
 
@@ -126,7 +127,7 @@ fn key(target: &Target, source: Option<&KeySource>) -> String {
 
 /// What a person can do about it.
 fn hint(target: &Target, source: Option<&KeySource>, failure: &ModelFailure) -> String {
-    let url = &target.base_url;
+    let url = shown_url(&target.base_url);
     match failure.class {
         ErrorClass::AuthError => match source {
             Some(KeySource::Variable(place) | KeySource::File(place)) => {

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use reknit_journal::Journal;
 use reknit_models::{ConfigError, Models, Target};
+use reknit_protocol::shown_url;
 use reknit_runtime::config::{Config, Origin};
 use reknit_runtime::{Reknit, StartError};
 use reknit_tools::Address;
@@ -145,9 +146,10 @@ pub(crate) fn with_tools(config: Config, arguments: &WorkArguments) -> Result<Co
 fn tool(text: &str) -> Result<Address, Failure> {
     let usage =
         |what: String| Failure::Usage { what, hint: Some("write `--tool weather=http://127.0.0.1:8085`".to_owned()) };
-    let (name, url) = text.split_once('=').ok_or_else(|| usage(format!("`--tool {text}` has no `=`")))?;
-    if name.trim().is_empty() {
-        return Err(usage(format!("`--tool {text}` has no name before its `=`")));
+    let (name, url) = text.split_once('=').ok_or_else(|| usage(format!("`--tool {}` has no `=`", shown_url(text))))?;
+    // An address with a `=` of its own, and no name in front of it.
+    if name.trim().is_empty() || name.contains("://") {
+        return Err(usage(format!("`--tool {}` has no name before its `=`", shown_url(text))));
     }
     Address::parse(name, url).map_err(|error| usage(error.to_string()))
 }

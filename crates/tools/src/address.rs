@@ -1,9 +1,11 @@
 //! Where a tool is.
 
-use reknit_protocol::AgentName;
+use std::fmt;
 
-/// A tool's name and where it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use reknit_protocol::{AgentName, shown_url};
+
+/// A tool's name and where it is. What may be secret in an address is not shown.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     /// What plans call it.
     pub name: AgentName,
@@ -16,7 +18,7 @@ pub enum AddressError {
     /// It is no URL.
     #[error("`{text}` is no address of a tool: {problem}; write it like `http://127.0.0.1:8085`")]
     NoUrl {
-        /// What was written.
+        /// What was written, but for what may be secret in it.
         text: String,
         /// What is wrong with it.
         problem: String,
@@ -24,7 +26,7 @@ pub enum AddressError {
     /// It is a URL of another kind.
     #[error("`{text}` is no address of a tool: only http and https are spoken; write it like `http://127.0.0.1:8085`")]
     OtherScheme {
-        /// What was written.
+        /// What was written, but for what may be secret in it.
         text: String,
     },
 }
@@ -33,9 +35,9 @@ impl Address {
     /// Reads an address. A path in it stays in front of every path that is called.
     pub fn parse(name: impl Into<AgentName>, text: &str) -> Result<Self, AddressError> {
         let base = reqwest::Url::parse(text)
-            .map_err(|error| AddressError::NoUrl { text: text.to_owned(), problem: error.to_string() })?;
+            .map_err(|error| AddressError::NoUrl { text: shown_url(text), problem: error.to_string() })?;
         if !matches!(base.scheme(), "http" | "https") {
-            return Err(AddressError::OtherScheme { text: text.to_owned() });
+            return Err(AddressError::OtherScheme { text: shown_url(text) });
         }
         Ok(Self { name: name.into(), base })
     }
@@ -51,9 +53,15 @@ impl Address {
     }
 }
 
-impl std::fmt::Display for Address {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{}", self.base)
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&shown_url(self.base.as_str()))
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Address").field("name", &self.name).field("base", &self.to_string()).finish()
     }
 }
 
@@ -77,5 +85,17 @@ mod tests {
         let error = Address::parse("t", "localhost:8085").unwrap_err().to_string();
         assert!(error.contains("write it like `http://127.0.0.1:8085`"), "{error}");
         assert!(Address::parse("t", "nonsense").is_err());
+    }
+
+    #[test]
+    fn no_form_of_an_address_and_no_error_about_it_shows_a_secret() {
+        let address = Address::parse("t", "https://me:hunter2@a:1/v1?key=hunter2").unwrap();
+        assert_eq!(address.to_string(), "https://[redacted]@a:1/v1?[redacted]");
+        assert_eq!(address.join("/x").as_str(), "https://me:hunter2@a:1/v1/x", "it is called with it");
+        let wrong = ["https://me:hunter2@a:b/", "ftp://me:hunter2@a?hunter2", "me:hunter2@a", "https://me:hun/ter2@a"];
+        let wrong = wrong.map(|text| format!("{0} {0:?}", Address::parse("t", text).unwrap_err()));
+        for shown in wrong.iter().chain([&format!("{address:?}")]) {
+            assert!(shown.contains("[redacted]@a") && !shown.contains("ter2"), "{shown}");
+        }
     }
 }

@@ -194,10 +194,6 @@ fn what_cannot_be_done_with_telemetry_is_said_at_the_start() {
     insta::assert_snapshot!(world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")], &["demo"]), @r#"
     exit status 2
     --- stderr
-    Four tools run on loopback. The model's words are scripted; everything else is real.
-
-    Request: I want to sell 100 Tesla shares to pay for a trip to Seoul. How much is that in won, and what is the weather like there? And what does a share of Hanok Tours cost?
-
     error: `OTEL_EXPORTER_OTLP_PROTOCOL` asks for the protocol `grpc`; telemetry is only sent as `http/protobuf`
 
     hint: set it to `http/protobuf`, or leave it out; collectors take that on port 4318

@@ -57,6 +57,24 @@ async fn a_tool_that_does_not_answer_is_an_error() {
 }
 
 #[test]
+fn what_is_secret_in_the_address_of_a_tool_is_never_shown() {
+    for (tool, status, shown) in [
+        (
+            "gone=http://me:s3cret@127.0.0.1:9/v1?key=s3cret",
+            1,
+            "at http://[redacted]@127.0.0.1:9/v1?[redacted]: nobody",
+        ),
+        ("gone=http://me:s3cret@127.0.0.1:nine", 2, "`http://[redacted]@127.0.0.1:nine` is no address"),
+        ("http://me:s3cret@127.0.0.1:9", 2, "`--tool http://[redacted]@127.0.0.1:9` has no `=`"),
+        ("http://127.0.0.1:9?key=s3cret", 2, "`--tool http://127.0.0.1:9?[redacted]` has no name before its `=`"),
+    ] {
+        let told = World::new().reknit(&["tools", "check", "--tool", tool]);
+        assert!(told.starts_with(&format!("exit status {status}")) && told.contains(shown), "{told}");
+        assert!(!told.contains("s3cret"), "{told}");
+    }
+}
+
+#[test]
 fn without_tools_there_is_nothing_to_check() {
     insta::assert_snapshot!(World::new().reknit(&["tools", "check"]), @"
     exit status 2

@@ -7,7 +7,7 @@ use reknit_dialogue::{Effort, OnAuthError, Policy as RotationPolicy};
 use reknit_engine::{PromptBuilder, Synthesis, Undeclared};
 use reknit_journal::Durability;
 use reknit_models::Target;
-use reknit_protocol::{Effect, Number, Value};
+use reknit_protocol::{Effect, Number, Value, shown_url};
 use reknit_tools::Address;
 
 use super::duration::words;
@@ -66,7 +66,7 @@ impl Builder {
     pub fn tool(self, name: &str, url: &str) -> Self {
         self.changed(|config| {
             let wanted = "write an http or https address";
-            let problem = || Problem::new("tools.url", &Value::from(url).to_string(), wanted);
+            let problem = || Problem::new("tools.url", &Value::from(shown_url(url)).to_string(), wanted);
             let address = Address::parse(name, url)
                 .map_err(|_| ConfigError::Value { origin: Origin::Program, problem: problem() })?;
             Ok(config.with_tool(address, Origin::Program))

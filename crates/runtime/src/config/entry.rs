@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reknit_models::{FormatSupport, Provider};
-use reknit_protocol::Value;
+use reknit_protocol::{Value, shown_url};
 
 use super::Origin;
 use super::duration::millis;
@@ -132,8 +132,12 @@ impl Entry {
 
     /// Something is wrong with what a key says.
     pub(super) fn problem(&self, key: &str, wanted: impl Into<String>) -> ConfigError {
+        let shown = |value: &Value| match value.as_str() {
+            Some(url) if key == "url" => Value::from(shown_url(url)).to_string(),
+            _ => value.to_string(),
+        };
         let (written, line) =
-            self.values.get(key).map_or(("missing".to_owned(), self.line), |(value, line)| (value.to_string(), *line));
+            self.values.get(key).map_or(("missing".to_owned(), self.line), |(value, line)| (shown(value), *line));
         Problem::new(&format!("{}.{key}", self.list), &written, wanted).at(&self.file, line)
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use reknit_engine::TemplateError;
+use reknit_protocol::shown_urls;
 use reknit_salvage::Place;
 
 use super::Origin;
@@ -112,9 +113,9 @@ impl ConfigError {
     /// The line at fault with what is wrong: the message of `error` alone does not name its key.
     pub(super) fn unreadable(name: &str, text: &str, error: &toml::de::Error) -> Self {
         let line = error.span().map_or(1, |span| Place::of(text, span.start).line);
-        let written = text.lines().nth(line - 1).unwrap_or_default().trim().to_owned();
+        let written = text.lines().nth(line - 1).unwrap_or_default().trim();
         let problem = error.message().trim().replace('\n', "; ");
-        Self::Unreadable { name: name.to_owned(), line, written, problem }
+        Self::Unreadable { name: name.to_owned(), line, written: shown_urls(written), problem }
     }
 }
 
@@ -124,7 +125,7 @@ impl ConfigError {
 pub struct Problem {
     /// Which setting, with its section.
     pub name: String,
-    /// What is written there, as it is written.
+    /// What is written there, as it is written, but for what may be secret in an address.
     pub written: String,
     /// What would do.
     pub wanted: String,
@@ -133,7 +134,7 @@ pub struct Problem {
 impl Problem {
     /// A problem with what is written in a file.
     pub(super) fn new(name: &str, written: &str, wanted: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), written: written.to_owned(), wanted: wanted.into() }
+        Self { name: name.to_owned(), written: shown_urls(written), wanted: wanted.into() }
     }
 
     pub(super) fn at(self, file: &str, line: usize) -> ConfigError {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reknit_dialogue::Price;
 use reknit_models::{Streaming, Target};
-use reknit_protocol::{Number, Object, Value};
+use reknit_protocol::{Number, Object, Value, shown_url};
 use reknit_tools::Address;
 
 use super::duration::words;
@@ -13,9 +13,8 @@ use super::{Config, KeySource};
 
 impl Config {
     pub(super) fn shown_tools(&self) -> Vec<Object> {
-        let tool = |tool: &Address| {
-            Object::from([("name", tool.name.as_str().into()), ("url", shown_url(&tool.to_string()).into())])
-        };
+        let tool =
+            |tool: &Address| Object::from([("name", tool.name.as_str().into()), ("url", tool.to_string().into())]);
         self.tools.iter().map(tool).collect()
     }
 
@@ -79,14 +78,4 @@ fn dollars(price: Price) -> Value {
     let text = text.trim_end_matches('0').trim_end_matches('.');
     // What is shown is always a number.
     Number::parse(text).map_or(Value::Null, Value::Number)
-}
-
-/// An address without what may be secret in it: who asks, and what stands behind the question mark.
-pub(super) fn shown_url(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let (rest, query) = rest.split_once('?').map_or((rest, ""), |(rest, _)| (rest, "?[redacted]"));
-    let (host, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    let host = host.rsplit_once('@').map_or_else(|| host.to_owned(), |(_, host)| format!("[redacted]@{host}"));
-    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
-    format!("{scheme}{host}{path}{query}")
 }

@@ -195,6 +195,24 @@ fn no_secret_is_shown() {
 }
 
 #[test]
+fn an_error_about_an_address_does_not_show_what_is_secret_in_it() {
+    let tool = |url: &str| format!("[[tools]]\nname = \"a\"\nurl = {url}\n");
+    for text in [
+        tool("\"https://me:s3cret@host:x/v1\""),
+        tool("\"me:s3cret@host\""),
+        tool("[\"https://me:s3cret@host/v1\"]"),
+        tool("\"https://me:s3cret@host/v1"),
+        "tools = { a = \"https://me:s3cret@host/v1\" }".to_owned(),
+        "limits = \"https://me:s3cret@host/v1\"".to_owned(),
+    ] {
+        let error = error(&text);
+        assert!(error.contains("[redacted]@host") && !error.contains("s3cret"), "{error}");
+    }
+    let built = Config::builder().tool("a", "me:s3cret@host").build().expect_err("it is no address").to_string();
+    assert!(built.contains("[redacted]@host") && !built.contains("s3cret"), "{built}");
+}
+
+#[test]
 fn the_default_of_a_count_may_depend_on_the_policy_of_rotation_whatever_comes_first() {
     let config = read("[rotation]\nattempts = 4\npolicy = \"prefer-primary\"\n");
     assert_eq!(config.policy.rotation.attempts, 4);
