@@ -79,6 +79,7 @@ impl Prepared {
             templates: Arc::new(Templates::default()),
             mappings: Vec::new(),
             seed: 7,
+            trace_parent: None,
             machine_version: MACHINE_VERSION,
         };
         let token = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);

@@ -146,6 +146,7 @@ impl World {
             policy: Arc::new(policy),
             templates: Arc::new(Templates::default()),
             seed: 7,
+            trace_parent: None,
             machine_version: MACHINE_VERSION,
         }
     }

@@ -99,6 +99,7 @@ impl World {
             templates: Arc::clone(&self.templates),
             mappings: Vec::new(),
             seed: 7,
+            trace_parent: None,
             machine_version: MACHINE_VERSION,
         }
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reply::{ToolReply, TransportFailure};
 use crate::session::SessionStarted;
+use crate::telemetry::TraceParent;
 use crate::{Catalogue, EffectId, Policy, Templates};
 
 /// The version of the machine: an event list written by another version may want other effects.
@@ -196,6 +197,9 @@ pub struct Started {
     pub mappings: Vec<Mapping>,
     /// What chance is made of.
     pub seed: u64,
+    /// The span of somebody else that it is a part of, for as long as it lasts and whoever drives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_parent: Option<TraceParent>,
     /// The version of the machine that began it.
     pub machine_version: u32,
 }

@@ -9,6 +9,7 @@ use crate::event::{Event, What};
 use crate::policy::Policy;
 use crate::run::{ApplyError, Run};
 use crate::session::{Doubtful, Exit, Report, Session};
+use crate::telemetry::TraceParent;
 
 /// What stands before the snapshot of a session; that of a run has nothing before it.
 const SESSION: &str = "session ";
@@ -104,6 +105,14 @@ impl Machine {
         match self {
             Self::Run(run) => &run.started().run,
             Self::Session(session) => &session.started().run,
+        }
+    }
+
+    /// The span of somebody else that it is a part of.
+    pub fn trace_parent(&self) -> Option<TraceParent> {
+        match self {
+            Self::Run(run) => run.started().trace_parent,
+            Self::Session(session) => session.started().trace_parent,
         }
     }
 

@@ -265,6 +265,7 @@ impl Known {
                 templates: Arc::clone(&started.templates),
                 mappings: Vec::new(),
                 seed: started.seed,
+                trace_parent: None,
                 machine_version: started.machine_version,
             },
         })

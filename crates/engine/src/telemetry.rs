@@ -12,7 +12,7 @@
 //! - **Spans are told when they end**, whole: with their times, attributes and events. A span that was open when its process
 //!   died was told by nobody; it is told by the process that sees its end, from its real beginning. A call or a question
 //!   that was under way just then begins again, and so does its span.
-//! - **Names of spans follow from the run**: see [`TraceContext`]. So spans that two processes told belong together, and a tool
+//! - **Names of spans follow from the run's first event**: see [`TraceContext`]. So spans that two processes told belong together, and a tool
 //!   can be told which span calls it before that span has ended.
 //! - **Labels have closed sets of values**, or those of the catalogue (`agent`, `capability`). No step, no text.
 //! - **Texts are cut and redacted** before they leave.
@@ -33,5 +33,5 @@ pub use page::page;
 pub use prometheus::{prometheus_name, prometheus_series};
 pub use signal::{LogLine, Metric, Signal, Span, SpanEvent, SpanKind, SpanStatus};
 pub use table::table;
-pub use trace::{SpanId, TraceContext, TraceId, TraceParent};
+pub use trace::{SpanId, TraceContext, TraceId, TraceParent, TraceParentError};
 pub use tracer::Tracer;

@@ -61,6 +61,7 @@ fn started(work: &Work, file: AgentFile) -> Result<SessionStarted, Failure> {
         templates: Arc::clone(&work.reknit.templates),
         words: Arc::new(Words::default()),
         seed: 0,
+        trace_parent: None,
         machine_version: MACHINE_VERSION,
     })
 }

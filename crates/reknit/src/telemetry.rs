@@ -29,15 +29,16 @@ impl Telling {
         let collector = settings.as_ref().map(Otlp::new).transpose();
         let collector =
             collector.map_err(|source| Failure::Start { what: "telemetry", source: Box::new(source) })?.map(Arc::new);
-        let parent = if collector.is_some() { parent() } else { None };
-        Ok(Self { collector, log, parent })
+        Ok(Self { collector, log, parent: parent() })
     }
 
     /// Everybody who is told. Lines of the log are handed to `write`.
     pub(crate) fn telemetry(&self, write: impl Fn(&str) + Send + Sync + 'static) -> Telemetry {
-        let mut telemetry = Telemetry::none();
+        let sends_spans = self.collector.as_ref().is_some_and(|collector| collector.sends_spans());
+        let propagation = if sends_spans { Propagation::Sent } else { Propagation::PassedOn };
+        let mut telemetry = Telemetry::none().tracing(self.parent, propagation);
         if let Some(collector) = &self.collector {
-            telemetry = telemetry.tracing(self.parent, Propagation::Sent).with(Arc::clone(collector) as _);
+            telemetry = telemetry.with(Arc::clone(collector) as _);
         }
         if self.log.level != Level::Off {
             telemetry = telemetry.with(Arc::new(Log::new(self.log, write)));

@@ -147,6 +147,7 @@ impl Reknit {
             templates: Arc::clone(&self.templates),
             mappings: Vec::new(),
             seed: high ^ low,
+            trace_parent: None,
             machine_version: MACHINE_VERSION,
         }
     }

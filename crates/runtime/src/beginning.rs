@@ -1,5 +1,6 @@
 //! What a driver can begin.
 
+use reknit_engine::telemetry::TraceParent;
 use reknit_engine::{SessionStarted, Started, What};
 use reknit_protocol::RunId;
 
@@ -27,6 +28,15 @@ impl Beginning {
             Self::Run(started) => &started.request,
             Self::Session(started) => &started.input,
         }
+    }
+
+    /// Notes the span that it is a part of, unless it knows one.
+    pub(crate) fn set_trace_parent(&mut self, parent: Option<TraceParent>) {
+        let known = match self {
+            Self::Run(started) => &mut started.trace_parent,
+            Self::Session(started) => &mut started.trace_parent,
+        };
+        *known = known.or(parent);
     }
 
     pub(crate) fn into_event(self) -> What {

@@ -141,6 +141,7 @@ impl Driver {
         if let Beginning::Run(run) = &mut started {
             lessons::tell(run, &self.hands.journal).await?;
         }
+        started.set_trace_parent(self.hands.telemetry.parent());
         let (run, title) = (started.run().clone(), started.title().to_owned());
         let event = Event { at_ms: self.hands.clock.now_ms(), what: started.into_event() };
         let (fold, due) = Fold::begin(&event, &self.hands.telemetry)?;

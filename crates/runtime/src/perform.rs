@@ -23,15 +23,20 @@ pub(crate) struct Hands {
 
 impl Hands {
     /// Does an effect and says what came of it. Nothing comes of a question to a person, of an abort and of the end:
-    /// those are the driver's.
-    pub(crate) async fn perform(self, effect: Effect, lease: Lease) -> Result<Option<What>, FenceError> {
+    /// those are the driver's. A tool is told the span that calls it.
+    pub(crate) async fn perform(
+        self,
+        effect: Effect,
+        lease: Lease,
+        traceparent: Option<String>,
+    ) -> Result<Option<What>, FenceError> {
         Ok(match effect {
             Effect::AskModel(ask) => Some(self.ask(ask).await),
             Effect::CountTokens(count) => {
                 let tokens = self.edge.count(&count).await;
                 Some(What::TokensCounted { effect: count.id, tokens })
             }
-            Effect::CallTool(call) => Some(self.call(&call, &lease).await?),
+            Effect::CallTool(call) => Some(self.call(&call, &lease, traceparent.as_deref()).await?),
             Effect::Sleep { id, until_ms } => {
                 self.clock.sleep_until(until_ms).await;
                 Some(What::Woke { effect: id })
@@ -54,7 +59,7 @@ impl Hands {
     }
 
     /// Takes a place, then claims the call, then makes it: what is claimed has really begun.
-    async fn call(&self, call: &CallTool, lease: &Lease) -> Result<What, FenceError> {
+    async fn call(&self, call: &CallTool, lease: &Lease, traceparent: Option<&str>) -> Result<What, FenceError> {
         let permit = match self.gates.enter_tool(call.agent.as_str()).await {
             Ok(permit) => permit,
             Err(Closed { until_ms }) => return Ok(What::GateClosed { effect: call.id.clone(), until_ms }),
@@ -63,8 +68,7 @@ impl Hands {
         if call.needs_claim() && Box::pin(self.journal.claim(lease, call.id.as_str())).await? == Claim::Already {
             return Ok(What::Interrupted { effect: call.id.clone() });
         }
-        let traceparent = self.telemetry.traceparent(lease.run(), call.id.as_str());
-        let result = self.edge.call(call, traceparent.as_deref()).await;
+        let result = self.edge.call(call, traceparent).await;
         permit.settle(outcome(&result));
         Ok(match result {
             Ok(reply) => What::ToolAnswered { effect: call.id.clone(), reply },

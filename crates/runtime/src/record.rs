@@ -76,7 +76,7 @@ impl Fold {
         let run = Machine::begin(event).map_err(|source| RestoreError::Refused { seq: 0, source })?;
         let pending = run.pending();
         let due = newly_due(&[], &pending);
-        let mut teller = telemetry.teller(run.id());
+        let mut teller = telemetry.teller(&run);
         if let Some(teller) = &mut teller {
             teller.observe(&run, &pending, event);
         }

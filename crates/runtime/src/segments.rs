@@ -89,7 +89,7 @@ impl Segments {
                     // Nothing can be reached once it is handed out: what becomes of it is not known.
                     Effect::Abort { effect, .. } => batch.push(What::Interrupted { effect }),
                     Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_) => {}
-                    effect => self.hand_out(effect, &lease, &mut tasks, &mut handed_out),
+                    effect => self.hand_out(effect, &run, &lease, (&mut tasks, &mut handed_out)),
                 }
             }
             let letters = self.driver.hands().journal.inbox(lease.run()).await?;
@@ -120,14 +120,15 @@ impl Segments {
     fn hand_out(
         &self,
         effect: Effect,
+        run: &Machine,
         lease: &Lease,
-        tasks: &mut JoinSet<(EffectId, Outcome)>,
-        handed_out: &mut HashSet<EffectId>,
+        (tasks, handed_out): (&mut JoinSet<(EffectId, Outcome)>, &mut HashSet<EffectId>),
     ) {
         let Some(id) = effect.id().cloned() else { return };
         if handed_out.insert(id.clone()) {
             let (hands, lease) = (self.driver.hands().clone(), lease.clone());
-            tasks.spawn(async move { (id, hands.perform(effect, lease).await) });
+            let traceparent = hands.telemetry.traceparent(run, &effect);
+            tasks.spawn(async move { (id, hands.perform(effect, lease, traceparent).await) });
         }
     }
 
@@ -189,7 +190,7 @@ impl Segments {
             let newer = journal.events(lease.run(), snapshot.len).await?;
             let mut fold = crate::record::replay_onto(run, &newer, &journal.due(lease.run()).await?)?;
             // What has been told is in no snapshot: it follows from the events.
-            if let Some(teller) = telemetry.teller(lease.run()) {
+            if let Some(teller) = telemetry.teller(&fold.run) {
                 fold.teller = Some(teller.after(&journal.events(lease.run(), 0).await?)?);
             }
             return Ok(fold);

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use reknit_engine::telemetry::{Signal, TraceContext, TraceParent, Tracer};
 use reknit_engine::{Effect, Event, Machine};
 use reknit_journal::Record;
-use reknit_protocol::RunId;
 
 use crate::record::{RestoreError, from_row};
 
@@ -34,14 +33,14 @@ pub struct Told<'a> {
     pub signals: &'a [Signal],
 }
 
-/// Whether tools are told which span calls them.
+/// What tools are sent as `traceparent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Propagation {
-    /// They are sent `traceparent`.
+    /// The span that calls them.
     Sent,
-    /// They are not: nobody would ever see that span.
+    /// The span that the run is a part of, if there is one: nobody records those of the run.
     #[default]
-    Off,
+    PassedOn,
 }
 
 /// Who is told about runs.
@@ -65,22 +64,30 @@ impl Telemetry {
         self
     }
 
-    /// Runs are a part of somebody's trace, and tools are told which span calls them.
+    /// Runs that begin are a part of somebody's trace, and so are those of tools.
     #[must_use]
     pub fn tracing(mut self, parent: Option<TraceParent>, propagation: Propagation) -> Self {
         (self.parent, self.propagation) = (parent, propagation);
         self
     }
 
-    /// Whoever tells of a run; nobody if there is nobody to tell.
-    pub(crate) fn teller(&self, run: &RunId) -> Option<Teller> {
-        (!self.sinks.is_empty()).then(|| Teller::new(TraceContext::new(run, self.parent)))
+    /// The span that runs are a part of that begin now.
+    pub(crate) fn parent(&self) -> Option<TraceParent> {
+        self.parent
     }
 
-    /// What a tool is sent with a call.
-    pub(crate) fn traceparent(&self, run: &RunId, effect: &str) -> Option<String> {
-        let is_sent = self.propagation == Propagation::Sent;
-        is_sent.then(|| TraceContext::new(run, self.parent).traceparent(effect))
+    /// Whoever tells of a run; nobody if there is nobody to tell.
+    pub(crate) fn teller(&self, run: &Machine) -> Option<Teller> {
+        (!self.sinks.is_empty()).then(|| Teller::new(TraceContext::of(run)))
+    }
+
+    /// What a tool is sent, if the effect is a call.
+    pub(crate) fn traceparent(&self, run: &Machine, effect: &Effect) -> Option<String> {
+        match (effect, self.propagation) {
+            (Effect::CallTool(call), Propagation::Sent) => Some(TraceContext::of(run).traceparent(call.id.as_str())),
+            (Effect::CallTool(_), Propagation::PassedOn) => run.trace_parent().map(|parent| parent.to_string()),
+            _ => None,
+        }
     }
 
     /// Passes on what a teller has to tell.

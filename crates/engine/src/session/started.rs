@@ -7,6 +7,7 @@ use reknit_protocol::{RunId, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use super::words::Words;
+use crate::telemetry::TraceParent;
 use crate::{Catalogue, Policy, Templates};
 
 /// How a session begins.
@@ -37,6 +38,9 @@ pub struct SessionStarted {
     pub words: Arc<Words>,
     /// What chance is made of.
     pub seed: u64,
+    /// The span of somebody else that it is a part of, for as long as it lasts and whoever drives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_parent: Option<TraceParent>,
     /// The version of the machine that began it.
     pub machine_version: u32,
 }

@@ -3,8 +3,10 @@
 use std::fmt;
 
 use reknit_protocol::RunId;
+use serde::{Deserialize, Serialize};
 
 use crate::digest::digest_of_texts;
+use crate::machine::Machine;
 
 /// The name of a trace: all spans of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,24 +16,24 @@ pub struct TraceId(pub [u8; 16]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpanId(pub [u8; 8]);
 
-/// The span of somebody else that a run is a part of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The span of somebody else that a run is a part of. It is shown and written as W3C Trace Context does it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct TraceParent {
     trace: TraceId,
     span: SpanId,
-    sampled: bool,
+    flags: u8,
 }
 
 /// Where the spans of a run belong, and how they are called.
 ///
-/// The names follow from the run alone, unless it is a part of somebody's trace: whoever takes a run over calls its spans
-/// as the process before did.
+/// The names follow from the run's first event alone: whoever takes a run over calls its spans as the process before did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
     run: RunId,
     trace: TraceId,
     parent: Option<SpanId>,
-    sampled: bool,
+    flags: u8,
 }
 
 /// A text that should name a parent and does not.
@@ -39,7 +41,15 @@ pub struct TraceContext {
 #[error("`{0}` is no trace context; it is written like `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`")]
 pub struct TraceParentError(String);
 
+/// The flag that says that the span is recorded.
+const SAMPLED: u8 = 1;
+
 impl TraceContext {
+    /// Where the spans of a machine belong, by its first event.
+    pub fn of(machine: &Machine) -> Self {
+        Self::new(machine.id(), machine.trace_parent())
+    }
+
     /// A trace of the run's own, or a part of somebody's.
     pub fn new(run: &RunId, parent: Option<TraceParent>) -> Self {
         let own = TraceId(first(digest_of_texts(&["trace", run.as_str()])));
@@ -47,7 +57,7 @@ impl TraceContext {
             run: run.clone(),
             trace: parent.map_or(own, |parent| parent.trace),
             parent: parent.map(|parent| parent.span),
-            sampled: parent.is_none_or(|parent| parent.sampled),
+            flags: parent.map_or(SAMPLED, |parent| parent.flags),
         }
     }
 
@@ -68,7 +78,7 @@ impl TraceContext {
 
     /// Whether anybody wants to see its spans.
     pub fn is_sampled(&self) -> bool {
-        self.sampled
+        self.flags & SAMPLED != 0
     }
 
     /// The span of something in the run: of an effect, by its id, or of a step.
@@ -78,7 +88,7 @@ impl TraceContext {
 
     /// What is sent with a call, so that whoever serves it can say that its work is a part of the span of the effect.
     pub fn traceparent(&self, effect: &str) -> String {
-        format!("00-{}-{}-{:02x}", self.trace, self.span(effect), u8::from(self.sampled))
+        format!("00-{}-{}-{:02x}", self.trace, self.span(effect), self.flags)
     }
 }
 
@@ -98,7 +108,21 @@ impl std::str::FromStr for TraceParent {
         if version == 0 && parts.next().is_some() {
             return Err(wrong());
         }
-        Ok(Self { trace: TraceId(trace), span: SpanId(span), sampled: flags & 1 == 1 })
+        Ok(Self { trace: TraceId(trace), span: SpanId(span), flags })
+    }
+}
+
+impl TryFrom<String> for TraceParent {
+    type Error = TraceParentError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<TraceParent> for String {
+    fn from(parent: TraceParent) -> Self {
+        parent.to_string()
     }
 }
 
@@ -122,6 +146,12 @@ fn first<const N: usize>(hash: [u8; 32]) -> [u8; N] {
         *byte = from;
     }
     bytes
+}
+
+impl fmt::Display for TraceParent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "00-{}-{}-{:02x}", self.trace, self.span, self.flags)
+    }
 }
 
 impl fmt::Display for TraceId {
@@ -156,6 +186,20 @@ mod tests {
         let own = TraceContext::new(&run, None);
         assert_eq!(own, TraceContext::new(&run, None), "who takes a run over calls its spans by the same names");
         assert_ne!(own.trace(), TraceContext::new(&RunId::new("run-2"), None).trace());
+    }
+
+    #[test]
+    fn a_parent_is_written_as_it_was_read_with_all_its_flags() {
+        for text in [GIVEN, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-02"] {
+            let parent: TraceParent = text.parse().unwrap();
+            assert_eq!(parent.to_string(), text);
+            let written = serde_json::to_string(&parent).unwrap();
+            assert_eq!(serde_json::from_str::<TraceParent>(&written).unwrap(), parent);
+            let context = TraceContext::new(&RunId::new("r"), Some(parent));
+            assert_eq!(context.traceparent("a")[52..], text[52..], "what is called has the same flags");
+            assert_eq!(context.is_sampled(), text == GIVEN);
+        }
+        assert!(serde_json::from_str::<TraceParent>("\"there\"").is_err());
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         templates: Arc::new(Templates::default()),
         mappings: Vec::new(),
         seed: 7,
+        trace_parent: None,
         machine_version: MACHINE_VERSION,
     }
 }

@@ -45,6 +45,7 @@ pub(crate) fn started() -> SessionStarted {
         templates: Arc::new(Templates::default()),
         words: Arc::new(Words::default()),
         seed: 7,
+        trace_parent: None,
         machine_version: MACHINE_VERSION,
     }
 }

@@ -1,7 +1,7 @@
 //! A process takes a run over: nothing is told twice, and nothing is missing.
 
-use reknit_engine::telemetry::Signal;
-use reknit_engine::{Event, What};
+use reknit_engine::telemetry::{Signal, TraceContext};
+use reknit_engine::{Event, Machine, What};
 
 use crate::paths::{context_that_helps, paths};
 use crate::sessions::session_paths;
@@ -21,6 +21,28 @@ fn two_processes_tell_together_what_one_would_have_told() {
             let together: Vec<Signal> = before.into_iter().chain(told_from(&events, at)).collect();
             assert_eq!(together, whole, "taken over after {at} of {} events", events.len());
         }
+    }
+}
+
+#[test]
+fn whose_part_a_run_is_stands_in_its_first_event_and_events_without_it_are_read() {
+    for events in [context_that_helps(), session_paths().remove(0)] {
+        let mut first = events[0].clone();
+        let text = serde_json::to_string(&first).expect("it can be written");
+        assert!(!text.contains("trace_parent"), "a run of its own looks as it always did");
+        assert_eq!(serde_json::from_str::<Event>(&text).expect("it can be read"), first);
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().ok();
+        match &mut first.what {
+            What::Started(started) => started.trace_parent = parent,
+            What::SessionStarted(started) => started.trace_parent = parent,
+            other => panic!("{other:?} is no beginning"),
+        }
+        let read: Event = serde_json::from_str(&serde_json::to_string(&first).expect("it can be written"))
+            .expect("it can be read");
+        let machine = Machine::begin(&read).expect("it begins");
+        assert_eq!(machine.trace_parent(), parent);
+        let again = Machine::restore(&machine.snapshot().expect("it can be written")).expect("it can be read");
+        assert_eq!(TraceContext::of(&again), TraceContext::new(machine.id(), parent));
     }
 }
 

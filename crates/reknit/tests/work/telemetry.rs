@@ -165,6 +165,70 @@ async fn a_tool_is_told_which_span_calls_it_in_the_trace_of_whoever_calls_us() {
     assert!(collector.service().contains("\"till\""));
 }
 
+const CALLER: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_is_never_told_of_a_span_that_nobody_records() {
+    let collector = Collector::start().await;
+    let metrics = format!("{}/v1/metrics", collector.url);
+    let only_metrics = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", metrics.as_str());
+    let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
+    for (case, variables) in [
+        ("nobody is told", vec![]),
+        ("there is only a log", vec![("REKNIT_LOG", "info")]),
+        ("there are only metrics", vec![only_metrics]),
+        ("traces are left out", vec![all, ("OTEL_TRACES_EXPORTER", "none")]),
+        ("everything is off", vec![all, ("OTEL_SDK_DISABLED", "true")]),
+    ] {
+        for caller in [None, Some(CALLER)] {
+            let tool = ScriptedTool::new("shop").capability("price", Effect::Read);
+            let tool = tool.on("price", When::any(), Reply::data(7)).start().await.expect("it starts");
+            let world = World::with_tools(&[&tool]).file("plan.json", &plan(&[("price", "{}")]));
+            let variables: Vec<_> = variables.iter().copied().chain(caller.map(|it| ("TRACEPARENT", it))).collect();
+            let shown = world.reknit_with(&variables, &["run", "plan.json", "--answer", "template"]);
+            assert!(shown.starts_with("exit status 0"), "case: {case}: {shown}");
+            assert_eq!(tool.calls()[0].traceparent.as_deref(), caller, "case: {case}");
+        }
+    }
+    assert_eq!(collector.spans(), []);
+}
+
+#[test]
+fn the_log_has_the_trace_of_whoever_calls_us_without_a_collector() {
+    let variables = [("TRACEPARENT", CALLER), ("REKNIT_LOG", "info"), ("REKNIT_LOG_FORMAT", "json")];
+    let world = World::new();
+    let output = world.command(&["demo"]).envs(variables).output().expect("the command can be run");
+    let told = text(&output.stderr);
+    let lines: Vec<&str> = told.lines().filter(|line| line.starts_with('{')).collect();
+    assert!(!lines.is_empty(), "{told}");
+    for line in lines {
+        let line: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
+        assert_eq!(line["trace_id"].as_str(), Some(&CALLER[3..35]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_resumed_elsewhere_stays_in_the_trace_that_it_began_in() {
+    let collector = Collector::start().await;
+    let shop = crate::endings::shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
+    world.reknit_with(&[endpoint, ("TRACEPARENT", CALLER)], &["run", "--answer", "template", "plan.json"]);
+    world.reknit(&["runs", "approve", "last"]);
+    let other = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let shown = world.reknit_with(&[endpoint, ("TRACEPARENT", other)], &["runs", "resume", "last"]);
+    assert!(shown.starts_with("exit status 0"), "{shown}");
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
+    let spans = collector.spans();
+    assert_eq!(
+        Vec::from_iter(names(&spans)),
+        ["http.client.request", "orchestration.process_request", "orchestration.step_execution"]
+    );
+    assert!(spans.iter().all(|span| hex(&span.trace_id) == CALLER[3..35]));
+    let root = spans.iter().find(|span| span.name == "orchestration.process_request").expect("the run");
+    assert_eq!(hex(&root.parent_span_id), &CALLER[36..52]);
+}
+
 #[test]
 fn a_collector_that_is_not_there_delays_the_end_by_little_and_is_said_once() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");

@@ -175,8 +175,9 @@ impl<'a> Turn<'a> {
                 (name.clone(), Ok(Some(What::Woke { effect: name })))
             }),
             effect => {
+                let traceparent = hands.telemetry.traceparent(&self.fold.run, &effect);
                 let lease = self.lease.clone();
-                self.tasks.spawn(async move { (name, hands.perform(effect, lease).await) })
+                self.tasks.spawn(async move { (name, hands.perform(effect, lease, traceparent).await) })
             }
         };
         self.under_way.insert(id, handle);

@@ -80,6 +80,11 @@ impl Otlp {
         Ok(Self { spans, metrics })
     }
 
+    /// Whether spans are sent.
+    pub fn sends_spans(&self) -> bool {
+        self.spans.is_some()
+    }
+
     /// Delivers what has not been delivered, in a bounded time. To be called where nothing else must go on: it blocks.
     pub fn flush(&self) -> Result<(), FlushError> {
         let spans = self.spans.as_ref().map_or(Ok(()), SpanProcessor::force_flush);

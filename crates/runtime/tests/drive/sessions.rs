@@ -88,6 +88,7 @@ impl Scene {
             templates: Arc::new(Templates::default()),
             words: Arc::new(Words::default()),
             seed: 7,
+            trace_parent: None,
             machine_version: MACHINE_VERSION,
         }
     }

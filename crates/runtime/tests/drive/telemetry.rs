@@ -25,8 +25,13 @@ impl Sink for Ear {
 
 impl Ear {
     fn listen(&self, driver: Driver) -> Driver {
+        self.listen_within(None, Propagation::Sent, driver)
+    }
+
+    fn listen_within(&self, parent: Option<&str>, propagation: Propagation, driver: Driver) -> Driver {
         let telemetry = Telemetry::none().with(Arc::new(self.clone()));
-        driver.telling(telemetry.tracing(None, Propagation::Sent))
+        let parent = parent.map(|parent| parent.parse().expect("a parent"));
+        driver.telling(telemetry.tracing(parent, propagation))
     }
 
     /// What was counted, by name and labels.
@@ -115,5 +120,51 @@ async fn a_process_that_takes_a_run_over_tells_only_what_is_new_in_the_same_trac
         assert_eq!((calls(&before), calls(&after)), (1, 1));
         let called = tool.calls().last().and_then(|call| call.traceparent.clone()).expect("the tool is told");
         assert_eq!(called, format!("00-{}-{}-01", root.trace, late[0].id));
+    }
+}
+
+const CALLER: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const SOMEBODY_ELSE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+#[tokio::test]
+async fn a_run_stays_in_the_trace_that_it_began_in_whoever_takes_it_over() {
+    for (segments, first_parent) in [(false, Some(CALLER)), (true, Some(CALLER)), (false, None)] {
+        let tool = half_silent().await;
+        let world = World::new(&[("t".to_owned(), tool.base_url())], None).await;
+        let steps = vec![step("a", "t", "quick", "{}"), step("b", "t", "slow", "{}").after("a")];
+        let started = world.started("r", "x", Some(plan(steps)));
+        let before = Ear::default();
+        let driver = before.listen_within(first_parent, Propagation::Sent, world.driver());
+        let first = tokio::spawn(async move {
+            if segments { Segments::new(driver).start(started).await } else { driver.start(started).await }
+        });
+        tool.called(2).await;
+        first.abort();
+        assert!(first.await.is_err_and(|error| error.is_cancelled()));
+        world.clock.advance_to(1_000_000 + 31_000);
+        let after = Ear::default();
+        let driver = after.listen_within(Some(SOMEBODY_ELSE), Propagation::Sent, world.driver());
+        let run = RunId::new("r");
+        let ended = if segments { Segments::new(driver).resume(&run).await } else { driver.resume(&run).await };
+        assert!(matches!(ended, Ok(Ended::Finished(_))), "{ended:?}");
+        let root = after.spans().pop().expect("the run is told last");
+        assert_eq!(root.parent.map(|parent| parent.to_string()).as_deref(), first_parent.map(|parent| &parent[36..52]));
+        assert!(before.spans().iter().chain(&after.spans()).all(|span| span.trace == root.trace));
+        let sent: Vec<String> = tool.calls().into_iter().filter_map(|call| call.traceparent).collect();
+        assert_eq!(sent.len(), 3);
+        assert!(sent.iter().all(|sent| sent[3..35] == root.trace.to_string()), "{sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn where_nobody_records_spans_the_callers_own_is_passed_on_unchanged() {
+    for caller in [Some(CALLER), None] {
+        let tool = half_silent().await;
+        let world = World::new(&[("t".to_owned(), tool.base_url())], None).await;
+        let started = world.started("r", "x", Some(plan(vec![step("a", "t", "quick", "{}")])));
+        let driver = Ear::default().listen_within(caller, Propagation::PassedOn, world.driver());
+        let ended = driver.start(started).await;
+        assert!(matches!(ended, Ok(Ended::Finished(_))), "{ended:?}");
+        assert_eq!(tool.calls()[0].traceparent.as_deref(), caller);
     }
 }

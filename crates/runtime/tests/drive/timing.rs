@@ -59,6 +59,7 @@ async fn no_step_waits_for_one_that_it_does_not_need() {
         templates: Arc::new(Templates::default()),
         mappings: Vec::new(),
         seed: 7,
+        trace_parent: None,
         machine_version: MACHINE_VERSION,
     };
     let clock = Arc::new(SystemClock::new());

@@ -69,6 +69,7 @@ impl World {
             templates: Arc::new(Templates::default()),
             mappings: Vec::new(),
             seed: 7,
+            trace_parent: None,
             machine_version: MACHINE_VERSION,
         }
     }

@@ -131,6 +131,7 @@ impl Scene {
             words: Arc::new(Words::default()),
             agents: Vec::new(),
             seed: started.seed,
+            trace_parent: started.trace_parent,
             machine_version: started.machine_version,
         }
         .into()
