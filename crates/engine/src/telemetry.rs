@@ -12,8 +12,8 @@
 //! - **Spans are told when they end**, whole: with their times, attributes and events. A span that was open when its process
 //!   died was told by nobody; it is told by the process that sees its end, from its real beginning. A call or a question
 //!   that was under way just then begins again, and so does its span.
-//! - **Names of spans follow from the run's first event**: see [`TraceContext`]. So spans that two processes told belong together, and a tool
-//!   can be told which span calls it before that span has ended.
+//! - **Names of spans follow from the run's first event**: see [`TraceContext`]. So spans that two processes told belong
+//!   together, and a tool can be told which span calls it before that span has ended.
 //! - **Labels have closed sets of values**, or those of the catalogue (`agent`, `capability`). No step, no text.
 //! - **Texts are cut and redacted** before they leave.
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reknit_engine::telemetry::TraceParent;
 use reknit_runtime::telemetry::log::{Level, Log, LogSettings};
-use reknit_runtime::telemetry::otlp::{Otlp, OtlpSettings};
+use reknit_runtime::telemetry::otlp::{Otlp, OtlpSettings, SettingsError};
 use reknit_runtime::telemetry::{Propagation, Telemetry};
 
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ impl Telling {
     pub(crate) fn new(log: LogSettings) -> Result<Self, Failure> {
         let settings = OtlpSettings::from_environment(&environment).map_err(|error| Failure::Usage {
             what: error.to_string(),
-            hint: Some("set it to `http/protobuf`, or leave it out; collectors take that on port 4318".to_owned()),
+            hint: Some(hint(&error).to_owned()),
         })?;
         let collector = settings.as_ref().map(Otlp::new).transpose();
         let collector =
@@ -50,10 +50,22 @@ impl Telling {
     pub(crate) async fn end(&self) {
         let Some(collector) = &self.collector else { return };
         if let Err(error) = Arc::clone(collector).deliver().await {
-            let _ = writeln!(std::io::stderr(), "warning: {error}");
+            let hint = "see whether a collector takes OTLP over HTTP there, and what it says; docs/telemetry.md has the settings";
+            let _ = writeln!(std::io::stderr(), "warning: {error}\n\nhint: {hint}");
         }
         // To drop the exporter is to deliver all numbers once more, and to wait for that. The process ends here.
         std::mem::forget(Arc::clone(collector));
+    }
+}
+
+/// What to write instead.
+fn hint(error: &SettingsError) -> &'static str {
+    match error {
+        SettingsError::Protocol { .. } => {
+            "set it to `http/protobuf`, or leave it out; collectors take that on port 4318"
+        }
+        SettingsError::Address { .. } => "write it like `http://127.0.0.1:4318`",
+        SettingsError::Timeout { .. } => "`10000` is ten seconds; leave it out for three",
     }
 }
 

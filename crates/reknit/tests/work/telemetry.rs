@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -29,6 +29,8 @@ struct Collector {
 
 #[derive(Default)]
 struct Heard {
+    /// How many deliveries of traces are still refused.
+    refusals: usize,
     traces: Vec<ExportTraceServiceRequest>,
     metrics: Vec<ExportMetricsServiceRequest>,
     keys: Vec<String>,
@@ -36,7 +38,12 @@ struct Heard {
 
 impl Collector {
     async fn start() -> Self {
-        let heard = Arc::new(Mutex::new(Heard::default()));
+        Self::refusing(0).await
+    }
+
+    /// One that is not well at first.
+    async fn refusing(refusals: usize) -> Self {
+        let heard = Arc::new(Mutex::new(Heard { refusals, ..Heard::default() }));
         let (traces, metrics) = (Arc::clone(&heard), Arc::clone(&heard));
         let key = |headers: &HeaderMap| {
             headers.get("x-key").map(|key| key.to_str().expect("it is text").to_owned()).unwrap_or_default()
@@ -46,8 +53,13 @@ impl Collector {
                 "/v1/traces",
                 post(move |headers: HeaderMap, body: Bytes| async move {
                     let mut heard = traces.lock().expect("nobody broke it");
+                    if heard.refusals > 0 {
+                        heard.refusals -= 1;
+                        return StatusCode::SERVICE_UNAVAILABLE;
+                    }
                     heard.traces.push(ExportTraceServiceRequest::decode(body).expect("they are traces"));
                     heard.keys.push(key(&headers));
+                    StatusCode::OK
                 }),
             )
             .route(
@@ -251,6 +263,24 @@ fn a_collector_that_is_not_there_delays_the_end_by_little_and_is_said_once() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_collector_missed_in_the_middle_of_a_run_is_counted_and_said_at_the_end() {
+    let collector = Collector::refusing(1).await;
+    let url = collector.url.replace("http://", "http://me:s3cret@");
+    // Spans are delivered while the run goes on, and not only at its end.
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", url.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "10")];
+    let shown = World::new().reknit_with(&variables, &["demo"]);
+    assert!(shown.starts_with("exit status 0") && !shown.contains("s3cret"), "{shown}");
+    let line = shown.lines().find(|line| line.starts_with("warning: ")).expect("it is said");
+    let numbers: Vec<usize> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+    let [missing, told] = numbers[..] else { panic!("{line}") };
+    let (address, why) = ("http://[redacted]@127.0.0.1:PORT", "HTTP export failed with status code: 503");
+    let words = format!("telemetry was not delivered: {missing} of {told} spans to {address}/v1/traces ({why})");
+    assert_eq!(line, format!("warning: {words}"));
+    assert!(missing > 0 && collector.spans().len() == told - missing, "{line}, {} came", collector.spans().len());
+    assert!(shown.contains("hint: see whether a collector takes OTLP over HTTP there"), "{shown}");
+}
+
 #[test]
 fn what_cannot_be_done_with_telemetry_is_said_at_the_start() {
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
@@ -261,6 +291,13 @@ fn what_cannot_be_done_with_telemetry_is_said_at_the_start() {
     error: `OTEL_EXPORTER_OTLP_PROTOCOL` asks for the protocol `grpc`; telemetry is only sent as `http/protobuf`
 
     hint: set it to `http/protobuf`, or leave it out; collectors take that on port 4318
+    "#);
+    insta::assert_snapshot!(world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s")], &["demo"]), @r#"
+    exit status 2
+    --- stderr
+    error: `OTEL_EXPORTER_OTLP_TIMEOUT` is `10s`; write a whole number of milliseconds that is not 0
+
+    hint: `10000` is ten seconds; leave it out for three
     "#);
     insta::assert_snapshot!(world.reknit_with(&[("REKNIT_LOG", "loud")], &["demo"]), @r#"
     exit status 2

@@ -2,30 +2,32 @@
 //!
 //! The machine's own spans are handed to the exporter as they are, with their times and names: there is no second tracer
 //! that would make its own. Sending is done by threads of the exporter. So nothing here waits, but for [`Otlp::flush`].
+//! What does not arrive is counted, and told at the end.
 
 mod convert;
+mod losses;
 mod settings;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider as _};
 use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkError;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanProcessor};
 use reknit_engine::telemetry::{Kind, Metric, Signal, table};
 
-pub use settings::{OtlpSettings, SettingsError};
+use losses::{Losses, Noted};
+use reknit_protocol::shown_urls;
+pub use settings::{Destination, OtlpSettings, SettingsError};
 
 use super::{Sink, Told};
 
-/// How long one delivery may take. It is tried once: at the end of a command somebody waits for it.
-const DELIVERY: Duration = Duration::from_secs(3);
-
-/// How long the last delivery of all may take.
+/// How long the last delivery of all may take, unless the environment gives every one more time.
 pub const FLUSH: Duration = Duration::from_secs(5);
 
 /// How many spans may wait for their delivery. A run of the largest plan has fewer.
@@ -42,13 +44,21 @@ const TURNS: [f64; 9] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0];
 /// Sends traces and metrics to a collector.
 #[derive(Debug)]
 pub struct Otlp {
-    spans: Option<BatchSpanProcessor>,
+    spans: Option<Spans>,
     metrics: Option<Meters>,
+    limit: Duration,
+}
+
+#[derive(Debug)]
+struct Spans {
+    processor: BatchSpanProcessor,
+    losses: Arc<Losses>,
 }
 
 #[derive(Debug)]
 struct Meters {
     provider: SdkMeterProvider,
+    losses: Arc<Losses>,
     meter: Meter,
     known: Mutex<HashMap<&'static str, Instrument>>,
 }
@@ -59,15 +69,21 @@ enum Instrument {
     Histogram(Histogram<u64>),
 }
 
-/// Why nothing can be sent.
-#[derive(Debug, thiserror::Error)]
-#[error("telemetry cannot be sent")]
-pub struct OtlpError(#[from] opentelemetry_otlp::ExporterBuildError);
+/// Why nothing can be sent. Only its words are kept, without what may be secret in an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("telemetry cannot be sent: {0}")]
+pub struct OtlpError(String);
 
-/// Why something was not delivered.
+/// What was not delivered, where to, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("telemetry was not delivered: {0}")]
 pub struct FlushError(String);
+
+impl From<opentelemetry_otlp::ExporterBuildError> for OtlpError {
+    fn from(error: opentelemetry_otlp::ExporterBuildError) -> Self {
+        Self(shown_urls(&error.to_string()))
+    }
+}
 
 impl Otlp {
     /// Makes ready to send. Nothing is sent yet, and nobody is asked whether the collector is there.
@@ -75,9 +91,10 @@ impl Otlp {
         // Another part of the process may have chosen a provider before; any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let resource = resource(settings);
-        let spans = settings.traces.then(|| span_processor(&resource)).transpose()?;
-        let metrics = settings.metrics.then(|| Meters::new(resource)).transpose()?;
-        Ok(Self { spans, metrics })
+        let spans = settings.traces.as_ref().map(|to| Spans::new(to, &resource)).transpose()?;
+        let metrics = settings.metrics.as_ref().map(|to| Meters::new(to, resource)).transpose()?;
+        let limits = settings.traces.iter().chain(&settings.metrics).map(|to| to.limit);
+        Ok(Self { spans, metrics, limit: limits.fold(FLUSH, Duration::max) })
     }
 
     /// Whether spans are sent.
@@ -85,28 +102,49 @@ impl Otlp {
         self.spans.is_some()
     }
 
-    /// Delivers what has not been delivered, in a bounded time. To be called where nothing else must go on: it blocks.
+    /// Delivers what has not been delivered, in a bounded time, and says whether anything was lost until now. To be called
+    /// where nothing else must go on: it blocks.
     pub fn flush(&self) -> Result<(), FlushError> {
-        let spans = self.spans.as_ref().map_or(Ok(()), SpanProcessor::force_flush);
-        let metrics = self.metrics.as_ref().map_or(Ok(()), |meters| meters.provider.force_flush());
-        spans.and(metrics).map_err(|error| FlushError(error.to_string()))
+        self.flush_spans();
+        self.flush_metrics();
+        self.outcome()
     }
 
-    /// The same, beside whatever else goes on, and given up after [`FLUSH`].
+    /// The same, beside whatever else goes on, and given up after [`FLUSH`] or what the environment allows.
     pub async fn deliver(self: Arc<Self>) -> Result<(), FlushError> {
-        let (told, heard) = tokio::sync::oneshot::channel();
-        // A thread of its own, which nobody waits for: at the end of a process it ends with it.
-        let thread = std::thread::Builder::new().name("telemetry".to_owned()).spawn(move || {
-            let _ = told.send(self.flush());
-        });
-        if let Err(error) = thread {
-            return Err(FlushError(error.to_string()));
+        let (told, mut heard) = tokio::sync::mpsc::channel::<()>(1);
+        for flush in [Self::flush_spans, Self::flush_metrics] {
+            // Threads that nobody waits for: at the end of a process they end with it.
+            let (collector, told) = (Arc::clone(&self), told.clone());
+            let thread = std::thread::Builder::new().name("telemetry".to_owned()).spawn(move || {
+                flush(&collector);
+                drop(told);
+            });
+            thread.map_err(|error| FlushError(error.to_string()))?;
         }
-        match tokio::time::timeout(FLUSH, heard).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(_)) => Err(FlushError("the exporter broke".to_owned())),
-            Err(_) => Err(FlushError(format!("the collector did not answer within {FLUSH:?}"))),
-        }
+        drop(told);
+        // What has not arrived when the time is over counts as lost.
+        let _ = tokio::time::timeout(self.limit, heard.recv()).await;
+        self.outcome()
+    }
+
+    fn flush_spans(&self) {
+        let Some(spans) = &self.spans else { return };
+        let until = Instant::now() + self.limit;
+        // It gives up after five seconds, also where one delivery may take longer.
+        while matches!(spans.processor.force_flush(), Err(OTelSdkError::Timeout(_))) && Instant::now() < until {}
+    }
+
+    fn flush_metrics(&self) {
+        // What comes of it is counted.
+        let _ = self.metrics.as_ref().map(|meters| meters.provider.force_flush());
+    }
+
+    /// Whether everything arrived that was ever told.
+    fn outcome(&self) -> Result<(), FlushError> {
+        let losses = self.spans.iter().map(|spans| &spans.losses).chain(self.metrics.iter().map(|meters| &meters.losses));
+        let lost: Vec<String> = losses.filter(|losses| !losses.is_none()).map(ToString::to_string).collect();
+        if lost.is_empty() { Ok(()) } else { Err(FlushError(lost.join("; "))) }
     }
 }
 
@@ -124,28 +162,33 @@ fn resource(settings: &OtlpSettings) -> Resource {
     resource.build()
 }
 
-fn span_processor(resource: &Resource) -> Result<BatchSpanProcessor, OtlpError> {
-    let exporter = SpanExporter::builder()
-        .with_http()
-        .with_timeout(DELIVERY)
-        .with_retry_policy(opentelemetry_otlp::RetryPolicy::disabled())
-        .build()?;
-    let config = BatchConfigBuilder::default().with_max_queue_size(QUEUE).build();
-    let mut processor = BatchSpanProcessor::new(exporter, config);
-    processor.set_resource(resource);
-    Ok(processor)
+impl Spans {
+    fn new(to: &Destination, resource: &Resource) -> Result<Self, OtlpError> {
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_timeout(to.limit)
+            .with_retry_policy(opentelemetry_otlp::RetryPolicy::disabled())
+            .build()?;
+        let losses = Losses::new("spans", &to.address);
+        let config = BatchConfigBuilder::default().with_max_queue_size(QUEUE).build();
+        let mut processor = BatchSpanProcessor::new(Noted::new(exporter, &losses), config);
+        processor.set_resource(resource);
+        Ok(Self { processor, losses })
+    }
 }
 
 impl Meters {
-    fn new(resource: Resource) -> Result<Self, OtlpError> {
+    fn new(to: &Destination, resource: Resource) -> Result<Self, OtlpError> {
         let exporter = MetricExporter::builder()
             .with_http()
-            .with_timeout(DELIVERY)
+            .with_timeout(to.limit)
             .with_retry_policy(opentelemetry_otlp::RetryPolicy::disabled())
             .build()?;
+        let losses = Losses::new("deliveries of metrics", &to.address);
+        let exporter = Noted::new(exporter, &losses);
         let provider = SdkMeterProvider::builder().with_periodic_exporter(exporter).with_resource(resource).build();
         let meter = provider.meter_with_scope(convert::scope());
-        Ok(Self { provider, meter, known: Mutex::default() })
+        Ok(Self { provider, losses, meter, known: Mutex::default() })
     }
 
     fn record(&self, metric: &Metric) {
@@ -178,8 +221,9 @@ impl Sink for Otlp {
     fn take(&self, told: &Told<'_>) {
         for signal in told.signals {
             match (signal, &self.spans, &self.metrics) {
-                (Signal::Span(span), Some(processor), _) if told.context.is_sampled() => {
-                    processor.on_end(convert::span(span));
+                (Signal::Span(span), Some(spans), _) if told.context.is_sampled() => {
+                    spans.losses.tell(1);
+                    spans.processor.on_end(convert::span(span));
                 }
                 (Signal::Metric(metric), _, Some(meters)) => meters.record(metric),
                 _ => {}

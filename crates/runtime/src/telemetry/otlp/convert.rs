@@ -68,3 +68,24 @@ fn converted(name: &str, value: &Datum) -> Value {
 fn moment(at_ms: i64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(at_ms).unwrap_or(0))
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in super::super) fn any_span() -> SpanData {
+        span(&Span {
+            trace: reknit_engine::telemetry::TraceId([1; 16]),
+            id: reknit_engine::telemetry::SpanId([1; 8]),
+            parent: None,
+            parent_is_remote: false,
+            name: "chat",
+            kind: SpanKind::Client,
+            start_ms: 0,
+            end_ms: 1,
+            attributes: Vec::new(),
+            events: Vec::new(),
+            status: SpanStatus::Ok,
+        })
+    }
+}
