@@ -101,6 +101,8 @@ pub struct Session {
     ended_calls: Option<Box<Run>>,
     /// The plans and agents that were called in the turn.
     children: Vec<Child>,
+    /// Those that ended with the last event: only for whoever tells of them.
+    ended_children: Vec<Child>,
     state: State,
 }
 
@@ -156,7 +158,8 @@ impl Session {
             learned_windows: BTreeMap::new(),
             children: Vec::new(),
         };
-        let mut session = Self { started, known, calls: None, ended_calls: None, children: Vec::new(), state };
+        let (children, ended_children) = (Vec::new(), Vec::new());
+        let mut session = Self { started, known, calls: None, ended_calls: None, children, ended_children, state };
         session.begin_turn();
         session.settle();
         Ok(session)
@@ -171,6 +174,7 @@ impl Session {
         let last_ms = self.state.now_ms;
         self.state.now_ms = last_ms.max(event.at_ms);
         self.ended_calls = None;
+        self.ended_children.clear();
         match &event.what {
             What::Resumed => self.on_resumed(last_ms),
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.state.late += 1,
@@ -221,7 +225,8 @@ impl Session {
         let known = Arc::new(Known::new(&started)?);
         let restored = |(call, text): (usize, String)| Ok(Child { call, machine: Machine::restore(&text)? });
         let children = children.into_iter().map(restored).collect::<Result<_, ApplyError>>()?;
-        let mut session = Self { started, known, calls: None, ended_calls: None, children, state };
+        let ended_children = Vec::new();
+        let mut session = Self { started, known, calls: None, ended_calls: None, children, ended_children, state };
         session.restore_calls(calls);
         Ok(session)
     }

@@ -22,10 +22,8 @@ pub(crate) struct Telling {
 impl Telling {
     /// A log as it is set, and whatever collector the environment names.
     pub(crate) fn new(log: LogSettings) -> Result<Self, Failure> {
-        let settings = OtlpSettings::from_environment(&environment).map_err(|error| Failure::Usage {
-            what: error.to_string(),
-            hint: Some(hint(&error).to_owned()),
-        })?;
+        let settings = OtlpSettings::from_environment(&environment)
+            .map_err(|error| Failure::Usage { what: error.to_string(), hint: Some(hint(&error).to_owned()) })?;
         let collector = settings.as_ref().map(Otlp::new).transpose();
         let collector =
             collector.map_err(|source| Failure::Start { what: "telemetry", source: Box::new(source) })?.map(Arc::new);

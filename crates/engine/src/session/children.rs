@@ -256,6 +256,7 @@ impl Session {
             self.state.records.push(Record::Child(Box::new(report)));
             self.doubt(child.machine.doubtful());
             self.set_made(child.call, Made::Over { text: brought.text, is_error: brought.is_error });
+            self.ended_children.push(child);
         }
     }
 

@@ -8,6 +8,7 @@ use super::report::Report;
 use super::started::SessionStarted;
 use super::state::Phase;
 use crate::budget::Spent;
+use crate::machine::Machine;
 use crate::run::{Run, StepView};
 
 /// How far a session is.
@@ -95,6 +96,14 @@ impl Session {
     /// The run of the calls of the turn, also if it ended with the last event.
     pub(crate) fn told_run(&self) -> Option<&Run> {
         self.calls.as_deref().or(self.ended_calls.as_deref())
+    }
+
+    /// The plans and agents that are under way or ended with the last event, by what the names of their effects begin with.
+    pub(crate) fn told_children(&self) -> impl Iterator<Item = (&str, &Machine)> {
+        self.ended_children.iter().chain(&self.children).filter_map(|child| {
+            let name = child.machine.id().as_str().strip_prefix(self.started.run.as_str())?;
+            Some((name.strip_prefix('/')?, &child.machine))
+        })
     }
 
     /// The report, once the session has ended.

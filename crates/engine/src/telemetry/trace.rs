@@ -31,6 +31,8 @@ pub struct TraceParent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
     run: RunId,
+    /// What the names of the machine's effects begin with in the run, if it is one inside another.
+    inside: String,
     trace: TraceId,
     parent: Option<SpanId>,
     flags: u8,
@@ -55,10 +57,21 @@ impl TraceContext {
         let own = TraceId(first(digest_of_texts(&["trace", run.as_str()])));
         Self {
             run: run.clone(),
+            inside: String::new(),
             trace: parent.map_or(own, |parent| parent.trace),
             parent: parent.map(|parent| parent.span),
             flags: parent.map_or(SAMPLED, |parent| parent.flags),
         }
+    }
+
+    /// Where the spans of a machine belong whose effects have names that begin so.
+    pub(crate) fn within(&self, name: &str, parent: SpanId) -> Self {
+        Self { inside: format!("{}{name}/", self.inside), parent: Some(parent), ..self.clone() }
+    }
+
+    /// Whether it is about a machine inside another.
+    pub(crate) fn is_nested(&self) -> bool {
+        !self.inside.is_empty()
     }
 
     /// The run.
@@ -71,7 +84,7 @@ impl TraceContext {
         self.trace
     }
 
-    /// The span of somebody else that the whole run is a part of.
+    /// The span that the whole machine is a part of: somebody else's, if it is no machine inside another.
     pub fn parent(&self) -> Option<SpanId> {
         self.parent
     }
@@ -83,7 +96,7 @@ impl TraceContext {
 
     /// The span of something in the run: of an effect, by its id, or of a step.
     pub fn span(&self, key: &str) -> SpanId {
-        SpanId(first(digest_of_texts(&["span", self.run.as_str(), key])))
+        SpanId(first(digest_of_texts(&["span", self.run.as_str(), &format!("{}{key}", self.inside)])))
     }
 
     /// What is sent with a call, so that whoever serves it can say that its work is a part of the span of the effect.

@@ -1,5 +1,6 @@
 //! From events to what is told about them.
 
+mod children;
 mod ending;
 mod hearing;
 mod mending;
@@ -37,6 +38,10 @@ pub struct Tracer {
     turn: Option<(u32, OpenSpan)>,
     /// By who wants the effects: the step, or the turn and the call in it.
     steps: BTreeMap<String, StepTrace>,
+    /// Those that tell of the plans and agents under way in a session, by what the names of their effects begin with.
+    children: BTreeMap<String, Self>,
+    /// What the names of the run's effects begin with: the turn, in a session.
+    prefix: String,
     /// Which steps of the run, or of the turn by its name, are over: most are, and nobody looks at them again.
     over: (String, Vec<bool>),
     under_way: BTreeMap<EffectId, UnderWay>,
@@ -107,6 +112,8 @@ impl Tracer {
             root: None,
             turn: None,
             steps: BTreeMap::new(),
+            children: BTreeMap::new(),
+            prefix: String::new(),
             over: (String::new(), Vec::new()),
             under_way: BTreeMap::new(),
             planning: Planning::default(),
@@ -118,28 +125,38 @@ impl Tracer {
 
     /// Takes in what happened, with the machine as it is then and what it wants, and says what is to be told about it.
     pub fn observe(&mut self, machine: &Machine, pending: &[Effect], event: &Event) -> Vec<Signal> {
-        let at_ms = event.at_ms;
-        match &event.what {
-            What::Started(_) | What::SessionStarted(_) => self.begin(machine, at_ms),
+        if matches!(event.what, What::Started(_) | What::SessionStarted(_)) {
+            self.begin(machine, event.at_ms);
+        }
+        self.look(machine, pending, Some(&event.what), event.at_ms);
+        std::mem::take(&mut self.told)
+    }
+
+    /// Takes in what is new. What happened is not known to a machine inside another if it was about something else.
+    fn look(&mut self, machine: &Machine, pending: &[Effect], what: Option<&What>, at_ms: i64) {
+        if matches!(what, Some(What::Resumed)) {
             // Whoever had begun them is gone: they begin anew.
-            What::Resumed => self.under_way.values_mut().for_each(|effect| effect.since_ms = at_ms),
-            _ => {}
+            self.under_way.values_mut().for_each(|effect| effect.since_ms = at_ms);
         }
         let run = match machine {
             Machine::Run(run) => Some(run.as_ref()),
             Machine::Session(session) => session.told_run(),
         };
-        let heard = self.hear(run, event);
+        self.prefix = match machine {
+            Machine::Run(_) => String::new(),
+            Machine::Session(_) => run.map(prefix).unwrap_or_default(),
+        };
+        let heard = what.and_then(|what| self.hear(run, what, at_ms));
         if let Some(run) = run {
-            self.look_at_steps(run, heard.as_ref(), event);
+            self.look_at_steps(run, heard.as_ref(), what, at_ms);
         }
         if let Machine::Session(session) = machine {
+            self.look_at_children(session, what, at_ms);
             self.look_at_records(session, at_ms);
         }
         self.begin_effects(run, pending, at_ms);
         self.drop_effects(pending, at_ms);
         self.end(machine, at_ms);
-        std::mem::take(&mut self.told)
     }
 
     /// The names of its spans.
@@ -150,6 +167,8 @@ impl Tracer {
     fn begin(&mut self, machine: &Machine, at_ms: i64) {
         self.root = Some(OpenSpan::new(ROOT, at_ms));
         match machine {
+            // Its session has told of it.
+            Machine::Run(_) if self.context.is_nested() => {}
             Machine::Run(run) => {
                 let request = Datum::words(&run.started().request, WORDS);
                 self.say(logs::STARTED.line("", ["process_request".into(), self.run_id(), request]));
@@ -166,6 +185,7 @@ impl Tracer {
     fn begin_effects(&mut self, run: Option<&Run>, pending: &[Effect], at_ms: i64) {
         for effect in pending {
             match effect {
+                effect if effect.id().is_some_and(|id| self.is_of_child(id.as_str())) => {}
                 Effect::AskModel(ask) if !self.under_way.contains_key(&ask.id) => self.begin_question(run, ask, at_ms),
                 Effect::CallTool(call) if !self.under_way.contains_key(&call.id) => self.begin_call(call, at_ms),
                 _ => {}
@@ -273,7 +293,7 @@ impl Tracer {
         self.told.push(Signal::Span(Box::new(Span {
             trace: self.context.trace(),
             id: self.context.span(&span.key),
-            parent_is_remote: parent.is_none() && self.context.parent().is_some(),
+            parent_is_remote: parent.is_none() && self.context.parent().is_some() && !self.context.is_nested(),
             parent: parent.or(self.context.parent()),
             name: entry.name(),
             kind,
@@ -283,6 +303,12 @@ impl Tracer {
             events: span.events,
             status,
         })));
+    }
+
+    /// The step that wants an effect.
+    fn step_of<'a>(&self, run: &'a Run, owner: &str) -> Option<Glance<'a>> {
+        let id = owner.strip_prefix(self.prefix.as_str())?;
+        run.glances().find(|step| step.id().as_str() == id)
     }
 
     /// The span that steps are in: that of the turn, or of the run.
@@ -314,18 +340,12 @@ fn owner(effect: &str) -> &str {
     effect.rsplitn(3, '/').nth(2).unwrap_or(effect)
 }
 
-/// What the names of a run inside a session begin with.
+/// What the names of the calls of a turn begin with.
 fn prefix(run: &Run) -> String {
     match run.started().run.as_str().rsplit_once("/turn-") {
         Some((_, turn)) => format!("turn-{turn}/"),
         None => String::new(),
     }
-}
-
-/// The step that wants an effect.
-fn step_of<'a>(run: &'a Run, owner: &str) -> Option<Glance<'a>> {
-    let id = owner.strip_prefix(prefix(run).as_str())?;
-    run.glances().find(|step| step.id().as_str() == id)
 }
 
 /// The number at the end of an effect's name.

@@ -26,7 +26,7 @@ fn two_processes_tell_together_what_one_would_have_told() {
 
 #[test]
 fn whose_part_a_run_is_stands_in_its_first_event_and_events_without_it_are_read() {
-    for events in [context_that_helps(), session_paths().remove(0)] {
+    for events in [context_that_helps(), session_paths().remove(0).1] {
         let mut first = events[0].clone();
         let text = serde_json::to_string(&first).expect("it can be written");
         assert!(!text.contains("trace_parent"), "a run of its own looks as it always did");
@@ -37,8 +37,8 @@ fn whose_part_a_run_is_stands_in_its_first_event_and_events_without_it_are_read(
             What::SessionStarted(started) => started.trace_parent = parent,
             other => panic!("{other:?} is no beginning"),
         }
-        let read: Event = serde_json::from_str(&serde_json::to_string(&first).expect("it can be written"))
-            .expect("it can be read");
+        let read: Event =
+            serde_json::from_str(&serde_json::to_string(&first).expect("it can be written")).expect("it can be read");
         let machine = Machine::begin(&read).expect("it begins");
         assert_eq!(machine.trace_parent(), parent);
         let again = Machine::restore(&machine.snapshot().expect("it can be written")).expect("it can be read");

@@ -1,8 +1,10 @@
 //! The paths that a session can take, and what is told about it.
 
+use std::collections::BTreeSet;
+
 use reknit_dialogue::ErrorClass;
-use reknit_engine::telemetry::Signal;
-use reknit_engine::{Event, PLAN_TOOL, Plans, What};
+use reknit_engine::telemetry::{Signal, Span};
+use reknit_engine::{Event, PLAN_TOOL, Plans, SessionStarted, SubAgent, What};
 
 use crate::session_world::{Play, calling, limited, reporting, saying, with_rules};
 use crate::told::{lines, metrics, shown, spans, told};
@@ -84,11 +86,54 @@ fn a_long_result_and_a_plan() -> Vec<Event> {
     play.events
 }
 
+/// An agent that calls another, which hands over a plan one step of which is mended.
+fn a_plan_in_an_agent_in_an_agent() -> Vec<Event> {
+    let session = with_rules(|rules| rules.plans = Plans::Allowed);
+    let session = SessionStarted { agent: "researcher".to_owned(), ..session };
+    let agent = SubAgent { name: "researcher".to_owned(), description: String::new(), session };
+    let mut play = Play::begin(SessionStarted { agents: vec![agent], ..with_rules(|_| {}) });
+    play.answer(calling(&[("agent__researcher", r#"{"input": "x"}"#), ("shop__look_up", "{}")]));
+    play.now_ms += 10;
+    let handed_over =
+        r#"{"steps": [{"id": "a", "tool": "look_up"}, {"id": "b", "tool": "convert", "with": {"amount": 0}}]}"#;
+    play.answer(calling(&[(PLAN_TOOL, handed_over)]));
+    play.now_ms += 10;
+    play.reply("turn-1/call-2/call/1", 200, "{}");
+    play.reply("turn-1/call-1/turn-1/call-1/a/call/1", 200, "{}");
+    play.now_ms += 10;
+    let refused = r#"{"success": false, "error": {"category": "INPUT_ERROR", "message": "bad", "retryable": true}}"#;
+    play.reply("turn-1/call-1/turn-1/call-1/b/call/1", 400, refused);
+    play.now_ms += 10;
+    let advice = r#"{"should_retry": true, "reason": "r", "suggested_changes": {"amount": 5}}"#;
+    let effect = "turn-1/call-1/turn-1/call-1/b/feedback/1".into();
+    play.happen(What::ModelAnswered { effect, answer: saying(advice) });
+    play.now_ms += 10;
+    play.reply("turn-1/call-1/turn-1/call-1/b/call/2", 200, "{}");
+    play.now_ms += 10;
+    play.answer(reporting("found"));
+    play.now_ms += 10;
+    play.answer(reporting("done"));
+    play.events
+}
+
+/// The time of a session is over while a plan is under way in it.
+fn a_plan_whose_session_has_no_time_left() -> Vec<Event> {
+    let mut play = Play::begin(with_rules(|rules| rules.plans = Plans::Allowed));
+    play.answer(calling(&[(PLAN_TOOL, r#"{"steps": [{"id": "a", "tool": "look_up"}]}"#)]));
+    play.deadline();
+    let effect = "turn-1/call-1/a/call/1".into();
+    if play.session.report().is_none() {
+        play.happen(What::Interrupted { effect });
+    }
+    play.events
+}
+
 /// The paths, each with the names of the contract that it tells besides those that every session tells.
 pub(crate) fn session_paths() -> Vec<(&'static str, Vec<Event>, Vec<&'static str>)> {
     let asked = ["ai.request.total", "ai.request.duration_ms"];
     let answered = [&asked[..], &["ai.tokens.used"]].concat();
     let called = [&answered[..], &["orchestration.step_execution", "http.client.request"]].concat();
+    let handed_over = [&called[..], &["orchestration.process_request"]].concat();
     let mended = [
         "type_coercion_applied",
         "orchestration.type_coercion.applied",
@@ -109,8 +154,9 @@ pub(crate) fn session_paths() -> Vec<(&'static str, Vec<Event>, Vec<&'static str
         ("a report in words", a_report_in_words(), answered.clone()),
         ("a target that rests", a_target_that_rests(), answered.clone()),
         ("a conversation that is too long", a_conversation_that_is_too_long(), asked.to_vec()),
-        // The steps of a plan that is handed over are told by their calls alone.
-        ("a long result and a plan", a_long_result_and_a_plan(), [&answered[..], &["http.client.request"]].concat()),
+        ("a long result and a plan", a_long_result_and_a_plan(), handed_over.clone()),
+        ("a plan in an agent in an agent", a_plan_in_an_agent_in_an_agent(), [&handed_over[..], &mended[3..]].concat()),
+        ("a plan whose session has no time left", a_plan_whose_session_has_no_time_left(), handed_over),
     ]
 }
 
@@ -134,6 +180,82 @@ fn the_spans_of_a_session_are_turns_and_the_calls_in_them() {
     agent.turn in agent.session: 1030..1040
     agent.session in nothing: 1000..1040
     "#);
+}
+
+#[test]
+fn what_a_session_calls_has_its_own_spans_in_the_turn_that_calls_it() {
+    let signals = told(&a_plan_in_an_agent_in_an_agent());
+    let spans = spans(&signals);
+    let label = |span: &Span| {
+        let is_told = |name: &&str| ["agent", "turn", "mode", "step_id", "purpose"].contains(name);
+        let values = span.attributes.iter().filter(|(name, _)| is_told(name)).map(|(_, value)| value.to_string());
+        format!("{} {}", span.name, values.collect::<Vec<_>>().join(" "))
+    };
+    let above = |id| spans.iter().find(|span| Some(span.id) == id).map_or("nothing".to_owned(), |span| label(span));
+    let shown: Vec<String> = spans.iter().map(|span| format!("{} in {}", label(span), above(span.parent))).collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    chat agent_turn in agent.turn 1
+    chat agent_turn in agent.turn 1
+    http.client.request call-2 shop in orchestration.step_execution call-2 shop
+    orchestration.step_execution call-2 shop in agent.turn 1
+    http.client.request a shop in orchestration.step_execution a shop
+    orchestration.step_execution a shop in orchestration.process_request plan
+    http.client.request b shop in orchestration.step_execution b shop
+    chat error_analysis in orchestration.step_execution b shop
+    http.client.request b shop in orchestration.step_execution b shop
+    orchestration.step_execution b shop in orchestration.process_request plan
+    orchestration.process_request plan in agent.turn 1
+    agent.turn 1 in agent.session researcher
+    chat agent_turn in agent.turn 2
+    agent.turn 2 in agent.session researcher
+    agent.session researcher in agent.turn 1
+    agent.turn 1 in agent.session clerk
+    chat agent_turn in agent.turn 2
+    agent.turn 2 in agent.session clerk
+    agent.session clerk in nothing
+    "#);
+    assert!(spans.iter().all(|span| !span.parent_is_remote));
+}
+
+#[test]
+fn what_happens_in_a_plan_of_a_session_is_counted_once_and_it_is_no_request_of_its_own() {
+    let signals = told(&a_plan_in_an_agent_in_an_agent());
+    let names = ["steps.total", "requests.total", "tool.call.total", "validation_feedback", "final_report_total"];
+    let shown = metrics(&signals).into_iter().map(shown);
+    let shown: Vec<String> = shown.filter(|line| names.iter().any(|name| line.contains(name))).collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    tool.call.total{capability="look_up",agent="shop",module="agent",status="success"} 1
+    orchestration.steps.total{capability="look_up",agent="shop",module="agent",status="done"} 1
+    tool.call.total{capability="look_up",agent="shop",module="agent",status="success"} 1
+    orchestration.steps.total{capability="look_up",agent="shop",module="agent",status="done"} 1
+    tool.call.total{capability="convert",agent="shop",module="agent",status="error"} 1
+    orchestration.validation_feedback.attempts{capability="convert",agent="shop",module="agent"} 1
+    orchestration.validation_feedback.success{capability="convert",agent="shop",module="agent"} 1
+    tool.call.total{capability="convert",agent="shop",module="agent",status="success"} 1
+    orchestration.steps.total{capability="convert",agent="shop",module="agent",status="done"} 1
+    ai_agent_final_report_total{source="tool-call",status="success",forced_final_reason="none",synthetic_reason="none"} 1
+    ai_agent_final_report_total{source="tool-call",status="success",forced_final_reason="none",synthetic_reason="none"} 1
+    orchestration.requests.total{module="agent",status="complete"} 1
+    "#);
+    let ended = lines(&signals).into_iter().filter(|line| line.message.starts_with("Request")).count();
+    assert_eq!(ended, 1, "it is the session that ends");
+}
+
+#[test]
+fn every_span_of_a_session_is_in_one_and_ends_within_it() {
+    for (case, events, _) in session_paths() {
+        let signals = told(&events);
+        let spans = spans(&signals);
+        assert_eq!(spans.iter().filter(|span| span.parent.is_none()).count(), 1, "case: {case}");
+        for span in &spans {
+            let Some(parent) = span.parent else { continue };
+            let parent = spans.iter().find(|other| other.id == parent);
+            let parent = parent.unwrap_or_else(|| panic!("case: {case}: {} is in nothing", span.name));
+            assert!(parent.start_ms <= span.start_ms && parent.end_ms >= span.end_ms, "case: {case}: {span:?}");
+        }
+        let ids: BTreeSet<String> = spans.iter().map(|span| span.id.to_string()).collect();
+        assert_eq!(ids.len(), spans.len(), "case: {case}: no name is used twice");
+    }
 }
 
 #[test]
@@ -182,7 +304,7 @@ fn what_is_counted_about_a_session_is_counted_once() {
 #[test]
 fn the_log_of_a_session_has_its_sources() {
     let signals = told(&a_long_story());
-    let sources: std::collections::BTreeSet<&str> = lines(&signals).iter().map(|line| line.source).collect();
+    let sources: BTreeSet<&str> = lines(&signals).iter().map(|line| line.source).collect();
     assert_eq!(
         Vec::from_iter(sources),
         ["agent:final-report-accepted", "agent:orchestrator", "agent:retry", "framework/orchestration"]

@@ -142,7 +142,8 @@ impl Otlp {
 
     /// Whether everything arrived that was ever told.
     fn outcome(&self) -> Result<(), FlushError> {
-        let losses = self.spans.iter().map(|spans| &spans.losses).chain(self.metrics.iter().map(|meters| &meters.losses));
+        let losses =
+            self.spans.iter().map(|spans| &spans.losses).chain(self.metrics.iter().map(|meters| &meters.losses));
         let lost: Vec<String> = losses.filter(|losses| !losses.is_none()).map(ToString::to_string).collect();
         if lost.is_empty() { Ok(()) } else { Err(FlushError(lost.join("; "))) }
     }

@@ -40,7 +40,7 @@ fn script(replies: &str) -> Script {
 
 const LOOK_UP: &str = r#"{"calls": [{"name": "shop__look_up", "arguments": "{\"id\": 7}"}]}"#;
 const ORDER: &str = r#"{"calls": [{"name": "shop__order", "arguments": "{\"id\": 7}"}]}"#;
-const REPORT: &str =
+pub(crate) const REPORT: &str =
     r#"{"calls": [{"name": "agent__final_report", "arguments": "{\"report_content\": \"It was sent.\"}"}]}"#;
 
 /// A result of some 30,000 bytes.
@@ -70,7 +70,7 @@ impl Scene {
         Self::new(Script::new()).await
     }
 
-    async fn of(replies: &[&str]) -> Self {
+    pub(crate) async fn of(replies: &[&str]) -> Self {
         Self::new(script(&format!("[{}]", replies.join(", ")))).await
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use reknit_demo::Demo;
+use reknit_engine::Plans;
 use reknit_engine::telemetry::{Kind, Signal, Span};
 use reknit_protocol::{Effect as Class, RunId};
 use reknit_runtime::telemetry::{Propagation, Sink, Telemetry, Told};
@@ -11,6 +12,7 @@ use reknit_runtime::{Driver, Ended, Segments};
 use reknit_testing::tool::{RunningTool, When};
 use reknit_testing::{Reply, ScriptedTool};
 
+use crate::sessions::{REPORT, Scene};
 use crate::world::{World, plan, step};
 
 /// Keeps all that is told.
@@ -166,5 +168,44 @@ async fn where_nobody_records_spans_the_callers_own_is_passed_on_unchanged() {
         let ended = driver.start(started).await;
         assert!(matches!(ended, Ok(Ended::Finished(_))), "{ended:?}");
         assert_eq!(tool.calls()[0].traceparent.as_deref(), caller);
+    }
+}
+
+#[tokio::test]
+async fn the_steps_of_a_plan_in_a_turn_are_spans_in_it_and_their_calls_know_them() {
+    const PLAN: &str = r#"{"calls": [{"name": "agent__run_plan", "arguments":
+        "{\"steps\": [{\"id\": \"a\", \"tool\": \"look_up\"}, {\"id\": \"b\", \"tool\": \"order\", \"after\": [\"a\"]}]}"}]}"#;
+    for segments in [false, true] {
+        let scene = Scene::of(&[PLAN, REPORT]).await;
+        let ear = Ear::default();
+        let (driver, mut started) = (ear.listen(scene.world.driver()), scene.started());
+        started.rules.plans = Plans::Allowed;
+        let ended = if segments { Segments::new(driver).start(started).await } else { driver.start(started).await };
+        assert!(matches!(ended, Ok(Ended::Reported(_))), "{ended:?}");
+        let spans = ear.spans();
+        let above = |span: &Span| spans.iter().find(|other| Some(other.id) == span.parent);
+        let way = |span: &Span| {
+            let mut names = vec![span.name];
+            let mut next = above(span);
+            while let Some(span) = next {
+                names.push(span.name);
+                next = above(span);
+            }
+            names.join(" in ")
+        };
+        let calls: Vec<&Span> = spans.iter().filter(|span| span.name == "http.client.request").collect();
+        for (call, made) in calls.iter().zip(scene.shop.calls()) {
+            assert_eq!(
+                way(call),
+                "http.client.request in orchestration.step_execution in orchestration.process_request in agent.turn \
+                 in agent.session"
+            );
+            assert_eq!(made.traceparent, Some(format!("00-{}-{}-01", call.trace, call.id)));
+        }
+        assert_eq!((calls.len(), scene.shop.calls().len()), (2, 2));
+        let counted = ear.counted();
+        let of = |name: &str| counted.iter().filter(|(known, _)| known.starts_with(name)).map(|(_, count)| count).sum();
+        let totals: [u64; 3] = ["tool.call.total", "orchestration.steps.total", "orchestration.requests.total"].map(of);
+        assert_eq!(totals, [2, 2, 1]);
     }
 }

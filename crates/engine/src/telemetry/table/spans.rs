@@ -16,7 +16,7 @@ pub(crate) static PROCESS_REQUEST: Entry<10> = Entry::span(
         "input_tokens",
         "output_tokens",
     ],
-    "a run, from its beginning to its answer",
+    "a run, from its beginning to its answer; or a plan that an agent hands over",
 );
 
 pub(crate) static STEP_EXECUTION: Entry<9> = Entry::span(
@@ -74,7 +74,7 @@ pub(crate) static SESSION: Entry<10> = Entry::span(
         "input_tokens",
         "output_tokens",
     ],
-    "a session, from its beginning to its report",
+    "a session, from its beginning to its report; or that of an agent which another one calls",
 );
 
 pub(crate) static TURN: Entry<4> =

@@ -65,6 +65,13 @@ impl Tracer {
                 self.close(root, SpanKind::Internal, (&spans::SESSION, values), outcome, at_ms);
             }
         }
+        // What is inside a session is no request of its own.
+        if !self.context.is_nested() {
+            self.tell_request(status, words, duration_ms);
+        }
+    }
+
+    fn tell_request(&mut self, status: Status, words: Datum, duration_ms: u64) {
         self.count(metrics::REQUESTS.amount(1, [self.module(), status.as_str().into()]));
         self.count(metrics::REQUEST_MS.amount(duration_ms, [self.module(), status.as_str().into()]));
         let values = ["process_request".into(), self.run_id(), status.as_str().into(), words, duration_ms.into()];

@@ -6,7 +6,7 @@ use reknit_dialogue::{Answer, ErrorClass, Failure, Purpose, Usage};
 
 use super::{Doing, Heard, OpenSpan, Tracer, UnderWay, owner, since};
 use crate::effect::EffectId;
-use crate::event::{Event, What};
+use crate::event::What;
 use crate::mend::{read_context, read_feedback};
 use crate::reply::{ToolReply, TransportFailure, TransportKind};
 use crate::run::Run;
@@ -39,11 +39,10 @@ impl<'a> Asked<'a> {
 
 impl Tracer {
     /// Takes in the outcome of an effect; says what was heard about a step.
-    pub(super) fn hear<'a>(&mut self, run: Option<&Run>, event: &'a Event) -> Option<Heard<'a>> {
-        let id = event.what.effect()?;
+    pub(super) fn hear<'a>(&mut self, run: Option<&Run>, what: &'a What, at_ms: i64) -> Option<Heard<'a>> {
+        let id = what.effect()?;
         let effect = self.under_way.remove(id)?;
-        let at_ms = event.at_ms;
-        match (&event.what, &effect.what) {
+        match (what, &effect.what) {
             (What::ModelAnswered { answer, .. }, Doing::Asking { purpose, .. }) => {
                 let asked = Asked::answered(answer, *purpose);
                 self.hear_model(run, id, &effect, &asked, at_ms)

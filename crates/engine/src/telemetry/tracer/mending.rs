@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use reknit_dialogue::Purpose;
 
 use super::planning::prompt;
-use super::{Heard, Tracer, owner, step_of};
+use super::{Heard, Tracer, owner};
 use crate::effect::AskModel;
 use crate::fault::{Fault, Origin};
 use crate::mend::facts::{Says, facts};
@@ -29,7 +29,7 @@ impl Tracer {
     /// A model is asked about a step. A rung that is used may ask several; it begins once.
     pub(super) fn begin_question_of_step(&mut self, run: &Run, ask: &AskModel, at_ms: i64) {
         let owner = owner(ask.id.as_str()).to_owned();
-        let Some(step) = step_of(run, &owner) else { return };
+        let Some(step) = self.step_of(run, &owner) else { return };
         let Some((_, fault)) = step.advising() else { return };
         let (id, capability) = (step.id().as_str(), step.capability().as_str());
         let status = u32::from(fault.status().unwrap_or(0));
@@ -99,7 +99,7 @@ impl Tracer {
         error: Option<&str>,
         at_ms: i64,
     ) {
-        let Some(step) = step_of(run, &heard.owner) else { return };
+        let Some(step) = self.step_of(run, &heard.owner) else { return };
         match (purpose, &heard.advice) {
             (Purpose::ErrorAnalysis, Some(Ok(advice))) => {
                 self.hear_analysis((&heard.owner, step), advice, heard.ms, at_ms);

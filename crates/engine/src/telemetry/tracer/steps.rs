@@ -1,7 +1,7 @@
 //! Steps: when they begin, how they are mended, how they end.
 
-use super::{Heard, OpenSpan, StepTrace, Tracer, prefix, step_key};
-use crate::event::{Event, What};
+use super::{Heard, OpenSpan, StepTrace, Tracer, step_key};
+use crate::event::What;
 use crate::fault::{Verdict, judge_reply};
 use crate::mend::{MendEffect, Rung};
 use crate::run::Run;
@@ -11,20 +11,20 @@ use crate::telemetry::signal::{SpanKind, SpanStatus};
 use crate::telemetry::table::{logs, metrics, spans};
 
 impl Tracer {
-    pub(super) fn look_at_steps(&mut self, run: &Run, heard: Option<&Heard<'_>>, event: &Event) {
+    pub(super) fn look_at_steps(&mut self, run: &Run, heard: Option<&Heard<'_>>, what: Option<&What>, at_ms: i64) {
         self.look_at_choice(run);
-        let prefix = prefix(run);
-        if self.over.0 != prefix {
-            self.over = (prefix.clone(), Vec::new());
+        if self.over.0 != self.prefix {
+            self.over = (self.prefix.clone(), Vec::new());
         }
         for (index, step) in run.glances().enumerate() {
             let is_over = self.over.1.get(index).is_some_and(|over| *over);
             if is_over || step.standing() == Standing::Waiting {
                 continue;
             }
-            let owner = format!("{prefix}{}", step.id());
+            let owner = format!("{}{}", self.prefix, step.id());
             let heard = heard.filter(|heard| heard.owner == owner);
-            self.look_at_step(run, (&owner, step), heard, event);
+            let is_spent = what.is_some_and(|what| is_spent(run, (&owner, step), what, at_ms));
+            self.look_at_step(run, (&owner, step), heard, is_spent, at_ms);
             if step.standing() != Standing::Begun {
                 self.over.1.resize(self.over.1.len().max(index + 1), false);
                 if let Some(over) = self.over.1.get_mut(index) {
@@ -34,9 +34,15 @@ impl Tracer {
         }
     }
 
-    fn look_at_step(&mut self, run: &Run, step: (&str, Glance<'_>), heard: Option<&Heard<'_>>, event: &Event) {
+    fn look_at_step(
+        &mut self,
+        run: &Run,
+        step: (&str, Glance<'_>),
+        heard: Option<&Heard<'_>>,
+        is_spent: bool,
+        at_ms: i64,
+    ) {
         let (owner, glance) = step;
-        let at_ms = event.at_ms;
         let is_new = !self.steps.contains_key(owner);
         let mut known = self.steps.get(owner).map_or(0, |known| known.mends);
         if is_new {
@@ -54,7 +60,7 @@ impl Tracer {
         if let Some(known) = self.steps.get_mut(owner) {
             known.mends = glance.mends().len();
         }
-        if !by_facts && is_spent(run, owner, glance, event) {
+        if !by_facts && is_spent {
             self.tell_spent(step, at_ms);
         }
         self.end_step(step, at_ms);
@@ -105,13 +111,13 @@ impl Tracer {
 }
 
 /// Whether a call was refused once more after every correction that a model may make.
-fn is_spent(run: &Run, owner: &str, step: Glance<'_>, event: &Event) -> bool {
-    let What::ToolAnswered { effect, reply } = &event.what else { return false };
+fn is_spent(run: &Run, (owner, step): (&str, Glance<'_>), what: &What, at_ms: i64) -> bool {
+    let What::ToolAnswered { effect, reply } = what else { return false };
     let limit = run.started().policy.mending.feedback;
     let is_asked_again = step.advising().is_some_and(|(rung, _)| rung == Rung::Feedback);
     super::owner(effect.as_str()) == owner
         && limit > 0
         && step.feedback() >= limit
         && !is_asked_again
-        && matches!(judge_reply(reply, event.at_ms), Verdict::Mend(fault) if fault.retryable != Some(false))
+        && matches!(judge_reply(reply, at_ms), Verdict::Mend(fault) if fault.retryable != Some(false))
 }

@@ -119,7 +119,8 @@ mod tests {
         let environment =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         let read = OtlpSettings::from_environment(&environment);
-        read.map(|settings| settings.map(|it| (it.traces.is_some(), it.metrics.is_some()))).map_err(|error| error.to_string())
+        read.map(|settings| settings.map(|it| (it.traces.is_some(), it.metrics.is_some())))
+            .map_err(|error| error.to_string())
     }
 
     #[test]
