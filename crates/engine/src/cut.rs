@@ -7,3 +7,13 @@ pub(crate) fn cut(text: String, limit: usize) -> String {
         _ => text,
     }
 }
+
+/// The most of many alike sentences that anybody reads.
+const MAX_TOLD: usize = 8;
+
+/// The first of some sentences as one, and how many more there are.
+pub(crate) fn first_of<T: ToString>(sentences: &[T]) -> String {
+    let more = sentences.len().saturating_sub(MAX_TOLD);
+    let told = sentences.iter().take(MAX_TOLD).map(ToString::to_string);
+    told.chain((more > 0).then(|| format!("and {more} more"))).collect::<Vec<_>>().join("; ")
+}

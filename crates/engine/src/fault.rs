@@ -2,8 +2,10 @@
 
 mod judge;
 mod wait;
+mod words;
 
 pub use judge::{Verdict, judge_failure, judge_reply};
+pub(crate) use words::headline;
 
 use reknit_protocol::{Category, Object, Value, exact};
 use serde::{Deserialize, Serialize};
@@ -116,6 +118,19 @@ impl Fault {
     /// What makes two failures the same: where, which code, which words.
     pub(crate) fn same_as(&self, other: &Self) -> bool {
         self.origin == other.origin && self.code == other.code && self.message == other.message
+    }
+
+    /// What the tool said beside its words, for a model: the details, or the body where there is no place for details.
+    pub(crate) fn evidence(&self) -> Value {
+        let is_told = |value: &Value| value.as_str() == Some(self.message.as_str());
+        let is_said = match &self.body {
+            Value::Object(object) => object.len() == 1 && object.values().all(is_told),
+            body => is_told(body),
+        };
+        if self.is_structured() || self.body.is_null() || is_said {
+            return Value::Object(self.details.clone());
+        }
+        self.body.clone()
     }
 
     /// Whether the tool used the envelope, and so chose its words.

@@ -24,7 +24,7 @@ pub struct Templates {
     /// `wanted`, `sources`, `schema`.
     pub resolution: String,
     /// For what the error says. Knows `agent`, `capability`, `description`, `instruction`, `attempt`, `status`, `code`,
-    /// `category`, `message`, `details`, `facts`, `parameters`, `schema`.
+    /// `category`, `message`, `details` (or the body, of a tool that has none), `facts`, `parameters`, `schema`.
     pub feedback: String,
     /// For what all that is known says. Knows `request`, `instruction`, `agent`, `capability`, `description`, `sources`,
     /// `schema`, `attempts`, `facts`.

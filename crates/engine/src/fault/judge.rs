@@ -1,16 +1,19 @@
 //! Which of the few things can be done about an answer. One table; a new kind of answer must choose its row.
 
 use reknit_bind::project;
+use reknit_protocol::spelling::folded;
 use reknit_protocol::{Category, Object, Retryable, ToolError, ToolResponse, Value};
 
 use super::wait::asked_wait_ms;
-use super::{Fate, Fault, Origin};
+use super::{Fate, Fault, Origin, words};
 use crate::cut::cut;
 use crate::reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
 
 /// The most of a body that a fault keeps, in bytes of its JSON. What is too long is shortened and not cut: its fields still
 /// state facts.
 const BODY_LIMIT: usize = 4_096;
+/// How much of a body that has no words of its own is told in their place, in bytes.
+const WORDLESS_LIMIT: usize = 500;
 
 /// What an answer means.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,18 +37,29 @@ pub fn judge_reply(reply: &ToolReply, now_ms: i64) -> Verdict {
         (200..=299, Some(error)) => judge_refusal_in_success(fault(reply, now_ms, &body, Some(error.clone())), &error),
         (300..=399 | 401 | 403 | 405, error) => Verdict::Stop(fault(reply, now_ms, &body, error)),
         (status, error) => {
-            let about_key = error.as_ref().is_some_and(is_about_key);
             let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
             let fault = fault(reply, now_ms, &body, error);
             match status {
                 _ if is_auth => Verdict::Stop(fault),
-                // A word about the key says that the first call is still under way or done: never a reason for another.
-                _ if about_key => Verdict::SendAgain(fault),
+                _ if is_about_key(&fault) => Verdict::SendAgain(fault),
                 408 | 429 | 500.. => Verdict::SendAgain(fault),
                 _ => Verdict::Mend(fault),
             }
         }
     }
+}
+
+/// Whether an answer is about the key of the call: the first call is still under way or done, and nothing about it is a
+/// reason for another. That the key is missing is no such word.
+fn is_about_key(fault: &Fault) -> bool {
+    let named = |text: &str| {
+        let text = folded(text);
+        text.contains("idempotencykey") || text.contains("idempotentkey")
+    };
+    let is_missing = |text: &str| ["required", "missing"].iter().any(|word| folded(text).contains(word));
+    let title = fault.body.get("title").and_then(Value::as_str).unwrap_or_default();
+    let told = matches!(fault.status(), Some(409 | 422 | 425)) && (named(&fault.message) || named(title));
+    (folded(&fault.code).contains("idempotency") || told) && !is_missing(&fault.code) && !is_missing(&fault.message)
 }
 
 /// Judges a call that brought no answer.
@@ -76,14 +90,9 @@ fn judge_refusal_in_success(fault: Fault, error: &ToolError) -> Verdict {
     match error.category {
         Some(Category::AuthError) => Verdict::Stop(fault),
         Some(Category::RateLimit | Category::ServiceError) => Verdict::SendAgain(fault),
-        _ if is_about_key(error) => Verdict::SendAgain(fault),
+        _ if is_about_key(&fault) => Verdict::SendAgain(fault),
         _ => Verdict::Mend(fault),
     }
-}
-
-/// Whether a tool speaks of the key of the call and not of the call.
-fn is_about_key(error: &ToolError) -> bool {
-    error.code.to_ascii_uppercase().contains("IDEMPOTENCY")
 }
 
 /// The tool's own report, if the body is an envelope that holds one.
@@ -95,7 +104,7 @@ fn tool_error(body: &Value) -> Option<ToolError> {
         Ok(response) => response.into_result().err(),
         // `success: false` in a shape of the tool's own: it failed all the same, and its words are in the body.
         Err(_) if body.get("success").and_then(Value::as_bool) == Some(false) => {
-            Some(ToolError::new("", words_in(body).unwrap_or_default(), Category::InputError))
+            Some(ToolError::new("", words::sentence(body).unwrap_or_default(), Category::InputError))
         }
         Err(_) => None,
     }
@@ -107,17 +116,15 @@ fn fault(reply: &ToolReply, now_ms: i64, body: &Value, error: Option<ToolError>)
         error.as_ref().and_then(|error| error.category.clone()).or_else(|| Category::from_status(reply.status));
     let message = error.as_ref().map(|error| error.message.clone()).filter(|message| !message.is_empty());
     let message = message
-        .or_else(|| words_in(body))
-        .or_else(|| match &reply.body {
-            Body::Text(text) => Some(cut(text.trim().to_owned(), 500)),
-            Body::Json(_) | Body::Empty => None,
-        })
+        .or_else(|| words::sentence(body))
+        .or_else(|| beginning(&reply.body))
         .unwrap_or_else(|| format!("the tool answered {} and said nothing more", reply.status));
     let details = error.as_ref().map(|error| error.details.clone()).unwrap_or_default();
+    let code = error.map(|error| error.code).filter(|code| !code.is_empty());
     Fault {
         origin: Origin::Status(reply.status),
         fate: fate(reply.status, category.as_ref(), retryable),
-        code: error.map(|error| error.code).unwrap_or_default(),
+        code: code.or_else(|| words::code(body)).unwrap_or_default(),
         category: category.map(|category| category.as_str().to_owned()),
         retryable: retryable.as_bool(),
         wait_ms: asked_wait_ms(reply.retry_after_ms, &details, body, &message, now_ms),
@@ -139,10 +146,15 @@ fn fate(status: u16, category: Option<&Category>, retryable: Retryable) -> Fate 
     }
 }
 
-/// The words of an error in a shape that is not ours: `error`, `message`, `detail`, `title`, one level deep.
-fn words_in(body: &Value) -> Option<String> {
-    let words = |value: &Value| {
-        ["message", "detail", "error", "title"].iter().find_map(|key| value.get(key)?.as_str().map(str::to_owned))
+/// The beginning of a body that has no words of its own; nothing if there is nothing in it.
+fn beginning(body: &Body) -> Option<String> {
+    let text = match body {
+        Body::Text(text) => text.trim().to_owned(),
+        Body::Json(value) => value.to_string(),
+        Body::Empty => String::new(),
     };
-    words(body).or_else(|| words(body.get("error")?)).filter(|words| !words.is_empty())
+    (!matches!(text.as_str(), "" | "null" | "{}" | "[]" | "\"\"")).then(|| cut(text, WORDLESS_LIMIT))
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,17 +19,20 @@ mod stated;
 pub use fact::{Fact, Says, TypeName};
 pub use field::Field;
 
-use crate::fault::Fault;
+use crate::fault::{Fault, headline};
 
 /// More than any rule or any reader uses.
-const MAX_FACTS: usize = 64;
+pub(crate) const MAX_FACTS: usize = 64;
 
 /// Everything that a failure states, each thing once, in the order in which it is stated.
 pub fn facts(fault: &Fault) -> Vec<Fact> {
     let field = stated::field_of(&fault.details);
     let mut facts: Vec<Fact> = Vec::new();
     let from_details = stated::stated(&fault.details, field.as_ref());
-    let from_words = phrase::facts_in(&fault.message, field.as_ref());
+    // The message may be put together from the body: only what the tool itself wrote as a sentence is read as one.
+    let is_own = fault.body.is_null() || fault.body.as_str().is_some() || fault.is_structured();
+    let words = if is_own { fault.message.as_str() } else { headline(&fault.body).unwrap_or_default() };
+    let from_words = phrase::facts_in(words, field.as_ref());
     let from_body = dialect::DIALECTS.iter().flat_map(|facts| facts(&fault.body));
     let from_text = fault.body.as_str().filter(|text| *text != fault.message).into_iter();
     let from_text = from_text.flat_map(|text| phrase::facts_in(text, None));

@@ -93,7 +93,7 @@ impl Run {
         ];
         let facts = fenced(&self.facts_shown(index, fault));
         if rung == Rung::Feedback {
-            let details = fenced(&project(&Value::Object(fault.details.clone()), SHOWN, &wanted).to_string());
+            let details = fenced(&project(&fault.evidence(), SHOWN, &wanted).to_string());
             let message = fenced(&fault.message);
             let (attempt, parameters) = (step.attempts.len().to_string(), self.parameters_text(index));
             let status = fault.status().map_or_else(|| "none".to_owned(), |status| status.to_string());
@@ -361,10 +361,13 @@ fn attempts_text(step: &StepRun, wanted: &[&str]) -> String {
         let parameters = project(&Value::Object(attempt.parameters.clone()), SHOWN, wanted);
         format!("{}. {parameters}\n   {outcome}", index + 1)
     });
+    let evidence = step.attempts.last().and_then(|attempt| attempt.fault.as_ref()).map(Fault::evidence);
+    let evidence = evidence.filter(|value| !value.as_object().is_some_and(Object::is_empty));
+    let evidence = evidence.map(|value| format!("   its details: {}", project(&value, SHOWN, wanted)));
     let advice = step
         .mends
         .iter()
         .filter(|mend| mend.rung >= Rung::Feedback)
         .map(|mend| format!("   an earlier look at it said: {}", mend.words));
-    lines.chain(advice).collect::<Vec<_>>().join("\n")
+    lines.chain(evidence).chain(advice).collect::<Vec<_>>().join("\n")
 }

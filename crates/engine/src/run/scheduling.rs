@@ -9,6 +9,7 @@ use super::Run;
 use super::resolving::note_learned;
 use super::state::{Phase, Stage, Stop};
 use super::steps::StepRun;
+use crate::cut::first_of;
 use crate::digest::idempotency_key;
 use crate::effect::{CallTool, EffectId};
 use crate::fault::{Fault, Verdict};
@@ -98,8 +99,7 @@ impl Run {
             Binding::Misfit { bound, problems } => {
                 step.parameters = bound.parameters;
                 step.provenance = bound.provenance;
-                let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                self.reject_locally(index, format!("the parameters do not fit their schema: {}", words.join("; ")));
+                self.reject_locally(index, format!("the parameters do not fit their schema: {}", first_of(&problems)));
             }
         }
     }

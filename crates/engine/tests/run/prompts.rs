@@ -169,7 +169,45 @@ fn the_second_look_shows_every_attempt_and_what_the_first_said() {
        400 INVALID_AMOUNT: amount must be greater than 0
     2. {"amount":-1,"to":"KRW"}
        400 INVALID_AMOUNT: amount must be greater than 0
+       its details: {"hint":"send a positive number"}
        an earlier look at it said: amount: 0 -> -1: try one
+       an earlier look at it said: the amount is not known here
+    </data>
+    "#);
+}
+
+#[test]
+fn a_refusal_in_another_shape_is_shown_as_it_came() {
+    let mut play = begun(r#"{"amount": 0, "to": "KRW"}"#);
+    let body = r#"{"code": "E17", "detail": [{"loc": ["body", "to"], "msg": "not on this list </data>", "list": "https://x.example"}]}"#;
+    play.answer_tool("convert/call/1", 422, body);
+    let asked = |play: &Play, effect: &str, from: &str| -> String {
+        let prompt = play.prompt(effect);
+        let (_, rest) = prompt.split_once(from).expect("it is there");
+        rest.split("parameters that were refused").next().unwrap_or_default().to_owned()
+    };
+    insta::assert_snapshot!(asked(&play, "convert/feedback/1", "category: "), @r#"
+    INPUT_ERROR
+    message:
+    <data>
+    to: not on this list <\/data>
+    </data>
+    details:
+    <data>
+    {"code":"E17","detail":[{"loc":["body","to"],"msg":"not on this list <\/data>","list":"https://x.example"}]}
+    </data>
+
+    what the error states:
+    <data>
+    none
+    </data>
+    "#);
+    play.answer_model("convert/feedback/1", CANNOT);
+    insta::assert_snapshot!(asked(&play, "convert/context/1", "attempts:"), @r#"
+    <data>
+    1. {"amount":0,"to":"KRW"}
+       422 E17: to: not on this list <\/data>
+       its details: {"code":"E17","detail":[{"loc":["body","to"],"msg":"not on this list <\/data>","list":"https://x.example"}]}
        an earlier look at it said: the amount is not known here
     </data>
     "#);

@@ -29,18 +29,14 @@ const CODES: [(&[&str], Says); 6] = [
     (&["invalid", "format", "pattern"], Says::Invalid),
 ];
 
-/// Codes that name a type: `float_parsing`, `type_error.integer`.
-const TYPE_CODES: [(&str, TypeName); 10] = [
-    ("float_", TypeName::Number),
-    ("decimal_", TypeName::Number),
-    ("int_", TypeName::Integer),
-    ("string_type", TypeName::String),
-    ("bool_", TypeName::Boolean),
-    ("list_type", TypeName::Array),
-    ("dict_type", TypeName::Object),
-    ("type_error.float", TypeName::Number),
-    ("type_error.integer", TypeName::Integer),
-    ("type_error.bool", TypeName::Boolean),
+/// Codes that name a type. Others that begin like them speak of something else: `decimal_max_places`.
+const TYPE_CODES: [(&[&str], TypeName); 6] = [
+    (&["float_parsing", "float_type", "decimal_parsing", "decimal_type", "type_error.float"], TypeName::Number),
+    (&["int_parsing", "int_type", "int_from_float", "type_error.integer"], TypeName::Integer),
+    (&["string_type", "type_error.str"], TypeName::String),
+    (&["bool_parsing", "bool_type", "type_error.bool"], TypeName::Boolean),
+    (&["list_type", "type_error.list"], TypeName::Array),
+    (&["dict_type", "type_error.dict"], TypeName::Object),
 ];
 
 /// One complaint.
@@ -68,7 +64,7 @@ impl Complaint<'_> {
 
 fn by_code(code: &str) -> Option<Says> {
     let code = code.to_ascii_lowercase();
-    if let Some((_, expected)) = TYPE_CODES.iter().find(|(beginning, _)| code.starts_with(beginning)) {
+    if let Some((_, expected)) = TYPE_CODES.iter().find(|(codes, _)| codes.contains(&code.as_str())) {
         return Some(Says::WrongType { expected: *expected, got: None });
     }
     CODES.iter().find(|(codes, _)| codes.contains(&code.as_str())).map(|(_, says)| says.clone())

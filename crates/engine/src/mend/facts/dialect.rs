@@ -1,5 +1,6 @@
 //! The shapes in which frameworks write their errors, one file each. A shape that is not there states nothing.
 
+mod cloud;
 mod django;
 mod envelope;
 mod graphql;
@@ -15,7 +16,7 @@ use reknit_protocol::Value;
 use super::Fact;
 
 /// Every shape.
-pub(super) const DIALECTS: [fn(&Value) -> Vec<Fact>; 9] = [
+pub(super) const DIALECTS: [fn(&Value) -> Vec<Fact>; 10] = [
     envelope::facts,
     problem::facts,
     json_api::facts,
@@ -25,4 +26,5 @@ pub(super) const DIALECTS: [fn(&Value) -> Vec<Fact>; 9] = [
     django::facts,
     graphql::facts,
     validator::facts,
+    cloud::facts,
 ];

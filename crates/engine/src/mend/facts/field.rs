@@ -35,6 +35,15 @@ impl Field {
         (1..=MAX_STEPS).contains(&steps.len()).then_some(Self(steps))
     }
 
+    /// A field written as a text or as a list of steps.
+    pub(crate) fn of_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Self::parse(text),
+            Value::Array(steps) => Self::from_list(steps),
+            _ => None,
+        }
+    }
+
     /// The list of steps that some validators write: `["body", "legs", 0]`.
     pub(super) fn from_list(list: &[Value]) -> Option<Self> {
         Self::from_steps(list.iter().filter_map(|step| match step {
@@ -51,7 +60,7 @@ impl Field {
 
     /// Without its first steps, if they are just these and others follow.
     #[must_use]
-    pub(super) fn without(self, heads: &[&str]) -> Self {
+    pub(crate) fn without(self, heads: &[&str]) -> Self {
         match self.0.split_at_checked(heads.len()) {
             Some((start, rest)) if start == heads && !rest.is_empty() => Self(rest.to_vec()),
             _ => self,

@@ -126,10 +126,14 @@ fn length(meaning: Meaning, number: Option<&Number>, unit: Option<Unit>) -> Vec<
     }
 }
 
+/// A bare number that would be a longer wait is a moment, and a sentence has no clock to hold it against.
+const LONGEST_WAIT_MS: u64 = 1_000_000_000_000;
+
 /// The time at the beginning of some words: `30 seconds`, `6m0s or so`.
 fn wait(form: &str) -> Option<u64> {
     // A moment is none: a sentence has no clock.
     let words: Vec<&str> = form.split(' ').take(4).take_while(|word| !word.contains(':')).collect();
     let mut starts = (1..=words.len()).rev().filter_map(|length| words.get(..length));
-    starts.find_map(|start| RetryAfter::from_text(&start.join(" "), "", 0)).map(|asked| asked.ms)
+    let asked = starts.find_map(|start| RetryAfter::from_text(&start.join(" "), "", 0));
+    asked.map(|asked| asked.ms).filter(|ms| *ms < LONGEST_WAIT_MS)
 }

@@ -49,16 +49,7 @@ const NEWER: [&str; 2] = ["current_", "latest_"];
 
 /// The field that an object says it is about.
 pub(super) fn field_of(object: &Object) -> Option<Field> {
-    FIELD.iter().find_map(|name| place(object.get(name)?))
-}
-
-/// A field written as a text or as a list of steps.
-pub(super) fn place(value: &Value) -> Option<Field> {
-    match value {
-        Value::String(text) => Field::parse(text),
-        Value::Array(steps) => Field::from_list(steps),
-        _ => None,
-    }
+    FIELD.iter().find_map(|name| Field::of_value(object.get(name)?))
 }
 
 /// The facts that an object states; those that name no other field are about `field`.

@@ -2,9 +2,9 @@
 
 use reknit_protocol::Value;
 
-use crate::mend::facts::Fact;
 use crate::mend::facts::complaint::{Complaint, objects, text_at};
-use crate::mend::facts::stated::{field_of, place};
+use crate::mend::facts::stated::field_of;
+use crate::mend::facts::{Fact, Field};
 
 /// What the members of the problem say.
 pub(super) fn facts(body: &Value) -> Vec<Fact> {
@@ -14,7 +14,7 @@ pub(super) fn facts(body: &Value) -> Vec<Fact> {
         .filter(|object| ["pointer", "detail", "reason"].iter().any(|name| object.contains_key(name)))
         .filter(|object| !object.contains_key("source"))
         .flat_map(|object| {
-            let field = field_of(object).or_else(|| place(object.get("name")?));
+            let field = field_of(object).or_else(|| Field::of_value(object.get("name")?));
             let words = text_at(object, &["detail", "reason", "message"]).into_iter().collect();
             Complaint { field, words, code: text_at(object, &["code", "type"]), facts: vec![object] }.read()
         })

@@ -2,9 +2,8 @@
 
 use reknit_protocol::{Object, Value};
 
-use crate::mend::facts::Fact;
 use crate::mend::facts::complaint::{Complaint, objects, text_at};
-use crate::mend::facts::stated::place;
+use crate::mend::facts::{Fact, Field};
 
 /// What each error says about its field.
 pub(super) fn facts(body: &Value) -> Vec<Fact> {
@@ -18,7 +17,7 @@ pub(super) fn facts(body: &Value) -> Vec<Fact> {
 
 fn read(error: &Object) -> Vec<Fact> {
     let names = ["field", "propertyPath", "param", "target"];
-    let Some(field) = names.iter().find_map(|name| place(error.get(name)?)) else { return Vec::new() };
+    let Some(field) = names.iter().find_map(|name| Field::of_value(error.get(name)?)) else { return Vec::new() };
     let words = text_at(error, &["defaultMessage", "message", "description", "msg"]).into_iter().collect();
     Complaint { field: Some(field), words, code: text_at(error, &["code", "type"]), facts: vec![error] }.read()
 }

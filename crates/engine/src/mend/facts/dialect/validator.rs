@@ -3,7 +3,6 @@
 use reknit_protocol::{Object, Value};
 
 use crate::mend::facts::complaint::{Complaint, objects, text_at};
-use crate::mend::facts::stated::place;
 use crate::mend::facts::{Fact, Field, Says};
 
 /// What each error says about its place.
@@ -36,7 +35,7 @@ fn ajv(error: &Object) -> Vec<Fact> {
 }
 
 fn zod(error: &Object) -> Vec<Fact> {
-    let field = error.get("path").and_then(place);
+    let field = error.get("path").and_then(Field::of_value);
     // `received` names a type here, and no value.
     let mut stated = error.clone();
     stated.remove("received");

@@ -15,6 +15,7 @@
 //! | `<unit>` | what is counted |
 //! | `<form>` | the rest of the sentence |
 //! | `<any>` | one word that does not matter |
+//! | `<end>` | nothing: the sentence must end there |
 
 use reknit_protocol::{Number, Value};
 use reknit_salvage::Unit;
@@ -103,9 +104,10 @@ enum Hole {
     Unit,
     Form,
     Any,
+    End,
 }
 
-const HOLES: [(&str, Hole); 13] = [
+const HOLES: [(&str, Hole); 14] = [
     ("<quoted>", Hole::Quoted),
     ("<field>", Hole::Field),
     ("<names>", Hole::Names),
@@ -119,6 +121,7 @@ const HOLES: [(&str, Hole); 13] = [
     ("<unit>", Hole::Unit),
     ("<form>", Hole::Form),
     ("<any>", Hole::Any),
+    ("<end>", Hole::End),
 ];
 
 /// What the holes of a pattern were filled with.
@@ -192,8 +195,12 @@ fn skip(tokens: &[Token<'_>], mut at: usize) -> usize {
 
 impl Hole {
     fn fill(self, tokens: &[Token<'_>], at: usize, filled: &mut Filled) -> Option<usize> {
+        if self == Self::End {
+            return tokens.get(at).is_none_or(|token| token.kind == Kind::End).then_some(at);
+        }
         let token = tokens.get(at)?;
         match self {
+            Self::End => return None,
             Self::Field => {
                 let is_name = token.kind == Kind::Quoted || (token.kind == Kind::Word && !is_stop(token));
                 filled.field = Some(Field::parse(token.text).filter(|_| is_name)?);

@@ -68,6 +68,10 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("float cannot represent non numeric value <got>", M::Invalid),
     ("value <got> does not exist in <value> enum", M::NotFound),
     // Jackson, Python, validators of JSON Schema.
+    (
+        "cannot deserialize value of type <value> from string <got> not one of the? values accepted for enum class <list>",
+        M::Allowed,
+    ),
     ("cannot deserialize value of type <type> from <actual> <got>", M::WrongType),
     ("unrecognized field <field> class <any> not marked as ignorable <number> known properties <names>", M::Unknown),
     ("got an unexpected keyword argument <field>", M::Unknown),
@@ -88,9 +92,24 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("time data <got> does not match format <form>", M::Format),
     ("<got> does not match <form>", M::Format),
     ("a valid <type> is required", M::WrongType),
+    // AWS, Google, Kubernetes, Spring.
+    ("value <got> at <field> failed to satisfy constraint member must satisfy enum value set <list>", M::Allowed),
+    (
+        "value <got> at <field> failed to satisfy constraint member must have value greater than or equal to <number>",
+        M::AtLeast,
+    ),
+    (
+        "value <got> at <field> failed to satisfy constraint member must have value less than or equal to <number>",
+        M::AtMost,
+    ),
+    ("unknown name <field> cannot find field", M::Unknown),
+    ("is invalid <field> required value", M::Missing),
+    ("is invalid <field> invalid|unsupported|duplicate|forbidden value?", M::Invalid),
+    ("required request? parameter|header|part <field> for method parameter type <any> is not present", M::Missing),
+    ("required request? parameter|header|part|cookie <field> is not present", M::Missing),
     // Missing.
     (
-        "missing required? field|fields|parameter|parameters|property|properties|argument|arguments|key|keys|attribute|header|value <names>",
+        "missing required? field|fields|parameter|parameters|property|properties|argument|arguments|param|params|key|keys|attribute|header|value <names>",
         M::Missing,
     ),
     ("missing required <names>", M::Missing),
@@ -111,6 +130,7 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("<field> cannot|can't|mustn't be empty|blank", M::Empty),
     ("<field> must|may|should|can not be empty|blank", M::Empty),
     ("<field> is empty|blank", M::Empty),
+    ("<field> is not allowed to be empty|blank", M::Empty),
     // Lengths, before the limits of numbers.
     ("<field> must|should|may? be|have|contain at least <number> <unit>", M::Longer),
     ("<field> must|should not? have|contain|be fewer|less than <number> <unit>", M::Longer),
@@ -195,6 +215,10 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("bad|wrong format", M::Invalid),
     // Names that nobody knows.
     (
+        "<got> is not a|an? known|valid|supported|allowed field|column|key to|for sort|order|filter|group|sorting",
+        M::NotFound,
+    ),
+    (
         "unknown|unexpected|unrecognized|unrecognised|extra|additional|unsupported|undeclared field|fields|parameter|parameters|property|properties|argument|arguments|key|keys|attribute|option <names>",
         M::Unknown,
     ),
@@ -204,7 +228,7 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
         "<field> is not a|an? known|valid|recognized|recognised|allowed|supported field|parameter|property|argument|attribute|option",
         M::Unknown,
     ),
-    ("<field> is not allowed here?", M::Unknown),
+    ("<field> is not allowed here? <end>", M::Unknown),
     ("extra inputs|fields are? not permitted|allowed", M::Unknown),
     ("did you mean <list>", M::Meant),
     ("you probably|perhaps|maybe? meant <list>", M::Meant),

@@ -168,6 +168,29 @@ fn our_own_envelope_states_facts_in_its_details() {
 }
 
 #[test]
+fn google_and_kubernetes_say_it_one_level_further_inside() {
+    let body = r#"{"error": {"code": 400, "message": "Request contains an invalid argument.", "status": "INVALID_ARGUMENT",
+        "details": [{"@type": "BadRequest", "fieldViolations": [{"field": "order.quantity", "description": "must be positive"}]}]}}"#;
+    assert_eq!(lines(400, body), ["`order.quantity`: must be more than 0"]);
+    let body = r#"{"kind": "Status", "message": "Deployment \"web\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+        "details": {"name": "web", "causes": [{"message": "Invalid value: -1: must be greater than or equal to 0", "field": "spec.replicas"}]}}"#;
+    assert_eq!(lines(422, body), ["`spec.replicas`: is wrong", "`spec.replicas`: must be at least 0"]);
+}
+
+#[test]
+fn a_code_that_begins_like_a_type_is_none() {
+    let body = r#"{"detail": [{"type": "decimal_max_places", "loc": ["body", "amount"], "msg": "Decimal input should have no more than 2 decimal places", "ctx": {"decimal_places": 2}}]}"#;
+    assert_eq!(lines(422, body), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_put_together_for_people_is_not_read_as_a_sentence() {
+    let body =
+        r#"{"errors": [{"field": "to", "message": "see below"}, {"field": "amount", "message": "is required"}]}"#;
+    assert_eq!(lines(422, body), ["`amount`: is required"]);
+}
+
+#[test]
 fn a_body_of_plain_text_is_read_too() {
     assert_eq!(
         lines(400, "json: cannot unmarshal string into Go struct field R.lat of type float64"),

@@ -74,6 +74,23 @@ fn names_are_read_as_they_are_written() {
         ("unknown field `a`, expected `b` or `c` at line 1", &["`a`: is not known; known are b, c"]),
         ("unknown field `a`, expected one of `b`, `c`, `d`", &["`a`: is not known; known are b, c, d"]),
         ("json: unknown field \"latitude\"", &["`latitude`: is not known"]),
+        ("Unknown name \"maxresults\": Cannot find field.", &["`maxresults`: is not known"]),
+        ("Missing required param: amount.", &["`amount`: is required"]),
+        (
+            "Required request parameter 'accountId' for method parameter type String is not present",
+            &["`accountId`: is required"],
+        ),
+        ("\"note\" is not allowed", &["`note`: is not known"]),
+        ("\"note\" is not allowed to be empty", &["`note`: must not be empty"]),
+        ("order type 'limit' is not allowed outside trading hours", &[]),
+        (
+            "'date' is not a valid field to sort by. Did you mean 'created_at'?",
+            &[r#"nothing is known as "date""#, r#""created_at" may be meant"#],
+        ),
+        (
+            "Pod \"x\" is invalid: spec.restartPolicy: Unsupported value: \"always\": supported values: \"Always\", \"Never\"",
+            &["`spec.restartPolicy`: is wrong", r#"`spec.restartPolicy`: must be one of "Always", "Never""#],
+        ),
         ("unknown variant `Euro`, expected one of `EUR`, `USD`", &[r#"must be one of "EUR", "USD""#]),
         ("invalid type: string \"5\", expected f64 at line 1 column 12", &["must be of type number"]),
         (
@@ -130,6 +147,20 @@ fn values_and_limits_are_read_as_they_are_written() {
         ("time data '31/01/2024' does not match format '%Y-%m-%d'", &["must be written as %Y-%m-%d"]),
         ("rate limited, try again in 6m0s", &["try again after 360000 ms"]),
         ("please wait 30 seconds", &["try again after 30000 ms"]),
+        // A moment, and no wait of fifty years.
+        ("Retry after 1794000000", &[]),
+        (
+            "1 validation error detected: Value 'T3.micro' at 'instanceType' failed to satisfy constraint: Member must satisfy enum value set: [t3.micro, t3.small]",
+            &[r#"`instanceType`: must be one of "t3.micro", "t3.small""#],
+        ),
+        (
+            "Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
+            &["`limit`: must be at least 1"],
+        ),
+        (
+            "Cannot deserialize value of type `com.x.Side` from String \"buy\": not one of the values accepted for Enum class: [BUY, SELL]",
+            &[r#"must be one of "BUY", "SELL""#],
+        ),
     ] {
         assert_eq!(said(text), expected, "case: {text}");
     }
