@@ -88,11 +88,16 @@ impl Figure {
         let zeros = self.zeros();
         // 100 is no rounding of 126.978: at least three digits must be left.
         let zeros = if self.mantissa / 10_i128.pow(zeros) < 100 { 0 } else { zeros };
-        let unit = 10_i128.pow(other.scale + zeros);
-        let half_up = (other.mantissa + unit / 2) / unit;
-        let same = self.scale == other.scale && self.mantissa == other.mantissa;
-        same || self.scale == 0 && zeros > 0 && half_up > 0 && half_up * 10_i128.pow(zeros) == self.mantissa
-            || self.trimmed() == other.trimmed()
+        let is_rounded = self.scale == 0 && zeros > 0 && other.rounded(zeros) == Some(self.mantissa);
+        is_rounded || self.trimmed() == other.trimmed()
+    }
+
+    /// As a whole number with zeros at its end; nothing if nothing else is left of it.
+    fn rounded(&self, zeros: u32) -> Option<i128> {
+        // More digits than a machine number has are more than any figure has.
+        let unit = 10_i128.checked_pow(self.scale.checked_add(zeros)?)?;
+        let half_up = self.mantissa.checked_add(unit / 2)? / unit;
+        half_up.checked_mul(10_i128.checked_pow(zeros)?).filter(|rounded| *rounded > 0)
     }
 
     fn zeros(&self) -> u32 {
@@ -154,6 +159,7 @@ pub(crate) fn unexplained<'a>(text: &str, by: impl IntoIterator<Item = &'a str>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn numbers_are_found_as_people_write_them() {
@@ -191,8 +197,25 @@ mod tests {
             ("46828.5", "468.285", false),
             ("100", "0.4", false),
             ("0", "0", true),
+            ("12,300,000,000,000", "0.3333333333333333333333333333", false),
         ] {
             assert_eq!(unexplained(said, [known], 0).is_empty(), expected, "{said} from {known}");
+        }
+    }
+    proptest! {
+        #[test]
+        fn any_number_explains_itself_and_what_it_is_cut_to(
+            whole in "[1-9][0-9]{0,14}(,[0-9]{3}){0,5}0{0,14}", fraction in "[0-9]{1,29}", other in "[0-9]{1,30}", kept in 1_usize..29,
+        ) {
+            let said = format!("{whole}.{fraction}");
+            prop_assert!(unexplained(&said, [said.as_str()], 0).is_empty());
+            let cut = format!("{whole}.{}", fraction.get(..kept).unwrap_or(&fraction));
+            if figures(&said).iter().map(|figure| figure.written.clone()).collect::<Vec<_>>() == [said.clone()] {
+                prop_assert!(unexplained(&cut, [said.as_str()], 0).is_empty(), "{cut} of {said}");
+            }
+            // Whatever the two are, it is said and nothing breaks.
+            unexplained(&whole, [format!("0.{fraction}").as_str(), other.as_str()], 0);
+            unexplained(&other, [said.as_str(), format!("0.{other}").as_str()], 0);
         }
     }
 }
