@@ -20,6 +20,7 @@ mod rename;
 mod sign;
 mod spelling;
 mod trim;
+mod written;
 
 pub(crate) use case::{Case, Caution};
 pub(crate) use problems::facts_of_problems;

@@ -206,8 +206,8 @@ fn who_is_not_let_in_is_not_mended_by_facts_either() {
 #[test]
 fn a_service_in_trouble_is_listened_to_only_where_it_speaks_of_the_input() {
     for (case, body, due) in [
-        ("a name that it offers", r#"{"error": "city 'Tokio' not found, did you mean 'Tokyo'?"}"#, "s/call/2"),
-        ("a value of ours", r#"{"error": "upstream: location 'Tokio' not found"}"#, "s/feedback/1"),
+        ("a name that it offers", r#"{"error": "city 'Tokoy' not found, did you mean 'Tokyo'?"}"#, "s/call/2"),
+        ("a value of ours", r#"{"error": "upstream: location 'Tokoy' not found"}"#, "s/feedback/1"),
         ("a field of ours", r#"{"error": "city must be one of: Paris, Rome"}"#, "s/feedback/1"),
         ("a field of somebody else", r#"{"error": "backend is required"}"#, "s/rest/1"),
         ("nothing", r#"{"error": "overloaded"}"#, "s/rest/1"),
@@ -215,13 +215,13 @@ fn a_service_in_trouble_is_listened_to_only_where_it_speaks_of_the_input() {
         let play = mended_or_not("read", 503, body);
         assert_eq!(play.due(), [due], "case: {case}");
     }
-    let body = r#"{"error": "city 'Tokio' not found, did you mean 'Tokyo'?"}"#;
+    let body = r#"{"error": "city 'Tokoy' not found, did you mean 'Tokyo'?"}"#;
     assert_eq!(mended_or_not("keyed", 503, body).due(), ["s/feedback/1"], "it may have happened: it is not changed");
     assert_eq!(mended_or_not("read", 500, body).due(), ["s/rest/1"], "other trouble is only waited out");
 }
 
 fn mended_or_not(capability: &str, status: u16, body: &str) -> Play {
-    let mut play = Play::of_steps(vec![step("s", capability, r#"{"city": "Tokio"}"#)]);
+    let mut play = Play::of_steps(vec![step("s", capability, r#"{"city": "Tokoy"}"#)]);
     play.answer_tool("s/call/1", status, body);
     play
 }

@@ -8,16 +8,18 @@ const SHORTEST: usize = 3;
 /// Longer texts are not compared letter by letter: the work grows with the square of the length.
 const LONGEST: usize = 64;
 
-/// The one name that is meant: the same but for spelling, a beginning of the other, or nearly the same letters with
-/// no other candidate near.
+/// Words that turn what stands beside them around: what is `not active` is not `active`.
+const NEGATIONS: [&str; 10] = ["not", "no", "non", "never", "without", "except", "un", "in", "dis", "ex"];
+
+/// The one name that is meant: the same but for spelling, a short form of it, or a slip away.
 pub(super) fn meant_by<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
     only(candidates, |candidate| are_alike(candidate, text))
-        .or_else(|| only(candidates, |candidate| is_beginning(text, candidate)))
-        .or_else(|| nearest(text, candidates))
+        .or_else(|| only(candidates, |candidate| is_short_form(text, candidate)))
+        .or_else(|| only(candidates, |candidate| is_slip(text, candidate)))
 }
 
-/// The value that is meant, by its text: the same but for spelling, a whole word of it, most of it, two neighbours
-/// exchanged, or nearly the same letters. More is asked of values than of names: for those, the type of the value must fit as well.
+/// The value that is meant, by its text: the same but for spelling, a whole word of it, two neighbours exchanged, or one
+/// letter too many or too few. Two letters make another value: `Berlin` and `Bern`, `unpaid` and `paid`.
 pub(super) fn value_meant<'a>(value: &Value, candidates: &'a [Value]) -> Option<&'a Value> {
     let text = text_of(value)?;
     let texts: Vec<(String, &Value)> = candidates.iter().filter_map(|value| Some((text_of(value)?, value))).collect();
@@ -32,11 +34,15 @@ pub(super) fn value_meant<'a>(value: &Value, candidates: &'a [Value]) -> Option<
         return texts.iter().find(|(text, _)| text == alike).map(|(_, value)| *value);
     }
     let meant = alike
-        .or_else(|| only(&names, |name| text.split_whitespace().any(|word| word == name)))
-        .or_else(|| only(&names, |name| is_most(text, name)))
-        .or_else(|| only(&names, |name| is_exchange(text, name)))
-        .or_else(|| nearest(text, &names))?;
+        .or_else(|| only(&names, |name| is_whole_word(text, name)))
+        .or_else(|| only(&names, |name| is_exchange(text, name) || is_letter_more(text, name)))?;
     texts.iter().find(|(text, _)| text == meant).map(|(_, value)| *value)
+}
+
+/// Whether one of the words of a text is the other, and none of them turns it around.
+fn is_whole_word(text: &str, other: &str) -> bool {
+    let is_negation = |word: &str| NEGATIONS.contains(&word.to_lowercase().trim_end_matches('-'));
+    text.split_whitespace().any(|word| word == other) && !text.split_whitespace().any(is_negation)
 }
 
 fn text_of(value: &Value) -> Option<String> {
@@ -48,17 +54,31 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// Whether one of two names begins with the other: `lat` and `latitude`, `EUR` and `Euro`.
-pub(super) fn is_beginning(one: &str, other: &str) -> bool {
-    let (one, other) = (folded(one), folded(other));
-    let shorter = one.chars().count().min(other.chars().count());
-    shorter >= SHORTEST && (one.starts_with(&other) || other.starts_with(&one))
+/// Whether one of two words begins with the other: `lat` and `latitude`. Another word behind it makes another thing of it:
+/// `amount` and `amount_cents`.
+fn is_short_form(one: &str, other: &str) -> bool {
+    let (one, other) = (words_of(one), words_of(other));
+    let ([one], [other]) = (one.as_slice(), other.as_slice()) else { return false };
+    one.chars().count().min(other.chars().count()) >= SHORTEST && (one.starts_with(other) || other.starts_with(one))
 }
 
-/// Whether one begins with the other and leaves less than a third of it: `EUR` of `Euro`, but not `SAP` of `Sapphire`.
-fn is_most(one: &str, other: &str) -> bool {
-    let (one_length, other_length) = (folded(one).chars().count(), folded(other).chars().count());
-    is_beginning(one, other) && one_length.min(other_length) * 3 >= one_length.max(other_length) * 2
+/// `to`, `currency` of `to_currency` and of `toCurrency`.
+pub(super) fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if matches!(letter, '_' | '-' | ' ' | '.') || letter.is_uppercase() && was_lower {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut()
+            && letter.is_alphanumeric()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        was_lower = letter.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// Whether two neighbouring letters are exchanged and all else is the same. In a short code this says more than that few
@@ -81,19 +101,24 @@ fn only<'a>(candidates: &[&'a str], is_meant: impl Fn(&str) -> bool) -> Option<&
     }
 }
 
-/// The candidate that is a slip or two away, if the next one is at least two more away.
-fn nearest<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    let wanted = letters(text)?;
-    let mut distances: Vec<(usize, &'a str)> =
-        candidates.iter().filter_map(|candidate| Some((distance(&wanted, &letters(candidate)?), *candidate))).collect();
-    distances.sort_by_key(|(distance, _)| *distance);
-    let limit = (wanted.len() / 3).min(2);
-    match distances.as_slice() {
-        [(first, candidate), rest @ ..] if *first <= limit => {
-            rest.first().is_none_or(|(second, _)| *second >= first + 2).then_some(*candidate)
-        }
-        _ => None,
-    }
+/// Whether one has a letter that the other lacks, behind its first one, and all else is the same: `Euro` and `EUR`. A
+/// letter in front may be a word of its own, and of two codes in capitals each may be somebody's.
+fn is_letter_more(one: &str, other: &str) -> bool {
+    let is_code = |text: &str| text.chars().all(char::is_uppercase);
+    let (Some(left), Some(right)) = (letters(one), letters(other)) else { return false };
+    let (short, long) = if left.len() < right.len() { (left, right) } else { (right, left) };
+    let same = short.iter().zip(&long).take_while(|(one, other)| one == other).count();
+    short.len() + 1 == long.len()
+        && same > 0
+        && short.get(same..) == long.get(same + 1..)
+        && !(is_code(one) && is_code(other))
+}
+
+/// Whether two names are one letter apart, or two neighbours of it are exchanged.
+fn is_slip(one: &str, other: &str) -> bool {
+    let (Some(left), Some(right)) = (letters(one), letters(other)) else { return false };
+    let differ = left.iter().zip(&right).filter(|(one, other)| one != other).count();
+    is_exchange(one, other) || is_letter_more(one, other) || left.len() == right.len() && differ == 1
 }
 
 fn letters(text: &str) -> Option<Vec<char>> {
@@ -101,37 +126,12 @@ fn letters(text: &str) -> Option<Vec<char>> {
     (SHORTEST..=LONGEST).contains(&letters.len()).then_some(letters)
 }
 
-/// How many letters must be put in, dropped, changed or exchanged with their neighbour.
-fn distance(left: &[char], right: &[char]) -> usize {
-    let width = right.len() + 1;
-    let mut rows: [Vec<usize>; 3] = [Vec::new(), (0..width).collect(), Vec::new()];
-    for (line, letter) in left.iter().enumerate() {
-        let [before_last, last, row] = &mut rows;
-        row.clear();
-        row.push(line + 1);
-        for (column, other) in right.iter().enumerate() {
-            let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
-            let mut best = (at(last, column) + usize::from(letter != other))
-                .min(at(last, column + 1) + 1)
-                .min(at(row, column) + 1);
-            let swapped =
-                line > 0 && column > 0 && left.get(line - 1) == Some(other) && right.get(column - 1) == Some(letter);
-            if swapped {
-                best = best.min(at(before_last, column - 1) + 1);
-            }
-            row.push(best);
-        }
-        rows.rotate_left(1);
-    }
-    rows.get(1).and_then(|row| row.last()).copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_meant_by_most_of_it_and_not_by_a_beginning() {
+    fn a_value_is_meant_by_a_slip_and_not_by_what_is_near() {
         let values = ["TSLA", "AAPL", "SAP", "SONY", "EUR", "metric", "imperial"].map(Value::from);
         for (text, expected) in [
             ("tsla", Some("TSLA")),
@@ -148,9 +148,34 @@ mod tests {
             ("SPA", Some("SAP")),
             ("ASP", Some("SAP")),
             ("PAS", None),
+            ("not metric", None),
+            ("imperials", Some("imperial")),
+            ("SAPX", None),
         ] {
             let meant = value_meant(&Value::from(text), &values).and_then(Value::as_str);
             assert_eq!(meant, expected, "case: {text}");
+        }
+    }
+
+    #[test]
+    fn an_opposite_and_a_namesake_are_not_near() {
+        for (text, allowed) in [
+            ("inactive", "active"),
+            ("unpaid", "paid"),
+            ("atypical", "typical"),
+            ("nonstop", "stop"),
+            ("disabled", "abled"),
+            ("Australia", "Austria"),
+            ("Berlin", "Bern"),
+            ("Niger", "Nigeria"),
+            ("maria", "mario"),
+            ("Tokio", "Tokyo"),
+            ("GOOGL", "GOOG"),
+            ("NAD", "NZD"),
+        ] {
+            for (sent, offered) in [(text, allowed), (allowed, text)] {
+                assert_eq!(value_meant(&Value::from(sent), &[Value::from(offered)]), None, "{sent} for {offered}");
+            }
         }
     }
 
@@ -162,7 +187,7 @@ mod tests {
             ("euro", &codes, Some("EUR")),
             ("usd", &codes, Some("USD")),
             ("UDS", &codes, Some("USD")),
-            ("US Dollar", &codes, Some("USD")),
+            ("US Dollar", &codes, None),
             ("Dollar", &codes, None),
             ("Won", &codes, None),
             ("XXX", &codes, None),
@@ -173,7 +198,10 @@ mod tests {
             ("imperil", &["metric", "imperial"], Some("imperial")),
             ("cat", &["car", "cab"], None),
             ("GM", &["GE", "GS"], None),
-            ("from_currency", &["from", "to"], Some("from")),
+            ("from_currency", &["from", "to"], None),
+            ("amount", &["amount_cents"], None),
+            ("price_min", &["price_max"], None),
+            ("amout", &["amount", "currency"], Some("amount")),
         ] {
             assert_eq!(meant_by(text, candidates), expected, "case: {text} in {candidates:?}");
         }

@@ -48,6 +48,27 @@ impl Case<'_> {
         Some((at, value))
     }
 
+    /// Where a field stands that the error calls unknown, and what stands there. One that the schema declares is known, and
+    /// of one that is a value elsewhere (`sort_by: date`) nobody knows which of the two is meant.
+    pub(super) fn stranger(&self, fact: &Fact) -> Option<(Path, &Value)> {
+        let (at, value) = self.value_of(fact)?;
+        let (parent, name) = super::parent_of(&at)?;
+        let is_known = self.declared(&parent).is_some_and(|names| names.contains(&name.as_str()));
+        (!is_known && !self.is_value(&name)).then_some((at, value))
+    }
+
+    /// Whether a name is what another parameter holds, alone or in a list.
+    pub(super) fn is_value(&self, name: &str) -> bool {
+        let is_it = |value: &Value| {
+            let words = value.as_str().unwrap_or_default().split([',', ' ', ';', '|', '+']);
+            words.map(|word| word.trim_start_matches('-')).any(|word| word == name)
+        };
+        self.parameters.values().any(|value| match value {
+            Value::Array(items) => items.iter().any(is_it),
+            value => is_it(value),
+        })
+    }
+
     /// Whether a change puts another value where the plan takes one from a result.
     pub(super) fn is_referenced(&self, change: &super::Change) -> bool {
         let super::Change::Set { at, .. } = change else { return false };

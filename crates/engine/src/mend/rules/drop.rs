@@ -8,7 +8,7 @@ use crate::mend::facts::{Fact, Says};
 /// meant by it.
 pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
     let Says::Unknown { known } = &fact.says else { return None };
-    let (at, value) = case.value_of(fact)?;
+    let (at, value) = case.stranger(fact)?;
     let (parent, name) = parent_of(&at)?;
     if case.is_declared(&parent, &name) {
         return None;

@@ -1,21 +1,26 @@
 //! Values that somebody holds under a name.
 
 use reknit_protocol::spelling::are_alike;
-use reknit_protocol::{Number, Object, Path, Value};
+use reknit_protocol::{Object, Path, Value};
 
-use super::Case;
+use super::{Case, written};
 
 /// The layers that tools put around what they answer.
 const LAYERS: [&str; 3] = ["data", "response", "result"];
 
-/// The one value that the schema gives for a place.
+/// The one value that the schema allows at a place.
 pub(super) fn by_schema(case: &Case<'_>, at: &Path) -> Option<Value> {
     let schema = case.schema_at(at)?;
     let single = schema.get("enum").and_then(Value::as_array).and_then(|values| match values {
         [only] => Some(only),
         _ => None,
     });
-    schema.get("const").or_else(|| schema.get("default")).or(single).cloned()
+    schema.get("const").or(single).cloned()
+}
+
+/// The value that the schema takes for a place where nobody gives one.
+pub(super) fn by_default(case: &Case<'_>, at: &Path) -> Option<Value> {
+    case.schema_at(at)?.get("default").cloned()
 }
 
 /// The one value that the results hold under a name.
@@ -28,26 +33,8 @@ pub(super) fn by_results(case: &Case<'_>, name: &str) -> Option<Value> {
 
 /// The one value that the request writes after a name: `amount: 5`, `city=Paris`.
 pub(super) fn by_request(case: &Case<'_>, name: &str) -> Option<Value> {
-    let phrases = case.request.iter().flat_map(|text| text.split([',', ';', '\n']));
-    let values: Vec<Value> = phrases
-        .filter_map(|phrase| {
-            let (before, after) = phrase.split_once(['=', ':'])?;
-            let key = before.split_whitespace().last()?;
-            if are_alike(key, name) { written(after) } else { None }
-        })
-        .collect();
+    let values: Vec<Value> = case.request.iter().flat_map(|text| written::after(text, name)).collect();
     only(values.iter())
-}
-
-/// The number or the one word that a phrase ends with. Of several words nobody knows where the value ends: `New York`.
-fn written(phrase: &str) -> Option<Value> {
-    let phrase = phrase.trim().trim_end_matches('.');
-    let first = phrase.split_whitespace().next()?;
-    if let Ok(number) = Number::parse(first) {
-        return Some(Value::Number(number));
-    }
-    let word = phrase.trim_matches(['"', '\'', '`']);
-    (first == phrase && !word.is_empty()).then(|| Value::from(word))
 }
 
 fn named<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = &'a Value> {

@@ -41,23 +41,46 @@ pub(super) fn place(field: &Field, parameters: &Object, schema: Option<&Value>) 
 }
 
 fn walk(steps: &[String], parameters: &Object, schema: Option<&Value>) -> Option<Path> {
-    let root = Value::Object(parameters.clone());
     let mut path = Path::root();
+    let mut here = Here::Object(parameters);
     for step in steps {
-        let here = root.at(&path);
-        match here {
-            Some(Value::Array(items)) => {
-                let index: usize = step.parse().ok().filter(|index| *index < items.len())?;
+        here = match here {
+            Here::Array(items) => {
+                let index: usize = step.parse().ok()?;
+                let inner = Here::of(Some(items.get(index)?));
                 path.push_index(index);
+                inner
             }
-            Some(Value::Object(object)) => {
+            Here::Object(object) => {
                 let declared = schema.and_then(|schema| schema_at(schema, &path)?.get("properties")?.as_object());
-                path.push_key(known_name(step, object, declared)?);
+                let name = known_name(step, object, declared)?;
+                let inner = Here::of(object.get(&name));
+                path.push_key(name);
+                inner
             }
-            _ => return None,
-        }
+            Here::Nowhere => return None,
+        };
     }
     (!path.is_root()).then_some(path)
+}
+
+/// What a walk has come to.
+#[derive(Clone, Copy)]
+enum Here<'a> {
+    Object(&'a Object),
+    Array(&'a [Value]),
+    /// A plain value or none: nothing is inside.
+    Nowhere,
+}
+
+impl<'a> Here<'a> {
+    fn of(value: Option<&'a Value>) -> Self {
+        match value {
+            Some(Value::Object(object)) => Self::Object(object),
+            Some(Value::Array(items)) => Self::Array(items),
+            _ => Self::Nowhere,
+        }
+    }
 }
 
 /// The name as it is sent or declared.

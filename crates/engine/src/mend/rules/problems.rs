@@ -3,11 +3,11 @@
 use reknit_protocol::{Path, Segment};
 use reknit_salvage::{Problem, ProblemKind, Type};
 
-use crate::mend::facts::{Fact, Field, Says, TypeName};
+use crate::mend::facts::{Fact, Field, MAX_FACTS, Says, TypeName};
 
-/// The problems as facts.
+/// The problems as facts, as many as an error may state.
 pub(crate) fn facts_of_problems(problems: &[Problem]) -> Vec<Fact> {
-    problems.iter().flat_map(facts_of).collect()
+    problems.iter().flat_map(facts_of).take(MAX_FACTS).collect()
 }
 
 fn facts_of(problem: &Problem) -> Vec<Fact> {

@@ -3,7 +3,7 @@
 use reknit_protocol::spelling::{are_alike, folded};
 use reknit_protocol::{Object, Path, Value};
 
-use super::alike::meant_by;
+use super::alike::{meant_by, words_of};
 use super::{Case, Change, parent_of};
 use crate::mend::facts::{Fact, Says};
 
@@ -11,12 +11,11 @@ use crate::mend::facts::{Fact, Says};
 pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
     match &fact.says {
         Says::Unknown { known } => {
-            let (at, value) = case.value_of(fact)?;
+            let (at, value) = case.stranger(fact)?;
             let (parent, name) = parent_of(&at)?;
             let to = told(case, fact, &parent, known).or_else(|| {
                 let missing = missing(case, &parent);
-                let rivals = strangers(case, &parent);
-                paired(&name, &missing, &rivals)
+                paired(case, &parent, &name, &missing, &strangers(case, &parent))
             })?;
             rename(case, at, &parent, value, to)
         }
@@ -33,11 +32,11 @@ pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
             }
             let strangers = strangers(case, &parent);
             let missing = missing(case, &parent);
-            let mut moved =
-                strangers.iter().filter(|name| paired(name, &missing, &strangers).as_ref() == Some(&wanted));
-            let (Some(name), None) = (moved.next(), moved.next()) else { return None };
-            let from = parent.key(name);
-            rename(case, from, &parent, object.get(name)?, wanted)
+            let is_moved =
+                |name: &&Stranger| paired(case, &parent, &name.name, &missing, &strangers) == Some(wanted.clone());
+            let mut moved = strangers.iter().filter(is_moved);
+            let (Some(stranger), None) = (moved.next(), moved.next()) else { return None };
+            rename(case, parent.key(&stranger.name), &parent, object.get(&stranger.name)?, wanted)
         }
         _ => None,
     }
@@ -65,7 +64,10 @@ fn told(case: &Case<'_>, fact: &Fact, parent: &Path, known: &[String]) -> Option
         ([only], _) if !object.contains_key(only) => Some((*only).to_owned()),
         // The one name that is offered is meant if no other is known at all, or if it is alike.
         (_, [only]) if known.len() == 1 => Some((*only).to_owned()),
-        (_, free) => meant_by(fact.field.as_ref()?.steps().last()?, free).map(str::to_owned),
+        (_, free) => {
+            let name = fact.field.as_ref()?.steps().last()?;
+            like(name, free, object.get(name), Told::ByError).map(str::to_owned)
+        }
     }
 }
 
@@ -84,54 +86,57 @@ fn missing(case: &Case<'_>, parent: &Path) -> Vec<String> {
     names
 }
 
+/// A name that is sent and that nobody knows.
+struct Stranger {
+    name: String,
+    told: Told,
+}
+
+/// Who says that a name is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    ByError,
+    BySchema,
+}
+
 /// The names that are sent and that nobody knows, by the error or because the schema declares others.
-fn strangers(case: &Case<'_>, parent: &Path) -> Vec<String> {
+fn strangers(case: &Case<'_>, parent: &Path) -> Vec<Stranger> {
     let Some(object) = object_at(case, parent) else { return Vec::new() };
-    let is_unknown = |name: &str| {
-        case.facts.iter().any(|fact| {
-            let at = fact.field.as_ref().and_then(|field| case.place(field));
-            matches!(fact.says, Says::Unknown { .. }) && at.is_some_and(|at| at == parent.key(name))
-        })
+    let unknown = case.facts.iter().filter(|fact| matches!(fact.says, Says::Unknown { .. }));
+    let unknown: Vec<Path> = unknown.filter_map(|fact| Some(case.stranger(fact)?.0)).collect();
+    let has_names = case.declared(parent).is_some();
+    let is_undeclared = |name: &str| has_names && !case.is_declared(parent, name) && !case.is_value(name);
+    let told = |name: &str| {
+        let by_error = unknown.contains(&parent.key(name)).then_some(Told::ByError);
+        by_error.or_else(|| is_undeclared(name).then_some(Told::BySchema))
     };
-    let undeclared = |name: &str| case.declared(parent).is_some() && !case.is_declared(parent, name);
-    object.keys().filter(|name| is_unknown(name) || undeclared(name)).map(str::to_owned).collect()
+    object.keys().filter_map(|name| Some(Stranger { name: name.to_owned(), told: told(name)? })).collect()
 }
 
 /// The missing name that a stranger is like, if no other stranger is like it.
-fn paired(name: &str, missing: &[String], strangers: &[String]) -> Option<String> {
+fn paired(case: &Case<'_>, parent: &Path, name: &str, missing: &[String], strangers: &[Stranger]) -> Option<String> {
     let missing: Vec<&str> = missing.iter().map(String::as_str).collect();
-    let wanted = like(name, &missing)?;
-    let rivals = strangers.iter().filter(|other| like(other, &missing) == Some(wanted)).count();
+    let object = object_at(case, parent)?;
+    let meant = |stranger: &Stranger| like(&stranger.name, &missing, object.get(&stranger.name), stranger.told);
+    let wanted = meant(strangers.iter().find(|stranger| stranger.name == name)?)?;
+    let rivals = strangers.iter().filter(|other| meant(other) == Some(wanted)).count();
     (rivals <= 1).then(|| wanted.to_owned())
 }
 
-/// The name that is alike, or the one that is a whole word of the other: `to` of `to_currency`.
-fn like<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    let words = words_of(name);
+/// The name that is alike; if the error itself calls the other unknown, also the one that is a whole word of it: `to` of
+/// `to_currency`. A word more may be a unit: `amount_cents` is no `amount`, so no number is moved for that.
+fn like<'a>(name: &str, candidates: &[&'a str], value: Option<&Value>, told: Told) -> Option<&'a str> {
     meant_by(name, candidates).or_else(|| {
+        if told == Told::BySchema || value.is_none_or(|value| value.as_number().is_some()) {
+            return None;
+        }
+        let words = words_of(name);
         let mut whole = candidates.iter().filter(|candidate| words.contains(&folded(candidate)));
         match (whole.next(), whole.next()) {
             (Some(only), None) => Some(*only),
             _ => None,
         }
     })
-}
-
-/// `to`, `currency` of `to_currency` and of `toCurrency`.
-fn words_of(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    for letter in name.chars() {
-        if matches!(letter, '_' | '-' | ' ') || letter.is_uppercase() {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut()
-            && letter.is_alphanumeric()
-        {
-            word.extend(letter.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 fn rename(case: &Case<'_>, at: Path, parent: &Path, value: &Value, to: String) -> Option<Change> {

@@ -5,12 +5,15 @@ use reknit_protocol::{Number, Value};
 
 use super::{Case, Change, parent_of};
 
-/// Whether nothing but the spelling changes, or what the schema itself gives is put in.
+/// Where a value comes from that is the only one a schema allows.
+pub(super) const THE_SCHEMA: &str = "the schema";
+
+/// Whether nothing but the spelling changes, or the only value that the schema allows is put in.
 pub(super) fn is_only(change: &Change, case: &Case<'_>) -> bool {
     match change {
         Change::Set { at, value, from } => match case.at(at) {
             Some(old) => is_same(old, value),
-            None => *from == Some("the schema"),
+            None => *from == Some(THE_SCHEMA),
         },
         Change::Remove { at } => case.at(at).is_some_and(is_nothing),
         Change::Rename { at, to } => parent_of(at).is_some_and(|(_, name)| are_alike(&name, to)),
@@ -18,7 +21,8 @@ pub(super) fn is_only(change: &Change, case: &Case<'_>) -> bool {
     }
 }
 
-fn is_same(old: &Value, new: &Value) -> bool {
+/// Whether two values say the same in other letters.
+pub(super) fn is_same(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Array(items), new) if !matches!(new, Value::Array(_)) => {
             matches!(items.as_slice(), [only] if is_same(only, new))
@@ -26,10 +30,20 @@ fn is_same(old: &Value, new: &Value) -> bool {
         (old, Value::Number(number)) => number_of(old).is_some_and(|old| old == *number),
         (Value::Number(number), Value::String(text)) => number.to_string() == *text,
         (Value::String(old), Value::Bool(flag)) => old.trim().eq_ignore_ascii_case(&flag.to_string()),
-        // Letters and what stands between them: a sign in front of digits is more than spelling.
-        (Value::String(old), Value::String(new)) => are_alike(old, new) && !has_digit(old),
+        // A sign in front of digits is more than spelling.
+        (Value::String(old), Value::String(new)) => old == new || are_same_text(old, new) && !has_digit(old),
         (old, new) => old == new,
     }
+}
+
+/// Case, blanks around it, and one joint for another. A joint that goes makes another name: `maria-b` is not `mariab`.
+fn are_same_text(old: &str, new: &str) -> bool {
+    let spelt = |text: &str| -> String {
+        let joined =
+            text.trim().chars().map(|letter| if letter == '-' || letter.is_whitespace() { '_' } else { letter });
+        joined.flat_map(char::to_lowercase).collect()
+    };
+    spelt(old) == spelt(new)
 }
 
 fn number_of(value: &Value) -> Option<Number> {

@@ -35,11 +35,19 @@ fn an_unknown_name_becomes_the_missing_one_it_is_like() {
         (
             r#"{"to_currency": "EUR", "from": "USD", "amount": 1}"#,
             MONEY,
-            "to is required",
+            "to is required; unknown field `to_currency`",
             Some(r#"{"to": "EUR", "from": "USD", "amount": 1}"#),
         ),
         (r#"{"Amount": 5}"#, "", "`amount` is required", Some(r#"{"amount": 5}"#)),
         (r#"{"amount": 5}"#, "", "`amount` is required", None),
+        // A word more may be a unit, and of a name that is declared or a value elsewhere nobody knows what is wrong.
+        (r#"{"amount": 12}"#, "", "missing field `amount_cents`. unknown field `amount`", None),
+        (r#"{"amount": 12}"#, "", "unknown field `amount`, expected one of `amount_cents`, `currency`", None),
+        (r#"{"account": "DE1"}"#, "", "missing field `account_type`", None),
+        (r#"{"to_currency": "EUR", "from": "USD", "amount": 1}"#, MONEY, "to is required", None),
+        (r#"{"sort_by": "date", "date": "x"}"#, "", "unknown field `date`. Did you mean `created_at`?", None),
+        (r#"{"fields": ["id", "date"], "date": "x"}"#, "", "unknown field `date`. Did you mean `created_at`?", None),
+        (r#"{"day": "x"}"#, MONEY, "unknown field `day`. Did you mean `from`?", None),
         // Nothing is like it, two are like it, or the value does not fit.
         (r#"{"x": 1, "lon": 2}"#, PLACE, "lat is required", None),
         (r#"{"latitude": 1, "lati": 3, "lon": 2}"#, PLACE, "lat is required", None),
@@ -104,14 +112,17 @@ fn a_value_becomes_the_allowed_one_that_it_means() {
 #[test]
 fn a_value_that_the_error_offers_is_taken_if_it_is_like_the_one_sent() {
     check(&[
-        (r#"{"city": "Tokio"}"#, "", "City 'Tokio' not found. Did you mean 'Tokyo'?", Some(r#"{"city": "Tokyo"}"#)),
+        (r#"{"city": "Tokoy"}"#, "", "City 'Tokoy' not found. Did you mean 'Tokyo'?", Some(r#"{"city": "Tokyo"}"#)),
+        // Another letter makes another name.
+        (r#"{"city": "Tokio"}"#, "", "City 'Tokio' not found. Did you mean 'Tokyo'?", None),
+        (r#"{"user": "maria"}"#, "", "user 'maria' not found. Did you mean 'mario'?", None),
         (
-            r#"{"city": "Tokio"}"#,
+            r#"{"city": "Tokoy"}"#,
             "",
-            "there is no place called `Tokio`; did you mean `Tokyo`?",
+            "there is no place called `Tokoy`; did you mean `Tokyo`?",
             Some(r#"{"city": "Tokyo"}"#),
         ),
-        (r#"{"city": "Tokio"}"#, "", "City 'Tokio' not found. Did you mean 'Tokyo' or 'Toledo'?", None),
+        (r#"{"city": "Tokoy"}"#, "", "City 'Tokoy' not found. Did you mean 'Tokyo' or 'Toledo'?", None),
         (r#"{"city": "Paris, France"}"#, "", "City 'Paris, France' not found. Did you mean 'London'?", None),
         (r#"{"version": 5}"#, "", "version conflict: expected version 7 but got 5", Some(r#"{"version": 7}"#)),
         (r#"{"version": 5}"#, "", "the current version is 7", Some(r#"{"version": 7}"#)),
