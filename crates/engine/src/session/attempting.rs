@@ -173,7 +173,14 @@ impl Session {
         let directive = Directive::new(failure, &next, message);
         self.state.last_error = Some(failure.to_string());
         self.record(Attempt { error: Some(failure.to_string()), directive: Some(directive), ..record });
-        self.go_on(attempt, next);
+        match (self.state.forced, failure.class) {
+            // Nor does who wants it to stop want to hear another one say nothing.
+            (Some(ForcedReason::UserStop), ErrorClass::Timeout) => {
+                self.end_turn(TurnOutcome::Failed, attempt);
+                self.end_without_report();
+            }
+            _ => self.go_on(attempt, next),
+        }
     }
 
     /// Does what the rotation says.

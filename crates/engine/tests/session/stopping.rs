@@ -1,6 +1,6 @@
 //! Stopped, cancelled, out of time, taken over by another process.
 
-use reknit_dialogue::ErrorClass;
+use reknit_dialogue::{ErrorClass, Failure};
 use reknit_engine::{Effect, Exit, ForcedReason, Record, ReportSource, SyntheticReason, WaitEnd, What};
 
 use crate::world::{Play, calling, limited, reporting, saying};
@@ -40,6 +40,17 @@ fn a_stop_ends_a_wait_and_there_is_no_other() {
         Some(SyntheticReason::UserStop),
         "who wants to stop does not want to wait"
     );
+}
+
+#[test]
+fn after_a_stop_silence_is_borne_once() {
+    let mut play = Play::new();
+    play.good_turn();
+    play.happen(What::Stopped);
+    play.fail(Failure::new(ErrorClass::NetworkError, "broken"));
+    assert_eq!(play.asked().0, "turn-3/ask/2", "what fails at once may be tried elsewhere");
+    play.fail(Failure::new(ErrorClass::Timeout, "nothing came"));
+    assert_eq!(play.report().synthetic_reason, Some(SyntheticReason::UserStop));
 }
 
 #[test]
