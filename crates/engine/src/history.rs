@@ -36,6 +36,9 @@ pub enum Deed {
         status: Option<u16>,
         /// Why it failed, in words; none if it did not.
         error: Option<String>,
+        /// What had to be mended for the answer to be read, in words.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        mended: Vec<String>,
     },
     /// A model was asked about it.
     Asked {
@@ -138,11 +141,12 @@ impl Teller {
             (What::Woke { .. }, _) => Deed::Waited,
             (What::ToolAnswered { reply, .. }, Effect::CallTool(call)) => {
                 let error = error(judge_reply(reply, event.at_ms));
-                Deed::Called { parameters: call.parameters.clone(), status: Some(reply.status), error }
+                let mended = reply.body.fixes().to_vec();
+                Deed::Called { parameters: call.parameters.clone(), status: Some(reply.status), error, mended }
             }
             (What::ToolFailed { failure, .. }, Effect::CallTool(call)) => {
                 let error = error(judge_failure(failure));
-                Deed::Called { parameters: call.parameters.clone(), status: None, error }
+                Deed::Called { parameters: call.parameters.clone(), status: None, error, mended: Vec::new() }
             }
             (What::ModelAnswered { answer, .. }, Effect::AskModel(ask)) => {
                 Deed::Asked { rung, target: ask.target.clone(), usage: Some(answer.usage), error: None }

@@ -20,6 +20,14 @@ pub struct ToolReply {
 pub enum Body {
     /// JSON, whatever the content type says.
     Json(#[serde(with = "exact")] Value),
+    /// What says that it is JSON, is whole, and is not written as JSON must be.
+    Mended {
+        /// What it says.
+        #[serde(with = "exact")]
+        value: Value,
+        /// What was mended, in words, each kind once.
+        fixes: Vec<String>,
+    },
     /// Text that is no JSON.
     Text(String),
     /// Nothing.
@@ -30,9 +38,17 @@ impl Body {
     /// The body as a value: text as a string, nothing as null.
     pub fn to_value(&self) -> Value {
         match self {
-            Self::Json(value) => value.clone(),
+            Self::Json(value) | Self::Mended { value, .. } => value.clone(),
             Self::Text(text) => Value::from(text.as_str()),
             Self::Empty => Value::Null,
+        }
+    }
+
+    /// What had to be mended for it to be read, in words.
+    pub fn fixes(&self) -> &[String] {
+        match self {
+            Self::Mended { fixes, .. } => fixes,
+            Self::Json(_) | Self::Text(_) | Self::Empty => &[],
         }
     }
 }
@@ -59,7 +75,7 @@ pub enum TransportKind {
     Reset,
     /// The limit passed.
     TimedOut,
-    /// An answer came but cannot be taken in: it is too large.
+    /// An answer came but cannot be taken in: too large, packed, or not the JSON that it says it is.
     BadAnswer,
     /// The call could not be made at all: no such tool, a malformed address.
     Unusable,

@@ -140,6 +140,8 @@ async fn read(response: reqwest::Response, path: &str) -> Result<Value, String> 
     }
     match body(response).await.map_err(|error| error.to_string())? {
         Body::Json(value) => Ok(value),
-        Body::Text(_) | Body::Empty => Err(format!("it answers GET {path} with something that is no JSON")),
+        Body::Mended { .. } | Body::Text(_) | Body::Empty => {
+            Err(format!("it answers GET {path} with something that is no JSON"))
+        }
     }
 }

@@ -150,7 +150,7 @@ fn fate(status: u16, category: Option<&Category>, retryable: Retryable) -> Fate 
 fn beginning(body: &Body) -> Option<String> {
     let text = match body {
         Body::Text(text) => text.trim().to_owned(),
-        Body::Json(value) => value.to_string(),
+        Body::Json(value) | Body::Mended { value, .. } => value.to_string(),
         Body::Empty => String::new(),
     };
     (!matches!(text.as_str(), "" | "null" | "{}" | "[]" | "\"\"")).then(|| cut(text, WORDLESS_LIMIT))

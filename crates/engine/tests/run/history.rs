@@ -10,7 +10,7 @@ fn told(play: &Play, step: &str) -> Vec<String> {
     let history = history(&play.events).expect("the events are those of a run");
     let moments = history.get(&StepId::from(step)).expect("something happened to it");
     let word = |deed: &Deed| match deed {
-        Deed::Called { parameters, status, error } => format!("{parameters} -> {status:?} {error:?}"),
+        Deed::Called { parameters, status, error, .. } => format!("{parameters} -> {status:?} {error:?}"),
         Deed::Asked { rung, target, usage, error } => {
             format!("{rung} asks {target}: {:?} {error:?}", usage.as_ref().map(|usage| usage.input_tokens))
         }

@@ -21,10 +21,14 @@ pub(super) fn lines(moments: &[Moment]) -> Vec<String> {
 
 fn words(deed: &Deed, calls: &mut u32) -> (String, String) {
     let (word, text) = match deed {
-        Deed::Called { parameters, error, .. } => {
+        Deed::Called { parameters, error, mended, .. } => {
             *calls += 1;
             let outcome = error.as_deref().unwrap_or("accepted");
-            return (format!("attempt {calls}"), format!("{outcome} <- {parameters}"));
+            let mended = match mended.as_slice() {
+                [] => String::new(),
+                fixes => format!(" (the JSON of the answer was mended: {})", fixes.join("; ")),
+            };
+            return (format!("attempt {calls}"), format!("{outcome}{mended} <- {parameters}"));
         }
         Deed::Asked { rung, target, usage: Some(usage), .. } => {
             let (sent, received) = (usage.input_tokens, usage.output_tokens);

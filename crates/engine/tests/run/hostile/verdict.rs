@@ -19,7 +19,7 @@ pub(super) enum Answered {
 
 pub(super) fn answered(reply: &ToolReply) -> Answered {
     let body = match &reply.body {
-        Body::Json(body) => body,
+        Body::Json(body) | Body::Mended { value: body, .. } => body,
         Body::Text(_) | Body::Empty => &Value::Null,
     };
     let said = |name: &str| body.get("error").and_then(|error| error.get(name));
