@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::Spent;
 use crate::fault::Fate;
 use crate::mend::Mend;
+use crate::synthesis::account_text;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +72,17 @@ pub struct Answer {
     pub missing_outputs: Vec<MissingOutput>,
     /// What it cost.
     pub spent: Spent,
+}
+
+impl Answer {
+    /// The text, and behind the words of a model what was mended, tried and left out, which a model may forget. Code says
+    /// so by itself, and results as JSON have nothing else beside them.
+    pub fn full_text(&self) -> String {
+        match self.written_by {
+            Writer::Model => format!("{}{}", self.text, account_text(&self.steps, &self.missing_outputs)),
+            Writer::Template | Writer::Raw | Writer::TemplateInstead(_) => self.text.clone(),
+        }
+    }
 }
 
 /// An output that has no value.

@@ -171,6 +171,16 @@ pub enum Decision {
     Deny,
 }
 
+impl Decision {
+    /// What was done to the question: `approved` or `denied`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Deny => "denied",
+        }
+    }
+}
+
 /// How a run begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Started {

@@ -11,6 +11,7 @@ use reknit_protocol::{Category, Object, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::reply::TransportKind;
+use crate::span::span;
 
 /// How a call failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,7 +48,7 @@ pub enum Origin {
     Transport(TransportKind),
     /// The tool answered with this status.
     Status(u16),
-    /// Nobody knows: the process that made the call is gone.
+    /// Nobody knows: the process that made the call is gone, or gave it up.
     Interrupted,
 }
 
@@ -92,6 +93,12 @@ impl Fault {
             wait_ms: None,
             body: Value::Null,
         }
+    }
+
+    /// A call that was given up because the run had to end.
+    pub(crate) fn given_up(drain_ms: u64) -> Self {
+        let message = format!("given up: no answer came within {} after the run was told to end", span(drain_ms));
+        Self { message, ..Self::interrupted() }
     }
 
     /// The HTTP status, if the tool answered. A local rejection counts as 422, which is what a tool would have said.

@@ -34,6 +34,7 @@ mod policy;
 mod reply;
 mod run;
 mod session;
+mod span;
 mod synthesis;
 pub mod telemetry;
 mod templates;
@@ -58,7 +59,7 @@ pub use policy::{
     Resolution, Synthesis, Undeclared,
 };
 pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
-pub use run::{ApplyError, Progress, Run, Shown, StepState, StepView};
+pub use run::{ApplyError, Progress, RefusedPlan, Run, Shown, StepState, StepView};
 pub use session::{
     Action, AnswerKind, Attempt, AttemptStatus, ChildDoing, ChildReport, ChildView, CollapseReason, ContextAction,
     Directive, Doing, Dropped, Exit, ForcedReason, Notice, PLAN_TOOL, Plans, QuestionSize, READ_TOOL, REPORT_ALIAS,

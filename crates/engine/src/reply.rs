@@ -75,8 +75,10 @@ pub enum TransportKind {
     Reset,
     /// The limit passed.
     TimedOut,
-    /// An answer came but cannot be taken in: too large, packed, or not the JSON that it says it is.
+    /// An answer came but cannot be taken in: it is too large.
     BadAnswer,
+    /// An answer came and cannot be read: it is packed, or not the JSON that it says it is.
+    Unreadable,
     /// The call could not be made at all: no such tool, a malformed address.
     Unusable,
 }

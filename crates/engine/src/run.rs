@@ -30,6 +30,7 @@ mod stepping;
 mod steps;
 mod view;
 
+pub use state::RefusedPlan;
 pub use view::{Progress, Shown, StepState, StepView};
 
 use std::sync::Arc;
@@ -249,6 +250,11 @@ impl Run {
     /// How the words of a model had to be repaired to become the plan.
     pub fn plan_repairs(&self) -> &[String] {
         &self.state.plan_repairs
+    }
+
+    /// The tries at a plan that could not be used, in order.
+    pub fn refused_plans(&self) -> &[RefusedPlan] {
+        &self.state.refused_plans
     }
 
     /// Which tools the planner was shown, if there were too many for all of them.

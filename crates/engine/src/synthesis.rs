@@ -31,18 +31,28 @@ pub(crate) fn template_text(status: Status, steps: &[StepReport], given: &Given)
         Status::Cancelled => "The run was cancelled.".to_owned(),
         Status::BudgetExhausted => "A limit was reached before everything was done.".to_owned(),
     };
-    for (title, lines) in [
-        ("Outputs", output_lines(given)),
-        ("Done", done_lines(steps)),
-        ("Mended", mended_lines(steps)),
-        ("Missing", missing_lines(steps, given)),
-    ] {
-        if !lines.is_empty() {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\n\n{title}:\n{}", lines.join("\n"));
-        }
+    for (title, lines) in [("Outputs", output_lines(given)), ("Done", done_lines(steps))] {
+        add(&mut text, title, &lines);
+    }
+    text + &account_text(steps, &given.missing)
+}
+
+/// What was mended, tried and left out, to be put behind an answer; empty if there is nothing to tell.
+pub(crate) fn account_text(steps: &[StepReport], missing: &[MissingOutput]) -> String {
+    let mut text = String::new();
+    for (title, lines) in
+        [("Mended", mended_lines(steps)), ("Tried", tried_lines(steps)), ("Missing", missing_lines(steps, missing))]
+    {
+        add(&mut text, title, &lines);
     }
     text
+}
+
+fn add(text: &mut String, title: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n\n{title}:\n{}", lines.join("\n"));
+    }
 }
 
 /// The results as a model sees them.
@@ -53,7 +63,7 @@ pub(crate) fn results_text(steps: &[StepReport], given: &Given) -> String {
 
 /// What is missing, as a model sees it; empty if nothing is.
 pub(crate) fn missing_text(steps: &[StepReport], given: &Given) -> String {
-    missing_lines(steps, given).join("\n")
+    missing_lines(steps, &given.missing).join("\n")
 }
 
 fn output_lines(given: &Given) -> Vec<String> {
@@ -63,14 +73,14 @@ fn output_lines(given: &Given) -> Vec<String> {
 /// The numbers that a model wrote into the answer and no result states; none, in words, if all are explained.
 pub(crate) fn unstated(text: &str, request: &str, plan: &Plan, steps: &[StepReport], given: &Given) -> Option<String> {
     let (results, missing) = (results_text(steps, given), missing_text(steps, given));
-    let known = [request, &sent(plan), &results, &missing, &mended_text(steps)];
+    let known = [request, &sent(plan), &results, &missing, &changed_text(steps)];
     let numbers = figures::unexplained(text, known, steps.len());
     (!numbers.is_empty()).then(|| format!("the answer says {}, which no result states", numbers.join(", ")))
 }
 
 /// The numbers of the request that a model's plan does not use; none, in words, if it uses all.
 pub(crate) fn unused(request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
-    let numbers = figures::unused(request, [sent(plan).as_str(), &mended_text(steps)]);
+    let numbers = figures::unused(request, [sent(plan).as_str(), &changed_text(steps)]);
     (!numbers.is_empty()).then(|| format!("the request says {}, which no step used", numbers.join(", ")))
 }
 
@@ -82,6 +92,11 @@ fn sent(plan: &Plan) -> String {
 /// How calls were mended, as a model sees it; empty if none was.
 pub(crate) fn mended_text(steps: &[StepReport]) -> String {
     mended_lines(steps).join("\n")
+}
+
+/// Every change to a call, whether it helped or not.
+fn changed_text(steps: &[StepReport]) -> String {
+    [mended_lines(steps), tried_lines(steps)].concat().join("\n")
 }
 
 /// The results as one JSON object, by the ids of their steps.
@@ -101,15 +116,25 @@ fn done_lines(steps: &[StepReport]) -> Vec<String> {
     steps.iter().filter_map(line).collect()
 }
 
+/// What helped.
 fn mended_lines(steps: &[StepReport]) -> Vec<String> {
+    applied_lines(steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))))
+}
+
+/// What did not help.
+fn tried_lines(steps: &[StepReport]) -> Vec<String> {
+    applied_lines(steps.iter().filter(|step| !matches!(step.outcome, Outcome::Done(_))))
+}
+
+fn applied_lines<'a>(steps: impl Iterator<Item = &'a StepReport>) -> Vec<String> {
     let lines = |step: &StepReport| -> Vec<String> {
         let applied = step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied);
         applied.map(|mend| format!("- {} by {}: {}", step.step, mend.rung.as_str(), mend.words)).collect()
     };
-    steps.iter().flat_map(lines).collect()
+    steps.flat_map(lines).collect()
 }
 
-fn missing_lines(steps: &[StepReport], given: &Given) -> Vec<String> {
+fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> Vec<String> {
     let line = |step: &StepReport| match &step.outcome {
         Outcome::Done(_) => None,
         Outcome::Failed { reason, fate } => {
@@ -118,7 +143,7 @@ fn missing_lines(steps: &[StepReport], given: &Given) -> Vec<String> {
         }
         Outcome::Skipped { reason } => Some(format!("- {} ({}): skipped: {reason}", step.step, step.capability)),
     };
-    let outputs = given.missing.iter().map(|output| format!("- output {}: {}", output.name, output.reason));
+    let outputs = missing.iter().map(|output| format!("- output {}: {}", output.name, output.reason));
     steps.iter().filter_map(line).chain(outputs).collect()
 }
 

@@ -20,7 +20,7 @@ use crate::gates::{CallLimits, Gates, Rests};
 use crate::lessons;
 use crate::perform::Hands;
 use crate::record::{Fold, RestoreError, replay, to_row};
-use crate::signals::meaning;
+use crate::signals::meanings;
 use crate::telemetry::Telemetry;
 use turn::Turn;
 
@@ -201,8 +201,9 @@ impl Driver {
             }
             _ => None,
         });
-        let sent = letters.iter().map(|letter| meaning(&letter.signal));
-        let happened = std::iter::once(What::Resumed).chain(in_doubt).chain(sent).collect();
+        let sent = meanings(&letters);
+        // What was sent comes first: of a run that is to end, nothing is prepared to be sent again.
+        let happened = std::iter::once(What::Resumed).chain(sent).chain(in_doubt).collect();
         Ok((happened, letters.iter().map(|letter| letter.id).collect()))
     }
 

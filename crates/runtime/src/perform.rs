@@ -82,9 +82,11 @@ fn outcome(result: &Result<ToolReply, TransportFailure>) -> CallOutcome {
     match result {
         Ok(reply) => CallOutcome::of_status(reply.status, reply.retry_after_ms),
         Err(failure) => match failure.kind {
-            TransportKind::Refused | TransportKind::Reset | TransportKind::TimedOut | TransportKind::BadAnswer => {
-                CallOutcome::Failed
-            }
+            TransportKind::Refused
+            | TransportKind::Reset
+            | TransportKind::TimedOut
+            | TransportKind::BadAnswer
+            | TransportKind::Unreadable => CallOutcome::Failed,
             // The call could not be made at all: that says nothing about the service.
             TransportKind::Unusable => CallOutcome::Unknown,
         },

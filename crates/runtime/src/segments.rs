@@ -15,7 +15,7 @@ use crate::driver::{Driver, Ended};
 use crate::error::DriveError;
 use crate::lessons;
 use crate::record::{Fold, RestoreError, to_row};
-use crate::signals::meaning;
+use crate::signals::meanings;
 
 /// How much of its term a lease has left when it is renewed.
 const LEFT_MS: i64 = 20_000;
@@ -97,11 +97,8 @@ impl Segments {
                 self.driver.hands().journal.release(&lease).await?;
                 return Ok(Ended::Waiting);
             }
-            let mut consumed = Vec::new();
-            for letter in letters {
-                batch.push(meaning(&letter.signal));
-                consumed.push(letter.id);
-            }
+            batch.extend(meanings(&letters));
+            let consumed = letters.iter().map(|letter| letter.id).collect();
             if batch.is_empty() {
                 let renew = self.driver.hands().clock.sleep_until(lease.until_ms() - LEFT_MS);
                 let outcome = tokio::select! {
@@ -163,8 +160,9 @@ impl Segments {
         let mut append = Append::at(fold.run.event_count());
         append.consumed = consumed;
         let mut told = Vec::with_capacity(batch.len());
+        let at_ms = self.driver.hands().clock.now_ms();
         for what in batch {
-            let event = Event { at_ms: self.driver.hands().clock.now_ms(), what };
+            let event = Event { at_ms, what };
             let due = fold.apply(&event)?;
             append = append.event(to_row(&event, due)?);
             told.push(event);

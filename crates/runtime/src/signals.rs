@@ -1,7 +1,9 @@
 //! What other processes can tell the driver of a run.
 
+use std::collections::BTreeMap;
+
 use reknit_engine::{Decision, EffectId, What};
-use reknit_journal::Signal;
+use reknit_journal::{Letter, Signal};
 use serde::{Deserialize, Serialize};
 
 const CANCEL: &str = "cancel";
@@ -32,6 +34,36 @@ pub fn decide(effect: EffectId, hash: String, decision: Decision) -> Signal {
     Signal::new(DECIDE, body.unwrap_or_default())
 }
 
+/// The last word about each question that a letter in an inbox decides.
+pub fn decided(letters: &[Letter]) -> BTreeMap<EffectId, Decision> {
+    let decided = letters.iter().filter_map(|letter| match meaning(&letter.signal) {
+        What::PersonDecided { effect, decision, .. } => Some((effect, decision)),
+        _ => None,
+    });
+    decided.collect()
+}
+
+/// What an inbox means to a run.
+pub(crate) fn meanings(letters: &[Letter]) -> Vec<What> {
+    last_words(&letters.iter().map(|letter| meaning(&letter.signal)).collect::<Vec<_>>())
+}
+
+/// Who decides twice means the second; the first is kept as a note.
+fn last_words(said: &[What]) -> Vec<What> {
+    let is_replaced = |index: usize, effect: &EffectId| {
+        let mut later = said.iter().skip(index + 1);
+        later.any(|what| matches!(what, What::PersonDecided { effect: same, .. } if same == effect))
+    };
+    let means = |(index, what): (usize, &What)| match what {
+        What::PersonDecided { effect, decision, .. } if is_replaced(index, effect) => {
+            let word = decision.as_str();
+            What::NotUnderstood { words: format!("`{effect}` was {word}, and decided anew before the run went on") }
+        }
+        what => what.clone(),
+    };
+    said.iter().enumerate().map(means).collect()
+}
+
 /// What a signal means to a run. One that is not ours must not stop it, and must not be lost.
 pub(crate) fn meaning(signal: &Signal) -> What {
     match signal.kind.as_str() {
@@ -42,5 +74,27 @@ pub(crate) fn meaning(signal: &Signal) -> What {
             Err(error) => What::NotUnderstood { words: format!("a decision that cannot be read: {error}") },
         },
         other => What::NotUnderstood { words: format!("a signal of the unknown kind `{other}`") },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(effect: &str, decision: Decision) -> What {
+        What::PersonDecided { effect: effect.into(), hash: "h".to_owned(), decision }
+    }
+
+    #[test]
+    fn of_two_decisions_about_one_question_the_second_counts_and_the_first_is_noted() {
+        let said = [
+            decided("pay/person/1", Decision::Approve),
+            decided("buy/person/1", Decision::Approve),
+            What::Cancelled,
+            decided("pay/person/1", Decision::Deny),
+        ];
+        let words = "`pay/person/1` was approved, and decided anew before the run went on".to_owned();
+        let [_, buy, cancelled, deny] = said.clone();
+        assert_eq!(last_words(&said), [What::NotUnderstood { words }, buy, cancelled, deny]);
     }
 }

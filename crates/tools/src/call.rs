@@ -96,7 +96,8 @@ fn unanswered(call: &CallTool, error: &reqwest::Error) -> TransportFailure {
 fn broken(call: &CallTool, status: u16, error: &BodyError) -> TransportFailure {
     let kind = match error {
         BodyError::Broken(_) => TransportKind::Reset,
-        BodyError::TooLarge | BodyError::Packed(_) | BodyError::NotJson(_) => TransportKind::BadAnswer,
+        BodyError::TooLarge => TransportKind::BadAnswer,
+        BodyError::Packed(_) | BodyError::NotJson(_) => TransportKind::Unreadable,
     };
     TransportFailure { kind, sent: Sent::Maybe, message: format!("`{}` answered {status}, but {error}", call.agent) }
 }

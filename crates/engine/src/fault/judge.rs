@@ -79,7 +79,9 @@ pub fn judge_failure(failure: &TransportFailure) -> Verdict {
         body: Value::Null,
     };
     match failure.kind {
-        TransportKind::Refused | TransportKind::Reset | TransportKind::TimedOut => Verdict::SendAgain(fault),
+        TransportKind::Refused | TransportKind::Reset | TransportKind::TimedOut | TransportKind::Unreadable => {
+            Verdict::SendAgain(fault)
+        }
         // An answer that is too large comes again; what the call did, it would do again.
         TransportKind::BadAnswer | TransportKind::Unusable => Verdict::Stop(fault),
     }

@@ -57,6 +57,8 @@ impl Run {
     pub(super) fn stop(&mut self, stop: Stop) {
         let reason = stop.reason();
         let status = stop.status();
+        self.take_back_payment();
+        self.state.stopped_ms.get_or_insert(self.state.now_ms);
         self.state.stop = Some(stop);
         self.state.settle_open_questions();
         match &self.state.phase {

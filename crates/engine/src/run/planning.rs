@@ -8,7 +8,7 @@ use reknit_protocol::Plan;
 
 use super::Run;
 use super::ending::NoSteps;
-use super::state::{Phase, State};
+use super::state::{Phase, RefusedPlan, State};
 use super::steps::Steps;
 use crate::answer::Status;
 use crate::budget::Exhausted;
@@ -22,6 +22,9 @@ use crate::templates::render;
 
 /// How much of its own words a model is shown again.
 const LAST_ANSWER: usize = 8_000;
+
+/// How much of them a run keeps.
+const KEPT: usize = 1_000;
 
 /// A model's words that are no plan we can run, and why not.
 pub(super) struct Refused<'a> {
@@ -155,16 +158,17 @@ impl Run {
         let problems = match self.read_plan(text) {
             Ok((plan, repairs)) => match self.take_plan(plan, repairs) {
                 Ok(()) => return,
-                Err(problems) => problems.iter().map(ToString::to_string).collect(),
+                Err(problems) => problems.iter().map(ToString::to_string).collect::<Vec<String>>(),
             },
             Err(unreadable) => vec![unreadable],
         };
-        let problems = problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n");
+        let lines = problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n");
+        self.state.refused_plans.push(RefusedPlan { words: cut(text.trim().to_owned(), KEPT), problems });
         if attempt > self.policy().planning.retries {
-            let reason = format!("no plan could be used after {attempt} tries; the last one:\n{problems}");
+            let reason = format!("no plan could be used after {attempt} tries; the last one:\n{lines}");
             return self.end_without_steps(NoSteps::new(Status::Failed, reason));
         }
-        self.ask_for_plan(Some(&Refused { text, problems: &problems }));
+        self.ask_for_plan(Some(&Refused { text, problems: &lines }));
     }
 
     /// The plan in a model's words and how they were repaired, or why there is none.

@@ -41,6 +41,33 @@ pub(crate) struct State {
     /// How many steps failed at which tool and how, although models were asked.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) fruitless: BTreeMap<String, u32>,
+    /// The tries at a plan that could not be used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) refused_plans: Vec<RefusedPlan>,
+    /// What another process paid for when it took the run over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) resumed: Option<PaidAgain>,
+    /// When everything was told to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) stopped_ms: Option<i64>,
+}
+
+/// What was paid for again when a run was taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PaidAgain {
+    /// The number of the event that said so.
+    pub(super) event: u64,
+    pub(super) at_ms: i64,
+    pub(super) tool_calls: u32,
+}
+
+/// A model's words that are no plan that can run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedPlan {
+    /// What it said, cut.
+    pub words: String,
+    /// What is wrong with it, each in a line.
+    pub problems: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -208,6 +235,9 @@ impl State {
             avoided: Vec::new(),
             refused: Vec::new(),
             fruitless: BTreeMap::new(),
+            refused_plans: Vec::new(),
+            resumed: None,
+            stopped_ms: None,
         }
     }
 }

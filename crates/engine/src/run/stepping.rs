@@ -35,8 +35,12 @@ impl Run {
             {
                 self.on_verdict(index, judge_failure(failure));
             }
-            (Stage::Calling(call) | Stage::Stopping(call), What::Interrupted { effect }) if call.id == *effect => {
+            (Stage::Calling(call), What::Interrupted { effect }) if call.id == *effect => {
                 self.on_verdict(index, Verdict::SendAgain(Fault::interrupted()));
+            }
+            (Stage::Stopping(call), What::Interrupted { effect }) if call.id == *effect => {
+                let fault = self.given_up();
+                self.on_verdict(index, Verdict::SendAgain(fault));
             }
             (Stage::Calling(call) | Stage::Stopping(call), What::GateClosed { effect, until_ms })
                 if call.id == *effect =>
@@ -58,6 +62,17 @@ impl Run {
             _ => return false,
         }
         true
+    }
+
+    /// A call that was still under way when the run had to end. Who waited for it as long as is allowed gave it up; who did
+    /// not took over from a process that is gone.
+    fn given_up(&self) -> Fault {
+        let drain_ms = self.policy().limits.drain_ms;
+        let waited_ms = self.state.stopped_ms.map_or(0, |since| self.state.now_ms.saturating_sub(since));
+        if u64::try_from(waited_ms).unwrap_or(0) < drain_ms {
+            return Fault::interrupted();
+        }
+        Fault::given_up(drain_ms)
     }
 
     /// A call, or what would have been one, came out so.

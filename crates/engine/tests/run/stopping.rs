@@ -45,6 +45,37 @@ fn after_a_cancellation_nothing_starts_and_what_is_under_way_is_stopped() {
 }
 
 #[test]
+fn a_call_that_outlasts_the_drain_time_is_given_up_and_not_said_to_be_lost() {
+    let mut play = with(|policy| policy.limits.drain_ms = 5_000);
+    play.answer_tool("a/call/1", 200, "1");
+    play.answer_tool("c/call/1", 200, "1");
+    play.happen(What::Cancelled);
+    play.now_ms += 5_000;
+    play.happen(What::Interrupted { effect: "b/call/1".into() });
+    let answer = play.run.answer().expect("the run has ended");
+    let given_up = "given up: no answer came within 5 s after the run was told to end; the run was cancelled";
+    assert!(answer.text.contains(given_up), "{}", answer.text);
+}
+
+#[test]
+fn who_takes_a_run_over_to_end_it_sends_nothing_again_and_counts_nothing() {
+    for told_while_driven in [false, true] {
+        let mut play = with(|_| ());
+        let spent = play.run.spent().tool_calls;
+        play.now_ms += 60_000;
+        play.happen(What::Resumed);
+        play.now_ms += i64::from(told_while_driven);
+        play.happen(What::Cancelled);
+        play.happen(What::Interrupted { effect: "a/call/1".into() });
+        play.happen(What::Interrupted { effect: "b/call/1".into() });
+        let answer = play.run.answer().expect("the run has ended");
+        assert!(answer.steps.iter().all(|step| step.mends.is_empty()), "{}", answer.text);
+        // Of a run that was driven on, the read was begun once more.
+        assert_eq!(answer.spent.tool_calls, spent + u32::from(told_while_driven));
+    }
+}
+
+#[test]
 fn a_cancellation_while_planning_ends_the_run_at_once() {
     let mut play = Play::begin(started(None, policy()));
     play.happen(What::Cancelled);
@@ -156,4 +187,31 @@ fn a_deadline_comes_only_once_also_while_calls_are_being_stopped() {
     play.happen(What::Interrupted { effect: "a/call/1".into() });
     play.happen(What::Interrupted { effect: "b/call/1".into() });
     assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::BudgetExhausted));
+}
+
+#[test]
+fn what_did_not_help_is_said_to_be_tried_and_not_mended() {
+    let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", "{}")]);
+    let busy = r#"{"success": false, "error": {"code": "X", "message": "busy", "category": "SERVICE_ERROR"}}"#;
+    play.answer_tool("a/call/1", 503, busy);
+    play.wake("a/rest/1");
+    play.answer_tool("a/call/2", 200, "1");
+    play.answer_tool("b/call/1", 503, busy);
+    play.wake("b/rest/1");
+    play.answer_tool("b/call/2", 403, "{}");
+    insta::assert_snapshot!(play.run.answer().expect("the run has ended").text, @r#"
+    Some of it was done.
+
+    Done:
+    - a (read): 1
+
+    Mended:
+    - a by resend: sent again after 1165 ms, for 503 X: busy
+
+    Tried:
+    - b by resend: sent again after 1092 ms, for 503 X: busy
+
+    Missing:
+    - b (read): failed: 403: the tool answered 403 and said nothing more; the tool does not let us in; no other parameters can change that
+    "#);
 }

@@ -224,8 +224,9 @@ impl<'a> Turn<'a> {
         let mut append = Append::at(self.fold.run.event_count());
         append.consumed = consumed;
         let mut told = Vec::with_capacity(happened.len());
+        let at_ms = self.driver.hands.clock.now_ms();
         for what in happened {
-            let event = Event { at_ms: self.driver.hands.clock.now_ms(), what };
+            let event = Event { at_ms, what };
             let due = self.fold.apply(&event)?;
             append = append.event(to_row(&event, due)?);
             told.push(event);

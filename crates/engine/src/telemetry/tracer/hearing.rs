@@ -215,6 +215,7 @@ fn transport(kind: TransportKind) -> &'static str {
         TransportKind::Reset => "reset",
         TransportKind::TimedOut => "timed_out",
         TransportKind::BadAnswer => "bad_answer",
+        TransportKind::Unreadable => "unreadable",
         TransportKind::Unusable => "unusable",
     }
 }
