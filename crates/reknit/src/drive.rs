@@ -15,6 +15,8 @@ use crate::cli::{DriveArguments, DriverKind};
 use crate::failure::Failure;
 use crate::finish::{finish, waiting};
 use crate::finish_report::finish_report;
+use crate::questions::asked;
+use crate::runs::read_back;
 use crate::screen::Screen;
 use crate::work::Work;
 
@@ -31,7 +33,7 @@ pub(crate) async fn drive(
         DriverKind::Steady => watched.driver.start(started).await,
         DriverKind::Segments => Segments::new(watched.driver.clone()).start(started).await,
     };
-    let code = watched.end(&run, outcome, arguments);
+    let code = watched.end(work, &run, outcome, arguments).await;
     // Behind the answer: who waits for it does not wait for a collector.
     work.telling.end().await;
     code
@@ -44,7 +46,7 @@ pub(crate) async fn resume(work: &Work, run: &RunId, arguments: &DriveArguments)
         DriverKind::Steady => watched.driver.resume(run).await,
         DriverKind::Segments => Segments::new(watched.driver.clone()).resume(run).await,
     };
-    let code = watched.end(run, outcome, arguments);
+    let code = watched.end(work, run, outcome, arguments).await;
     work.telling.end().await;
     code
 }
@@ -95,8 +97,9 @@ impl Watched {
         }
     }
 
-    fn end(
+    async fn end(
         &self,
+        work: &Work,
         run: &RunId,
         outcome: Result<Ended, DriveError>,
         arguments: &DriveArguments,
@@ -105,7 +108,10 @@ impl Watched {
         match outcome? {
             Ended::Finished(answer) => finish(run, &answer, arguments.json),
             Ended::Reported(report) => finish_report(run, &report, arguments.json),
-            Ended::Waiting => waiting(run, arguments.json),
+            Ended::Waiting => {
+                let saved = read_back(&work.reknit.journal, run).await?;
+                waiting(run, &asked(&saved.run, &[]), arguments.json)
+            }
         }
     }
 }

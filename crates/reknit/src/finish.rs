@@ -8,6 +8,8 @@ use reknit_engine::{Answer, Outcome, Spent, Status, Writer};
 use reknit_protocol::{Object, RunId, Value};
 
 use crate::failure::Failure;
+use crate::questions::Asked;
+use crate::show::harmless;
 
 /// What waits for a person.
 const WAITING: u8 = 6;
@@ -26,27 +28,33 @@ pub(crate) fn exit_code(status: Status) -> ExitCode {
 
 /// Prints the answer.
 pub(crate) fn finish(run: &RunId, answer: &Answer, json: bool) -> Result<ExitCode, Failure> {
-    let text = if json { document(run, answer)?.to_string() } else { answer.text.clone() };
+    let text = if json { document(run, answer)?.to_string() } else { harmless(&answer.full_text()) };
     match writeln!(io::stdout(), "{text}") {
         // Whoever reads has seen enough; how the run ended is still in the status.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         written => written.map_err(Failure::Write)?,
     }
     // The answer is out; who cannot be told the rest has missed only what `runs show` says too.
-    let _ = write!(io::stderr(), "{}", footer(run, answer));
+    let _ = write!(io::stderr(), "{}", harmless(&footer(run, answer)));
     Ok(exit_code(answer.status))
 }
 
 /// Says that a run waits, and for what to be typed.
-pub(crate) fn waiting(run: &RunId, json: bool) -> Result<ExitCode, Failure> {
+pub(crate) fn waiting(run: &RunId, asked: &[Asked], json: bool) -> Result<ExitCode, Failure> {
     if json {
-        let object = Object::from([("run", run.as_str().into()), ("status", "waiting".into())]);
+        let object = Object::from([
+            ("run", run.as_str().into()),
+            ("status", "waiting".into()),
+            ("asks", asked.iter().map(Asked::to_value).collect()),
+        ]);
         writeln!(io::stdout(), "{object}").map_err(Failure::Write)?;
     }
+    let questions: Vec<String> = asked.iter().map(|asked| format!("- {}: {}", asked.ask.step, asked.words())).collect();
+    let questions = questions.join("\n");
     let _ = write!(
         io::stderr(),
-        "\nThe run waits for a person.\n\nhint: see what it asks with `reknit runs show {run}`, then type `reknit runs approve {run}` \
-         or `reknit runs deny {run}`, and `reknit runs resume {run}`\n"
+        "\nThe run waits for a person:\n{questions}\n\nhint: type `reknit runs approve {run}` or `reknit runs deny {run}`, then \
+         `reknit runs resume {run}`\n"
     );
     Ok(ExitCode::from(WAITING))
 }

@@ -8,6 +8,7 @@ use reknit_protocol::{Object, RunId, Value};
 
 use crate::failure::Failure;
 use crate::finish::{count, money, seconds, with_amounts};
+use crate::show::harmless;
 
 /// The exit status for the end of a session.
 ///
@@ -38,14 +39,14 @@ pub(crate) fn exit_code(report: &Report) -> u8 {
 
 /// Prints the report.
 pub(crate) fn finish_report(run: &RunId, report: &Report, json: bool) -> Result<ExitCode, Failure> {
-    let text = if json { document(run, report)?.to_string() } else { report.content.clone() };
+    let text = if json { document(run, report)?.to_string() } else { harmless(&report.content) };
     match writeln!(io::stdout(), "{text}") {
         // Whoever reads has seen enough; how the session ended is still in the status.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         written => written.map_err(Failure::Write)?,
     }
     // The report is out; who cannot be told the rest has missed only what `runs show` says too.
-    let _ = write!(io::stderr(), "{}", footer(run, report));
+    let _ = write!(io::stderr(), "{}", harmless(&footer(run, report)));
     Ok(ExitCode::from(exit_code(report)))
 }
 

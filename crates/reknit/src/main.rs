@@ -20,6 +20,7 @@ mod models;
 mod plan_check;
 mod plan_file;
 mod progress;
+mod questions;
 mod ready;
 mod repair;
 mod report;
@@ -76,7 +77,7 @@ fn main() -> ExitCode {
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             // Nothing is left to be done when not even the error can be written.
-            let _ = write!(std::io::stderr(), "{}", report::report(&failure));
+            let _ = write!(std::io::stderr(), "{}", show::harmless(&report::report(&failure).to_string()));
             failure.exit_code()
         }
     }

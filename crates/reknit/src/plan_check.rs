@@ -12,7 +12,7 @@ use crate::cli::WorkArguments;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::plan_file::{self, PlanFile};
-use crate::show::shell_word;
+use crate::show::{harmless, shell_word};
 use crate::work::{config, warn, with_tools};
 
 /// What came of the check.
@@ -106,7 +106,7 @@ fn remark(findings: &Findings, file: &PlanFile) {
         let _ = writeln!(out, "note: the text was mended: {words}");
     }
     for fix in &findings.fixes {
-        let _ = writeln!(out, "note: {fix}");
+        let _ = writeln!(out, "note: {}", harmless(&fix.to_string()));
     }
     if findings.tools.is_none() {
         let _ = writeln!(out, "note: no tools are known, so only ids, order, templates and inputs were checked");

@@ -7,6 +7,7 @@ mod moments;
 mod saved;
 mod session;
 mod show;
+mod standing;
 
 use std::process::ExitCode;
 
@@ -19,7 +20,9 @@ use crate::finish::finish;
 use crate::finish_report::finish_report;
 use crate::ready::{last_targets, missing};
 use crate::work::{self, Work};
-use saved::{find, read_back};
+pub(crate) use saved::read_back;
+
+use saved::find;
 
 /// Does what was typed.
 pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {

@@ -56,6 +56,23 @@ fn escaped(c: char) -> String {
     }
 }
 
+/// A text of several lines, with everything in it escaped that would move the cursor, change its colour or turn the
+/// direction of writing. Marks that scripts need, such as joiners, stay.
+pub(crate) fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let ends_line = c == '\n' || (c == '\r' && rest.peek() == Some(&'\n'));
+        let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if ends_line || c == '\t' || !(c.is_control() || turns) {
+            shown.push(c);
+        } else {
+            shown.push_str(&escaped(c));
+        }
+    }
+    shown
+}
+
 /// A word as a shell must be given it.
 pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "._-/+,:@%".contains(c);
@@ -90,6 +107,19 @@ mod tests {
             ("", 4, ""),
         ] {
             assert_eq!(one_line(text, columns), expected, "case: {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_several_lines_cannot_command_a_terminal() {
+        for (text, expected) in [
+            ("two\n\tlines\r\nand a third", "two\n\tlines\r\nand a third"),
+            ("\u{1b}[2J\u{7}\u{9b}31m\u{7f}", r"\u{1b}[2J\u{7}\u{9b}31m\u{7f}"),
+            ("paid\rnot paid", r"paid\rnot paid"),
+            ("\u{202e}txt.exe", r"\u{202e}txt.exe"),
+            ("나\u{200d}너 a\u{a0}b", "나\u{200d}너 a\u{a0}b"),
+        ] {
+            assert_eq!(harmless(text), expected, "case: {text:?}");
         }
     }
 

@@ -8,7 +8,11 @@ use reknit_tools::Client;
 
 use crate::cli::WorkArguments;
 use crate::failure::Failure;
+use crate::show::{harmless, one_line};
 use crate::work::{config, with_tools};
+
+/// How much of a capability's name is shown, in columns.
+const NAME: usize = 120;
 
 /// Asks each tool and lists what it said. Ends with 1 if a tool cannot be used.
 pub(crate) async fn run(arguments: &WorkArguments, json: bool) -> Result<ExitCode, Failure> {
@@ -28,17 +32,17 @@ pub(crate) async fn run(arguments: &WorkArguments, json: bool) -> Result<ExitCod
         writeln!(out, "{}", found.catalogue.to_value()).map_err(Failure::Write)?;
     }
     for tool in found.catalogue.tools.iter().filter(|_| !json) {
-        writeln!(out, "{}", tool.name).map_err(Failure::Write)?;
+        writeln!(out, "{}", harmless(tool.name.as_str())).map_err(Failure::Write)?;
         for entry in &tool.capabilities {
             let (agent, name) = (tool.name.as_str(), entry.capability.name.as_str());
             let class = config.policy.effects.class(agent, name, entry.capability.effect);
             let source = if class == entry.capability.effect { "" } else { " (by configuration)" };
             undeclared += usize::from(class == Effect::Undeclared);
-            writeln!(out, "  {name}: {class}{source}").map_err(Failure::Write)?;
+            writeln!(out, "  {}: {class}{source}", one_line(name, NAME)).map_err(Failure::Write)?;
         }
     }
     for problem in &found.problems {
-        let _ = writeln!(io::stderr(), "error: {problem}");
+        let _ = writeln!(io::stderr(), "error: {}", harmless(&problem.to_string()));
     }
     if undeclared > 0 {
         let _ = writeln!(

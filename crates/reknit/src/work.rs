@@ -18,6 +18,7 @@ use reknit_tools::Address;
 use crate::cli::{AnswerBy, DriveArguments, JournalArguments, ModelArguments, WorkArguments};
 use crate::failure::Failure;
 use crate::find_model::with_a_model;
+use crate::show::harmless;
 use crate::telemetry::Telling;
 
 /// What is looked for in the folder where the command is typed.
@@ -198,6 +199,6 @@ impl From<StartError> for Failure {
 pub(crate) fn warn(problems: &[reknit_tools::Problem]) {
     for problem in problems {
         // Who cannot be told reads the same in what becomes of the run.
-        let _ = writeln!(std::io::stderr(), "warning: {problem}");
+        let _ = writeln!(std::io::stderr(), "warning: {}", harmless(&problem.to_string()));
     }
 }

@@ -9,7 +9,7 @@ pub(crate) enum RunsCommand {
     /// What has run, newest first
     List {
         /// At most so many
-        #[arg(long, value_name = "N", default_value_t = 20)]
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
         /// However many there are
         #[arg(long, conflicts_with = "limit")]

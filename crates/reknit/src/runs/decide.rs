@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use reknit_engine::{Decision, Effect, Question};
+use reknit_engine::Decision;
 
 use super::saved::{find, read_back};
 use crate::cli::JournalArguments;
 use crate::failure::Failure;
+use crate::questions::{Asked, asked, inbox};
 use crate::work;
 
 pub(super) async fn run(
@@ -19,45 +20,41 @@ pub(super) async fn run(
     let journal = work::open(&work::config(files.config.as_deref())?, files)?;
     let run = find(&journal, name).await?;
     let saved = read_back(&journal, &run).await?;
-    let mut decided = 0;
-    for effect in saved.run.pending() {
-        let Effect::AskPerson(ask) = effect else { continue };
-        if step.is_some_and(|wanted| wanted != ask.step.as_str()) {
-            continue;
-        }
-        let word = match decision {
-            Decision::Approve => "approved",
-            Decision::Deny => "denied",
-        };
-        // What exactly is decided is said before it is sent: the hash allows nothing else.
-        writeln!(io::stdout(), "{word}: {}", question(&ask.question)).map_err(Failure::Write)?;
-        let signal = reknit_runtime::signals::decide(ask.id, ask.hash, decision);
-        let now_ms = jiff::Timestamp::now().as_millisecond();
-        journal.send(&run, signal, now_ms).await?;
-        decided += 1;
-    }
-    if decided == 0 {
-        return Err(Failure::Usage {
-            what: format!("run `{run}` does not wait for a person"),
-            hint: Some(format!("see how it stands with `reknit runs show {run}`")),
+    let asked = asked(&saved.run, &inbox(&journal, &run).await?);
+    let (wanted, others): (Vec<Asked>, Vec<Asked>) =
+        asked.into_iter().partition(|asked| step.is_none_or(|wanted| wanted == asked.ask.step.as_str()));
+    if wanted.is_empty() {
+        let steps: Vec<&str> = others.iter().map(|asked| asked.ask.step.as_str()).collect();
+        return Err(match step {
+            Some(step) if !steps.is_empty() => Failure::Usage {
+                what: format!("run `{run}` asks nothing about a step `{step}`"),
+                hint: Some(format!("it asks about: {}", steps.join(", "))),
+            },
+            _ => Failure::Usage {
+                what: format!("run `{run}` does not wait for a person"),
+                hint: Some(format!("see how it stands with `reknit runs show {run}`")),
+            },
         });
+    }
+    for question in wanted {
+        // What exactly is decided is said before it is sent: the hash allows nothing else.
+        writeln!(io::stdout(), "{}: {}", heading(question.decided, decision), question.words())
+            .map_err(Failure::Write)?;
+        if question.decided != Some(decision) {
+            let signal = reknit_runtime::signals::decide(question.ask.id, question.ask.hash, decision);
+            let now_ms = jiff::Timestamp::now().as_millisecond();
+            journal.send(&run, signal, now_ms).await?;
+        }
     }
     let _ = writeln!(io::stderr(), "\nhint: go on with `reknit runs resume {run}`");
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is asked, with the call as it would be sent.
-pub(super) fn question(question: &Question) -> String {
-    match question {
-        Question::SendAgain { call } => format!(
-            "send `{}` of `{}` again with {}, though it may have happened (key {})",
-            call.capability,
-            call.agent,
-            call.parameters,
-            call.key.as_deref().unwrap_or("none")
-        ),
-        Question::SendCorrected { call, reason } => {
-            format!("send `{}` of `{}` with {}: {reason}", call.capability, call.agent, call.parameters)
-        }
+/// What a decision does to the one before it.
+fn heading(before: Option<Decision>, now: Decision) -> String {
+    match before {
+        None => now.as_str().to_owned(),
+        Some(before) if before == now => format!("{} already", now.as_str()),
+        Some(before) => format!("{}, and no longer {}", now.as_str(), before.as_str()),
     }
 }

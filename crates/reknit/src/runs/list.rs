@@ -4,11 +4,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use jiff::Timestamp;
-use reknit_journal::{Liveness, RunFilter, RunSummary};
+use reknit_journal::{Journal, RunFilter, RunSummary};
 use reknit_protocol::{Object, Value};
+use reknit_runtime::signals::decided as decided_in;
 
+use super::standing::standing;
 use crate::cli::JournalArguments;
 use crate::failure::Failure;
+use crate::questions::inbox;
 use crate::show::one_line;
 use crate::work;
 
@@ -21,7 +24,8 @@ pub(super) async fn run(files: &JournalArguments, limit: u32, json: bool) -> Res
     let now_ms = Timestamp::now().as_millisecond();
     let mut out = io::stdout().lock();
     for run in &runs {
-        let line = if json { Value::Object(object(run)).to_string() } else { line(run, now_ms) };
+        let decided = decided(&journal, run).await?;
+        let line = if json { Value::Object(object(run, decided)).to_string() } else { line(run, decided, now_ms) };
         writeln!(out, "{line}").map_err(Failure::Write)?;
     }
     if runs.is_empty() && !json {
@@ -30,24 +34,27 @@ pub(super) async fn run(files: &JournalArguments, limit: u32, json: bool) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// How it ended, or what it is doing.
-fn status(run: &RunSummary) -> &str {
-    match (&run.status, &run.lease) {
-        (Some(status), _) => status,
-        (None, Some(held)) if held.holder.liveness() != Liveness::Dead => "running",
-        // Who waits for a person gives the run back; who dies does not.
-        (None, None) => "waiting",
-        (None, Some(_)) => "stopped",
+/// What was decided about what a run asks, and waits for somebody to drive it.
+async fn decided(journal: &Journal, run: &RunSummary) -> Result<Option<String>, Failure> {
+    if standing(run) != "waiting" {
+        return Ok(None);
     }
+    let mut words: Vec<&str> =
+        decided_in(&inbox(journal, &run.run).await?).values().map(|decision| decision.as_str()).collect();
+    words.sort_unstable();
+    words.dedup();
+    Ok(Some(words.join(" and ")).filter(|words| !words.is_empty()))
 }
 
-fn line(run: &RunSummary, now_ms: i64) -> String {
+fn line(run: &RunSummary, decided: Option<String>, now_ms: i64) -> String {
+    let decided = decided.map(|words| format!("   ({words}, goes on with `reknit runs resume {}`)", run.run));
     format!(
-        "{}  {:>9}  {:<16}  {}",
+        "{}  {:>9}  {:<16}  {}{}",
         run.run,
         age(now_ms.saturating_sub(run.created_ms)),
-        status(run),
-        one_line(&run.title, TITLE)
+        standing(run),
+        one_line(&run.title, TITLE),
+        decided.unwrap_or_default()
     )
 }
 
@@ -60,13 +67,15 @@ fn age(ms: i64) -> String {
     }
 }
 
-fn object(run: &RunSummary) -> Object {
-    Object::from([
+fn object(run: &RunSummary, decided: Option<String>) -> Object {
+    let mut object = Object::from([
         ("run", run.run.as_str().into()),
-        ("status", status(run).into()),
+        ("status", standing(run).into()),
         ("request", run.title.as_str().into()),
         ("created_ms", run.created_ms.into()),
         ("updated_ms", run.updated_ms.into()),
         ("events", run.len.into()),
-    ])
+    ]);
+    object.extend(decided.map(|words| ("decided".to_owned(), words.into())));
+    object
 }

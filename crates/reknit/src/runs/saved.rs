@@ -38,8 +38,8 @@ pub(super) async fn find(journal: &Journal, name: &str) -> Result<RunId, Failure
 }
 
 /// A run read back from its events.
-pub(super) struct Saved {
-    pub(super) run: Machine,
+pub(crate) struct Saved {
+    pub(crate) run: Machine,
     pub(super) records: Vec<Record>,
 }
 
@@ -63,7 +63,7 @@ fn event(record: &Record) -> Result<Event, Failure> {
 }
 
 /// Reads a run back.
-pub(super) async fn read_back(journal: &Journal, run: &RunId) -> Result<Saved, Failure> {
+pub(crate) async fn read_back(journal: &Journal, run: &RunId) -> Result<Saved, Failure> {
     let records = journal.events(run, 0).await.map_err(|error| Failure::Journal(Box::new(error)))?;
     let Some((first, rest)) = records.split_first() else {
         return Err(Failure::Usage { what: format!("run `{run}` has no events"), hint: None });

@@ -6,35 +6,39 @@ use reknit_dialogue::Message;
 use reknit_engine::{Attempt, Record, Session};
 use reknit_protocol::{Object, Value};
 
-use super::show::SHOWN;
+use super::show::{Now, SHOWN};
 use crate::failure::Failure;
 use crate::finish::{money, seconds};
 use crate::finish_report::document;
-use crate::show::one_line;
+use crate::questions::Asked;
+use crate::show::{harmless, one_line};
 use crate::turns;
 
 /// The report, or how far it is.
-pub(super) fn as_json(session: &Session) -> Result<Value, Failure> {
+pub(super) fn as_json(session: &Session, now: &Now<'_>) -> Result<Value, Failure> {
     let run = &session.started().run;
     if let Some(report) = session.report() {
         return document(run, report);
     }
-    let status = if session.is_waiting_for_person() { "waiting" } else { "unfinished" };
     let view = session.view();
-    Ok(Value::Object(Object::from([
+    let mut object = Object::from([
         ("run", run.as_str().into()),
-        ("status", status.into()),
+        ("status", now.standing.into()),
         ("turn", u64::from(view.turn).into()),
         ("max_turns", u64::from(view.max_turns).into()),
-    ])))
+    ]);
+    if !now.asked.is_empty() {
+        object.insert("asks", now.asked.iter().map(Asked::to_value).collect::<Value>());
+    }
+    Ok(Value::Object(object))
 }
 
 /// Everything about it: each turn, each attempt, what was said and done, the report.
-pub(super) fn page(session: &Session) -> String {
+pub(super) fn page(session: &Session, now: &Now<'_>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
         // Writing to a string cannot fail.
-        let _ = writeln!(page, "{text}");
+        let _ = writeln!(page, "{}", harmless(&text));
     };
     let (started, spent) = (session.started(), session.spent());
     line(format!("session  {}", started.run));
@@ -42,8 +46,7 @@ pub(super) fn page(session: &Session) -> String {
     line(format!("input    {}", one_line(&started.input, SHOWN)));
     let status = match session.report() {
         Some(report) => report.exit.to_string(),
-        None if session.is_waiting_for_person() => "waiting for a person".to_owned(),
-        None => "unfinished".to_owned(),
+        None => now.words(&started.run),
     };
     line(format!("status   {status}"));
     line(format!(
@@ -56,6 +59,9 @@ pub(super) fn page(session: &Session) -> String {
     line(String::new());
     for shown in turns::lines(session, session.now_ms(), SHOWN) {
         line(shown.text);
+    }
+    for asked in &now.asked {
+        line(format!("asks     {}: {}", asked.ask.step, asked.words()));
     }
     line(String::new());
     for record in session.records() {

@@ -5,19 +5,20 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_bind::{Backing, Finder, InputSource, Provenance};
-use reknit_engine::{AskPerson, Machine, Moment, Question, Run, Shown, StepState, StepView};
+use reknit_engine::{Decision, Machine, Moment, Run, Shown, StepState, StepView};
 use reknit_journal::Record;
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, RunId, Value};
 
-use super::decide::question;
 use super::moments;
 use super::saved::{History, find, read_back};
+use super::standing::standing;
 use super::{llm, session};
 use crate::cli::JournalArguments;
 use crate::failure::Failure;
 use crate::finish::{document, money};
 use crate::progress::run_lines;
-use crate::show::one_line;
+use crate::questions::{Asked, asked, inbox};
+use crate::show::{harmless, one_line};
 use crate::work;
 
 /// How much of a value is shown, in columns.
@@ -28,6 +29,32 @@ pub(super) struct Wanted<'a> {
     pub(super) events: bool,
     pub(super) llm: bool,
     pub(super) json: bool,
+}
+
+/// What the events of a run do not tell.
+pub(super) struct Now<'a> {
+    /// In the word of the list.
+    pub(super) standing: &'a str,
+    pub(super) asked: Vec<Asked>,
+}
+
+impl Now<'_> {
+    /// How it stands, and what is to be typed for it to go on.
+    pub(super) fn words(&self, run: &RunId) -> String {
+        let go_on = format!("goes on with `reknit runs resume {run}`");
+        let decided: Vec<&str> = self.asked.iter().filter_map(|asked| asked.decided).map(Decision::as_str).collect();
+        match (self.standing, decided.as_slice()) {
+            ("waiting", []) => "waiting for a person".to_owned(),
+            ("waiting", decided) => format!("waiting for a person, {}, {go_on}", decided.join(" and ")),
+            ("stopped", _) => format!("stopped, {go_on}"),
+            (standing, _) => standing.to_owned(),
+        }
+    }
+
+    fn about(&self, step: &StepView) -> Option<&Asked> {
+        let StepState::Asking(ask) = &step.state else { return None };
+        self.asked.iter().find(|asked| asked.ask.id == ask.id)
+    }
 }
 
 pub(super) async fn run(files: &JournalArguments, name: &str, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
@@ -41,23 +68,33 @@ pub(super) async fn run(files: &JournalArguments, name: &str, wanted: &Wanted<'_
         let ids: Vec<String> = steps.iter().map(|view| view.id.to_string()).collect();
         return Err(Failure::Usage {
             what: format!("run `{run}` has no step `{step}`"),
-            hint: Some(format!("it has: {}", ids.join(", "))),
+            hint: Some(match ids.as_slice() {
+                [] => format!("it has no steps; see how it stands with `reknit runs show {run}`"),
+                ids => format!("it has: {}", ids.join(", ")),
+            }),
         });
     }
+    let summary = journal.summary(&run).await.map_err(|error| Failure::Journal(Box::new(error)))?;
+    let asked = asked(&saved.run, &inbox(&journal, &run).await?);
+    let standing = match standing(&summary) {
+        "waiting" if asked.is_empty() => "stopped",
+        word => word,
+    };
+    let now = Now { standing, asked };
     let text = match (wanted.events, wanted.json, &saved.run) {
         (_, json, _) if wanted.llm => llm::text(&run, &saved, json)?,
         (true, json, _) => events(&saved.records, json),
-        (false, true, Machine::Run(run)) => as_json(run, &saved.history()?)?.to_string() + "\n",
-        (false, true, Machine::Session(session)) => session::as_json(session)?.to_string() + "\n",
-        (false, false, Machine::Run(run)) => page(run, &saved.history()?, wanted.step),
-        (false, false, Machine::Session(session)) => session::page(session),
+        (false, true, Machine::Run(run)) => as_json(run, &saved.history()?, &now)?.to_string() + "\n",
+        (false, true, Machine::Session(session)) => session::as_json(session, &now)?.to_string() + "\n",
+        (false, false, Machine::Run(run)) => page(run, &saved.history()?, &now, wanted.step),
+        (false, false, Machine::Session(session)) => session::page(session, &now),
     };
     io::stdout().write_all(text.as_bytes()).map_err(Failure::Write)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(run: &Run, history: &History) -> Result<Value, Failure> {
-    let mut shown = state_as_json(run)?;
+fn as_json(run: &Run, history: &History, now: &Now<'_>) -> Result<Value, Failure> {
+    let mut shown = state_as_json(run, now)?;
     let told = serde_json::to_string(history).map_err(|error| Failure::Write(io::Error::other(error)))?;
     if let (Value::Object(shown), Ok(told)) = (&mut shown, Value::parse(&told)) {
         shown.insert("history", told);
@@ -74,7 +111,7 @@ fn shown_as_json(shown: &Shown<'_>) -> Value {
     ]))
 }
 
-fn state_as_json(run: &Run) -> Result<Value, Failure> {
+fn state_as_json(run: &Run, now: &Now<'_>) -> Result<Value, Failure> {
     if let Some(answer) = run.answer() {
         return document(&run.started().run, answer);
     }
@@ -86,36 +123,16 @@ fn state_as_json(run: &Run) -> Result<Value, Failure> {
             ("state", state_word(&view.state).into()),
             ("parameters", Value::Object(view.parameters.clone())),
         ]);
-        if let StepState::Asking(ask) = &view.state {
-            object.insert("asks", asks(ask));
+        if let Some(asked) = now.about(view) {
+            object.insert("asks", asked.to_value());
         }
         Value::Object(object)
     });
-    let status = if run.is_waiting_for_person() { "waiting" } else { "unfinished" };
     Ok(Value::Object(Object::from([
         ("run", run.started().run.as_str().into()),
-        ("status", status.into()),
+        ("status", now.standing.into()),
         ("steps", steps.collect()),
     ])))
-}
-
-/// A question with all that a program needs to decide it.
-fn asks(ask: &AskPerson) -> Value {
-    let (kind, call, reason) = match &ask.question {
-        Question::SendAgain { call } => ("send_again", call, None),
-        Question::SendCorrected { call, reason } => ("send_corrected", call, Some(reason)),
-    };
-    let mut object = Object::from([
-        ("kind", kind.into()),
-        ("agent", call.agent.as_str().into()),
-        ("capability", call.capability.as_str().into()),
-        ("parameters", Value::Object(call.parameters.clone())),
-        ("expires_ms", ask.expires_ms.into()),
-    ]);
-    if let Some(reason) = reason {
-        object.insert("reason", reason.as_str());
-    }
-    Value::Object(object)
 }
 
 fn state_word(state: &StepState) -> &'static str {
@@ -159,15 +176,15 @@ fn tools_shown(run: &Run, shown: &Shown<'_>) -> String {
     one_line(&text, SHOWN)
 }
 
-fn page(run: &Run, history: &History, only: Option<&str>) -> String {
+fn page(run: &Run, history: &History, now: &Now<'_>, only: Option<&str>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
         // Writing to a string cannot fail.
-        let _ = writeln!(page, "{text}");
+        let _ = writeln!(page, "{}", harmless(&text));
     };
     line(format!("run      {}", run.started().run));
     line(format!("request  {}", one_line(&run.started().request, SHOWN)));
-    line(format!("status   {}", status(run)));
+    line(format!("status   {}", status(run, now)));
     let spent = run.spent();
     line(format!(
         "spent    {} tool calls, {} model calls, {}{} events",
@@ -182,6 +199,10 @@ fn page(run: &Run, history: &History, only: Option<&str>) -> String {
     if !run.plan_repairs().is_empty() {
         line(format!("plan     repaired: {}", run.plan_repairs().join("; ")));
     }
+    for (index, refused) in run.refused_plans().iter().enumerate() {
+        line(format!("plan     try {} was not used; it said {}", index + 1, one_line(&refused.words, SHOWN)));
+        refused.problems.iter().for_each(|problem| line(format!("           {}", one_line(problem, SHOWN))));
+    }
     line(String::new());
     for shown in run_lines(run, run.now_ms(), SHOWN) {
         line(shown.text);
@@ -189,28 +210,27 @@ fn page(run: &Run, history: &History, only: Option<&str>) -> String {
     for view in run.steps().iter().filter(|view| only.is_none_or(|only| only == view.id.as_str())) {
         line(String::new());
         let moments = history.get(&view.id).map(Vec::as_slice).unwrap_or_default();
-        step(view, run, moments).into_iter().for_each(&mut line);
+        step(view, run, moments, now).into_iter().for_each(&mut line);
     }
     if let Some(answer) = run.answer().filter(|_| only.is_none()) {
         line(String::new());
-        line(answer.text.clone());
+        line(answer.full_text());
     }
     page
 }
 
-fn status(run: &Run) -> String {
+fn status(run: &Run, now: &Now<'_>) -> String {
     match run.answer() {
         Some(answer) => match &answer.reason {
             Some(reason) => format!("{} ({})", answer.status, one_line(reason, SHOWN)),
             None => answer.status.to_string(),
         },
-        None if run.is_waiting_for_person() => "waiting for a person".to_owned(),
-        None => "unfinished".to_owned(),
+        None => now.words(&run.started().run),
     }
 }
 
 /// Everything about one step.
-fn step(view: &StepView, run: &Run, moments: &[Moment]) -> Vec<String> {
+fn step(view: &StepView, run: &Run, moments: &[Moment], now: &Now<'_>) -> Vec<String> {
     let mut lines = vec![format!("{} ({} of {})", view.id, view.capability, view.agent)];
     if !view.instruction.is_empty() {
         lines.push(format!("  for        {}", one_line(&view.instruction, SHOWN)));
@@ -224,8 +244,11 @@ fn step(view: &StepView, run: &Run, moments: &[Moment]) -> Vec<String> {
     match &view.state {
         StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, SHOWN))),
         StepState::Skipped { reason } => lines.push(format!("  skipped    {}", one_line(reason, SHOWN))),
-        StepState::Asking(ask) => lines.push(format!("  asks       {}", question(&ask.question))),
         _ => {}
+    }
+    if let Some(asked) = now.about(view) {
+        lines.push(format!("  asks       {}", asked.words()));
+        lines.extend(asked.decided.map(|decision| format!("  {:<9}  not sent yet", decision.as_str())));
     }
     if let Some(value) = run.result(view.id.as_str()) {
         lines.push(format!("  result     {}", one_line(&value.to_string(), SHOWN)));

@@ -255,29 +255,31 @@ async fn a_reached_limit_is_5() {
 async fn a_call_that_may_have_happened_waits_for_a_person_with_6() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
-    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @"
+    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
     exit status 6
     --- stderr
     > pay  pay  running
     ? pay  pay  waiting for a person
 
 
-    The run waits for a person.
+    The run waits for a person:
+    - pay: send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
 
-    hint: see what it asks with `reknit runs show RUN`, then type `reknit runs approve RUN` or `reknit runs deny RUN`, and `reknit runs resume RUN`
-    ");
+    hint: type `reknit runs approve RUN` or `reknit runs deny RUN`, then `reknit runs resume RUN`
+    "#);
     assert_eq!(shop.count(), 1);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last", "--json"]), @r#"
     exit status 6
     --- stdout
-    {"run":"RUN","status":"waiting"}
+    {"run":"RUN","status":"waiting","asks":[{"step":"pay","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
     --- stderr
     ? pay  pay  waiting for a person
 
 
-    The run waits for a person.
+    The run waits for a person:
+    - pay: send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
 
-    hint: see what it asks with `reknit runs show RUN`, then type `reknit runs approve RUN` or `reknit runs deny RUN`, and `reknit runs resume RUN`
+    hint: type `reknit runs approve RUN` or `reknit runs deny RUN`, then `reknit runs resume RUN`
     "#);
     assert_eq!(shop.count(), 1, "nobody has allowed it");
 }

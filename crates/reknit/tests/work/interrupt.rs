@@ -34,23 +34,23 @@ async fn once_ends_the_run_as_cancelled_with_130() {
     shop.called(1).await;
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
-    insta::assert_snapshot!(world.show(&output), @"
+    insta::assert_snapshot!(world.show(&output), @r#"
     exit status 130
     --- stdout
     The run was cancelled.
 
     Missing:
-    - price (price): failed: the process that made the call ended before the answer came; the run was cancelled
+    - price (price): failed: given up: no answer came within 50 ms after the run was told to end; the run was cancelled
     --- stderr
     > price  price  running
     cancelling: what is under way may still answer; press Ctrl-C again to leave at once
-    ✗ price  price  failed: the process that made the call ended before the answer came; the run was cancelled
+    ✗ price  price  failed: given up: no answer came within 50 ms after the run was told to end; the run was cancelled
 
 
     cancelled (the run was cancelled): 0 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    ");
+    "#);
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stdout

@@ -20,4 +20,5 @@ mod settings;
 mod telemetry;
 mod terminal;
 mod tools;
+mod untrusted;
 mod world;

@@ -1,5 +1,8 @@
 //! What only a person may decide.
 
+use reknit_testing::model::{self, Script};
+use reknit_testing::{Reply, ScriptedModel};
+
 use crate::endings::shop;
 use crate::world::{World, plan};
 
@@ -28,7 +31,7 @@ async fn what_a_run_asks_is_shown() {
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
+    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
     "#);
 }
 
@@ -125,13 +128,13 @@ async fn there_must_be_something_to_decide() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY)).file("ask.json", &plan(&[("price", "{}")]));
     world.reknit(&["run", "--answer", "template", "plan.json"]);
-    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last", "price"]), @"
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last", "price"]), @r#"
     exit status 2
     --- stderr
-    error: run `RUN` does not wait for a person
+    error: run `RUN` asks nothing about a step `price`
 
-    hint: see how it stands with `reknit runs show RUN`
-    ");
+    hint: it asks about: pay
+    "#);
     world.reknit(&["run", "--answer", "template", "ask.json"]);
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @"
     exit status 2
@@ -163,4 +166,136 @@ async fn where_nobody_may_be_asked_the_step_fails() {
     hint: see each attempt with `reknit runs show RUN`
     ");
     assert_eq!(shop.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_word_counts_and_is_told_until_the_run_goes_on() {
+    for driver in ["steady", "segments"] {
+        let shop = shop().await;
+        let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+        world.reknit(&["run", "--answer", "template", "--driver", driver, "plan.json"]);
+        world.reknit(&["runs", "approve", "last"]);
+        let denied = world.reknit(&["runs", "deny", "last"]);
+        let (listed, shown) = (world.reknit(&["runs", "list"]), world.reknit(&["runs", "show", "last"]));
+        let asks = world.reknit(&["runs", "show", "last", "--json"]);
+        let resumed = world.reknit(&["runs", "resume", "--driver", driver, "last"]);
+        assert_eq!(shop.count(), 1, "{driver}: what was denied in the end was sent");
+        if driver == "segments" {
+            continue;
+        }
+        insta::assert_snapshot!(denied, @r#"
+        exit status 0
+        --- stdout
+        denied, and no longer approved: send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+        --- stderr
+
+        hint: go on with `reknit runs resume RUN`
+        "#);
+        insta::assert_snapshot!(listed, @r#"
+        exit status 0
+        --- stdout
+        RUN  AGE  waiting           shopping   (denied, goes on with `reknit runs resume RUN`)
+        "#);
+        insta::assert_snapshot!(shown, @r#"
+        exit status 0
+        --- stdout
+        run      RUN
+        request  shopping
+        status   waiting for a person, denied, goes on with `reknit runs resume RUN`
+        spent    1 tool calls, 0 model calls, 2 events
+
+        ? pay  pay  waiting for a person
+
+        pay (pay of shop)
+          parameter  amount = 12.50   (from the plan)
+          attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
+          asks       send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+          denied     not sent yet
+        "#);
+        assert!(asks.contains(r#""decided":"denied""#), "{asks}");
+        insta::assert_snapshot!(resumed, @r#"
+        exit status 1
+        --- stdout
+        Nothing could be done.
+
+        Missing:
+        - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); it may have happened, and nobody allowed it to be sent again
+        --- stderr
+        ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); it may have happened, and nobody allowed it to be sent again
+
+
+        failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
+
+        hint: see each attempt with `reknit runs show RUN`
+        "#);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_approved_twice_is_sent_once() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    world.reknit(&["runs", "approve", "last"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
+    exit status 0
+    --- stdout
+    approved already: send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+    --- stderr
+
+    hint: go on with `reknit runs resume RUN`
+    "#);
+    world.reknit(&["runs", "resume", "last"]);
+    assert_eq!(shop.count(), 2, "one approval is one call");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_agent_asks_is_shown() {
+    let shop = shop().await;
+    let script = Script::new()
+        .once(model::When::any(), Reply::calling("shop__pay", r#"{"amount": 12.50}"#))
+        .on(model::When::any(), Reply::calling("agent__final_report", r#"{"report_content": "paid"}"#));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
+    let agent = "---\ntools: [shop]\nmaxTurns: 3\n---\nYou pay.\n";
+    let world = World::new().configured(&[&shop], &models).file("clerk.md", agent);
+    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "--json", "Pay."]), @r#"
+    exit status 6
+    --- stdout
+    {"run":"RUN","status":"waiting","asks":[{"step":"call-1","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    --- stderr
+    > turn 1  asking local
+    > turn 1  calling tools
+      > call-1  pay  running
+      ? call-1  pay  waiting for a person
+
+
+    The run waits for a person:
+    - call-1: send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+
+    hint: type `reknit runs approve RUN` or `reknit runs deny RUN`, then `reknit runs resume RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
+    exit status 0
+    --- stdout
+    session  RUN
+    agent    clerk
+    input    Pay.
+    status   waiting for a person
+    spent    1 tool calls, 1 model calls, 3 events
+
+    > turn 1  calling tools
+      ? call-1  pay  waiting for a person
+    asks     call-1: send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+
+    attempt 1.1  local  tool_calls, 0.0 s, 58 tokens in, 0 out
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
+    exit status 0
+    --- stdout
+    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"asks":[{"step":"call-1","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    "#);
+    world.reknit(&["runs", "approve", "last", "call-1"]);
+    assert!(world.reknit(&["runs", "list"]).contains("(approved, goes on with"), "the list tells");
+    assert!(world.reknit(&["runs", "resume", "last"]).contains("--- stdout\npaid\n"), "the agent goes on");
 }

@@ -68,7 +68,7 @@ async fn a_run_is_not_failed_because_its_tool_is_not_started_yet() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_can_be_cancelled_without_its_tools() {
     let world = left_behind().await;
-    insta::assert_snapshot!(world.reknit(&["runs", "cancel", "last"]), @"
+    insta::assert_snapshot!(world.reknit(&["runs", "cancel", "last"]), @r#"
     exit status 0
     --- stdout
     The run was cancelled.
@@ -81,10 +81,10 @@ async fn a_run_can_be_cancelled_without_its_tools() {
     ✗ price  price  failed: the process that made the call ended before the answer came; the run was cancelled
 
 
-    cancelled (the run was cancelled): 0 of 1 step done, 2 tool calls, 0 model calls, N s
+    cancelled (the run was cancelled): 0 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    ");
+    "#);
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stdout
