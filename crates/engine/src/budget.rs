@@ -7,6 +7,7 @@ use reknit_dialogue::{Money, Purpose, TargetName, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::{Limits, Policy, Synthesis};
+use crate::span::span;
 pub(crate) use quote::{Bill, Quote};
 
 /// How long the last question, the one for the answer, is taken to be: its results are not known yet. If it turns out to be
@@ -50,10 +51,10 @@ pub struct Spent {
 #[serde(rename_all = "snake_case")]
 pub enum Exhausted {
     /// Calls of tools.
-    #[error("the limit of {0} tool calls is reached")]
+    #[error("the limit of {} is reached", counted(*.0, "tool call"))]
     ToolCalls(u32),
     /// Questions to models.
-    #[error("the limit of {0} model calls is reached")]
+    #[error("the limit of {} is reached", counted(*.0, "model call"))]
     ModelCalls(u32),
     /// Money.
     #[error(
@@ -71,8 +72,13 @@ pub enum Exhausted {
     #[error("there is a limit of money, and model `{0}` has no price")]
     Unpriced(String),
     /// Time.
-    #[error("the limit of {0} ms of active time is reached")]
+    #[error("the limit of {} of active time is reached", span(*.0))]
     Time(u64),
+}
+
+/// `1 tool call`, `2 tool calls`.
+fn counted(number: u32, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 impl Spent {

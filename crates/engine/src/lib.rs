@@ -51,8 +51,8 @@ pub use machine::{Ending, Machine};
 pub use mend::facts::{Fact, Field, Says, TypeName, facts};
 pub use mend::{Mend, MendEffect, Rung};
 pub use plan::{
-    Author, Checked, Document, FileProblem, NameFix, Named, PlanError, PlanPlace, PlanProblem, Planned, ProblemCode,
-    check, check_structure, correct_names, read_plan, read_plan_file, settle_inputs,
+    Author, Checked, Document, FileProblem, NameFix, Named, PlanError, PlanNote, PlanPlace, PlanProblem, Planned,
+    ProblemCode, check, check_structure, correct_names, notes, read_plan, read_plan_file, settle_inputs,
 };
 pub use policy::{
     Asking, Effects, Freedom, IndependentSteps, Learning, Limits, LlmDebug, Mending, People, Policy, Resend,

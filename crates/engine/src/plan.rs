@@ -8,7 +8,7 @@ mod names;
 mod problem;
 mod read;
 
-pub use check::{Author, check, check_structure};
+pub use check::{Author, PlanNote, check, check_structure, notes};
 pub use file::{Document, FileProblem, read_plan_file};
 pub use inputs::settle_inputs;
 pub use names::{NameFix, Named, correct_names};

@@ -193,15 +193,13 @@ Examples:
     exit_status!()
 );
 
-const DEMO_EXAMPLES: &str = concat!(
-    "\
+const DEMO_EXAMPLES: &str = "\
 Examples:
   reknit demo
   reknit demo --live --model-url http://127.0.0.1:8080/v1
   reknit demo --serve
-",
-    exit_status!()
-);
+
+Exit status: 0 the story ended as it should; otherwise, and with `--live`, as that of `reknit ask`.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

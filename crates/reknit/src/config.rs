@@ -40,17 +40,27 @@ pub(crate) fn show(
 }
 
 /// Says which variables look like ours and are none: whoever set them waits for what they do.
-fn warn_of_strangers() {
+pub(crate) fn warn_of_strangers() {
     let ours: BTreeSet<String> =
         SETTINGS.iter().flat_map(Setting::variables).chain([CONFIG_VARIABLE.to_owned()]).collect();
     let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for name in names.filter(|name| name.starts_with("REKNIT_") && !ours.contains(name)) {
-        let hint = match nearest(&name, ours.iter().map(String::as_str)) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`reknit config reference` lists all there are".to_owned(),
+        let hint = match (named_after(&name), nearest(&name, ours.iter().map(String::as_str))) {
+            (Some(setting), _) => {
+                let [own, _] = setting.variables();
+                format!("that of `{}` is `{own}`", setting.name)
+            }
+            (None, Some(meant)) => format!("did you mean `{meant}`?"),
+            (None, None) => "`reknit config reference` lists all there are".to_owned(),
         };
         let _ = writeln!(io::stderr(), "warning: no setting has the variable `{name}`; {hint}");
     }
+}
+
+/// The setting whose name in the file a variable is made of.
+fn named_after(variable: &str) -> Option<&'static Setting> {
+    let name = variable.strip_prefix("REKNIT_")?;
+    SETTINGS.iter().find(|setting| setting.name.replace(['.', '-'], "_").eq_ignore_ascii_case(name))
 }
 
 /// Prints the reference page.

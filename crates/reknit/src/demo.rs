@@ -85,10 +85,10 @@ fn addresses(endpoints: &[(String, String)]) -> Result<Vec<Address>, Failure> {
 async fn serve_tools() -> Result<ExitCode, Failure> {
     let tools = Tools::start(Faults::none()).await;
     let tools = tools.map_err(|source| Failure::Start { what: "the tools", source: Box::new(source) })?;
-    let mut out = io::stdout();
-    for (name, url) in tools.endpoints() {
-        writeln!(out, "[[tools]]\nname = \"{name}\"\nurl = \"{url}\"\n").map_err(Failure::Write)?;
-    }
+    let section = |(name, url): &(String, String)| format!("[[tools]]\nname = \"{name}\"\nurl = \"{url}\"\n\n");
+    let sections: String = tools.endpoints().iter().map(section).collect();
+    // At once: who waits for a file with something in it must not read half of it.
+    io::stdout().write_all(sections.as_bytes()).map_err(Failure::Write)?;
     let _ = writeln!(
         io::stderr(),
         "The tools run until you press Ctrl-C. Put the lines above into reknit.toml, and in another terminal type:\n\

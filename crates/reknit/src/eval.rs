@@ -48,8 +48,15 @@ fn results(document: Value) -> BTreeMap<StepId, Value> {
 
 fn unreadable(text: &str, error: TemplateError, is_alone: bool) -> Failure {
     let before: usize = text.chars().take(error.position).map(char::len_utf8).sum();
-    let hint = (is_alone && matches!(error.problem, TemplateProblem::UnknownStep { .. }))
-        .then(|| format!("give the document it is in: `reknit eval {} --with FILE`", shell_word(text)));
+    let hint = match &error.problem {
+        TemplateProblem::UnknownStep { found, nearest: None, .. } if found.contains('-') => {
+            Some(format!("a minus inside a name belongs to it; to subtract, write `{}`", found.replace('-', " - ")))
+        }
+        TemplateProblem::UnknownStep { .. } if is_alone => {
+            Some(format!("give the document it is in: `reknit eval {} --with FILE`", shell_word(text)))
+        }
+        _ => None,
+    };
     let excerpt = Some(Excerpt::of(text, Place::of(text, before)));
     Failure::Expression { what: "cannot read the expression", excerpt, hint, source: Box::new(error) }
 }

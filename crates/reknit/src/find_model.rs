@@ -5,6 +5,7 @@ use std::io::Write as _;
 use reknit_models::detect::{self, By};
 use reknit_runtime::config::{Config, FindModel, KeySource, Origin};
 
+use crate::show::harmless;
 use crate::work::environment;
 
 /// The configuration as it is if it names a model, else with one that was found; who pays for it is told.
@@ -21,7 +22,7 @@ pub(crate) async fn with_a_model(config: Config) -> Config {
     let _ = writeln!(
         std::io::stderr(),
         "note: no model is configured; `{}` of {} is asked, found by {}",
-        found.target.model,
+        harmless(&found.target.model),
         found.target.name,
         found.by
     );

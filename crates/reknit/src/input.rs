@@ -46,7 +46,11 @@ impl Input {
 
     /// All of it, as text.
     pub(crate) fn read_text(&self) -> Result<String, Failure> {
-        let limit = ReadOptions::default().max_bytes;
+        self.read_up_to(ReadOptions::default().max_bytes)
+    }
+
+    /// All of it, as text, if it has no more bytes than this.
+    pub(crate) fn read_up_to(&self, limit: usize) -> Result<String, Failure> {
         let mut bytes = Vec::new();
         // One byte more than is allowed, to know that there is more.
         let take = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);

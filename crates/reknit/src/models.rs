@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::cli::ModelsArguments;
 use crate::failure::Failure;
 use crate::find_model::with_a_model;
-use crate::show::{one_line, width};
+use crate::show::{harmless, one_line, width};
 use crate::work::{config, model, usable};
 
 /// How much of a failure the table shows, in columns.
@@ -150,11 +150,13 @@ fn hint(target: &Target, source: Option<&KeySource>, failure: &ModelFailure) -> 
 
 /// Columns as wide as their widest entry.
 fn print<const N: usize>(rows: &[[String; N]]) -> Result<(), Failure> {
+    // Servers name their models.
+    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| harmless(cell))).collect();
     let widths: Vec<usize> = (0..N)
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
         .collect();
     let mut out = io::stdout().lock();
-    for row in rows {
+    for row in &rows {
         let cells = row.iter().zip(&widths).map(|(cell, columns)| {
             let padding = columns.saturating_sub(width(cell));
             format!("{cell}{}", " ".repeat(padding))

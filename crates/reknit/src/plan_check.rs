@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use reknit_engine::{Author, Catalogue, NameFix, PlanProblem, check, check_structure, correct_names};
+use reknit_engine::{Author, Catalogue, NameFix, PlanNote, PlanProblem, check, check_structure, correct_names, notes};
 use reknit_protocol::{Object, Value};
 use reknit_tools::Client;
 
@@ -22,6 +22,8 @@ struct Findings {
     /// How many tools are known; none if there was nothing to ask.
     tools: Option<usize>,
     problems: Vec<PlanProblem>,
+    /// What nobody announces.
+    notes: Vec<PlanNote>,
 }
 
 /// Checks a plan. Ends with 1 if something is wrong with it.
@@ -67,7 +69,9 @@ fn examine(file: &PlanFile, catalogue: Option<&Catalogue>) -> Findings {
         None => check_structure(&plan).err(),
     };
     let tools = catalogue.map(|catalogue| catalogue.tools.len());
-    Findings { steps: plan.steps.len(), fixes, tools, problems: problems.unwrap_or_default() }
+    let problems = problems.unwrap_or_default();
+    let notes = catalogue.filter(|_| problems.is_empty()).map(|catalogue| notes(&plan, catalogue, Author::Person));
+    Findings { steps: plan.steps.len(), fixes, tools, problems, notes: notes.unwrap_or_default() }
 }
 
 /// The tools of a file, read strictly: one that had to be mended might mean something else.
@@ -108,6 +112,9 @@ fn remark(findings: &Findings, file: &PlanFile) {
     for fix in &findings.fixes {
         let _ = writeln!(out, "note: {}", harmless(&fix.to_string()));
     }
+    for note in &findings.notes {
+        let _ = writeln!(out, "note: {}", harmless(&note.problem.to_string()));
+    }
     if findings.tools.is_none() {
         let _ = writeln!(out, "note: no tools are known, so only ids, order, templates and inputs were checked");
     }
@@ -120,7 +127,8 @@ fn verdict(input: &Input, findings: &Findings) -> String {
     let steps = if findings.steps == 1 { "1 step".to_owned() } else { format!("{} steps", findings.steps) };
     match findings.tools {
         _ if findings.steps == 0 => format!("{input} has no steps: running it ends as `impossible`"),
-        Some(_) => format!("{input} can run: {steps}, no problem"),
+        Some(_) if findings.notes.is_empty() => format!("{input} can run: {steps}, no problem"),
+        Some(_) => format!("{input} can run: {steps}, no problem, but see the notes"),
         None => format!("{input} has {steps}, and no problem that can be seen without tools"),
     }
 }
@@ -133,6 +141,7 @@ fn document(findings: &Findings, file: &PlanFile) -> Value {
         ("steps", Value::from(findings.steps as u64)),
         ("repairs", list(plan_file::repairs(&file.fixes).into_iter().map(Value::from).collect())),
         ("fixes", list(findings.fixes.iter().map(NameFix::to_value).collect())),
+        ("notes", list(findings.notes.iter().map(|note| note.problem.to_value()).collect())),
         ("problems", list(findings.problems.iter().map(PlanProblem::to_value).collect())),
     ]))
 }

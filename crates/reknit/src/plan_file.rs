@@ -9,6 +9,9 @@ use reknit_salvage::Fix;
 use crate::failure::Failure;
 use crate::input::Input;
 
+/// No plan is larger, in bytes; what is takes minutes to be read.
+const LARGEST: usize = 4 << 20;
+
 /// A plan, and what a model's words had to be repaired in.
 pub(crate) struct PlanFile {
     pub(crate) plan: Plan,
@@ -17,7 +20,7 @@ pub(crate) struct PlanFile {
 
 /// Reads a plan in any of its forms.
 pub(crate) fn read(input: &Input) -> Result<Result<PlanFile, PlanError>, Failure> {
-    Ok(read_plan_file(&input.read_text()?).map(|(plan, fixes)| PlanFile { plan, fixes }))
+    Ok(read_plan_file(&input.read_up_to(LARGEST)?).map(|(plan, fixes)| PlanFile { plan, fixes }))
 }
 
 /// Reads a plan that is to run.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use reknit_journal::{AppendError, LeaseError, SendError};
 use reknit_runtime::DriveError;
-use reknit_salvage::{Misfit, ReadError};
+use reknit_salvage::{Misfit, ReadError, ReadOptions};
 
 use crate::excerpt::Excerpt;
 use crate::failure::{BadSchema, Failure};
@@ -79,10 +79,14 @@ fn hint(failure: &Failure) -> Option<String> {
         Failure::Input { input: Input::File(path), source } if source.kind() == ErrorKind::NotFound => {
             Some(format!("see what is there with `ls {}`", shell_word(&folder(path))))
         }
-        Failure::TooLong { .. } => Some("give several texts, one per line, to `reknit repair --jsonl`".to_owned()),
+        Failure::TooLong { limit, .. } if *limit == ReadOptions::default().max_bytes => {
+            Some("give several texts, one per line, to `reknit repair --jsonl`".to_owned())
+        }
         Failure::NotText { input, .. } => {
             let from = input.as_argument();
-            Some(format!("if you know its encoding, convert it: `iconv -f LATIN1 -t UTF-8{from} | reknit repair`"))
+            Some(format!(
+                "if you know its encoding, convert it: `iconv -f LATIN1 -t UTF-8{from} > converted`, and give `converted` in its place"
+            ))
         }
         Failure::Read { input, source, .. } => read_hint(input, source),
         Failure::Schema { path, source, .. } if matches!(**source, BadSchema::NotJson(_)) => {
@@ -97,6 +101,7 @@ fn hint(failure: &Failure) -> Option<String> {
         Failure::Drive(error) => drive_hint(error),
         Failure::Send(error) => send_hint(error),
         Failure::Input { .. }
+        | Failure::TooLong { .. }
         | Failure::Schema { .. }
         | Failure::Write(_)
         | Failure::Config(_)

@@ -79,9 +79,15 @@ async fn cancel(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments
     let config = work::config(arguments.files.config.as_deref())?;
     let journal = work::open(&config, &arguments.files)?;
     let run = find(&journal, name).await?;
+    let summary = journal.summary(&run).await.map_err(|error| Failure::Journal(Box::new(error)))?;
+    if let Some(status) = summary.status {
+        return Err(Failure::Usage {
+            what: format!("run `{run}` has ended already: {}", status.replace('_', " ")),
+            hint: Some(format!("see what became of it with `reknit runs show {run}`")),
+        });
+    }
     let now_ms = jiff::Timestamp::now().as_millisecond();
     journal.send(&run, reknit_runtime::signals::cancel(), now_ms).await?;
-    let summary = journal.summary(&run).await.map_err(|error| Failure::Journal(Box::new(error)))?;
     if let Some(held) = summary.lease.filter(|held| held.holder.liveness() != reknit_journal::Liveness::Dead) {
         use std::io::Write as _;
         let _ = writeln!(std::io::stderr(), "{} was told to end run {run}", held.holder);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use reknit_engine::{Author, PlanProblem, Started, check, correct_names, settle_inputs};
+use reknit_engine::{Author, PlanProblem, Started, check, correct_names, notes, settle_inputs};
 use reknit_protocol::{Object, Plan, Value};
 
 use crate::cli::{DriveArguments, WorkArguments};
@@ -51,6 +51,9 @@ pub(crate) async fn run(
     if !problems.is_empty() {
         return Err(Failure::Plan { problems: plan_file::lines(&problems), hint: plan_file::input_hint(&problems) });
     }
+    if work.reknit.targets.is_empty() {
+        refuse_what_needs_a_model(&corrected, &work)?;
+    }
     let request = match plan.original_request.as_str() {
         "" => plan.plan_id.to_string(),
         request => request.to_owned(),
@@ -63,18 +66,32 @@ pub(crate) async fn run(
 fn given(plan: &Plan, typed: &[String]) -> Result<Object, Failure> {
     let mut inputs = Object::new();
     for text in typed {
-        let usage = |what| Failure::Usage { what, hint: Some("write `--input shares=100`".to_owned()) };
-        let (name, value) = text.split_once('=').ok_or_else(|| usage(format!("`--input {text}` has no `=`")))?;
+        let usage = |what: String, hint: &str| Failure::Usage { what, hint: Some(hint.to_owned()) };
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| usage(format!("`--input {text}` has no `=`"), "write `--input shares=100`"))?;
         let declared = plan.inputs.iter().find(|(input, _)| input == name).map(|(_, input)| input.schema());
         let value = match declared.filter(Object::is_empty).and_then(|_| Value::parse(value).ok()) {
             Some(json) => json,
             None => value.into(),
         };
         if inputs.insert(name, value).is_some() {
-            return Err(usage(format!("`{name}` is given twice")));
+            return Err(usage(format!("the input `{name}` is given twice"), "leave one of them out"));
         }
     }
     Ok(inputs)
+}
+
+/// A value that only a model can find fails its step, and what ran before it cannot be undone.
+fn refuse_what_needs_a_model(plan: &Plan, work: &Work) -> Result<(), Failure> {
+    let notes = notes(plan, &work.reknit.catalogue, Author::Person);
+    let problems: Vec<String> =
+        notes.iter().filter(|note| note.needs_model).map(|note| note.problem.to_string()).collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let hint = "write it into the plan, or name a model: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml";
+    Err(Failure::Plan { problems, hint: Some(hint.to_owned()) })
 }
 
 fn refuse_nothing(work: &Work) -> Result<(), Failure> {

@@ -16,6 +16,7 @@ use reknit_runtime::{Reknit, StartError};
 use reknit_tools::Address;
 
 use crate::cli::{AnswerBy, DriveArguments, JournalArguments, ModelArguments, WorkArguments};
+use crate::config::warn_of_strangers;
 use crate::failure::Failure;
 use crate::find_model::with_a_model;
 use crate::show::harmless;
@@ -29,6 +30,7 @@ pub(crate) const CONFIG_VARIABLE: &str = "REKNIT_CONFIG";
 
 /// Runs a command that waits for others.
 pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
+    warn_of_strangers();
     // A run that waits has buffers that it never touches, and huge pages would make them real. Where the system cannot be
     // told so, runs only take more memory.
     #[cfg(target_os = "linux")]

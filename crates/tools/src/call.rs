@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::time::{Duration, SystemTime};
 
-use reknit_engine::{CallTool, Sent, ToolReply, TransportFailure, TransportKind};
+use reknit_engine::{Body, CallTool, Sent, ToolReply, TransportFailure, TransportKind};
 use reknit_protocol::RetryAfter;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 
 use crate::client::Tools;
-use crate::read::{BodyError, body};
+use crate::read::{BodyError, body, elsewhere};
 
 /// What a call that is not a read says who it is by.
 const KEY_HEADER: &str = "Idempotency-Key";
@@ -63,7 +63,9 @@ impl Tools {
         let response = request.send().await.map_err(|error| unanswered(call, &error))?;
         let status = response.status().as_u16();
         let retry_after_ms = retry_after_ms(response.headers());
+        let elsewhere = elsewhere(&response);
         let body = body(response).await.map_err(|error| broken(call, status, &error))?;
+        let body = elsewhere.filter(|_| body == Body::Empty).map_or(body, Body::Text);
         Ok(ToolReply { status, retry_after_ms, body })
     }
 }
@@ -80,16 +82,15 @@ fn unanswered(call: &CallTool, error: &reqwest::Error) -> TransportFailure {
         TransportKind::Refused => format!("`{}` cannot be reached", call.agent),
         _ => format!("`{}` broke the connection", call.agent),
     };
-    let mut source = error.source();
-    let mut last = String::new();
-    while let Some(cause) = source {
-        last = cause.to_string();
-        source = cause.source();
-    }
-    if !last.is_empty() {
-        message = format!("{message}: {last}");
+    if let Some(cause) = last_cause(error) {
+        message = format!("{message}: {cause}");
     }
     TransportFailure { kind, sent, message }
+}
+
+/// What is at the bottom of an error, which says most: `Connection refused (os error 111)`.
+pub(crate) fn last_cause(error: &reqwest::Error) -> Option<String> {
+    std::iter::successors(error.source(), |cause| (*cause).source()).last().map(ToString::to_string)
 }
 
 /// An answer began to come: the call was made, whatever the rest would have said.

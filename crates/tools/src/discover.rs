@@ -1,15 +1,18 @@
 //! What tools there are: each is asked what it can do.
 
 use std::collections::HashMap;
+use std::error::Error as _;
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use reknit_engine::{Body, Catalogue, Entry, Tool};
 use reknit_protocol::{Capability, Value};
 
 use crate::address::Address;
+use crate::call::last_cause;
 use crate::client::{Client, Tools};
-use crate::read::body;
+use crate::read::{body, elsewhere};
 
 /// How long a tool may take to say what it can do.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -128,15 +131,30 @@ impl Client {
 
     async fn send(&self, address: &Address, path: &str) -> Result<reqwest::Response, String> {
         self.http.get(address.join(path)).send().await.map_err(|error| {
-            if error.is_connect() { "nobody answers there; is it running?".to_owned() } else { error.to_string() }
+            let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+            if is_refused(&error) {
+                "nobody answers there; is it running?".to_owned()
+            } else if error.is_connect() {
+                format!("it cannot be reached{cause}")
+            } else {
+                format!("it does not answer GET {path}{cause}")
+            }
         })
     }
+}
+
+/// Whether nobody listens there: nothing else is wrong with the address.
+fn is_refused(error: &reqwest::Error) -> bool {
+    let chain = std::iter::successors(error.source(), |cause| (*cause).source());
+    let mut kinds = chain.filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kinds.any(|kind| kind == io::ErrorKind::ConnectionRefused)
 }
 
 async fn read(response: reqwest::Response, path: &str) -> Result<Value, String> {
     let status = response.status();
     if !status.is_success() {
-        return Err(format!("it answers {status} to GET {path}"));
+        let elsewhere = elsewhere(&response).map_or_else(String::new, |words| format!("; {words}"));
+        return Err(format!("it answers {status} to GET {path}{elsewhere}"));
     }
     match body(response).await.map_err(|error| error.to_string())? {
         Body::Json(value) => Ok(value),

@@ -3,7 +3,7 @@
 use reknit_engine::Body;
 use reknit_protocol::{ParseError, Value};
 use reknit_salvage::{Completeness, FixKind, ReadOptions, Reading};
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 
 /// The largest body that is taken in.
 pub(crate) const BODY_LIMIT: usize = 16 << 20;
@@ -42,6 +42,16 @@ pub(crate) async fn body(mut response: reqwest::Response) -> Result<Body, BodyEr
         Err(error) if !is_success => Ok(unreadable(&bytes, &error)),
         read => read,
     }
+}
+
+/// Where a redirect leads, in words and without secrets; none if it is no redirect.
+pub(crate) fn elsewhere(response: &reqwest::Response) -> Option<String> {
+    let location = header(response.headers(), LOCATION).filter(|_| response.status().is_redirection())?;
+    let mut url = response.url().join(&location).ok()?;
+    // An address that can have no password has none.
+    let _ = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    Some(format!("it sends on to {url}, and nothing is sent on: name that address if it is the right one"))
 }
 
 fn header(headers: &HeaderMap, name: reqwest::header::HeaderName) -> Option<String> {

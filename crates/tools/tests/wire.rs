@@ -78,6 +78,18 @@ async fn a_tool_that_is_not_there_is_a_problem_and_keeps_no_other_away() {
 }
 
 #[tokio::test]
+async fn why_a_tool_cannot_be_reached_is_said() {
+    let tool = tool(Reply::data(1)).await;
+    for (url, words) in [
+        (tool.base_url().replace("http:", "https:"), "it cannot be reached: "),
+        ("http://nowhere.invalid".to_owned(), "it cannot be reached: "),
+    ] {
+        let problem = find("t", &url).await.problems[0].message.clone();
+        assert!(problem.starts_with(words) && problem.len() > words.len(), "{url}: {problem}");
+    }
+}
+
+#[tokio::test]
 async fn only_a_connection_that_was_never_made_proves_that_nothing_was_sent() {
     for (case, reply, kind) in [
         ("reset", Reply::reset(), TransportKind::Reset),
@@ -120,7 +132,11 @@ async fn a_wait_may_be_a_length_or_a_date_but_the_hour_of_a_new_limit_is_none() 
 async fn a_call_is_not_sent_on_to_another_place() {
     let tool = tool(Reply::status(307).header("Location", "/elsewhere")).await;
     let reply = find("t", &tool.base_url()).await.tools.call(&call("{}")).await.expect("an answer");
-    assert_eq!(reply.status, 307);
+    let words = format!(
+        "it sends on to {}/elsewhere, and nothing is sent on: name that address if it is the right one",
+        tool.base_url()
+    );
+    assert_eq!((reply.status, reply.body), (307, Body::Text(words)));
     assert_eq!(tool.count(), 1);
 }
 

@@ -5,6 +5,7 @@ use reknit_protocol::Effect as Class;
 use crate::fault::{Fate, Fault, Origin, Verdict};
 use crate::policy::{IndependentSteps, People, Policy};
 use crate::reply::TransportKind;
+use crate::span::span;
 
 /// So many steps may fail in the same way before no model is asked about the next one: it would see what others saw.
 const FRUITLESS: u32 = 3;
@@ -110,8 +111,9 @@ pub(crate) fn resend(fault: &Fault, used: Used, policy: &Policy) -> Remedy {
     }
     match fault.wait_ms {
         Some(wait) if wait > policy.resend.ceiling_ms => Remedy::GiveUp(format!(
-            "the tool asks for a wait of {wait} ms; the longest allowed is {}",
-            policy.resend.ceiling_ms
+            "the tool asks for a wait of {}; the longest allowed is {} (`ceiling` in `[resend]`)",
+            span(wait),
+            span(policy.resend.ceiling_ms)
         )),
         wait => Remedy::SendAgain { floor_ms: wait.unwrap_or(0) },
     }

@@ -1,5 +1,6 @@
 //! Everything that is wrong with a plan, at once, before anything happens.
 
+mod notes;
 mod order;
 mod outline;
 mod parameters;
@@ -12,6 +13,7 @@ use reknit_protocol::{Plan, StepId};
 use super::problem::{PlanPlace, PlanProblem, ProblemCode as Code};
 use super::{Checked, Planned, inputs};
 use crate::catalogue::{Catalogue, Entry};
+pub use notes::{PlanNote, notes};
 use outline::{Outline, Why};
 use references::References;
 

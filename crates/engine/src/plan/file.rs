@@ -76,6 +76,7 @@ pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
         Ok(document) if is_short(&document.value) => {
             reader::read(&document).map(|plan| (plan, Vec::new())).map_err(PlanError::File)
         }
+        Ok(document) if document.value == Value::Null => Err(PlanError::File(vec![nothing()])),
         Ok(document) if is_plan(&document.value) => as_words(&document.value.to_string()),
         Ok(_) => as_words(text),
         // Broken YAML is not searched for a piece that might be a plan.
@@ -86,6 +87,16 @@ pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
                 Err(PlanError::File(vec![problem]))
             }
         }
+    }
+}
+
+/// What is wrong with a file that says nothing.
+fn nothing() -> FileProblem {
+    FileProblem {
+        path: Path::root(),
+        place: None,
+        message: "it is empty: a plan has at least `steps`".to_owned(),
+        hint: None,
     }
 }
 

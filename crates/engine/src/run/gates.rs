@@ -13,6 +13,7 @@ use crate::consult::Consultation;
 use crate::effect::EffectId;
 use crate::event::What;
 use crate::fault::{Fate, Fault, Origin};
+use crate::span::span;
 
 /// How often a step may find its service resting. Each time is a wait of its own, so this bounds them.
 const MOST_TURNS: u32 = 5;
@@ -31,7 +32,10 @@ impl Run {
         let too_late = match ending {
             Some(reason) => Some(reason),
             None if wait_ms > ceiling_ms => {
-                Some(format!("it would be {wait_ms} ms until then; the longest allowed wait is {ceiling_ms}"))
+                let (wait, ceiling) = (span(wait_ms), span(ceiling_ms));
+                Some(format!(
+                    "it would be {wait} until then; the longest allowed wait is {ceiling} (`ceiling` in `[resend]`)"
+                ))
             }
             None if step.turned_away > MOST_TURNS => Some(format!("that was so {MOST_TURNS} times before")),
             None => None,

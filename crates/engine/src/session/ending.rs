@@ -48,8 +48,8 @@ impl Session {
             ("last_stop_reason", text_or_null(self.state.last_stop_reason.as_deref())),
         ]);
         metadata.insert("last_error", text_or_null(self.state.last_error.as_deref()));
-        let turns = if turns_completed == 1 { "1 turn".to_owned() } else { format!("{turns_completed} turns") };
-        let mut content = format!("The session ended without an answer after {turns}: {}.", reason.words());
+        let mut content =
+            format!("The session ended without an answer in turn {}: {}.", self.state.turn, reason.words());
         if let Some(error) = &self.state.last_error {
             content = format!("{content}\n\nThe last thing that went wrong: {error}");
         }

@@ -49,7 +49,7 @@ fn a_rest_beyond_the_ceiling_fails_the_step_which_was_never_sent() {
     let mut play = one_step();
     close(&mut play, "pay/call/1", 120_001);
     let answer = play.run.answer().expect("the run has ended");
-    let reason = "not sent: `t` is resting; it would be 120001 ms until then; the longest allowed wait is 120000";
+    let reason = "not sent: `t` is resting; it would be 2 min until then; the longest allowed wait is 2 min (`ceiling` in `[resend]`)";
     assert_eq!(answer.steps[0].outcome, Outcome::Failed { reason: reason.to_owned(), fate: Fate::NotSent });
     assert_eq!(answer.spent.tool_calls, 0);
 }

@@ -144,7 +144,7 @@ fn calls_that_cannot_be_paid_for_are_told_and_the_next_turn_is_the_last() {
     play.answer(calling(&[("shop__look_up", "{}"), ("shop__look_up", "{}")]));
     play.reply_all("{}");
     assert_eq!(play.session.view().forced_final_reason, Some(ForcedReason::Budget));
-    assert!(play.session.history().last().is_some_and(|message| message.text().contains("limit of 1 tool calls")));
+    assert!(play.session.history().last().is_some_and(|message| message.text().contains("limit of 1 tool call")));
 }
 
 #[test]

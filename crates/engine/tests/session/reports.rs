@@ -57,7 +57,7 @@ fn a_last_turn_without_a_report_ends_with_one_that_says_what_happened() {
     assert_eq!(report.synthetic_reason, Some(SyntheticReason::MaxTurnsExhausted));
     insta::assert_snapshot!(report.metadata, @r#"{"reason":"max_turns_exhausted","turns_completed":1,"final_report_attempts":0,"last_stop_reason":"tool_calls","last_error":"invalid response: no tool call is of a tool that may be called"}"#);
     insta::assert_snapshot!(report.content, @r#"
-    The session ended without an answer after 1 turn: the turns were used up and no report was given.
+    The session ended without an answer in turn 2: the turns were used up and no report was given.
 
     The last thing that went wrong: invalid response: no tool call is of a tool that may be called
     "#);

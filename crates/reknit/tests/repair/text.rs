@@ -139,14 +139,14 @@ fn nesting_without_end_is_an_error() {
 #[test]
 fn bytes_that_are_no_text_are_an_error_with_their_place() {
     let folder = Folder::new("no_text").with("latin1.txt", b"{\n  \"caf\xe9\": 1\n}");
-    insta::assert_snapshot!(folder.run(&["repair", "latin1.txt"], ""), @"
+    insta::assert_snapshot!(folder.run(&["repair", "latin1.txt"], ""), @r#"
     exit status 1
     --- stderr
     error: `latin1.txt` is not UTF-8 text
       caused by: the byte 0xe9 at line 2, column 7 (offset 8) is not part of a character
 
-    hint: if you know its encoding, convert it: `iconv -f LATIN1 -t UTF-8 latin1.txt | reknit repair`
-    ");
+    hint: if you know its encoding, convert it: `iconv -f LATIN1 -t UTF-8 latin1.txt > converted`, and give `converted` in its place
+    "#);
 }
 
 #[test]

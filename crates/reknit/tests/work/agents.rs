@@ -239,7 +239,7 @@ async fn one_interrupt_lets_it_report_and_a_second_ends_it_without() {
     insta::assert_snapshot!(world.show(&output), @r#"
     exit status 130
     --- stdout
-    The session ended without an answer after 0 turns: it was cancelled.
+    The session ended without an answer in turn 2: it was cancelled.
     --- stderr
     > turn 1  asking local
     stopping: one last turn for the report; press Ctrl-C again to end it without

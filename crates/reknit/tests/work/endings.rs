@@ -236,15 +236,15 @@ async fn a_reached_limit_is_5() {
     - price (price): {"price":12.50}
 
     Missing:
-    - order (order): skipped: the limit of 1 tool calls is reached
+    - order (order): skipped: the limit of 1 tool call is reached
     --- stderr
     > price  price  running
     · order  order  waiting for price
     ✓ price  price  done
-    - order  order  skipped: the limit of 1 tool calls is reached
+    - order  order  skipped: the limit of 1 tool call is reached
 
 
-    budget exhausted (the limit of 1 tool calls is reached): 1 of 2 steps done, 1 tool call, 0 model calls, N s
+    budget exhausted (the limit of 1 tool call is reached): 1 of 2 steps done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     "#);

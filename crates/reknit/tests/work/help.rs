@@ -242,8 +242,7 @@ fn of_demo() {
       reknit demo --live --model-url http://127.0.0.1:8080/v1
       reknit demo --serve
 
-    Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
-    6 waiting for a person, 130 cancelled.
+    Exit status: 0 the story ended as it should; otherwise, and with `--live`, as that of `reknit ask`.
     "#);
 }
 

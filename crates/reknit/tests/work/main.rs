@@ -17,6 +17,7 @@ mod plans;
 mod resuming;
 mod runs;
 mod settings;
+mod slips;
 mod telemetry;
 mod terminal;
 mod tools;

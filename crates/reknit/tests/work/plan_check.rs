@@ -3,6 +3,10 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
+use reknit_protocol::{Capability, Value};
+use reknit_testing::tool::When;
+use reknit_testing::{Reply, ScriptedTool};
+
 use crate::endings::shop;
 use crate::world::{World, plan};
 
@@ -68,7 +72,7 @@ fn a_plan_that_can_run_is_said_to_be_one_with_what_was_put_right() {
     insta::assert_snapshot!(world().reknit(&["plan", "check", "--json", "good.yaml", "--tools", "tools.json"]), @r#"
     exit status 0
     --- stdout
-    {"ok":true,"checked":"tools","steps":2,"repairs":[],"fixes":[{"step":"convert","of":"tool","before":"Currency_Tool","after":"currency-tool"}],"problems":[]}
+    {"ok":true,"checked":"tools","steps":2,"repairs":[],"fixes":[{"step":"convert","of":"tool","before":"Currency_Tool","after":"currency-tool"}],"notes":[],"problems":[]}
     "#);
 }
 
@@ -97,7 +101,7 @@ fn everything_that_is_wrong_is_listed_once_and_nothing_else_happens() {
     insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "--tools", "tools.json", "bad.yaml"]), @r#"
     exit status 1
     --- stdout
-    {"ok":false,"checked":"tools","steps":4,"repairs":[],"fixes":[],"problems":[{"code":"unknown_type","path":"$.inputs.shares.type","message":"there is no type `intger`","hint":"did you mean `integer`?"},{"code":"unknown_capability","step":"quote","path":"$.steps[0].agent_name","message":"no tool has a capability `get_qoute`","hint":"did you mean `get_quote`?"},{"code":"unknown_dependency","step":"price","path":"$.steps[1].depends_on[1]","message":"it depends on `qoute`, which is no step","hint":"did you mean `quote`?"},{"code":"unknown_parameter","step":"price","path":"$.steps[1].metadata.parameters.exchange","message":"`get_quote` has no parameter `exchange`","hint":"there is `symbol`"},{"code":"bad_value","step":"price","path":"$.steps[1].metadata.parameters.symbol","message":"expected a string, found an object"},{"code":"bad_value","step":"convert","path":"$.steps[2].metadata.parameters.to","message":"expected \"USD\" or \"KRW\", found \"won\""},{"code":"bad_path","step":"convert","path":"$.steps[2].metadata.parameters.amount","message":"`price.curent_price` leads nowhere: there is no `curent_price`","hint":"did you mean `current_price`?"},{"code":"duplicate_id","step":"convert","path":"$.steps[3].step_id","message":"the steps 3 and 4 have the same id"},{"code":"bad_expression","step":"convert","path":"$.steps[3].metadata.parameters.amount","message":"character 18: expected a value, found the end"},{"code":"missing_parameter","step":"convert","path":"$.steps[3].metadata.parameters","message":"`convert` needs the parameter `to`"},{"code":"unknown_reference","path":"$.outputs.won","message":"character 1: there is no step `converted`","hint":"did you mean `convert`?"},{"code":"cycle","path":"$.steps","message":"these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`"}]}
+    {"ok":false,"checked":"tools","steps":4,"repairs":[],"fixes":[],"notes":[],"problems":[{"code":"unknown_type","path":"$.inputs.shares.type","message":"there is no type `intger`","hint":"did you mean `integer`?"},{"code":"unknown_capability","step":"quote","path":"$.steps[0].agent_name","message":"no tool has a capability `get_qoute`","hint":"did you mean `get_quote`?"},{"code":"unknown_dependency","step":"price","path":"$.steps[1].depends_on[1]","message":"it depends on `qoute`, which is no step","hint":"did you mean `quote`?"},{"code":"unknown_parameter","step":"price","path":"$.steps[1].metadata.parameters.exchange","message":"`get_quote` has no parameter `exchange`","hint":"there is `symbol`"},{"code":"bad_value","step":"price","path":"$.steps[1].metadata.parameters.symbol","message":"expected a string, found an object"},{"code":"bad_value","step":"convert","path":"$.steps[2].metadata.parameters.to","message":"expected \"USD\" or \"KRW\", found \"won\""},{"code":"bad_path","step":"convert","path":"$.steps[2].metadata.parameters.amount","message":"`price.curent_price` leads nowhere: there is no `curent_price`","hint":"did you mean `current_price`?"},{"code":"duplicate_id","step":"convert","path":"$.steps[3].step_id","message":"the steps 3 and 4 have the same id"},{"code":"bad_expression","step":"convert","path":"$.steps[3].metadata.parameters.amount","message":"character 18: expected a value, found the end"},{"code":"missing_parameter","step":"convert","path":"$.steps[3].metadata.parameters","message":"`convert` needs the parameter `to`"},{"code":"unknown_reference","path":"$.outputs.won","message":"character 1: there is no step `converted`","hint":"did you mean `convert`?"},{"code":"cycle","path":"$.steps","message":"these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`"}]}
     "#);
     assert!(!world.path().join("data").exists(), "no journal was made");
 }
@@ -231,4 +235,62 @@ fn what_cannot_be_read_is_told_with_its_place() {
 
     hint: write such a file with `reknit tools check --json > tools.json`
     "#);
+}
+
+/// The price is asked for under a name that nobody announces, and the currency is left out.
+const VAGUE: &str = "\
+steps:
+  - id: quote
+    tool: get_quote
+    with: {symbol: TSLA}
+  - id: convert
+    tool: convert
+    with: {amount: \"{{quote.worth}}\"}
+";
+
+#[test]
+fn what_nobody_announces_is_noted_beside_the_verdict() {
+    let world = world().file("vague.yaml", VAGUE);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "--tools", "tools.json", "vague.yaml"]), @r#"
+    exit status 0
+    --- stdout
+    `vague.yaml` can run: 2 steps, no problem, but see the notes
+    --- stderr
+    note: step `convert`: `to` is left out, and no result is announced to have it: only a model can find it
+    note: `convert.amount`: `quote.worth` may not be there: its tool announces no `worth` (there is `current_price`)
+    "#);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "--tools", "tools.json", "vague.yaml"]), @r#"
+    exit status 0
+    --- stdout
+    {"ok":true,"checked":"tools","steps":2,"repairs":[],"fixes":[],"notes":[{"code":"missing_parameter","step":"convert","path":"$.steps[1].metadata.parameters","message":"`to` is left out, and no result is announced to have it: only a model can find it"},{"code":"bad_path","step":"convert","path":"$.steps[1].metadata.parameters.amount","message":"`quote.worth` may not be there: its tool announces no `worth`","hint":"there is `current_price`"}],"problems":[]}
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_that_needs_a_model_is_not_begun_without_one() {
+    let capability = |text: &str| Capability::from_value(&Value::parse(text).expect("JSON")).expect("a capability");
+    let quote = capability(
+        r#"{"name": "quote", "effect": "read", "output_summary": {"required": [{"name": "price", "type": "number"}]}}"#,
+    );
+    let convert = capability(
+        r#"{"name": "convert", "effect": "read", "input_summary": {"required": [{"name": "to", "type": "string"}],
+            "optional": [{"name": "amount", "type": "number"}]}}"#,
+    );
+    let shop = ScriptedTool::new("shop").announce(quote).announce(convert).on("quote", When::any(), Reply::data(1)).on(
+        "convert",
+        When::any(),
+        Reply::data(2),
+    );
+    let shop = shop.start().await.expect("the tool starts");
+    let steps = plan(&[("quote", "{}"), ("convert", r#"{"amount": "{{quote.price}}"}"#)]);
+    let world = World::with_tools(&[&shop]).file("plan.json", &steps);
+    insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @r#"
+    exit status 1
+    --- stderr
+    error: the plan cannot run
+      caused by: step `convert`: `to` is left out, and no result is announced to have it: only a model can find it
+
+    hint: write it into the plan, or name a model: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
+    "#);
+    assert_eq!(shop.count(), 0, "nothing has happened");
 }

@@ -213,14 +213,13 @@ async fn a_run_that_is_over_stays_as_it_is() {
 
     hint: see each attempt with `reknit runs show RUN`
     "#);
-    insta::assert_snapshot!(world.reknit(&["runs", "cancel", "last"]), @"
-    exit status 1
+    insta::assert_snapshot!(world.reknit(&["runs", "cancel", "last"]), @r#"
+    exit status 2
     --- stderr
-    error: the run cannot be told
-      caused by: run `RUN` has ended (complete)
+    error: run `RUN` has ended already: complete
 
     hint: see what became of it with `reknit runs show RUN`
-    ");
+    "#);
     assert_eq!(shop.count(), 2);
     assert_eq!(text(&world.output(&["runs", "show", "last", "--events"]).stdout), events);
 }

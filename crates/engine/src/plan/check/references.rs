@@ -54,6 +54,23 @@ impl<'o> References<'o> {
         problems
     }
 
+    /// What a step is announced to give, if it announces any field.
+    pub(super) fn announced_by(&self, at: usize) -> Option<&Value> {
+        self.steps.get(at)?.as_ref().filter(|schema| has_fields(schema))
+    }
+
+    /// The first field of a reference to a step, if the step announces fields and none of that name, and those it announces.
+    pub(super) fn unannounced<'r>(&self, reference: &'r Reference) -> Option<(&'r str, Vec<&str>)> {
+        let schema = self.announced_by(self.outline.position(reference.step())?)?;
+        let mut keys = reference.path().segments().iter().map_while(|segment| match segment {
+            Segment::Key(key) => Some(key.as_str()),
+            Segment::Index(_) => None,
+        });
+        let key = keys.find(|key| !LAYERS.contains(key))?;
+        let is_open = matches!(announced(schema, reference.path().segments()), Announced::Open);
+        (is_open && !BESIDE.contains(&key) && !mentions(schema, key)).then(|| (key, field_names(schema)))
+    }
+
     /// A reference, and the name and schema of the parameter that it alone is for.
     pub(super) fn check(
         &self,
@@ -79,6 +96,20 @@ impl<'o> References<'o> {
             Announced::Open => None,
         }
     }
+}
+
+fn has_fields(schema: &Value) -> bool {
+    !field_names(schema).is_empty()
+}
+
+fn field_names(schema: &Value) -> Vec<&str> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Object::keys).collect()
+}
+
+/// Whether a field is announced, in the body or in an envelope around the data.
+fn mentions(schema: &Value, key: &str) -> bool {
+    let layers = LAYERS.iter().filter_map(|layer| schema.get("properties")?.get(layer));
+    std::iter::once(schema).chain(layers).any(|schema| field_names(schema).contains(&key))
 }
 
 /// The schema of a property, under any spelling of its name.
