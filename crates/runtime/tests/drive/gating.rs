@@ -223,7 +223,7 @@ async fn a_rest_that_is_longer_than_a_run_may_wait_fails_its_step_and_nothing_is
     started.policy = Arc::new(policy);
     let answer = scene.run(started).await;
     let Outcome::Failed { reason, .. } = &answer.steps[0].outcome else { panic!("{answer:?}") };
-    assert!(reason.starts_with("not sent: `t` is resting; it would be 30000 ms until then"), "{reason}");
+    assert!(reason.starts_with("not sent: `t` is resting; it would be 30 s until then"), "{reason}");
     assert_eq!(scene.ward.seen(), [""; 0]);
 }
 
