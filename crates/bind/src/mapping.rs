@@ -68,7 +68,7 @@ pub fn lesson(found: &Provenance, steps: &[StepId]) -> Option<(StepId, String)> 
         .then(|| (step, expression.with_step(&ANSWER.into(), &Ids::new(&[ANSWER.into()])).to_string()))
 }
 
-/// Binds as [`bind`] does, and looks for what is then missing where it was found before.
+/// Binds as [`bind`](crate::bind()) does, and looks for what is then missing where it was found before.
 ///
 /// A mapping is used for what the plan leaves out, if it still gives a value that fits, and no other gives a different one.
 pub fn bind_as_learned(
