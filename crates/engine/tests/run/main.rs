@@ -8,9 +8,11 @@
 )]
 
 mod analyses;
+mod approving;
 mod checks;
 mod context;
 mod deadlines;
+mod doubting;
 mod facts;
 mod files;
 mod gates;
