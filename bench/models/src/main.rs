@@ -3,6 +3,8 @@
 //! `bench/README.md` says what is measured and how.
 
 mod bare;
+// How to speak with a process in lines is the same wherever a peer is asked.
+#[path = "../../runtime/src/child.rs"]
 mod lines;
 mod litellm;
 mod ours;

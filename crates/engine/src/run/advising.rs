@@ -228,11 +228,11 @@ impl Run {
             let words = "the call may have happened, so it is not changed".to_owned();
             return self.no_help(index, fault, rung, words, NoHelp::Declined);
         }
-        let (_, kept) = removable(&advice, &step.parameters, planned.schema.as_deref(), &fault);
+        let (gone, kept) = removable(&advice, &step.parameters, planned.schema.as_deref(), &fault);
         let kept = kept.join(", ");
         let said =
             if kept.is_empty() { String::new() } else { format!("; nothing speaks against {kept}, which stays") };
-        let bound = match self.corrected(index, planned, &advice, &fault, rung) {
+        let bound = match self.corrected(index, planned, &advice, &gone, rung) {
             Ok(bound) => bound,
             Err(words) => return self.no_help(index, fault, rung, words + &said, NoHelp::AskAgain),
         };
@@ -252,13 +252,13 @@ impl Run {
         self.send_corrected(index, fault, advice.reason);
     }
 
-    /// The parameters after a correction, or why it is refused.
+    /// The parameters after a correction and without those that are to be gone, or why it is refused.
     fn corrected(
         &self,
         index: usize,
         planned: &Planned,
         advice: &Advice,
-        fault: &Fault,
+        gone: &[&str],
         rung: Rung,
     ) -> Result<Bound, String> {
         let step = self.state.steps.get(index).ok_or("there is no such step")?;
@@ -268,7 +268,7 @@ impl Run {
             refuse_others(&advice.changes, &step.parameters, schema)?;
         }
         let mut kept = step.parameters.clone();
-        for name in removable(advice, &step.parameters, schema, fault).0 {
+        for name in gone {
             kept.remove(name);
         }
         let results = self.results(Some(planned));

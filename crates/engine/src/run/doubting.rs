@@ -45,8 +45,8 @@ impl Run {
             return None;
         }
         let insists = step.doubted == unfounded;
-        let is_last =
-            matches!(last_rung(fault, step.used(fault, planned, class), &self.started.policy), Remedy::GiveUp(_));
+        let used = self.used(step, planned, fault);
+        let is_last = matches!(last_rung(fault, used, &self.started.policy), Remedy::GiveUp(_));
         let may_stand = match class {
             Class::Read | Class::Undeclared | Class::Unsafe => insists || is_last,
             Class::Idempotent | Class::Keyed => false,
