@@ -86,9 +86,15 @@ pub(crate) fn with_amounts(value: Value) -> Value {
     Value::Object(fields)
 }
 
+/// What was spent, but for the time: `1 tool call, 2 model calls, 0.0012 for models`.
+pub(crate) fn spending(spent: &Spent) -> String {
+    let calls = [count(spent.tool_calls, "tool call"), count(spent.model_calls, "model call")];
+    calls.into_iter().chain(money(spent)).collect::<Vec<_>>().join(", ")
+}
+
 /// What models cost, for the line of what was spent: `0.0012 for models (0.0004 of it estimated)`; nothing if they have no
 /// prices.
-pub(crate) fn money(spent: &Spent) -> Option<String> {
+fn money(spent: &Spent) -> Option<String> {
     if spent.cost.is_zero() {
         return None;
     }
@@ -111,13 +117,11 @@ fn footer(run: &RunId, answer: &Answer) -> String {
     let doubts: String = answer.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
     let reason = answer.reason.as_ref().filter(|_| !answer.steps.is_empty());
     let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-    let money = money(spent).map_or_else(String::new, |money| format!("{money}, "));
     format!(
-        "\n{instead}{doubts}{}{reason}: {done} of {} done, {}, {}, {money}{}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        "\n{instead}{doubts}{}{reason}: {done} of {} done, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
         answer.status.as_str().replace('_', " "),
         count(answer.steps.len(), "step"),
-        count(spent.tool_calls, "tool call"),
-        count(spent.model_calls, "model call"),
+        spending(spent),
         seconds(spent.active_ms),
     )
 }

@@ -7,7 +7,7 @@ use reknit_engine::{Exit, Report, ReportSource};
 use reknit_protocol::{Object, RunId, Value};
 
 use crate::failure::Failure;
-use crate::finish::{count, money, seconds, with_amounts};
+use crate::finish::{count, seconds, spending, with_amounts};
 use crate::show::harmless;
 
 /// The exit status for the end of a session.
@@ -78,13 +78,11 @@ fn footer(run: &RunId, report: &Report) -> String {
         }
         ReportSource::Synthetic => "note: no model wrote this report\n".to_owned(),
     };
-    let money = money(spent).map_or_else(String::new, |money| format!("{money}, "));
     format!(
-        "\n{source}{}: {}, {}, {}, {money}{}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        "\n{source}{}: {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
         report.exit,
         count(report.turn, "turn"),
-        count(spent.tool_calls, "tool call"),
-        count(spent.model_calls, "model call"),
+        spending(spent),
         seconds(spent.active_ms),
     )
 }

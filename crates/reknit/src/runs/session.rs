@@ -8,7 +8,7 @@ use reknit_protocol::{Object, Value};
 
 use super::show::{Now, SHOWN};
 use crate::failure::Failure;
-use crate::finish::{money, seconds};
+use crate::finish::{count, seconds, spending};
 use crate::finish_report::document;
 use crate::questions::Asked;
 use crate::show::{harmless, one_line};
@@ -49,13 +49,7 @@ pub(super) fn page(session: &Session, now: &Now<'_>) -> String {
         None => now.words(&started.run),
     };
     line(format!("status   {status}"));
-    line(format!(
-        "spent    {} tool calls, {} model calls, {}{} events",
-        spent.tool_calls,
-        spent.model_calls,
-        money(&spent).map_or_else(String::new, |money| format!("{money}, ")),
-        session.event_count()
-    ));
+    line(format!("spent    {}, {}", spending(&spent), count(session.event_count(), "event")));
     line(String::new());
     for shown in turns::lines(session, session.now_ms(), SHOWN) {
         line(shown.text);

@@ -15,7 +15,7 @@ use super::standing::standing;
 use super::{llm, session};
 use crate::cli::JournalArguments;
 use crate::failure::Failure;
-use crate::finish::{document, money};
+use crate::finish::{count, document, spending};
 use crate::progress::run_lines;
 use crate::questions::{Asked, asked, inbox};
 use crate::show::{harmless, one_line};
@@ -186,13 +186,7 @@ fn page(run: &Run, history: &History, now: &Now<'_>, only: Option<&str>) -> Stri
     line(format!("request  {}", one_line(&run.started().request, SHOWN)));
     line(format!("status   {}", status(run, now)));
     let spent = run.spent();
-    line(format!(
-        "spent    {} tool calls, {} model calls, {}{} events",
-        spent.tool_calls,
-        spent.model_calls,
-        money(&spent).map_or_else(String::new, |money| format!("{money}, ")),
-        run.event_count()
-    ));
+    line(format!("spent    {}, {}", spending(&spent), count(run.event_count(), "event")));
     if let Some(shown) = run.shown() {
         line(tools_shown(run, &shown));
     }

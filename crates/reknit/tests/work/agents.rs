@@ -71,7 +71,7 @@ async fn an_agent_calls_tools_and_reports() {
     agent    clerk
     input    Where is order 7?
     status   EXIT-FINAL-ANSWER
-    spent    1 tool calls, 2 model calls, 4 events
+    spent    1 tool call, 2 model calls, 4 events
 
     ✓ turn 1  tools were called
     ✓ turn 2  the report

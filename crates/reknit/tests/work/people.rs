@@ -19,7 +19,7 @@ async fn what_a_run_asks_is_shown() {
     run      RUN
     request  shopping
     status   waiting for a person
-    spent    1 tool calls, 0 model calls, 2 events
+    spent    1 tool call, 0 model calls, 2 events
 
     ? pay  pay  waiting for a person
 
@@ -202,7 +202,7 @@ async fn the_last_word_counts_and_is_told_until_the_run_goes_on() {
         run      RUN
         request  shopping
         status   waiting for a person, denied, goes on with `reknit runs resume RUN`
-        spent    1 tool calls, 0 model calls, 2 events
+        spent    1 tool call, 0 model calls, 2 events
 
         ? pay  pay  waiting for a person
 
@@ -282,7 +282,7 @@ async fn what_an_agent_asks_is_shown() {
     agent    clerk
     input    Pay.
     status   waiting for a person
-    spent    1 tool calls, 1 model calls, 3 events
+    spent    1 tool call, 1 model call, 3 events
 
     > turn 1  calling tools
       ? call-1  pay  waiting for a person

@@ -51,7 +51,7 @@ async fn a_refusal_that_is_not_quite_json_is_a_refusal() {
     run      RUN
     request  shopping
     status   failed
-    spent    1 tool calls, 0 model calls, 2 events
+    spent    1 tool call, 0 model calls, 2 events
 
     ✗ pay  pay  failed: 200 NO_FUNDS: the account is empty; there is no model to ask
 
@@ -101,7 +101,7 @@ async fn a_payment_whose_answer_cannot_be_read_is_in_doubt() {
     run      RUN
     request  shopping
     status   waiting for a person
-    spent    1 tool calls, 0 model calls, 2 events
+    spent    1 tool call, 0 model calls, 2 events
 
     ? pay  pay  waiting for a person
 
