@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use reknit_engine::{Author, Catalogue, PlanError, check, check_structure, correct_names, read_plan, read_plan_file};
+use reknit_plan::{Author, Catalogue, PlanError, check, check_structure, correct_names, read_plan, read_plan_file};
 use reknit_protocol::{Plan, Value};
 
 use crate::text_of;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{
-    Body, Catalogue, Effect, Entry, Event, Limits, MACHINE_VERSION, Policy, Run, Started, Status, Synthesis, Templates,
-    Tool, ToolReply, What,
-};
+use reknit_engine::{Effect, Event, Limits, MACHINE_VERSION, Policy, Run, Started, Status, Synthesis, Templates, What};
+use reknit_plan::{Catalogue, Entry, Tool};
 use reknit_protocol::{Capability, Effect as Class, Object, Plan, Step, Value};
+use reknit_protocol::{ReplyBody, ToolReply};
 
 use crate::Result;
 
@@ -85,7 +84,7 @@ impl Prepared {
         let token = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);
         Ok(Self {
             begin: Event { at_ms: 0, what: What::Started(Box::new(started)) },
-            reply: ToolReply { status: 200, retry_after_ms: None, body: Body::Json(token) },
+            reply: ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(token) },
         })
     }
 

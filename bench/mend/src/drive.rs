@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use reknit_engine::{
-    Catalogue, Effect, Event, IndependentSteps, MACHINE_VERSION, People, Policy, Resolution, Run, Rung, Started,
-    Synthesis, Templates, What,
-};
+use reknit_engine::{Effect, Event, MACHINE_VERSION, Policy, Run, Started, Synthesis, Templates, What};
+use reknit_mend::{IndependentSteps, People, Resolution, Rung};
 use reknit_models::Models;
+use reknit_plan::Catalogue;
 use reknit_protocol::{Object, Plan, Step, Value};
 use reknit_tools::Tools;
 
@@ -72,7 +71,7 @@ impl World {
         let mends = steps.iter().filter(|step| step.id.as_str() == "call").flat_map(|step| &step.mends);
         let words = mends.clone().map(|mend| format!("{}: {}", mend.rung.as_str(), mend.words)).collect();
         let rungs =
-            mends.filter(|mend| mend.effect == reknit_engine::MendEffect::Applied).map(|mend| mend.rung).collect();
+            mends.filter(|mend| mend.effect == reknit_mend::MendEffect::Applied).map(|mend| mend.rung).collect();
         Outcome { end, model_calls: run.spent().model_calls, rungs, words }
     }
 
@@ -86,8 +85,7 @@ impl World {
                 return (!answer.steps.is_empty()).then_some(run);
             }
             let effects = run.pending();
-            let is_deadline =
-                |effect: &&Effect| matches!(effect, Effect::Sleep { id, .. } if id.as_str().starts_with("run/"));
+            let is_deadline = |effect: &&Effect| matches!(effect, Effect::Sleep { id, .. } if *id.owner() == reknit_protocol::EffectOwner::Run);
             let effect = effects.iter().find(|effect| !is_deadline(effect)).or(effects.first())?;
             let what = match effect {
                 Effect::CallTool(call) => match self.tools.call(call).await {

@@ -12,7 +12,8 @@ use std::sync::atomic::AtomicU32;
 use cases::Case;
 use drive::{End, Outcome, Rungs, World};
 use reknit_demo::{Faults, Tools};
-use reknit_engine::{Catalogue, Entry, Rung};
+use reknit_mend::Rung;
+use reknit_plan::{Catalogue, Entry};
 use reknit_tools::{Address, Client};
 
 /// Of what is determined, by code alone.

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use reknit_dialogue::{Answer, Failure};
-use reknit_engine::{AskModel, Body, CallTool, ToolReply, TransportFailure};
+use reknit_engine::AskModel;
 use reknit_journal::Durability;
 use reknit_protocol::Value;
+use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, Driver, Edge};
 
 use crate::Result;
@@ -98,7 +99,7 @@ fn contestants(world: &World, folder: &Path) -> Result<Vec<Contestant>> {
             list.push(Who::Driver(level, driver, "echo_keyed"));
         }
         let reply = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);
-        let edge = Arc::new(AtOnce(ToolReply { status: 200, retry_after_ms: None, body: Body::Json(reply) }));
+        let edge = Arc::new(AtOnce(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(reply) }));
         list.push(Who::Machine(level, Box::new(world.driver_through(edge, level, "at-once", CallLimits::default())?)));
     }
     list.extend(["none", "async", "sync"].map(Who::LangGraph));

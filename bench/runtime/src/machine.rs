@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use reknit_engine::{Body, Effect, Event, Run, Status, ToolReply, What};
+use reknit_engine::{Effect, Event, Run, Status, What};
 use reknit_protocol::{Plan, Value};
+use reknit_protocol::{ReplyBody, ToolReply};
 
 use crate::Result;
 use crate::median::median;
@@ -33,7 +34,7 @@ pub fn measure(world: &World, table: &mut Table) -> Result<()> {
 fn turn(world: &World, plan: &Plan) -> Result<f64> {
     let begin = Event { at_ms: 0, what: What::Started(Box::new(world.started(plan))) };
     let reply = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);
-    let reply = ToolReply { status: 200, retry_after_ms: None, body: Body::Json(reply) };
+    let reply = ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(reply) };
     let start = Instant::now();
     let mut events = 0;
     while start.elapsed() < TURN {

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use reknit_engine::{Body, Event, Machine, What};
+use reknit_engine::{Event, Machine, What};
 use reknit_journal::Durability;
+use reknit_protocol::ReplyBody;
 use reknit_protocol::{Plan, Value};
 use reknit_runtime::{CallLimits, Watcher};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -181,7 +182,9 @@ async fn pause(start: Instant) -> Result<()> {
 }
 
 async fn held(world: &World) -> Result<usize> {
-    let Body::Json(body) = world.call("held", "{}").await?.body else { return Err("the tool does not count".into()) };
+    let ReplyBody::Json(body) = world.call("held", "{}").await?.body else {
+        return Err("the tool does not count".into());
+    };
     Ok(body.get("held").map(Value::to_string).ok_or("the tool does not count")?.parse()?)
 }
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use reknit_engine::{
-    CallTool, Catalogue, Limits, MACHINE_VERSION, Policy, Started, Status, Synthesis, Templates, ToolReply,
-};
+use reknit_engine::{Limits, MACHINE_VERSION, Policy, Started, Status, Synthesis, Templates};
 use reknit_journal::{Durability, Journal};
 use reknit_models::Models;
+use reknit_plan::Catalogue;
+use reknit_protocol::{CallTool, ToolReply};
 use reknit_protocol::{Effect, Object, Plan, Step, Value};
 use reknit_runtime::{CallLimits, Driver, Edge, Ended, Network, SystemClock};
 use reknit_tools::{Address, Client, Tools};
@@ -107,14 +107,14 @@ impl World {
     /// One call as the driver would make it, without anything around it.
     pub async fn call(&self, capability: &str, parameters: &str) -> Result<ToolReply> {
         let call = CallTool {
-            id: "bare/call/1".into(),
+            id: "bare/call/1".parse().unwrap(),
             step: "bare".into(),
             agent: NAME.into(),
             capability: capability.into(),
             parameters: object(parameters)?,
-            class: Effect::Read,
-            key: None,
-            limit_ms: 600_000,
+            side_effect: Effect::Read,
+            idempotency_key: None,
+            timeout_ms: 600_000,
         };
         let reply = self.tools.call(&call).await?;
         if reply.status != 200 { Err(format!("the tool answers {}", reply.status).into()) } else { Ok(reply) }

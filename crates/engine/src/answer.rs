@@ -6,9 +6,9 @@ use reknit_protocol::{AgentName, CapabilityName, Object, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
-use crate::fault::Fate;
-use crate::mend::Mend;
 use crate::synthesis::account_text;
+use reknit_mend::Fate;
+use reknit_mend::Mend;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

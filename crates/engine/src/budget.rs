@@ -7,8 +7,8 @@ use reknit_dialogue::{Money, Purpose, TargetName, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::{Limits, Policy, Synthesis};
-use crate::span::span;
 pub(crate) use quote::{Bill, Quote};
+use reknit_protocol::human_duration;
 
 /// How long the last question, the one for the answer, is taken to be: its results are not known yet. If it turns out to be
 /// longer and cannot be paid for, code writes the answer.
@@ -72,7 +72,7 @@ pub enum Exhausted {
     #[error("there is a limit of money, and model `{0}` has no price")]
     Unpriced(String),
     /// Time.
-    #[error("the limit of {} of active time is reached", span(*.0))]
+    #[error("the limit of {} of active time is reached", human_duration(*.0))]
     Time(u64),
 }
 

@@ -4,14 +4,16 @@ use reknit_dialogue::{Failure, Next, Purpose, Request, Rotation, TargetName};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Bill, Exhausted, Quote, Spent};
-use crate::effect::{AskModel, Effect, EffectId};
+use crate::effect::{AskModel, Effect};
 use crate::policy::Policy;
+use reknit_protocol::EffectId;
+use reknit_protocol::{EffectKind, EffectOwner};
 
 /// A question that is being asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Consultation {
-    owner: String,
-    rung: String,
+    owner: EffectOwner,
+    kind: EffectKind,
     purpose: Purpose,
     request: Request,
     rotation: Rotation,
@@ -47,16 +49,16 @@ pub(crate) enum AfterFailure {
 impl Consultation {
     /// Opens a question; the first to be asked is the first in the rotation. `asked` is how often the rung was used before.
     pub(crate) fn open(
-        owner: &str,
-        rung: &str,
+        owner: EffectOwner,
+        kind: EffectKind,
         asked: u32,
         purpose: Purpose,
         request: Request,
         rotation: Rotation,
     ) -> Self {
         Self {
-            owner: owner.to_owned(),
-            rung: rung.to_owned(),
+            owner,
+            kind,
             purpose,
             request,
             rotation,
@@ -96,8 +98,10 @@ impl Consultation {
 
     fn id(&self) -> EffectId {
         match self.stage {
-            Stage::Asking => EffectId::new(&self.owner, &self.rung, self.asked),
-            Stage::Waiting { .. } => EffectId::new(&self.owner, &format!("{}-wait", self.rung), self.asked),
+            Stage::Asking => EffectId::new(self.owner.clone(), self.kind, self.asked),
+            Stage::Waiting { .. } => {
+                EffectId::new(self.owner.clone(), self.kind.wait().unwrap_or(EffectKind::AskWait), self.asked)
+            }
         }
     }
 

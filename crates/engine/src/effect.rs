@@ -1,58 +1,12 @@
 //! What the machine wants done.
 
-use std::fmt;
-
 use reknit_dialogue::{Purpose, Request, TargetName};
-use reknit_protocol::{AgentName, CapabilityName, Effect as Class, Object, StepId, exact};
+use reknit_protocol::{CallTool, EffectId, StepId};
 use serde::{Deserialize, Serialize};
 
 use crate::Answer;
 use crate::digest::digest_of;
 use crate::session::Report;
-
-/// How the wait for a decision ends, behind the name of the question.
-const EXPIRY: &str = "/expiry";
-
-/// Which effect: who wants it, on which rung, the how-manieth: `step-1/call/2`, `plan/ask/1`.
-///
-/// It follows from the events alone, so that a run that is read back asks for the same effects under the same names.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct EffectId(String);
-
-impl EffectId {
-    pub(crate) fn new(owner: &str, rung: &str, ordinal: u32) -> Self {
-        Self(format!("{owner}/{rung}/{ordinal}"))
-    }
-
-    /// Who wants it: all before the rung and the number. A wait for a decision has one word more.
-    pub(crate) fn owner(&self) -> &str {
-        let id = self.0.strip_suffix(EXPIRY).unwrap_or(&self.0);
-        id.rsplitn(3, '/').nth(2).unwrap_or_default()
-    }
-
-    /// The wait after which this question counts as denied.
-    pub(crate) fn expiry(&self) -> Self {
-        Self(format!("{}{EXPIRY}", self.0))
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&str> for EffectId {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl fmt::Display for EffectId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(&self.0)
-    }
-}
 
 /// Something the driver is to do, and to answer with an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -108,38 +62,6 @@ pub struct CountTokens {
     pub target: TargetName,
     /// What would be asked.
     pub request: Request,
-}
-
-/// One call of a capability.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CallTool {
-    /// Which effect.
-    pub id: EffectId,
-    /// For which step.
-    pub step: StepId,
-    /// The tool.
-    pub agent: AgentName,
-    /// Its capability.
-    pub capability: CapabilityName,
-    /// What is sent.
-    #[serde(with = "exact")]
-    pub parameters: Object,
-    /// What the call does to the world.
-    pub class: Class,
-    /// The idempotency key; none for a read.
-    pub key: Option<String>,
-    /// How long it may take.
-    pub limit_ms: u64,
-}
-
-impl CallTool {
-    /// Whether the call must be claimed before it is made, so that after a crash it is known that it may have happened.
-    pub fn needs_claim(&self) -> bool {
-        match self.class {
-            Class::Read | Class::Idempotent => false,
-            Class::Keyed | Class::Undeclared | Class::Unsafe => true,
-        }
-    }
 }
 
 /// A question that only a person can decide.

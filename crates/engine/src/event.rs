@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use reknit_bind::Mapping;
 use reknit_dialogue::{Answer as ModelAnswer, Failure as ModelFailure, TargetName};
-use reknit_protocol::{Object, Plan, RunId, exact};
+use reknit_plan::Catalogue;
+use reknit_protocol::{EffectId, Object, Plan, RunId, exact};
 use serde::{Deserialize, Serialize};
 
-use crate::reply::{ToolReply, TransportFailure};
 use crate::session::SessionStarted;
 use crate::telemetry::TraceParent;
-use crate::{Catalogue, EffectId, Policy, Templates};
+use crate::{Policy, Templates};
+use reknit_protocol::{ToolReply, TransportFailure};
 
 /// The version of the machine: an event list written by another version may want other effects.
 pub const MACHINE_VERSION: u32 = 4;

@@ -8,8 +8,10 @@ use reknit_protocol::{Object, StepId, exact};
 use serde::Serialize;
 
 use crate::event::{Decision, Event, What};
-use crate::fault::{Verdict, judge_failure, judge_reply};
-use crate::{ApplyError, Effect, EffectId, Mend, Run};
+use crate::{ApplyError, Effect, Run};
+use reknit_mend::Mend;
+use reknit_mend::{Verdict, judge_failure, judge_reply};
+use reknit_protocol::EffectId;
 
 /// Something that happened to a step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -161,11 +163,7 @@ impl Teller {
 
     /// The step that wants an effect, and on which rung.
     fn owner(&self, id: &EffectId) -> Option<(StepId, String)> {
-        let mut parts = id.as_str().rsplitn(3, '/').skip(1);
-        let (rung, owner) = (parts.next()?, parts.next()?);
-        // The run as a whole asks under names that a step may have, too, but for other things.
-        let (step, _) = self.mends.get_key_value(&StepId::new(owner)).filter(|_| rung != "ask" && rung != "choose")?;
-        Some((step.clone(), rung.to_owned()))
+        Some((id.step()?.clone(), id.kind().as_str().to_owned()))
     }
 }
 

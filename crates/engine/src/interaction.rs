@@ -3,17 +3,19 @@
 //! Nothing is kept for it: a machine that takes in its events again wants the same questions again, word for word, and the
 //! events have the answers. Whether people may see them is a rule of the run ([`LlmDebug`]).
 
+use reknit_protocol::StepId;
 use std::collections::HashMap;
 
 use reknit_dialogue::{Answer, Failure, Message, Purpose, Request, TargetName};
 use reknit_protocol::{Object, Value};
 
-use crate::effect::{AskModel, Effect, EffectId};
+use crate::effect::{AskModel, Effect};
 use crate::event::{Event, What};
 use crate::machine::Machine;
 use crate::policy::LlmDebug;
 use crate::run::ApplyError;
 use crate::telemetry::redact::redact_text;
+use reknit_protocol::EffectId;
 
 /// One question to a model with what came of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,9 +75,8 @@ fn note_questions(machine: &Machine, at_ms: i64, open: &mut HashMap<EffectId, (i
 
 impl Interaction {
     fn new(ask: AskModel, asked_ms: i64, at_ms: i64, outcome: Result<Answer, Failure>) -> Self {
-        let mut parts = ask.id.as_str().rsplitn(3, '/');
-        let attempt = parts.next().and_then(|number| number.parse().ok()).unwrap_or(1);
-        let owner = parts.nth(1);
+        let attempt = ask.id.ordinal();
+        let owner = ask.id.step().map(StepId::as_str);
         let step = match ask.purpose {
             Purpose::Correction | Purpose::MicroResolution | Purpose::SemanticRetry | Purpose::ErrorAnalysis => owner,
             Purpose::PlanGeneration

@@ -16,49 +16,29 @@
 
 mod answer;
 mod budget;
-mod catalogue;
 mod consult;
-mod cut;
 mod digest;
 mod effect;
 mod event;
-mod fault;
 mod history;
 mod interaction;
 mod machine;
-mod mend;
 mod nest;
-mod plan;
-mod planner;
 mod policy;
-mod reply;
 mod run;
 mod session;
-mod span;
 mod synthesis;
 pub mod telemetry;
 mod templates;
 
 pub use answer::{Answer, MissingOutput, Outcome, Status, StepReport, Writer};
 pub use budget::{Exhausted, Spent};
-pub use catalogue::{Catalogue, Entry, ListingError, Tool};
-pub use effect::{AskModel, AskPerson, CallTool, CountTokens, Effect, EffectId, Question};
+pub use effect::{AskModel, AskPerson, CountTokens, Effect, Question};
 pub use event::{Decision, Event, MACHINE_VERSION, Started, What};
-pub use fault::{Fate, Fault, Origin, Verdict, judge_failure, judge_reply};
 pub use history::{Deed, Moment, history};
 pub use interaction::{Interaction, interactions};
 pub use machine::{Ending, Machine};
-pub use mend::facts::{Fact, Field, Says, TypeName, facts};
-pub use mend::{Mend, MendEffect, Rung};
-pub use plan::{
-    Author, Checked, Document, FileProblem, NameFix, Named, PlanError, PlanNote, PlanPlace, PlanProblem, Planned,
-    ProblemCode, check, check_structure, correct_names, notes, read_plan, read_plan_file, settle_inputs,
-};
-pub use policy::{
-    Asking, Effects, Freedom, IndependentSteps, Learning, Limits, LlmDebug, Mending, People, Policy, Resend,
-    Resolution, Synthesis, Undeclared,
-};
-pub use reply::{Body, Sent, ToolReply, TransportFailure, TransportKind};
+pub use policy::{Asking, Effects, Freedom, Limits, LlmDebug, Policy, Synthesis, Undeclared};
 pub use run::{ApplyError, Progress, RefusedPlan, Run, Shown, StepState, StepView};
 pub use session::{
     Action, AnswerKind, Attempt, AttemptStatus, ChildDoing, ChildReport, ChildView, CollapseReason, ContextAction,

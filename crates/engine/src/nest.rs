@@ -1,58 +1,44 @@
-//! A machine inside a machine: its effects under a name of the outer one, and what came of them back under its own.
+//! Nested machines: their effects under the ids of the enclosing machine, and outcomes back under their own.
 
-use crate::effect::{AskModel, AskPerson, CallTool, CountTokens, Effect, EffectId, Question};
+use reknit_protocol::{CallTool, ScopeLevel};
+
+use crate::effect::{AskModel, AskPerson, CountTokens, Effect, Question};
 use crate::event::What;
 
-/// The name of the inner machine, which all names of its effects begin with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Prefix<'a>(pub(crate) &'a str);
-
-impl Prefix<'_> {
-    fn put(self, id: &EffectId) -> EffectId {
-        EffectId::from(format!("{}/{id}", self.0).as_str())
-    }
-
-    /// The name without the prefix; none if it has another.
-    fn take(self, id: &EffectId) -> Option<EffectId> {
-        id.as_str().strip_prefix(self.0)?.strip_prefix('/').map(EffectId::from)
-    }
-
-    /// An effect of the inner machine, as the outer one asks for it.
-    pub(crate) fn outer(self, effect: Effect) -> Effect {
-        match effect {
-            Effect::AskModel(ask) => Effect::AskModel(AskModel { id: self.put(&ask.id), ..ask }),
-            Effect::CountTokens(count) => {
-                Effect::CountTokens(Box::new(CountTokens { id: self.put(&count.id), ..*count }))
-            }
-            Effect::CallTool(call) => Effect::CallTool(self.call(call)),
-            Effect::Sleep { id, until_ms } => Effect::Sleep { id: self.put(&id), until_ms },
-            Effect::AskPerson(ask) => Effect::AskPerson(AskPerson {
-                id: self.put(&ask.id),
-                question: match ask.question {
-                    Question::SendAgain { call } => Question::SendAgain { call: Box::new(self.call(*call)) },
-                    Question::SendCorrected { call, reason } => {
-                        Question::SendCorrected { call: Box::new(self.call(*call)), reason }
-                    }
-                },
-                ..ask
-            }),
-            Effect::Abort { effect, grace_ms } => Effect::Abort { effect: self.put(&effect), grace_ms },
-            Effect::Finish(answer) => Effect::Finish(answer),
-            Effect::Report(report) => Effect::Report(report),
+/// An effect of the machine nested at `scope`, as the enclosing machine requests it.
+pub(crate) fn outer(scope: &[ScopeLevel], effect: Effect) -> Effect {
+    let call = |call: CallTool| CallTool { id: call.id.nested_in(scope), ..call };
+    match effect {
+        Effect::AskModel(ask) => Effect::AskModel(AskModel { id: ask.id.nested_in(scope), ..ask }),
+        Effect::CountTokens(count) => {
+            let CountTokens { id, target, request } = *count;
+            Effect::CountTokens(Box::new(CountTokens { id: id.nested_in(scope), target, request }))
         }
+        Effect::CallTool(inner) => Effect::CallTool(call(inner)),
+        Effect::Sleep { id, until_ms } => Effect::Sleep { id: id.nested_in(scope), until_ms },
+        Effect::AskPerson(ask) => Effect::AskPerson(AskPerson {
+            id: ask.id.nested_in(scope),
+            question: match ask.question {
+                Question::SendAgain { call: inner } => Question::SendAgain { call: Box::new(call(*inner)) },
+                Question::SendCorrected { call: inner, reason } => {
+                    Question::SendCorrected { call: Box::new(call(*inner)), reason }
+                }
+            },
+            ..ask
+        }),
+        Effect::Abort { effect, grace_ms } => Effect::Abort { effect: effect.nested_in(scope), grace_ms },
+        Effect::Finish(answer) => Effect::Finish(answer),
+        Effect::Report(report) => Effect::Report(report),
     }
+}
 
-    fn call(self, call: CallTool) -> CallTool {
-        CallTool { id: self.put(&call.id), ..call }
+/// The outcome of an effect of the machine nested at `scope`, under that machine's own id; `None` if the effect belongs to
+/// another machine.
+pub(crate) fn inner(scope: &[ScopeLevel], what: &What) -> Option<What> {
+    let effect = what.effect()?.within(scope)?;
+    let mut what = what.clone();
+    if let Some(id) = what.effect_mut() {
+        *id = effect;
     }
-
-    /// What happened to an effect of the inner machine, in its own words; none if it concerns somebody else.
-    pub(crate) fn inner(self, what: &What) -> Option<What> {
-        let effect = self.take(what.effect()?)?;
-        let mut what = what.clone();
-        if let Some(id) = what.effect_mut() {
-            *id = effect;
-        }
-        Some(what)
-    }
+    Some(what)
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use reknit_dialogue::{Message, Money, Prices, Request, Rules, TargetName, Temperature};
-use reknit_protocol::Effect as Class;
+use reknit_mend::{LadderPolicy, Mending, People, Resend};
+use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};
 
 /// The rules of a run.
@@ -98,70 +99,6 @@ pub struct Freedom {
     pub max_tokens: u32,
 }
 
-/// How a call is sent again unchanged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Resend {
-    /// How often, after the first time.
-    pub times: u32,
-    /// The first wait; it doubles.
-    pub base_ms: u64,
-    /// Where doubling ends: the longest wait that no tool asked for.
-    pub max_ms: u64,
-    /// The longest wait a tool may ask for; beyond it the step gives up.
-    pub ceiling_ms: u64,
-}
-
-/// How a rejected call is mended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Mending {
-    /// Whether a model may say where a value is that the plan does not give, once for each step.
-    pub resolution: Resolution,
-    /// Whether a value is looked for where an earlier run found it, and what is found is kept for later ones.
-    #[serde(default)]
-    pub learning: Learning,
-    /// How often the facts that errors state may change the call of one step, before any model is asked; 0 is never.
-    pub facts: u32,
-    /// How often a model may see the error of one step.
-    pub feedback: u32,
-    /// How often a model may see the error of one step with all that is known.
-    pub context: u32,
-    /// The statuses for which the second is allowed.
-    pub context_statuses: Vec<u16>,
-    /// Whether the second is allowed for a step that needs no other: then only the request can help.
-    pub independent_steps: IndependentSteps,
-}
-
-/// What all that is known is good for where a step needs no other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IndependentSteps {
-    /// The request may help.
-    Mended,
-    /// Nothing: the step gives up.
-    Left,
-}
-
-/// Whether runs learn from each other where values are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Learning {
-    /// They do.
-    #[default]
-    On,
-    /// Each run is on its own.
-    Off,
-}
-
-/// Whether a model may say where a value is that the plan does not give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Resolution {
-    /// Once for each step, before its call.
-    Once,
-    /// Never: what is missing is treated as a refusal.
-    Off,
-}
-
 /// Who writes the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -172,16 +109,6 @@ pub enum Synthesis {
     Template,
     /// Code: the results as one JSON object, by the ids of their steps.
     Raw,
-}
-
-/// Whether a person can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum People {
-    /// Yes: the run waits.
-    Ask,
-    /// No: what only a person could decide is left undone.
-    Nobody,
 }
 
 /// Whether people may see what models were asked and what they answered, word for word.
@@ -201,7 +128,7 @@ pub struct Effects {
     /// How a call is treated whose tool does not say what it does.
     pub undeclared: Undeclared,
     /// The class of a capability (`agent/capability`) or of all of a tool's (`agent`).
-    pub classes: BTreeMap<String, Class>,
+    pub classes: BTreeMap<String, SideEffect>,
 }
 
 /// How a call is treated whose tool does not say what it does.
@@ -223,10 +150,10 @@ impl Freedom {
 
 impl Effects {
     /// The class that counts for a capability.
-    pub fn class(&self, agent: &str, capability: &str, declared: Class) -> Class {
+    pub fn class(&self, agent: &str, capability: &str, declared: SideEffect) -> SideEffect {
         let set = self.classes.get(&format!("{agent}/{capability}")).or_else(|| self.classes.get(agent)).copied();
         match (set.unwrap_or(declared), self.undeclared) {
-            (Class::Undeclared, Undeclared::Ask) => Class::Unsafe,
+            (SideEffect::Undeclared, Undeclared::Ask) => SideEffect::Unsafe,
             (class, _) => class,
         }
     }
@@ -292,22 +219,9 @@ impl Default for Asking {
     }
 }
 
-impl Default for Resend {
-    fn default() -> Self {
-        Self { times: 3, base_ms: 1_000, max_ms: 30_000, ceiling_ms: 120_000 }
-    }
-}
-
-impl Default for Mending {
-    fn default() -> Self {
-        Self {
-            resolution: Resolution::Once,
-            learning: Learning::On,
-            facts: 2,
-            feedback: 2,
-            context: 2,
-            context_statuses: vec![400, 404, 409, 422],
-            independent_steps: IndependentSteps::Mended,
-        }
+impl Policy {
+    /// The parts that choose the remedy for a failed call.
+    pub fn ladder(&self) -> LadderPolicy<'_> {
+        LadderPolicy { resend: &self.resend, mending: &self.mending, people: self.people }
     }
 }

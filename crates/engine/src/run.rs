@@ -39,13 +39,13 @@ use reknit_protocol::{Plan, StepId, Value};
 
 use crate::answer::Answer;
 use crate::budget::{Exhausted, Spent};
-use crate::catalogue::Catalogue;
 use crate::effect::Effect;
 use crate::event::{Event, MACHINE_VERSION, Started, What};
-use crate::mend::Mend;
-use crate::plan::{Author, Checked, PlanProblem, check, settle_inputs};
 use crate::policy::Policy;
 use crate::session::Doubtful;
+use reknit_mend::Mend;
+use reknit_plan::Catalogue;
+use reknit_plan::{Author, Checked, PlanProblem, check, settle_inputs};
 use state::{Phase, State, Stop};
 
 /// A run. [`Run::apply`] takes in what happened, [`Run::pending`] says what is to be done; neither does anything else.

@@ -54,6 +54,7 @@ mod toolbox;
 mod view;
 mod words;
 
+use reknit_protocol::ScopeLevel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -113,7 +114,7 @@ struct Known {
     /// How the calls of a turn begin, but for their name and the plan.
     calls: crate::event::Started,
     /// What a plan may call: what the model is shown.
-    open: Arc<crate::Catalogue>,
+    open: Arc<reknit_plan::Catalogue>,
 }
 
 impl Session {
@@ -239,8 +240,8 @@ impl Session {
     }
 
     /// The name that effects of the turn begin with.
-    fn turn_name(&self) -> String {
-        format!("turn-{}", self.state.turn)
+    fn turn_scope(&self) -> ScopeLevel {
+        ScopeLevel::Turn(self.state.turn)
     }
 }
 

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use reknit_protocol::{Object, Plan, ToolResponse, Value};
 
 use crate::answer::{MissingOutput, Outcome, Status, StepReport};
-use crate::cut::cut;
-use crate::fault::Fate;
-use crate::mend::MendEffect;
+use reknit_mend::Fate;
+use reknit_mend::MendEffect;
+use reknit_protocol::truncate;
 
 /// The most of one result that is shown, in bytes.
 const SHOWN: usize = 8_192;
@@ -67,7 +67,7 @@ pub(crate) fn missing_text(steps: &[StepReport], given: &Given) -> String {
 }
 
 fn output_lines(given: &Given) -> Vec<String> {
-    given.outputs.iter().map(|(name, value)| format!("- {name}: {}", cut(value.to_string(), SHOWN))).collect()
+    given.outputs.iter().map(|(name, value)| format!("- {name}: {}", truncate(value.to_string(), SHOWN))).collect()
 }
 
 /// The numbers that a model wrote into the answer and no result states; none, in words, if all are explained.
@@ -148,7 +148,7 @@ fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> Vec<String>
 }
 
 fn shown(value: &Value) -> String {
-    cut(data(value).to_string(), SHOWN)
+    truncate(data(value).to_string(), SHOWN)
 }
 
 /// What the tool gave, without the envelope around it.

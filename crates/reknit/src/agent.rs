@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, MACHINE_VERSION, Policy, SessionStarted, SubAgent, Tool, Words};
+use reknit_engine::{MACHINE_VERSION, Policy, SessionStarted, SubAgent, Words};
+use reknit_plan::{Catalogue, Tool};
 use reknit_protocol::RunId;
 use reknit_runtime::agent::Agent;
 use uuid::Uuid;

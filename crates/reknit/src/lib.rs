@@ -58,7 +58,11 @@ pub use reknit_engine as engine;
 #[doc(inline)]
 pub use reknit_journal as journal;
 #[doc(inline)]
+pub use reknit_mend as mend;
+#[doc(inline)]
 pub use reknit_models as models;
+#[doc(inline)]
+pub use reknit_plan as plan;
 #[doc(inline)]
 pub use reknit_protocol as protocol;
 #[doc(inline)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use reknit_engine::{Author, Catalogue, NameFix, PlanNote, PlanProblem, check, check_structure, correct_names, notes};
+use reknit_plan::{Author, Catalogue, NameFix, PlanNote, PlanProblem, check, check_structure, correct_names, notes};
 use reknit_protocol::{Object, Value};
 use reknit_tools::Client;
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use reknit_engine::{FileProblem, PlanError, PlanProblem, ProblemCode, read_plan_file};
+use reknit_plan::{FileProblem, PlanError, PlanProblem, ProblemCode, read_plan_file};
 use reknit_protocol::{Object, Plan, Segment, Value};
 use reknit_salvage::Fix;
 

@@ -1,6 +1,7 @@
 //! A run or a session as lines of text. Pure: where and when they are drawn is not decided here.
 
-use reknit_engine::{Machine, MendEffect, Progress, Run, StepState, StepView};
+use reknit_engine::{Machine, Progress, Run, StepState, StepView};
+use reknit_mend::MendEffect;
 use reknit_protocol::StepId;
 use unicode_width::UnicodeWidthStr;
 
@@ -145,7 +146,9 @@ fn mended(step: &StepView) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reknit_engine::{AskPerson, CallTool, Mend, Question, Rung};
+    use reknit_engine::{AskPerson, Question};
+    use reknit_mend::{Mend, Rung};
+    use reknit_protocol::CallTool;
     use reknit_protocol::{Effect, Object};
 
     use super::*;
@@ -167,17 +170,17 @@ mod tests {
 
     fn question() -> StepState {
         let call = CallTool {
-            id: "pay/call/1".into(),
+            id: "pay/call/1".parse().unwrap(),
             step: "pay".into(),
             agent: "tool".into(),
             capability: "pay".into(),
             parameters: Object::new(),
-            class: Effect::Unsafe,
-            key: None,
-            limit_ms: 1,
+            side_effect: Effect::Unsafe,
+            idempotency_key: None,
+            timeout_ms: 1,
         };
         StepState::Asking(Box::new(AskPerson {
-            id: "pay/person/1".into(),
+            id: "pay/approval/1".parse().unwrap(),
             step: "pay".into(),
             question: Question::SendAgain { call: Box::new(call) },
             hash: String::new(),

@@ -39,7 +39,7 @@ impl Asked {
                 call.capability,
                 call.agent,
                 call.parameters,
-                call.key.as_deref().unwrap_or("none")
+                call.idempotency_key.as_deref().unwrap_or("none")
             ),
             Question::SendCorrected { call, reason } => {
                 format!("send `{}` of `{}` with {}: {reason}", call.capability, call.agent, call.parameters)

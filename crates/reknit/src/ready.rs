@@ -1,7 +1,8 @@
 //! Whether a run can be driven on from here.
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, Machine, Progress, Run, SessionStarted, StepState, StepView};
+use reknit_engine::{Machine, Progress, Run, SessionStarted, StepState, StepView};
+use reknit_plan::Catalogue;
 
 /// What a run still needs and is not here, in words. To drive it on without would fail for good what only waits for a
 /// tool to be started.

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use reknit_engine::{Author, PlanProblem, Started, check, correct_names, notes, settle_inputs};
+use reknit_engine::Started;
+use reknit_plan::{Author, PlanProblem, check, correct_names, notes, settle_inputs};
 use reknit_protocol::{Object, Plan, Value};
 
 use crate::cli::{DriveArguments, WorkArguments};

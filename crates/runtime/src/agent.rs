@@ -21,7 +21,8 @@ mod keys;
 #[cfg(test)]
 mod tests;
 
-use reknit_engine::{Document, SessionRules};
+use reknit_engine::SessionRules;
+use reknit_plan::Document;
 use reknit_protocol::Path;
 
 /// An agent, as its file describes it.

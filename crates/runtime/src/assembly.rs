@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Catalogue, MACHINE_VERSION, Policy, SessionRules, Started, Templates};
+use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, Started, Templates};
 use reknit_journal::Journal;
 use reknit_models::Models;
+use reknit_plan::Catalogue;
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_tools::{Client, Problem};
 use uuid::Uuid;

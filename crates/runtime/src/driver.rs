@@ -196,7 +196,7 @@ impl Driver {
         let letters = self.hands.journal.inbox(run).await?;
         let claims = self.hands.journal.claims(run).await?;
         let in_doubt = fold.pending.iter().filter_map(|effect| match effect {
-            Effect::CallTool(call) if claims.iter().any(|claim| claim == call.id.as_str()) => {
+            Effect::CallTool(call) if claims.iter().any(|claim| *claim == call.id.to_string()) => {
                 Some(What::Interrupted { effect: call.id.clone() })
             }
             _ => None,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{Answer, Failure};
-use reknit_engine::{AskModel, CallTool, CountTokens, ToolReply, TransportFailure};
+use reknit_engine::{AskModel, CountTokens};
 use reknit_models::Models;
+use reknit_protocol::{CallTool, ToolReply, TransportFailure};
 use reknit_tools::Tools;
 
 use crate::clock::BoxFuture;

@@ -1,8 +1,9 @@
 //! What runs learn from each other: where values are that plans leave open.
 
 use reknit_bind::Mapping;
-use reknit_engine::{Learning, Machine, Run, Started};
+use reknit_engine::{Machine, Run, Started};
 use reknit_journal::{Journal, Lesson, StorageError};
+use reknit_mend::Learning;
 
 /// The most that a run is told of what earlier ones found, the newest first: all of it is part of its first event.
 const TOLD: u32 = 500;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use reknit_dialogue::CallOutcome;
-use reknit_engine::{AskModel, CallTool, Effect, ToolReply, TransportFailure, TransportKind, What};
+use reknit_engine::{AskModel, Effect, What};
 use reknit_journal::{Claim, FenceError, Journal, Lease};
+use reknit_protocol::{CallTool, ToolReply, TransportFailure, TransportKind};
 
 use crate::clock::Clock;
 use crate::edge::Edge;
@@ -65,7 +66,7 @@ impl Hands {
             Err(Closed { until_ms }) => return Ok(What::GateClosed { effect: call.id.clone(), until_ms }),
         };
         // In a box, for it is done before the call begins, which may take long.
-        if call.needs_claim() && Box::pin(self.journal.claim(lease, call.id.as_str())).await? == Claim::Already {
+        if call.needs_claim() && Box::pin(self.journal.claim(lease, &call.id.to_string())).await? == Claim::Already {
             return Ok(What::Interrupted { effect: call.id.clone() });
         }
         let result = self.edge.call(call, traceparent).await;
@@ -85,10 +86,10 @@ fn outcome(result: &Result<ToolReply, TransportFailure>) -> CallOutcome {
             TransportKind::Refused
             | TransportKind::Reset
             | TransportKind::TimedOut
-            | TransportKind::BadAnswer
+            | TransportKind::TooLarge
             | TransportKind::Unreadable => CallOutcome::Failed,
             // The call could not be made at all: that says nothing about the service.
-            TransportKind::Unusable => CallOutcome::Unknown,
+            TransportKind::NotCallable => CallOutcome::Unknown,
         },
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn newly_due(before: &[Effect], after: &[Effect]) -> Vec<Due> {
         .iter()
         .filter(|effect| effect.id().is_some())
         .filter(is_new)
-        .filter_map(|effect| Some(Due::new(effect.id()?.as_str(), effect.digest())))
+        .filter_map(|effect| Some(Due::new(&effect.id()?.to_string(), effect.digest())))
         .collect()
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn replay_onto(run: Machine, newer: &[Record], due: &[(u64, Due)]) ->
     let pending = run.pending();
     let seq = run.event_count();
     for effect in pending.iter().filter(|effect| effect.id().is_some()) {
-        let wanted = Due::new(effect.id().map_or("", |id| id.as_str()), effect.digest());
+        let wanted = Due::new(&effect.id().map(ToString::to_string).unwrap_or_default(), effect.digest());
         if !due.iter().any(|(_, written)| *written == wanted) {
             let problem = format!("`{}` of the snapshot was never due like this", wanted.effect);
             return Err(RestoreError::Mismatch { seq, problem });

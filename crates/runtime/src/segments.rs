@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 
-use reknit_engine::{Effect, EffectId, Event, MACHINE_VERSION, Machine, What};
+use reknit_engine::{Effect, Event, MACHINE_VERSION, Machine, What};
 use reknit_journal::{Append, Lease, Mailbox, SignalId, Snapshot};
+use reknit_protocol::EffectId;
 use reknit_protocol::RunId;
 use tokio::task::JoinSet;
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use reknit_engine::{Decision, EffectId, What};
+use reknit_engine::{Decision, What};
 use reknit_journal::{Letter, Signal};
+use reknit_protocol::EffectId;
 use serde::{Deserialize, Serialize};
 
 const CANCEL: &str = "cancel";
@@ -82,18 +83,18 @@ mod tests {
     use super::*;
 
     fn decided(effect: &str, decision: Decision) -> What {
-        What::PersonDecided { effect: effect.into(), hash: "h".to_owned(), decision }
+        What::PersonDecided { effect: effect.parse().unwrap(), hash: "h".to_owned(), decision }
     }
 
     #[test]
     fn of_two_decisions_about_one_question_the_second_counts_and_the_first_is_noted() {
         let said = [
-            decided("pay/person/1", Decision::Approve),
-            decided("buy/person/1", Decision::Approve),
+            decided("pay/approval/1", Decision::Approve),
+            decided("buy/approval/1", Decision::Approve),
             What::Cancelled,
-            decided("pay/person/1", Decision::Deny),
+            decided("pay/approval/1", Decision::Deny),
         ];
-        let words = "`pay/person/1` was approved, and decided anew before the run went on".to_owned();
+        let words = "`pay/approval/1` was approved, and decided anew before the run went on".to_owned();
         let [_, buy, cancelled, deny] = said.clone();
         assert_eq!(last_words(&said), [What::NotUnderstood { words }, buy, cancelled, deny]);
     }

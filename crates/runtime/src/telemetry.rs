@@ -84,7 +84,9 @@ impl Telemetry {
     /// What a tool is sent, if the effect is a call.
     pub(crate) fn traceparent(&self, run: &Machine, effect: &Effect) -> Option<String> {
         match (effect, self.propagation) {
-            (Effect::CallTool(call), Propagation::Sent) => Some(TraceContext::of(run).traceparent(call.id.as_str())),
+            (Effect::CallTool(call), Propagation::Sent) => {
+                Some(TraceContext::of(run).traceparent(&call.id.to_string()))
+            }
             (Effect::CallTool(_), Propagation::PassedOn) => run.trace_parent().map(|parent| parent.to_string()),
             _ => None,
         }

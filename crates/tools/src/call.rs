@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::time::{Duration, SystemTime};
 
-use reknit_engine::{Body, CallTool, Sent, ToolReply, TransportFailure, TransportKind};
 use reknit_protocol::RetryAfter;
+use reknit_protocol::{CallTool, Delivery, ReplyBody, ToolReply, TransportFailure, TransportKind};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 
 use crate::client::Tools;
@@ -26,17 +26,17 @@ impl Tools {
     pub async fn call_within(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
         let Some(url) = self.route(call) else {
             return Err(TransportFailure {
-                kind: TransportKind::Unusable,
-                sent: Sent::No,
+                kind: TransportKind::NotCallable,
+                delivery: Delivery::NotSent,
                 message: format!("it is not known where `{}` of `{}` is", call.capability, call.agent),
             });
         };
-        let limit = Duration::from_millis(call.limit_ms);
+        let limit = Duration::from_millis(call.timeout_ms);
         match tokio::time::timeout(limit, self.send(call, url, traceparent)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(TransportFailure {
                 kind: TransportKind::TimedOut,
-                sent: Sent::Maybe,
+                delivery: Delivery::Possible,
                 message: format!("`{}` did not answer within {limit:?}", call.agent),
             }),
         }
@@ -54,7 +54,7 @@ impl Tools {
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json")
             .body(call.parameters.to_string());
-        if let Some(key) = &call.key {
+        if let Some(key) = &call.idempotency_key {
             request = request.header(KEY_HEADER, key);
         }
         if let Some(traceparent) = traceparent {
@@ -65,18 +65,18 @@ impl Tools {
         let retry_after_ms = retry_after_ms(response.headers());
         let elsewhere = elsewhere(&response);
         let body = body(response).await.map_err(|error| broken(call, status, &error))?;
-        let body = elsewhere.filter(|_| body == Body::Empty).map_or(body, Body::Text);
+        let body = elsewhere.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
         Ok(ToolReply { status, retry_after_ms, body })
     }
 }
 
 /// Only a connection that was never made proves that nothing was sent.
 fn unanswered(call: &CallTool, error: &reqwest::Error) -> TransportFailure {
-    let (kind, sent) = match error {
-        error if error.is_builder() => (TransportKind::Unusable, Sent::No),
-        error if error.is_connect() => (TransportKind::Refused, Sent::No),
-        error if error.is_timeout() => (TransportKind::TimedOut, Sent::Maybe),
-        _ => (TransportKind::Reset, Sent::Maybe),
+    let (kind, delivery) = match error {
+        error if error.is_builder() => (TransportKind::NotCallable, Delivery::NotSent),
+        error if error.is_connect() => (TransportKind::Refused, Delivery::NotSent),
+        error if error.is_timeout() => (TransportKind::TimedOut, Delivery::Possible),
+        _ => (TransportKind::Reset, Delivery::Possible),
     };
     let mut message = match kind {
         TransportKind::Refused => format!("`{}` cannot be reached", call.agent),
@@ -85,7 +85,7 @@ fn unanswered(call: &CallTool, error: &reqwest::Error) -> TransportFailure {
     if let Some(cause) = last_cause(error) {
         message = format!("{message}: {cause}");
     }
-    TransportFailure { kind, sent, message }
+    TransportFailure { kind, delivery, message }
 }
 
 /// What is at the bottom of an error, which says most: `Connection refused (os error 111)`.
@@ -97,10 +97,14 @@ pub(crate) fn last_cause(error: &reqwest::Error) -> Option<String> {
 fn broken(call: &CallTool, status: u16, error: &BodyError) -> TransportFailure {
     let kind = match error {
         BodyError::Broken(_) => TransportKind::Reset,
-        BodyError::TooLarge => TransportKind::BadAnswer,
+        BodyError::TooLarge => TransportKind::TooLarge,
         BodyError::Packed(_) | BodyError::NotJson(_) => TransportKind::Unreadable,
     };
-    TransportFailure { kind, sent: Sent::Maybe, message: format!("`{}` answered {status}, but {error}", call.agent) }
+    TransportFailure {
+        kind,
+        delivery: Delivery::Possible,
+        message: format!("`{}` answered {status}, but {error}", call.agent),
+    }
 }
 
 /// In whichever form it is written. Headers that only tell when a limit starts anew do not ask for a wait.

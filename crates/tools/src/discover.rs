@@ -6,7 +6,8 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use reknit_engine::{Body, Catalogue, Entry, Tool};
+use reknit_plan::{Catalogue, Entry, Tool};
+use reknit_protocol::ReplyBody;
 use reknit_protocol::{Capability, Value};
 
 use crate::address::Address;
@@ -157,8 +158,8 @@ async fn read(response: reqwest::Response, path: &str) -> Result<Value, String> 
         return Err(format!("it answers {status} to GET {path}{elsewhere}"));
     }
     match body(response).await.map_err(|error| error.to_string())? {
-        Body::Json(value) => Ok(value),
-        Body::Mended { .. } | Body::Text(_) | Body::Empty => {
+        ReplyBody::Json(value) => Ok(value),
+        ReplyBody::Repaired { .. } | ReplyBody::Text(_) | ReplyBody::Empty => {
             Err(format!("it answers GET {path} with something that is no JSON"))
         }
     }

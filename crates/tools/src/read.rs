@@ -1,6 +1,6 @@
 //! Taking in a body without letting it take over.
 
-use reknit_engine::Body;
+use reknit_protocol::ReplyBody;
 use reknit_protocol::{ParseError, Value};
 use reknit_salvage::{Completeness, FixKind, ReadOptions, Reading};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
@@ -22,7 +22,7 @@ pub(crate) enum BodyError {
 }
 
 /// Reads a body up to the limit.
-pub(crate) async fn body(mut response: reqwest::Response) -> Result<Body, BodyError> {
+pub(crate) async fn body(mut response: reqwest::Response) -> Result<ReplyBody, BodyError> {
     let says_json = header(response.headers(), CONTENT_TYPE).is_some_and(|kind| is_json(&kind));
     let packed = header(response.headers(), CONTENT_ENCODING).filter(|coding| !coding.eq_ignore_ascii_case("identity"));
     let is_success = response.status().is_success();
@@ -65,31 +65,31 @@ fn is_json(content_type: &str) -> bool {
 }
 
 /// The body of a refusal that cannot be read.
-fn unreadable(bytes: &[u8], error: &BodyError) -> Body {
+fn unreadable(bytes: &[u8], error: &BodyError) -> ReplyBody {
     match error {
-        BodyError::NotJson(_) => Body::Text(String::from_utf8_lossy(bytes).into_owned()),
-        error => Body::Text(error.to_string()),
+        BodyError::NotJson(_) => ReplyBody::Text(String::from_utf8_lossy(bytes).into_owned()),
+        error => ReplyBody::Text(error.to_string()),
     }
 }
 
 /// JSON if it is JSON, else text; what promises JSON must keep to it. Bytes that are no text are replaced by marks, which
 /// can be seen.
-fn read(bytes: &[u8], says_json: bool) -> Result<Body, BodyError> {
+fn read(bytes: &[u8], says_json: bool) -> Result<ReplyBody, BodyError> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if text.trim().is_empty() {
-        return Ok(Body::Empty);
+        return Ok(ReplyBody::Empty);
     }
     match Value::parse(text) {
-        Ok(value) => Ok(Body::Json(value)),
-        Err(_) if !says_json => Ok(Body::Text(text.to_owned())),
+        Ok(value) => Ok(ReplyBody::Json(value)),
+        Err(_) if !says_json => Ok(ReplyBody::Text(text.to_owned())),
         Err(error) => mended(text).ok_or(BodyError::NotJson(error)),
     }
 }
 
 /// A body that says the same as the JSON that it should have been. Whether something happened hangs on it, so nothing is
 /// guessed: what is cut, or has words around it, is none.
-fn mended(text: &str) -> Option<Body> {
+fn mended(text: &str) -> Option<ReplyBody> {
     let reading: Reading = reknit_salvage::read(text, &ReadOptions { max_bytes: BODY_LIMIT }).ok()?;
     let is_sure = reading.completeness == Completeness::Whole && reading.fixes.iter().all(|fix| is_spelling(fix.kind));
     if !is_sure || !matches!(reading.value, Value::Object(_) | Value::Array(_)) {
@@ -101,7 +101,7 @@ fn mended(text: &str) -> Option<Body> {
             fixes.push(fix.kind.words().to_owned());
         }
     }
-    Some(Body::Mended { value: reading.value, fixes })
+    Some(ReplyBody::Repaired { value: reading.value, fixes })
 }
 
 /// Whether a repair changes only how something is written.
@@ -133,12 +133,12 @@ mod tests {
     #[test]
     fn a_body_is_json_or_text_or_nothing() {
         for (bytes, expected) in [
-            (&b"{\"price\": 0.10}"[..], Body::Json(Value::parse(r#"{"price": 0.10}"#).unwrap())),
-            (b"\xef\xbb\xbf[1]", Body::Json(Value::parse("[1]").unwrap())),
-            (b"<html>", Body::Text("<html>".to_owned())),
-            (b"{\"cut\": ", Body::Text("{\"cut\": ".to_owned())),
-            (b"\xff", Body::Text("\u{fffd}".to_owned())),
-            (b"  \n", Body::Empty),
+            (&b"{\"price\": 0.10}"[..], ReplyBody::Json(Value::parse(r#"{"price": 0.10}"#).unwrap())),
+            (b"\xef\xbb\xbf[1]", ReplyBody::Json(Value::parse("[1]").unwrap())),
+            (b"<html>", ReplyBody::Text("<html>".to_owned())),
+            (b"{\"cut\": ", ReplyBody::Text("{\"cut\": ".to_owned())),
+            (b"\xff", ReplyBody::Text("\u{fffd}".to_owned())),
+            (b"  \n", ReplyBody::Empty),
         ] {
             assert_eq!(read(bytes, false).unwrap(), expected);
         }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use reknit_engine::{Body, CallTool, Sent, TransportKind};
+use reknit_protocol::{CallTool, Delivery, ReplyBody, TransportKind};
 use reknit_protocol::{Effect, Object, Value};
 use reknit_testing::tool::{RunningTool, When};
 use reknit_testing::{Reply, ScriptedTool};
@@ -24,14 +24,14 @@ async fn tool(reply: Reply) -> RunningTool {
 
 fn call(parameters: &str) -> CallTool {
     CallTool {
-        id: "s/call/1".into(),
+        id: "s/call/1".parse().unwrap(),
         step: "s".into(),
         agent: "t".into(),
         capability: "c".into(),
         parameters: object(parameters),
-        class: Effect::Keyed,
-        key: Some("key-1".to_owned()),
-        limit_ms: 300,
+        side_effect: Effect::Keyed,
+        idempotency_key: Some("key-1".to_owned()),
+        timeout_ms: 300,
     }
 }
 
@@ -47,7 +47,7 @@ async fn a_call_carries_its_key_and_every_digit_both_ways() {
     assert_eq!(found.problems, []);
     let reply = found.tools.call(&call(r#"{"amount": 98765432109876543210.50}"#)).await.expect("an answer");
     assert_eq!(reply.status, 200);
-    let Body::Json(body) = &reply.body else { unreachable!("the tool answers JSON") };
+    let ReplyBody::Json(body) = &reply.body else { unreachable!("the tool answers JSON") };
     assert_eq!(body.get("data").map(ToString::to_string), Some(data.to_string()));
     let calls = tool.calls();
     assert_eq!(calls[0].body, r#"{"amount":98765432109876543210.50}"#);
@@ -98,13 +98,13 @@ async fn only_a_connection_that_was_never_made_proves_that_nothing_was_sent() {
     ] {
         let tool = tool(reply).await;
         let failure = find("t", &tool.base_url()).await.tools.call(&call("{}")).await.expect_err(case);
-        assert_eq!((failure.kind, failure.sent), (kind, Sent::Maybe), "case: {case}");
+        assert_eq!((failure.kind, failure.delivery), (kind, Delivery::Possible), "case: {case}");
     }
     let tool = tool(Reply::data(1)).await;
     let found = find("t", &tool.base_url()).await;
     drop(tool);
     let failure = found.tools.call(&call("{}")).await.expect_err("nobody is there any more");
-    assert_eq!((failure.kind, failure.sent), (TransportKind::Refused, Sent::No), "{failure}");
+    assert_eq!((failure.kind, failure.delivery), (TransportKind::Refused, Delivery::NotSent), "{failure}");
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn a_call_is_not_sent_on_to_another_place() {
         "it sends on to {}/elsewhere, and nothing is sent on: name that address if it is the right one",
         tool.base_url()
     );
-    assert_eq!((reply.status, reply.body), (307, Body::Text(words)));
+    assert_eq!((reply.status, reply.body), (307, ReplyBody::Text(words)));
     assert_eq!(tool.count(), 1);
 }
 
@@ -144,16 +144,16 @@ async fn a_call_is_not_sent_on_to_another_place() {
 async fn a_call_nobody_knows_the_way_of_is_not_made() {
     let found = Client::new().expect("a client").discover(&[]).await;
     let failure = found.tools.call(&call("{}")).await.expect_err("there is no tool");
-    assert_eq!((failure.kind, failure.sent), (TransportKind::Unusable, Sent::No));
+    assert_eq!((failure.kind, failure.delivery), (TransportKind::NotCallable, Delivery::NotSent));
 }
 
 #[tokio::test]
 async fn an_answer_without_end_is_not_taken_in() {
     let tool = tool(Reply::data("x".repeat(17 << 20))).await;
     let found = find("t", &tool.base_url()).await;
-    let long = CallTool { limit_ms: 60_000, ..call("{}") };
+    let long = CallTool { timeout_ms: 60_000, ..call("{}") };
     let failure = found.tools.call(&long).await.expect_err("it is too large");
-    assert_eq!((failure.kind, failure.sent), (TransportKind::BadAnswer, Sent::Maybe), "{failure}");
+    assert_eq!((failure.kind, failure.delivery), (TransportKind::TooLarge, Delivery::Possible), "{failure}");
     assert!(failure.to_string().contains("larger than 16777216 bytes"), "{failure}");
 }
 

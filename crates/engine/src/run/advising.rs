@@ -5,6 +5,7 @@ use std::sync::Arc;
 use reknit_bind::{Bound, Corrected, correct, correct_to, project};
 use reknit_dialogue::{Format, Message, Purpose};
 use reknit_protocol::spelling::are_alike;
+use reknit_protocol::{EffectKind, EffectOwner};
 use reknit_protocol::{Object, Value};
 use reknit_salvage::Schema;
 
@@ -16,11 +17,11 @@ use super::state::{Stage, State};
 use super::steps::StepRun;
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
-use crate::fault::{Fate, Fault};
-use crate::mend::{Advice, Form, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
-use crate::plan::Planned;
 use crate::policy::Freedom;
 use crate::templates::{TemplateError, render};
+use reknit_mend::{Advice, Form, Mend, MendEffect, Remedy, Rung, last_rung, read_context, read_feedback, resend};
+use reknit_mend::{Fate, Fault};
+use reknit_plan::Planned;
 
 /// More room for each value that is missing: an answer that is cut for want of it helps nobody.
 const VALUE_TOKENS: u32 = 100;
@@ -62,8 +63,14 @@ impl Run {
             Err(error) => return self.no_help(index, fault, rung, error.to_string(), NoHelp::Final),
         };
         let request = freedom.request(messages).with_format(Format::Json);
-        let mut consultation =
-            Consultation::open(planned.id.as_str(), rung.as_str(), asked, purpose(rung), request, self.rotation());
+        let mut consultation = Consultation::open(
+            EffectOwner::Step(planned.id.clone()),
+            kind(rung),
+            asked,
+            purpose(rung),
+            request,
+            self.rotation(),
+        );
         if let Some(deadline_ms) = self.state.steps.get(index).and_then(|step| step.deadline_ms) {
             consultation.end_before(deadline_ms, self.state.now_ms);
         }
@@ -210,7 +217,7 @@ impl Run {
         }
         if wants_same && fault.fate != Fate::NotSent {
             let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get(index)) else { return };
-            let remedy = resend(&fault, self.used(step, planned, &fault), &self.started.policy);
+            let remedy = resend(&fault, self.used(step, planned, &fault), self.started.policy.ladder());
             return match remedy {
                 Remedy::GiveUp(words) => self.no_help(index, fault, rung, words, NoHelp::Declined),
                 remedy => self.treat(index, fault, remedy),
@@ -301,9 +308,9 @@ impl Run {
         let passes = fault.status().is_none_or(|status| status >= 500);
         let next = match (rung, how) {
             // Nobody has looked at it: what passes by itself may still do so.
-            (_, NoHelp::AskAgain | NoHelp::Final) if passes => resend(&fault, used, &self.started.policy),
+            (_, NoHelp::AskAgain | NoHelp::Final) if passes => resend(&fault, used, self.started.policy.ladder()),
             (Rung::Resolution | Rung::Feedback, _) | (_, NoHelp::AskAgain) => {
-                match last_rung(&fault, used, &self.started.policy) {
+                match last_rung(&fault, used, self.started.policy.ladder()) {
                     // Nobody else will say why.
                     Remedy::GiveUp(reason) => Remedy::GiveUp(format!("{words}; {reason}")),
                     remedy => remedy,
@@ -370,4 +377,12 @@ fn attempts_text(step: &StepRun, wanted: &[&str]) -> String {
         .filter(|mend| mend.rung >= Rung::Feedback)
         .map(|mend| format!("   an earlier look at it said: {}", mend.words));
     lines.chain(evidence).chain(advice).collect::<Vec<_>>().join("\n")
+}
+
+fn kind(rung: Rung) -> EffectKind {
+    match rung {
+        Rung::Feedback => EffectKind::Feedback,
+        Rung::Context => EffectKind::Context,
+        Rung::Resolution | Rung::Schema | Rung::Facts | Rung::Resend => EffectKind::Resolution,
+    }
 }

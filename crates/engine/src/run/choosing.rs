@@ -1,13 +1,14 @@
 //! Many tools: first a model says which ones the planner should see.
 
 use reknit_dialogue::{Format, Purpose};
+use reknit_protocol::{EffectKind, EffectOwner};
 
 use super::Run;
 use super::state::Phase;
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
-use crate::planner::{Choice, name_tools};
 use crate::templates::render;
+use reknit_plan::{Choice, name_tools};
 
 impl Run {
     /// Goes for a plan; if there are many tools, some of them are chosen first.
@@ -24,8 +25,14 @@ impl Run {
             Err(error) => return self.choose_by_words(error.to_string()),
         };
         let request = self.policy().asking.choice.request(messages).with_format(Format::Json);
-        let mut consultation =
-            Consultation::open("plan", "choose", 0, Purpose::TieredSelection, request, self.rotation());
+        let mut consultation = Consultation::open(
+            EffectOwner::Plan,
+            EffectKind::Select,
+            0,
+            Purpose::TieredSelection,
+            request,
+            self.rotation(),
+        );
         if let Err(exhausted) = consultation.pay(&mut self.state.spent, &self.started.policy) {
             return self.choose_by_words(exhausted.to_string());
         }

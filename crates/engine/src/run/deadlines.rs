@@ -4,8 +4,8 @@
 use super::Run;
 use super::state::Stage;
 use super::steps::StepRun;
-use crate::fault::Fault;
-use crate::plan::Planned;
+use reknit_mend::Fault;
+use reknit_plan::Planned;
 
 impl Run {
     /// The inputs of a step are there: its time begins.

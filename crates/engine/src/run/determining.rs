@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use reknit_bind::{Corrected, Provenance, correct_to};
-use reknit_protocol::{Effect as Class, StepId, Value};
+use reknit_protocol::{SideEffect, StepId, Value};
 
 use super::Run;
 use super::state::Stage;
 use super::steps::StepRun;
-use crate::fault::{Fate, Fault, Origin};
-use crate::mend::facts::{Fact, as_lines, facts};
-use crate::mend::rules::{Case, Caution, amend, facts_of_problems};
-use crate::mend::{Mend, MendEffect, Rung};
-use crate::plan::Planned;
+use reknit_mend::{Case, Caution, amend, facts_of_problems};
+use reknit_mend::{Fact, as_lines, facts};
+use reknit_mend::{Fate, Fault, Origin};
+use reknit_mend::{Mend, MendEffect, Rung};
+use reknit_plan::Planned;
 
 impl Run {
     /// Changes the call as the facts determine and sends it; says whether it did.
@@ -99,8 +99,8 @@ impl Run {
             referenced: referenced(planned, step),
             caution: match self.class(planned) {
                 // A person looks at every change of an unsafe call.
-                Class::Read | Class::Unsafe => Caution::Usual,
-                Class::Idempotent | Class::Keyed | Class::Undeclared => Caution::OnlySpelling,
+                SideEffect::Read | SideEffect::Unsafe => Caution::Usual,
+                SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared => Caution::OnlySpelling,
             },
             request: [&self.started.request, &planned.instruction],
             results,

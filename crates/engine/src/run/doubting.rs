@@ -4,15 +4,15 @@
 use std::collections::HashSet;
 
 use reknit_bind::{Backing, Bound, Provenance, Source, Sources, explain};
-use reknit_protocol::{Effect as Class, Number, Object, Value};
+use reknit_protocol::{Number, Object, SideEffect, Value};
 use reknit_salvage::Schema;
 
 use super::Run;
 use super::steps::StepRun;
-use crate::fault::Fault;
-use crate::mend::{Advice, Remedy, last_rung};
-use crate::plan::Planned;
 use crate::synthesis::figures;
+use reknit_mend::Fault;
+use reknit_mend::{Advice, Remedy, last_rung};
+use reknit_plan::Planned;
 
 /// Up to here people write numbers in words.
 const DOZEN: u64 = 12;
@@ -46,10 +46,10 @@ impl Run {
         }
         let insists = step.doubted == unfounded;
         let used = self.used(step, planned, fault);
-        let is_last = matches!(last_rung(fault, used, &self.started.policy), Remedy::GiveUp(_));
+        let is_last = matches!(last_rung(fault, used, self.started.policy.ladder()), Remedy::GiveUp(_));
         let may_stand = match class {
-            Class::Read | Class::Undeclared | Class::Unsafe => insists || is_last,
-            Class::Idempotent | Class::Keyed => false,
+            SideEffect::Read | SideEffect::Undeclared | SideEffect::Unsafe => insists || is_last,
+            SideEffect::Idempotent | SideEffect::Keyed => false,
         };
         if may_stand {
             return None;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use reknit_dialogue::Purpose;
-use reknit_protocol::{Effect as Class, Object};
+use reknit_protocol::{EffectKind, EffectOwner};
+use reknit_protocol::{Object, SideEffect};
 
 use super::Run;
 use super::sources::fenced;
@@ -13,10 +14,10 @@ use crate::answer::{Answer, MissingOutput, Outcome, Status, StepReport, Writer};
 use crate::budget::Exhausted;
 use crate::consult::{AfterFailure, Consultation};
 use crate::event::What;
-use crate::fault::Fate;
 use crate::policy::Synthesis;
 use crate::synthesis::{self, Given};
 use crate::templates::render;
+use reknit_mend::Fate;
 
 /// Why a run ends before any step.
 pub(super) struct NoSteps {
@@ -108,7 +109,8 @@ impl Run {
             Err(error) => return self.end(Writer::TemplateInstead(error.to_string()), None),
         };
         let request = self.policy().asking.answer.request(messages);
-        let mut consultation = Consultation::open("answer", "ask", 0, Purpose::Synthesis, request, self.rotation());
+        let mut consultation =
+            Consultation::open(EffectOwner::Answer, EffectKind::Ask, 0, Purpose::Synthesis, request, self.rotation());
         if let Err(exhausted) = consultation.pay(&mut self.state.spent, &self.started.policy) {
             return self.end(Writer::TemplateInstead(exhausted.to_string()), None);
         }
@@ -229,7 +231,7 @@ impl Run {
                         let fate = fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate);
                         let fate = if unknown { Fate::Unknown } else { fate };
                         // A read that may have happened has changed nothing.
-                        let fate = if self.class(planned) == Class::Read { Fate::Rejected } else { fate };
+                        let fate = if self.class(planned) == SideEffect::Read { Fate::Rejected } else { fate };
                         Outcome::Failed { reason: words, fate }
                     }
                     Stage::Skipped { reason } => Outcome::Skipped { reason: reason.clone() },

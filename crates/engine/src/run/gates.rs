@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{Failure, TargetName};
+use reknit_protocol::EffectKind;
 use reknit_protocol::{Object, Value};
 
 use super::Run;
@@ -10,10 +11,10 @@ use super::state::{Before, Phase, Stage, State, Stop};
 use super::steps::StepRun;
 use crate::budget::Bill;
 use crate::consult::Consultation;
-use crate::effect::EffectId;
 use crate::event::What;
-use crate::fault::{Fate, Fault, Origin};
-use crate::span::span;
+use reknit_mend::{Fate, Fault, Origin};
+use reknit_protocol::EffectId;
+use reknit_protocol::human_duration;
 
 /// How often a step may find its service resting. Each time is a wait of its own, so this bounds them.
 const MOST_TURNS: u32 = 5;
@@ -32,7 +33,7 @@ impl Run {
         let too_late = match ending {
             Some(reason) => Some(reason),
             None if wait_ms > ceiling_ms => {
-                let (wait, ceiling) = (span(wait_ms), span(ceiling_ms));
+                let (wait, ceiling) = (human_duration(wait_ms), human_duration(ceiling_ms));
                 Some(format!(
                     "it would be {wait} until then; the longest allowed wait is {ceiling} (`ceiling` in `[resend]`)"
                 ))
@@ -43,7 +44,7 @@ impl Run {
         let stage = match too_late {
             Some(reason) => Stage::Failed { reason, fault: Some(Box::new(resting(planned.agent.as_str()))) },
             None => Stage::Resting {
-                id: EffectId::new(planned.id.as_str(), "gate", step.turned_away),
+                id: EffectId::of_step(&planned.id, EffectKind::BreakerWait, step.turned_away),
                 until_ms,
                 before: Before::GateOpens,
             },
@@ -64,7 +65,7 @@ impl Run {
         };
         let now_ms = self.state.now_ms;
         let left_ms = self.policy().limits.active_ms.saturating_sub(self.state.clock.active_ms(now_ms));
-        let index = self.plan.place(effect.owner());
+        let index = effect.step().and_then(|step| self.plan.place(step.as_str()));
         let Some(question) = self.state.question(effect, index) else { return };
         question.end_by(now_ms.saturating_add_unsigned(left_ms), now_ms);
         let quote = question.take_quote();

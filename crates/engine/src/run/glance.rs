@@ -6,9 +6,9 @@ use reknit_protocol::{AgentName, CapabilityName, Object, StepId, Value};
 use super::Run;
 use super::state::{Phase, Stage};
 use super::steps::StepRun;
-use crate::fault::Fault;
-use crate::mend::{Mend, Rung};
-use crate::plan::{Author, Planned, check, correct_names, settle_inputs};
+use reknit_mend::Fault;
+use reknit_mend::{Mend, Rung};
+use reknit_plan::{Author, Planned, check, correct_names, settle_inputs};
 
 /// A step as telemetry sees it.
 #[derive(Debug, Clone, Copy)]

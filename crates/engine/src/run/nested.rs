@@ -9,9 +9,9 @@ use crate::answer::Outcome;
 use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::Started;
-use crate::fault::Fate;
-use crate::plan::{Checked, Planned};
 use crate::session::Doubtful;
+use reknit_mend::Fate;
+use reknit_plan::{Checked, Planned};
 
 impl Run {
     /// Begins with steps that nobody needs to check: they are calls, not words that could refer to something.

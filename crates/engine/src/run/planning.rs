@@ -5,6 +5,7 @@ use std::error::Error as _;
 
 use reknit_dialogue::{Format, Purpose, Request, Rotation};
 use reknit_protocol::Plan;
+use reknit_protocol::{EffectKind, EffectOwner};
 
 use super::Run;
 use super::ending::NoSteps;
@@ -12,13 +13,13 @@ use super::state::{Phase, RefusedPlan, State};
 use super::steps::Steps;
 use crate::answer::Status;
 use crate::budget::Exhausted;
-use crate::catalogue::Catalogue;
 use crate::consult::{AfterFailure, Consultation};
-use crate::cut::cut;
 use crate::event::What;
-use crate::plan::{PlanProblem, correct_names, read_plan};
-use crate::planner::{list_tools, plan_shape};
 use crate::templates::render;
+use reknit_plan::Catalogue;
+use reknit_plan::{PlanProblem, correct_names, read_plan};
+use reknit_plan::{list_tools, plan_shape};
+use reknit_protocol::truncate;
 
 /// How much of its own words a model is shown again.
 const LAST_ANSWER: usize = 8_000;
@@ -41,7 +42,7 @@ impl Run {
         };
         let shown = self.shown_tools();
         let tools = list_tools(&shown);
-        let last = refused.map_or_else(String::new, |refused| cut(refused.text.to_owned(), LAST_ANSWER));
+        let last = refused.map_or_else(String::new, |refused| truncate(refused.text.to_owned(), LAST_ANSWER));
         let values = [
             ("tools", tools.as_str()),
             ("request", self.started.request.as_str()),
@@ -55,7 +56,7 @@ impl Run {
         let format =
             plan_shape(&shown).map_or(Format::Json, |schema| Format::Schema { name: "plan".to_owned(), schema });
         let request = self.policy().asking.plan.request(messages).with_format(format);
-        let Some(consultation) = self.consult("plan", "ask", asked, Purpose::PlanGeneration, request) else { return };
+        let Some(consultation) = self.consult(EffectKind::Ask, asked, Purpose::PlanGeneration, request) else { return };
         self.state.phase = Phase::Planning { attempt, consultation: Box::new(consultation) };
     }
 
@@ -70,8 +71,7 @@ impl Run {
     /// Opens and pays for a question; ends the run if it cannot be paid for. Only for questions of the run as a whole.
     pub(super) fn consult(
         &mut self,
-        owner: &str,
-        rung: &str,
+        kind: EffectKind,
         asked: u32,
         purpose: Purpose,
         request: Request,
@@ -81,7 +81,7 @@ impl Run {
             self.end_without_steps(NoSteps::new(Status::Failed, reason));
             return None;
         }
-        let mut consultation = Consultation::open(owner, rung, asked, purpose, request, self.rotation());
+        let mut consultation = Consultation::open(EffectOwner::Plan, kind, asked, purpose, request, self.rotation());
         if let Err(exhausted) = consultation.pay(&mut self.state.spent, &self.started.policy) {
             self.end_without_steps(NoSteps::new(Status::BudgetExhausted, exhausted.to_string()));
             return None;
@@ -163,7 +163,7 @@ impl Run {
             Err(unreadable) => vec![unreadable],
         };
         let lines = problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n");
-        self.state.refused_plans.push(RefusedPlan { words: cut(text.trim().to_owned(), KEPT), problems });
+        self.state.refused_plans.push(RefusedPlan { words: truncate(text.trim().to_owned(), KEPT), problems });
         if attempt > self.policy().planning.retries {
             let reason = format!("no plan could be used after {attempt} tries; the last one:\n{lines}");
             return self.end_without_steps(NoSteps::new(Status::Failed, reason));

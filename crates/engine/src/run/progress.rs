@@ -4,9 +4,9 @@
 use super::Run;
 use super::state::Stage;
 use super::steps::StepRun;
-use crate::fault::Fault;
-use crate::mend::Used;
-use crate::plan::Planned;
+use reknit_mend::Fault;
+use reknit_mend::Used;
+use reknit_plan::Planned;
 
 impl Run {
     /// What a step has used up, and how many others failed in the same way.

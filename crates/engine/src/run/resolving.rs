@@ -6,17 +6,17 @@ use std::sync::Arc;
 use reknit_bind::{
     Binding, Finder, Known, Mapping, Optional, Provenance, Supplied, Unbound, bind_as_learned, lesson, supply,
 };
-use reknit_protocol::{Effect as Class, Object, StepId};
+use reknit_protocol::{Object, SideEffect, StepId};
 
 use super::Run;
 use super::advising::{NoHelp, changed_text};
 use super::state::Stage;
 use super::steps::StepRun;
-use crate::cut::cut;
-use crate::fault::Fault;
-use crate::mend::{Mend, MendEffect, Rung, read_values};
-use crate::plan::Planned;
-use crate::policy::Learning;
+use reknit_mend::Fault;
+use reknit_mend::Learning;
+use reknit_mend::{Mend, MendEffect, Rung, read_values};
+use reknit_plan::Planned;
+use reknit_protocol::truncate;
 
 /// The most of why one parameter has no value, in bytes.
 const REASON: usize = 400;
@@ -27,8 +27,8 @@ impl Run {
         let results = self.results(Some(planned));
         let known = self.known(planned);
         let optional = match self.class(planned) {
-            Class::Read => Optional::Wired,
-            Class::Idempotent | Class::Keyed | Class::Undeclared | Class::Unsafe => Optional::Left,
+            SideEffect::Read => Optional::Wired,
+            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => Optional::Left,
         };
         bind_as_learned(&planned.parameters, &results, &planned.needs, planned.schema.as_deref(), optional, &known)
     }
@@ -157,7 +157,7 @@ pub(super) fn wanted<'a>(planned: &'a Planned, missing: &'a [Unbound]) -> Vec<&'
 
 /// The missing parameters, each with why it has no value.
 pub(super) fn missing_text(missing: &[Unbound]) -> String {
-    let line = |unbound: &Unbound| format!("- {}", cut(unbound.to_string(), REASON));
+    let line = |unbound: &Unbound| format!("- {}", truncate(unbound.to_string(), REASON));
     missing.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Run;
 use super::state::{PaidAgain, Phase, Stage};
 use super::steps::StepRun;
-use crate::mend::Rung;
+use reknit_mend::Rung;
 
 impl Run {
     pub(super) fn on_resumed(&mut self, last_ms: i64) {

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use reknit_bind::Binding;
-use reknit_protocol::{Effect as Class, Object, StepId, Value};
+use reknit_protocol::EffectKind;
+use reknit_protocol::{Object, SideEffect, StepId, Value};
 
 use super::Run;
 use super::resolving::note_learned;
 use super::state::{Phase, Stage, Stop};
 use super::steps::StepRun;
-use crate::cut::first_of;
 use crate::digest::idempotency_key;
-use crate::effect::{CallTool, EffectId};
-use crate::fault::{Fault, Verdict};
-use crate::mend::{Mend, MendEffect, Rung};
-use crate::plan::Planned;
-use crate::policy::Resolution;
+use reknit_mend::Resolution;
+use reknit_mend::{Fault, Verdict};
+use reknit_mend::{Mend, MendEffect, Rung};
+use reknit_plan::Planned;
+use reknit_protocol::join_first;
+use reknit_protocol::{CallTool, EffectId};
 
 impl Run {
     /// Starts what can start. Skipping one step can decide others, so it goes round until nothing moves.
@@ -99,7 +100,10 @@ impl Run {
             Binding::Misfit { bound, problems } => {
                 step.parameters = bound.parameters;
                 step.provenance = bound.provenance;
-                self.reject_locally(index, format!("the parameters do not fit their schema: {}", first_of(&problems)));
+                self.reject_locally(
+                    index,
+                    format!("the parameters do not fit their schema: {}", join_first(&problems)),
+                );
             }
         }
     }
@@ -159,23 +163,23 @@ impl Run {
         let class = self.class(planned);
         let key = || idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
         Some(CallTool {
-            id: EffectId::new(planned.id.as_str(), "call", step.calls + 1),
+            id: EffectId::of_step(&planned.id, EffectKind::Call, step.calls + 1),
             step: planned.id.clone(),
             agent: planned.agent.clone(),
             capability: planned.capability.clone(),
             parameters: step.parameters.clone(),
-            class,
-            key: (class != Class::Read).then(key),
-            limit_ms: self.call_limit_ms(step),
+            side_effect: class,
+            idempotency_key: (class != SideEffect::Read).then(key),
+            timeout_ms: self.call_limit_ms(step),
         })
     }
 
     /// Whether a call may be made twice without harm.
     pub(super) fn is_harmless(&self, planned: &Planned) -> bool {
-        matches!(self.class(planned), Class::Read | Class::Idempotent)
+        matches!(self.class(planned), SideEffect::Read | SideEffect::Idempotent)
     }
 
-    pub(super) fn class(&self, planned: &Planned) -> Class {
+    pub(super) fn class(&self, planned: &Planned) -> SideEffect {
         self.policy().effects.class(planned.agent.as_str(), planned.capability.as_str(), planned.declared)
     }
 

@@ -6,7 +6,7 @@ use reknit_protocol::{StepId, Value};
 use super::Run;
 use super::state::Stage;
 use super::steps::{StepRun, Steps};
-use crate::plan::{Checked, INPUTS, Planned};
+use reknit_plan::{Checked, INPUTS, Planned};
 
 /// The most of all results together that a model is shown, in bytes of their JSON.
 const SHOWN: usize = 16_384;

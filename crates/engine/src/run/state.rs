@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use reknit_dialogue::TargetName;
+use reknit_protocol::{EffectKind, EffectOwner};
 use reknit_protocol::{Plan, Value, exact};
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +11,12 @@ use super::steps::Steps;
 use crate::answer::{Answer, Status};
 use crate::budget::{Exhausted, Spent};
 use crate::consult::Consultation;
-use crate::effect::{AskPerson, CallTool, Effect, EffectId};
-use crate::fault::Fault;
-use crate::mend::Rung;
-use crate::planner::Choice;
+use crate::effect::{AskPerson, Effect};
 use crate::session::Doubtful;
+use reknit_mend::Fault;
+use reknit_mend::Rung;
+use reknit_plan::Choice;
+use reknit_protocol::{CallTool, EffectId};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
@@ -208,7 +210,7 @@ impl ActiveClock {
     }
 
     pub(crate) fn deadline_id(&self) -> EffectId {
-        EffectId::new("run", "deadline", self.ordinal)
+        EffectId::new(EffectOwner::Run, EffectKind::Deadline, self.ordinal)
     }
 
     pub(crate) fn effect(&self, limit_ms: u64) -> Option<Effect> {

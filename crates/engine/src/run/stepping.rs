@@ -3,22 +3,24 @@
 use std::sync::Arc;
 
 use reknit_bind::Provenance;
-use reknit_protocol::{Effect as Class, Value};
+use reknit_protocol::EffectKind;
+use reknit_protocol::{SideEffect, Value};
 
 use super::Run;
 use super::state::{Before, Stage};
 use super::steps::Attempt;
 use crate::digest::{digest_of, jitter};
-use crate::effect::{AskPerson, EffectId, Question};
+use crate::effect::{AskPerson, Question};
 use crate::event::{Decision, What};
-use crate::fault::{Fault, Origin, Verdict, judge_failure, judge_reply};
-use crate::mend::{Mend, MendEffect, Remedy, Rung, Used, remedy};
-use crate::policy::People;
+use reknit_mend::People;
+use reknit_mend::{Fault, Origin, Verdict, judge_failure, judge_reply};
+use reknit_mend::{Mend, MendEffect, Remedy, Rung, Used, remedy};
+use reknit_protocol::EffectId;
 
 impl Run {
     /// Takes in what concerns a step; says whether it did.
     pub(super) fn on_step(&mut self, what: &What) -> bool {
-        let index = what.effect().and_then(|effect| self.plan.place(effect.owner()));
+        let index = what.effect().and_then(|effect| self.plan.place(effect.step()?.as_str()));
         index.is_some_and(|index| self.on_step_at(index, what))
     }
 
@@ -55,7 +57,9 @@ impl Run {
             {
                 self.on_decision(index, *decision);
             }
-            (Stage::Deciding { ask, .. }, What::Woke { effect }) if ask.id.expiry() == *effect => {
+            (Stage::Deciding { ask, .. }, What::Woke { effect })
+                if ask.id.with_kind(EffectKind::ApprovalExpiry) == *effect =>
+            {
                 self.on_decision(index, Decision::Deny);
             }
             (Stage::Advising { .. }, _) => return self.on_advice(index, what),
@@ -109,7 +113,7 @@ impl Run {
         if about_input && self.mend_by_facts(index, &fault) {
             return;
         }
-        if let Some(remedy) = remedy(&verdict, class, Used { about_input, ..used }, &started.policy) {
+        if let Some(remedy) = remedy(&verdict, class, Used { about_input, ..used }, started.policy.ladder()) {
             self.treat(index, fault, remedy);
         }
     }
@@ -131,10 +135,10 @@ impl Run {
     }
 
     /// The call that was just answered: the next one, but under the number it had.
-    fn last_call(&self, index: usize) -> Option<crate::effect::CallTool> {
+    fn last_call(&self, index: usize) -> Option<reknit_protocol::CallTool> {
         let mut call = self.next_call(index)?;
         let calls = self.state.steps.get(index)?.calls;
-        call.id = EffectId::new(call.step.as_str(), "call", calls);
+        call.id = EffectId::of_step(&call.step, EffectKind::Call, calls);
         Some(call)
     }
 
@@ -146,7 +150,7 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let (Some(planned), Some(step)) = (plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
         step.resends += 1;
-        let id = EffectId::new(planned.id.as_str(), "rest", step.resends);
+        let id = EffectId::of_step(&planned.id, EffectKind::RetryWait, step.resends);
         // The quarter that is added below is within the longest wait.
         let most_ms = rules.max_ms.saturating_mul(4) / 5;
         let doubled = rules.base_ms.saturating_mul(1u64.checked_shl(step.resends - 1).unwrap_or(u64::MAX)).min(most_ms);
@@ -156,7 +160,7 @@ impl Run {
             Origin::Local | Origin::Transport(_) | Origin::Status(_) => {
                 let wait_ms = doubled.max(floor_ms);
                 // Up to a quarter more, so that callers who failed together do not come back together.
-                wait_ms.saturating_add(jitter(started.seed, id.as_str(), wait_ms / 4))
+                wait_ms.saturating_add(jitter(started.seed, &id.to_string(), wait_ms / 4))
             }
         };
         step.mends.push(Mend {
@@ -183,7 +187,7 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let (Some(planned), Some(step)) = (plan.steps.get(index), self.state.steps.get_mut(index)) else { return };
         step.questions += 1;
-        let id = EffectId::new(planned.id.as_str(), "person", step.questions);
+        let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.questions);
         let ask = AskPerson { id, step: planned.id.clone(), question, hash, expires_ms };
         self.set_stage(index, Stage::Deciding { ask: Box::new(ask), fault: Box::new(fault) });
     }
@@ -220,8 +224,12 @@ impl Run {
         }
         let Some(call) = self.next_call(index) else { return };
         match class {
-            Class::Unsafe => self.ask_person(index, fault, Question::SendCorrected { call: Box::new(call), reason }),
-            Class::Read | Class::Idempotent | Class::Keyed | Class::Undeclared => self.set_stage(index, Stage::Queued),
+            SideEffect::Unsafe => {
+                self.ask_person(index, fault, Question::SendCorrected { call: Box::new(call), reason })
+            }
+            SideEffect::Read | SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared => {
+                self.set_stage(index, Stage::Queued)
+            }
         }
     }
 
@@ -235,7 +243,7 @@ impl Run {
             .filter(|(_, origin)| *origin == Provenance::Inferred)
             .map(|(name, _)| name.as_str())
             .collect();
-        if self.class(planned) != Class::Unsafe || inferred.is_empty() {
+        if self.class(planned) != SideEffect::Unsafe || inferred.is_empty() {
             return self.set_stage(index, Stage::Queued);
         }
         let reason = format!("a model gave {} without a result that says so", inferred.join(", "));

@@ -3,16 +3,17 @@
 mod agenda;
 
 use reknit_bind::Provenance;
-use reknit_protocol::{Effect as Class, Object, exact};
+use reknit_protocol::EffectKind;
+use reknit_protocol::{Object, SideEffect, exact};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::state::Stage;
 use crate::consult::Consultation;
 use crate::effect::Effect;
-use crate::fault::{Fate, Fault};
-use crate::mend::{Again, Mend, Used};
-use crate::plan::{Checked, Planned};
 use agenda::Agenda;
+use reknit_mend::{Again, Mend, Used};
+use reknit_mend::{Fate, Fault};
+use reknit_plan::{Checked, Planned};
 
 /// The steps, in the order of the plan. Only they are written down; the index follows from them and from the plan.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -154,7 +155,7 @@ impl StepRun {
         }
     }
 
-    pub(super) fn used(&self, fault: &Fault, planned: &Planned, class: Class) -> Used {
+    pub(super) fn used(&self, fault: &Fault, planned: &Planned, class: SideEffect) -> Used {
         let earlier = self.attempts.iter().filter_map(|attempt| attempt.fault.as_ref());
         let may_have_happened = earlier.chain([fault]).any(|fault| fault.fate == Fate::Unknown);
         let last = self.attempts.last().and_then(|attempt| attempt.fault.as_ref());
@@ -166,7 +167,7 @@ impl StepRun {
             about_input: false,
             // What never left has not used up the word that a person gave for it.
             again: match (class, fault.fate) {
-                (Class::Unsafe, Fate::Rejected | Fate::Unknown) if may_have_happened => Again::WithAWord,
+                (SideEffect::Unsafe, Fate::Rejected | Fate::Unknown) if may_have_happened => Again::WithAWord,
                 _ => Again::Freely,
             },
             fruitless: 0,
@@ -193,7 +194,7 @@ impl StepRun {
             Stage::Advising { consultation, .. } => consultation.effect().into_iter().collect(),
             Stage::Deciding { ask, .. } => vec![
                 Effect::AskPerson(ask.as_ref().clone()),
-                Effect::Sleep { id: ask.id.expiry(), until_ms: ask.expires_ms },
+                Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },
             ],
             Stage::Waiting | Stage::Queued | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => {
                 Vec::new()

@@ -7,8 +7,8 @@ use super::Run;
 use super::state::{Before, Stage};
 use super::steps::StepRun;
 use crate::effect::AskPerson;
-use crate::mend::{Mend, Rung};
-use crate::plan::Planned;
+use reknit_mend::{Mend, Rung};
+use reknit_plan::Planned;
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,9 @@ use super::record::{ForcedReason, Record, TurnOutcome};
 use super::report::SyntheticReason;
 use super::state::Phase;
 use crate::budget::{Bill, Quote};
-use crate::effect::{AskModel, Effect, EffectId};
+use crate::effect::{AskModel, Effect};
+use reknit_protocol::EffectId;
+use reknit_protocol::{EffectKind, EffectOwner};
 
 impl Session {
     /// Begins the next turn with all its attempts.
@@ -149,11 +151,11 @@ impl Session {
     }
 
     pub(super) fn ask_id(&self) -> EffectId {
-        EffectId::new(&self.turn_name(), "ask", self.state.asked)
+        EffectId::new(EffectOwner::Turn(self.state.turn), EffectKind::Ask, self.state.asked)
     }
 
     pub(super) fn wait_id(&self) -> EffectId {
-        EffectId::new(&self.turn_name(), "wait", self.state.asked)
+        EffectId::new(EffectOwner::Turn(self.state.turn), EffectKind::AskWait, self.state.asked)
     }
 
     /// What is asked, whoever is asked.

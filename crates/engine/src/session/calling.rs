@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::Parameters;
 use reknit_dialogue::{Answer, Message, ToolCall};
+use reknit_protocol::ScopeLevel;
 use reknit_protocol::{RunId, StepId, Value};
 
 use super::Session;
@@ -15,11 +16,11 @@ use super::state::{Calling, Pending, Phase};
 use crate::answer::Outcome;
 use crate::effect::Effect;
 use crate::event::{Event, Started, What};
-use crate::nest::Prefix;
-use crate::plan::{Checked, Planned};
+use crate::nest;
 use crate::run::Run;
 use crate::run::state::State as RunState;
 use crate::synthesis::data;
+use reknit_plan::{Checked, Planned};
 
 /// How much is said of a result that does not fit, in bytes.
 const OUTLINE: usize = 2_000;
@@ -64,7 +65,7 @@ impl Session {
 
     /// The beginning and the steps of the run that makes the calls of tools.
     fn calls_of(&self, calls: &[Call]) -> (Arc<Started>, Arc<Checked>) {
-        let run = RunId::new(format!("{}/{}", self.started.run, self.turn_name()));
+        let run = RunId::new(format!("{}/{}", self.started.run, self.turn_scope()));
         let started = Started { run, ..self.known.calls.clone() };
         let steps = calls.iter().enumerate().filter_map(|(index, call)| self.step(index, call)).collect();
         (Arc::new(started), Arc::new(Checked::new(steps, Vec::new())))
@@ -81,7 +82,7 @@ impl Session {
             instruction: format!("a call that a model made while it worked on: {}", self.started.input),
             declared: entry.map(|entry| entry.capability.effect).unwrap_or_default(),
             parameters: Parameters::literal(&call.parameters),
-            schema: entry.and_then(crate::catalogue::Entry::compiled),
+            schema: entry.and_then(reknit_plan::Entry::compiled),
             limit_ms: None,
             needs: Vec::new(),
             needs_at: Vec::new(),
@@ -97,9 +98,9 @@ impl Session {
     }
 
     pub(super) fn call_effects(&self) -> Vec<Effect> {
-        let name = self.turn_name();
+        let scope = [self.turn_scope()];
         let run = self.calls.iter().filter(|run| run.answer().is_none());
-        let effects = run.flat_map(|run| run.pending_within()).map(|effect| Prefix(&name).outer(effect));
+        let effects = run.flat_map(|run| run.pending_within()).map(|effect| nest::outer(&scope, effect));
         effects.chain(self.child_effects()).collect()
     }
 
@@ -108,7 +109,7 @@ impl Session {
         if self.on_child(at_ms, what) {
             return true;
         }
-        let Some(what) = Prefix(&self.turn_name()).inner(what) else { return false };
+        let Some(what) = nest::inner(&[self.turn_scope()], what) else { return false };
         if self.calls.is_none() {
             return false;
         }
@@ -241,9 +242,14 @@ fn brought(outcome: Outcome) -> Brought {
     }
 }
 
-/// What a call of a turn is called in names of effects and runs.
+/// The scope of what a call of a turn has started.
+pub(super) fn call_scope(index: usize) -> ScopeLevel {
+    ScopeLevel::Call(u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1))
+}
+
+/// The step id of a call of a turn.
 pub(super) fn call_name(index: usize) -> String {
-    format!("call-{}", index + 1)
+    call_scope(index).to_string()
 }
 
 /// The text, or as much of it as fits, which then says how much there was.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use reknit_dialogue::Money;
+use reknit_protocol::ScopeLevel;
 use reknit_protocol::{Object, RunId, Value};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
-use super::calling::{Brought, call_name};
+use super::calling::{Brought, call_name, call_scope};
 use super::handing::plan_in;
 use super::record::{ForcedReason, Record};
 use super::report::{Report, ReportStatus};
@@ -21,7 +22,7 @@ use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::{Event, Started, What};
 use crate::machine::{Ending, Machine};
-use crate::nest::Prefix;
+use crate::nest;
 use crate::policy::{Limits, Policy};
 use crate::synthesis::data;
 
@@ -73,21 +74,21 @@ pub struct ChildReport {
 
 impl Session {
     /// The name that effects of a child begin with.
-    fn child_name(&self, call: usize) -> String {
-        format!("{}/{}", self.turn_name(), call_name(call))
+    fn child_scope(&self, call: usize) -> [ScopeLevel; 2] {
+        [self.turn_scope(), call_scope(call)]
     }
 
     pub(super) fn child_effects(&self) -> Vec<Effect> {
         let effects = |child: &Child| {
-            let name = self.child_name(child.call);
-            child.machine.pending().into_iter().map(|effect| Prefix(&name).outer(effect)).collect::<Vec<_>>()
+            let scope = self.child_scope(child.call);
+            child.machine.pending().into_iter().map(|effect| nest::outer(&scope, effect)).collect::<Vec<_>>()
         };
         self.children.iter().flat_map(effects).collect()
     }
 
     /// Takes in what concerns a child; says whether it did.
     pub(super) fn on_child(&mut self, at_ms: i64, what: &What) -> bool {
-        let inner = |child: &Child| Prefix(&self.child_name(child.call)).inner(what);
+        let inner = |child: &Child| nest::inner(&self.child_scope(child.call), what);
         let Some((index, what)) = self.children.iter().enumerate().find_map(|(at, child)| Some((at, inner(child)?)))
         else {
             return false;
@@ -184,7 +185,7 @@ impl Session {
 
     /// Gives a child its name and its share: no more than it wants, and no more than falls to it of what is left.
     fn limited(&self, what: What, index: usize) -> Result<(What, Share), String> {
-        let run = RunId::new(format!("{}/{}", self.started.run, self.child_name(index)));
+        let run = RunId::new(format!("{}/{}/{}", self.started.run, self.turn_scope(), call_name(index)));
         let left = self.share();
         match what {
             What::Started(started) => {

@@ -9,7 +9,9 @@ use super::Session;
 use super::estimate::size;
 use super::record::{ContextAction, ForcedReason, Record, TurnOutcome};
 use super::state::Phase;
-use crate::effect::{CountTokens, Effect, EffectId};
+use crate::effect::{CountTokens, Effect};
+use reknit_protocol::EffectId;
+use reknit_protocol::{EffectKind, EffectOwner};
 
 /// How much of a window is kept for the answer, at most: a quarter of it.
 const ANSWER_SHARE: u64 = 4;
@@ -101,7 +103,7 @@ impl Session {
     }
 
     pub(super) fn count_id(&self) -> EffectId {
-        EffectId::new(&self.turn_name(), "count", self.state.counted)
+        EffectId::new(EffectOwner::Turn(self.state.turn), EffectKind::CountTokens, self.state.counted)
     }
 
     pub(super) fn count_effect(&self) -> Option<Effect> {

@@ -13,7 +13,7 @@ use reknit_protocol::{Object, Plan, Step, Value};
 use super::draft::read_whole;
 use super::sorting::Callee;
 use super::toolbox::{Meaning, PLAN_TOOL, Toolbox};
-use crate::plan::read_plan;
+use reknit_plan::read_plan;
 
 /// The plan in the parameters of a call, or what is wrong with them. A plan as planners write it is taken too.
 pub(super) fn plan_in(parameters: &Object, toolbox: &Toolbox, request: &str) -> Result<Plan, String> {

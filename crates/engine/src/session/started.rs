@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::words::Words;
 use crate::telemetry::TraceParent;
-use crate::{Catalogue, Policy, Templates};
+use crate::{Policy, Templates};
+use reknit_plan::Catalogue;
 
 /// How a session begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use super::report::REPORT_TOOL;
 use super::sorting::Callee;
 use super::started::{Plans, ReportFormat, ReportRules, SubAgent};
 use super::stored::{READ_TOOL, read_tool};
-use crate::catalogue::Catalogue;
+use reknit_plan::Catalogue;
 
 /// The tool with which a model hands over a whole plan.
 pub const PLAN_TOOL: &str = "agent__run_plan";

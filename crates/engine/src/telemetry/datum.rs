@@ -6,7 +6,7 @@ use reknit_protocol::Object;
 use serde::Serialize;
 
 use super::redact::{redact_object, redact_text};
-use crate::cut::cut;
+use reknit_protocol::truncate;
 
 /// The most of a prompt or of a model's words, in bytes.
 pub(super) const WORDS: usize = 2_000;
@@ -32,7 +32,7 @@ pub enum Datum {
 impl Datum {
     /// A text of others: redacted, and cut to a length.
     pub(super) fn words(text: &str, limit: usize) -> Self {
-        Self::Text(cut(redact_text(text), limit))
+        Self::Text(truncate(redact_text(text), limit))
     }
 
     /// Parameters as JSON: redacted, and cut to a length.

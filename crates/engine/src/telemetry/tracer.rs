@@ -19,12 +19,13 @@ use super::entry::Entry;
 use super::signal::{LogLine, Metric, Signal, Span, SpanEvent, SpanKind, SpanStatus};
 use super::table::{logs, spans};
 use super::trace::TraceContext;
-use crate::effect::{AskModel, CallTool, Effect, EffectId};
+use crate::effect::{AskModel, Effect};
 use crate::event::{Event, What};
 use crate::machine::Machine;
-use crate::mend::{Advice, Rung};
 use crate::run::Run;
 use crate::run::glance::Glance;
+use reknit_mend::{Advice, Rung};
+use reknit_protocol::{CallTool, EffectId};
 
 /// The key of the span that all others are in.
 const ROOT: &str = "run";
@@ -185,7 +186,7 @@ impl Tracer {
     fn begin_effects(&mut self, run: Option<&Run>, pending: &[Effect], at_ms: i64) {
         for effect in pending {
             match effect {
-                effect if effect.id().is_some_and(|id| self.is_of_child(id.as_str())) => {}
+                effect if effect.id().is_some_and(|id| self.is_of_child(&id.to_string())) => {}
                 Effect::AskModel(ask) if !self.under_way.contains_key(&ask.id) => self.begin_question(run, ask, at_ms),
                 Effect::CallTool(call) if !self.under_way.contains_key(&call.id) => self.begin_call(call, at_ms),
                 _ => {}
@@ -318,7 +319,7 @@ impl Tracer {
 
     /// The span that an effect is in: that of its step, of its turn, or of the run.
     fn above_effect(&self, effect: &str) -> String {
-        let is_of_step = !matches!(effect.rsplit('/').nth(1), Some("ask" | "choose"));
+        let is_of_step = !matches!(effect.rsplit('/').nth(1), Some("ask" | "select"));
         let owner = owner(effect);
         if is_of_step && self.steps.contains_key(owner) { step_key(owner) } else { self.above_steps() }
     }
@@ -350,7 +351,7 @@ fn prefix(run: &Run) -> String {
 
 /// The number at the end of an effect's name.
 fn ordinal(effect: &EffectId) -> u32 {
-    effect.as_str().rsplit('/').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+    effect.ordinal()
 }
 
 /// The key of a step's span: no step can be called like an effect or like the run.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use reknit_dialogue::ErrorClass;
-use reknit_engine::{Catalogue, Entry, Outcome, Policy, Rung, Started, Status, Tool, What};
+use reknit_engine::{Outcome, Policy, Started, Status, What};
+use reknit_mend::Rung;
+use reknit_plan::{Catalogue, Entry, Tool};
 use reknit_protocol::{Capability, Step};
 
 use crate::world::{Play, json, object, plan, policy, started, step};
@@ -34,12 +36,12 @@ fn which_statuses_are_analysed() {
         (401, "", 0),
         (403, "", 0),
         (405, "", 0),
-        (408, "s/rest/1", 0),
-        (429, "s/rest/1", 0),
-        (500, "s/rest/1", 0),
-        (502, "s/rest/1", 0),
-        (504, "s/rest/1", 0),
-        (503, "s/rest/1", 0),
+        (408, "s/retry-wait/1", 0),
+        (429, "s/retry-wait/1", 0),
+        (500, "s/retry-wait/1", 0),
+        (502, "s/retry-wait/1", 0),
+        (504, "s/retry-wait/1", 0),
+        (503, "s/retry-wait/1", 0),
         (400, "s/feedback/1", 1),
         (404, "s/feedback/1", 1),
         (409, "s/feedback/1", 1),
@@ -125,9 +127,9 @@ fn every_combination_of_verdicts_leads_somewhere() {
     for (retry, changes, transient, due) in [
         (true, r#"{"city": "Seoul"}"#, false, "s/call/2"),
         (true, r#"{"city": "Seoul"}"#, true, "s/call/2"),
-        (true, "{}", true, "s/rest/1"),
-        (true, "{}", false, "s/rest/1"),
-        (false, "{}", true, "s/rest/1"),
+        (true, "{}", true, "s/retry-wait/1"),
+        (true, "{}", false, "s/retry-wait/1"),
+        (false, "{}", true, "s/retry-wait/1"),
         (false, "{}", false, ""),
         (false, r#"{"city": "Seoul"}"#, false, ""),
     ] {

@@ -2,35 +2,42 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Decision, Entry, People, Policy, Sent, Status, TransportFailure, TransportKind, Undeclared, What};
-use reknit_protocol::{Capability, Effect as Class};
+use reknit_engine::{Decision, Policy, Status, Undeclared, What};
+use reknit_mend::People;
+use reknit_plan::Entry;
+use reknit_protocol::{Capability, SideEffect};
+use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 
 use crate::mending::BAD_AMOUNT;
 use crate::world::{Play, json, plan, policy, question, reply, started, step};
 
 fn timed_out(effect: &str) -> What {
-    let failure = TransportFailure { kind: TransportKind::TimedOut, sent: Sent::Maybe, message: "too slow".to_owned() };
-    What::ToolFailed { effect: effect.into(), failure }
+    let failure = TransportFailure {
+        kind: TransportKind::TimedOut,
+        delivery: Delivery::Possible,
+        message: "too slow".to_owned(),
+    };
+    What::ToolFailed { effect: effect.parse().unwrap(), failure }
 }
 
 #[test]
 fn a_call_that_may_have_happened_is_treated_by_its_class() {
     for (class, due) in [
-        ("read", "s/rest/1"),
-        ("idempotent", "s/rest/1"),
-        ("keyed", "s/rest/1"),
-        ("undeclared", "s/rest/1"),
-        ("unsafe", "s/person/1"),
+        ("read", "s/retry-wait/1"),
+        ("idempotent", "s/retry-wait/1"),
+        ("keyed", "s/retry-wait/1"),
+        ("undeclared", "s/retry-wait/1"),
+        ("unsafe", "s/approval/1"),
     ] {
-        for what in [timed_out("s/call/1"), What::Interrupted { effect: "s/call/1".into() }] {
+        for what in [timed_out("s/call/1"), What::Interrupted { effect: "s/call/1".parse().unwrap() }] {
             let mut play = Play::of_steps(vec![step("s", class, r#"{"x": 1}"#)]);
-            let key = play.call("s/call/1").key;
+            let key = play.call("s/call/1").idempotency_key;
             assert_eq!(key.is_none(), class == "read", "case: {class}");
             play.happen(what);
             assert_eq!(play.due()[0], due, "case: {class}");
             if class != "unsafe" {
-                play.wake("s/rest/1");
-                assert_eq!(play.call("s/call/2").key, key, "the same call has the same key");
+                play.wake("s/retry-wait/1");
+                assert_eq!(play.call("s/call/2").idempotency_key, key, "the same call has the same key");
             }
         }
     }
@@ -39,9 +46,13 @@ fn a_call_that_may_have_happened_is_treated_by_its_class() {
 #[test]
 fn an_unsafe_call_that_never_left_is_simply_sent_again() {
     let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
-    let failure = TransportFailure { kind: TransportKind::Refused, sent: Sent::No, message: "nobody there".to_owned() };
-    play.happen(What::ToolFailed { effect: "s/call/1".into(), failure });
-    assert_eq!(play.due(), ["s/rest/1"]);
+    let failure = TransportFailure {
+        kind: TransportKind::Refused,
+        delivery: Delivery::NotSent,
+        message: "nobody there".to_owned(),
+    };
+    play.happen(What::ToolFailed { effect: "s/call/1".parse().unwrap(), failure });
+    assert_eq!(play.due(), ["s/retry-wait/1"]);
 }
 
 #[test]
@@ -65,7 +76,7 @@ fn a_cautious_user_is_asked_about_undeclared_calls_too() {
 #[test]
 fn a_decision_counts_only_for_the_question_it_names() {
     let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
-    let key = play.call("s/call/1").key;
+    let key = play.call("s/call/1").idempotency_key;
     play.happen(timed_out("s/call/1"));
     assert!(play.run.is_waiting_for_person());
     let ask = question(&play);
@@ -75,7 +86,7 @@ fn a_decision_counts_only_for_the_question_it_names() {
     assert!(play.run.is_waiting_for_person(), "it was not about this question");
     assert_eq!(play.run.late(), 1);
     play.happen(decided(&ask.hash, Decision::Approve));
-    assert_eq!(play.call("s/call/2").key, key);
+    assert_eq!(play.call("s/call/2").idempotency_key, key);
     play.happen(timed_out("s/call/2"));
     let ask = question(&play);
     play.happen(What::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Deny });
@@ -84,14 +95,18 @@ fn a_decision_counts_only_for_the_question_it_names() {
 
 #[test]
 fn a_persons_word_is_good_for_one_call_that_has_left() {
-    let refused = |sent| TransportFailure { kind: TransportKind::Refused, sent, message: "no".to_owned() };
+    let refused = |delivery| TransportFailure { kind: TransportKind::Refused, delivery, message: "no".to_owned() };
     for (case, second, due) in [
         (
             "the tool turned it away",
-            What::ToolAnswered { effect: "s/call/2".into(), reply: reply(429, "{}") },
-            "s/person/2",
+            What::ToolAnswered { effect: "s/call/2".parse().unwrap(), reply: reply(429, "{}") },
+            "s/approval/2",
         ),
-        ("it never left", What::ToolFailed { effect: "s/call/2".into(), failure: refused(Sent::No) }, "s/rest/1"),
+        (
+            "it never left",
+            What::ToolFailed { effect: "s/call/2".parse().unwrap(), failure: refused(Delivery::NotSent) },
+            "s/retry-wait/1",
+        ),
     ] {
         let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
         play.happen(timed_out("s/call/1"));
@@ -107,11 +122,11 @@ fn a_call_that_changes_something_gets_no_parameter_that_nobody_asked_for() {
     let schema = r#"{"type": "object", "required": ["symbol"], "properties":
         {"symbol": {"type": "string"}, "price": {"type": "number"}}}"#;
     for (class, sent) in [
-        (Class::Read, r#"{"symbol":"TSLA","price":468.2}"#),
-        (Class::Idempotent, r#"{"symbol":"TSLA"}"#),
-        (Class::Keyed, r#"{"symbol":"TSLA"}"#),
-        (Class::Undeclared, r#"{"symbol":"TSLA"}"#),
-        (Class::Unsafe, r#"{"symbol":"TSLA"}"#),
+        (SideEffect::Read, r#"{"symbol":"TSLA","price":468.2}"#),
+        (SideEffect::Idempotent, r#"{"symbol":"TSLA"}"#),
+        (SideEffect::Keyed, r#"{"symbol":"TSLA"}"#),
+        (SideEffect::Undeclared, r#"{"symbol":"TSLA"}"#),
+        (SideEffect::Unsafe, r#"{"symbol":"TSLA"}"#),
     ] {
         let mut order = Capability::new("order");
         order.effect = class;
@@ -131,7 +146,7 @@ fn a_call_that_changes_something_gets_no_parameter_that_nobody_asked_for() {
 fn a_question_that_nobody_answers_in_time_counts_as_denied() {
     let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
     play.happen(timed_out("s/call/1"));
-    play.wake("s/person/1/expiry");
+    play.wake("s/approval-expiry/1");
     assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed));
 }
 
@@ -142,10 +157,10 @@ fn a_corrected_call_has_a_new_key_and_an_unsafe_one_a_person_who_allowed_it() {
         ("idempotent", "s/call/2"),
         ("keyed", "s/call/2"),
         ("undeclared", "s/call/2"),
-        ("unsafe", "s/person/1"),
+        ("unsafe", "s/approval/1"),
     ] {
         let mut play = Play::of_steps(vec![step("s", class, r#"{"x": 1}"#)]);
-        let key = play.call("s/call/1").key;
+        let key = play.call("s/call/1").idempotency_key;
         play.answer_tool("s/call/1", 400, BAD_AMOUNT);
         play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"x": 2}}"#);
         assert_eq!(play.due()[0], due, "case: {class}");
@@ -154,7 +169,11 @@ fn a_corrected_call_has_a_new_key_and_an_unsafe_one_a_person_who_allowed_it() {
             play.happen(What::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Approve });
         }
         let call = play.call("s/call/2");
-        assert_eq!((call.key != key, call.key.is_none()), (class != "read", class == "read"), "case: {class}");
+        assert_eq!(
+            (call.idempotency_key != key, call.idempotency_key.is_none()),
+            (class != "read", class == "read"),
+            "case: {class}"
+        );
         assert_eq!(call.parameters.to_string(), r#"{"x":2}"#);
     }
 }

@@ -1,9 +1,7 @@
 //! What is wrong with a plan is told whole, before anything runs.
 
-use reknit_engine::{
-    Author, Catalogue, Entry, Named, ProblemCode as Code, Tool, check, check_structure, correct_names,
-};
-use reknit_engine::{NameFix, PlanProblem, read_plan};
+use reknit_plan::{Author, Catalogue, Entry, Named, ProblemCode as Code, Tool, check, check_structure, correct_names};
+use reknit_plan::{NameFix, PlanProblem, read_plan};
 use reknit_protocol::{Capability, Plan, Step};
 
 use crate::world::{json, object, plan};

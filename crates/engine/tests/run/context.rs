@@ -97,7 +97,7 @@ fn which_words_are_an_answer() {
         ("plain", whole.to_owned(), "s/call/2"),
         ("fenced", format!("```json\n{whole}\n```"), "s/call/2"),
         ("in prose", format!("Well: {whole} Try that."), "s/call/2"),
-        ("without parameters", r#"{"should_retry": true, "analysis": "x"}"#.to_owned(), "s/rest/1"),
+        ("without parameters", r#"{"should_retry": true, "analysis": "x"}"#.to_owned(), "s/retry-wait/1"),
         ("no JSON", "Use 1.".to_owned(), "s/context/2"),
         ("broken off", whole.chars().take(65).collect(), "s/context/2"),
     ] {

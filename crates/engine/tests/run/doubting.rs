@@ -142,7 +142,7 @@ fn what_is_known_to_change_something_never_gets_a_number_out_of_nowhere() {
                 play.answer_model(question, &answer_with("1501.5"));
             }
         }
-        let goes_on = play.due().iter().any(|due| due == "s/call/2" || due == "s/person/1");
+        let goes_on = play.due().iter().any(|due| due == "s/call/2" || due == "s/approval/1");
         assert_eq!(goes_on, allowed, "{capability}: {:?}", play.due());
     }
 }

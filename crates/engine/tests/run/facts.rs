@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use reknit_bind::{Backing, Provenance};
-use reknit_engine::{Decision, Entry, MendEffect, Policy, Rung, Started, Status, What};
-use reknit_protocol::{Capability, Effect as Class};
+use reknit_engine::{Decision, Policy, Started, Status, What};
+use reknit_mend::{MendEffect, Rung};
+use reknit_plan::Entry;
+use reknit_protocol::{Capability, SideEffect};
 
 use crate::world::{Play, catalogue, json, plan, policy, question, started, step};
 
@@ -21,7 +23,7 @@ fn one_step(capability: &str, parameters: &str) -> Play {
             "properties": {"lat": {"type": "number"}, "lon": {"type": "number"}, "units": {"type": "string"}}}"#,
     );
     let mut weather = Capability::new("weather");
-    weather.effect = Class::Read;
+    weather.effect = SideEffect::Read;
     let mut catalogue = catalogue();
     catalogue.tools[0].capabilities.push(Entry::new(weather, Some(schema)).expect("the schema is one"));
     // The step comes after another: what it lacks may come from there, so the plan is not refused for it.
@@ -209,15 +211,15 @@ fn a_service_in_trouble_is_listened_to_only_where_it_speaks_of_the_input() {
         ("a name that it offers", r#"{"error": "city 'Tokoy' not found, did you mean 'Tokyo'?"}"#, "s/call/2"),
         ("a value of ours", r#"{"error": "upstream: location 'Tokoy' not found"}"#, "s/feedback/1"),
         ("a field of ours", r#"{"error": "city must be one of: Paris, Rome"}"#, "s/feedback/1"),
-        ("a field of somebody else", r#"{"error": "backend is required"}"#, "s/rest/1"),
-        ("nothing", r#"{"error": "overloaded"}"#, "s/rest/1"),
+        ("a field of somebody else", r#"{"error": "backend is required"}"#, "s/retry-wait/1"),
+        ("nothing", r#"{"error": "overloaded"}"#, "s/retry-wait/1"),
     ] {
         let play = mended_or_not("read", 503, body);
         assert_eq!(play.due(), [due], "case: {case}");
     }
     let body = r#"{"error": "city 'Tokoy' not found, did you mean 'Tokyo'?"}"#;
     assert_eq!(mended_or_not("keyed", 503, body).due(), ["s/feedback/1"], "it may have happened: it is not changed");
-    assert_eq!(mended_or_not("read", 500, body).due(), ["s/rest/1"], "other trouble is only waited out");
+    assert_eq!(mended_or_not("read", 500, body).due(), ["s/retry-wait/1"], "other trouble is only waited out");
 }
 
 fn mended_or_not(capability: &str, status: u16, body: &str) -> Play {
@@ -232,7 +234,7 @@ fn a_moment_to_come_back_is_a_wait_from_now() {
     play.now_ms = 1_769_853_600_000;
     play.answer_tool("s/call/1", 429, r#"{"retry_after": "2026-01-31T10:00:50Z"}"#);
     let before = play.now_ms;
-    play.wake("s/rest/1");
+    play.wake("s/retry-wait/1");
     assert!((50_000..=62_500).contains(&(play.now_ms - before)), "{}", play.now_ms - before);
 }
 
@@ -251,14 +253,14 @@ fn braces_in_an_error_are_never_read_as_a_reference() {
 fn a_call_that_may_have_happened_is_not_changed_even_if_a_later_one_is_refused() {
     for capability in ["keyed", "undeclared"] {
         let mut play = one_step(capability, r#"{"Version": "7"}"#);
-        let silence = reknit_engine::TransportFailure {
-            kind: reknit_engine::TransportKind::TimedOut,
-            sent: reknit_engine::Sent::Maybe,
+        let silence = reknit_protocol::TransportFailure {
+            kind: reknit_protocol::TransportKind::TimedOut,
+            delivery: reknit_protocol::Delivery::Possible,
             message: "no answer".to_owned(),
         };
-        play.happen(What::ToolFailed { effect: "s/call/1".into(), failure: silence });
-        play.wake("s/rest/1");
-        let key = play.call("s/call/2").key;
+        play.happen(What::ToolFailed { effect: "s/call/1".parse().unwrap(), failure: silence });
+        play.wake("s/retry-wait/1");
+        let key = play.call("s/call/2").idempotency_key;
         play.answer_tool("s/call/2", 400, &refusal("unknown field `Version`, expected `version`", "{}"));
         let changed = play.due().iter().any(|due| due == "s/call/3");
         assert!(!changed, "{capability}: {:?}", play.due());
@@ -268,7 +270,7 @@ fn a_call_that_may_have_happened_is_not_changed_even_if_a_later_one_is_refused()
 
 #[test]
 fn where_nobody_can_be_asked_a_change_of_an_unsafe_call_ends_the_step() {
-    let nobody = Policy { people: reknit_engine::People::Nobody, ..policy() };
+    let nobody = Policy { people: reknit_mend::People::Nobody, ..policy() };
     let steps = vec![step("s", "unsafe", r#"{"to": "usd"}"#)];
     let mut play = Play::begin(started(Some(plan(steps)), nobody));
     play.answer_tool("s/call/1", 400, &refusal("no", r#"{"field": "to", "allowed": ["EUR", "USD"]}"#));

@@ -1,6 +1,7 @@
 //! Plans as people write them.
 
-use reknit_engine::{PlanError, ProblemCode as Code, Started, Status, read_plan_file, settle_inputs};
+use reknit_engine::{Started, Status};
+use reknit_plan::{PlanError, ProblemCode as Code, read_plan_file, settle_inputs};
 use reknit_protocol::{Input, Mode, Object, Plan, Value};
 
 use crate::world::{Play, json, object, plan, policy, started, step};
@@ -283,8 +284,8 @@ fn an_output_that_cannot_be_had_is_missing_and_the_run_is_not_complete() {
 fn what_is_wrong_with_inputs_and_outputs_is_told_with_the_rest() {
     let text = "inputs:\n  shares: {type: intger, default: 1}\n  price: {type: number, default: many}\n  tags: []\nsteps:\n  - {id: a, tool: t/convert}\n  - {id: b, tool: t/convert, with: {amount: '{{inputs.tags}}', to: '{{inputs.sharez}}'}}\noutputs: {x: a.y +, z: c.d, w: inputs.nothing}\n";
     let plan = read(text);
-    let problems = reknit_engine::check(&plan, &crate::world::catalogue(), reknit_engine::Author::Person)
-        .expect_err("much is wrong");
+    let problems =
+        reknit_plan::check(&plan, &crate::world::catalogue(), reknit_plan::Author::Person).expect_err("much is wrong");
     let lines: Vec<String> =
         problems.iter().map(|problem| format!("{} at {}: {problem}", problem.code, problem.place.path)).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
@@ -298,7 +299,7 @@ fn what_is_wrong_with_inputs_and_outputs_is_told_with_the_rest() {
     unknown_reference at $.outputs.w: output `w`: `inputs.nothing` leads nowhere: there is no `nothing` (there is `shares`, `price`, `tags`)
     "#);
     let plan = read("inputs: {a: 1}\nsteps: [{id: inputs, tool: t/read}]\n");
-    let reserved = reknit_engine::check_structure(&plan).expect_err("the id means something else");
+    let reserved = reknit_plan::check_structure(&plan).expect_err("the id means something else");
     assert_eq!(reserved.iter().map(|problem| problem.code).collect::<Vec<_>>(), [Code::ReservedId]);
     let plan = read("inputs: {a: }\nsteps: [{id: s, tool: read}]\n");
     let missing = settle_inputs(&plan, &Object::new()).expect_err("it is not given");

@@ -1,13 +1,14 @@
 //! Services and models that rest, for all who want them.
 
 use reknit_dialogue::{ErrorClass, OnAuthError, Rules, Usage};
-use reknit_engine::{Effect, Fate, Outcome, Policy, Status, StepState, Synthesis, What};
+use reknit_engine::{Effect, Outcome, Policy, Status, StepState, Synthesis, What};
+use reknit_mend::Fate;
 
 use crate::world::{Play, model_failure, policy, started, step};
 
 fn close(play: &mut Play, effect: &str, for_ms: i64) {
     let until_ms = play.now_ms + for_ms;
-    play.happen(What::GateClosed { effect: effect.into(), until_ms });
+    play.happen(What::GateClosed { effect: effect.parse().unwrap(), until_ms });
 }
 
 fn asked(play: &Play) -> Option<String> {
@@ -27,8 +28,8 @@ fn a_call_whose_service_rests_is_made_when_it_takes_calls_again_and_costs_nothin
     close(&mut play, "pay/call/1", 5_000);
     assert_eq!(play.run.steps()[0].state, StepState::TurnedAway { until_ms: 6_000 });
     assert_eq!((play.run.steps()[0].calls, play.run.spent().tool_calls), (0, 0));
-    assert_eq!(play.due(), ["pay/gate/1"]);
-    play.wake("pay/gate/1");
+    assert_eq!(play.due(), ["pay/breaker-wait/1"]);
+    play.wake("pay/breaker-wait/1");
     assert_eq!(play.now_ms, 6_000);
     play.answer_tool("pay/call/2", 200, "{}");
     let answer = play.run.answer().expect("the run has ended");
@@ -38,10 +39,10 @@ fn a_call_whose_service_rests_is_made_when_it_takes_calls_again_and_costs_nothin
 #[test]
 fn the_key_of_a_call_is_the_same_before_and_behind_the_rest() {
     let mut play = one_step();
-    let before = play.call("pay/call/1").key;
+    let before = play.call("pay/call/1").idempotency_key;
     close(&mut play, "pay/call/1", 5_000);
-    play.wake("pay/gate/1");
-    assert_eq!(play.call("pay/call/2").key, before);
+    play.wake("pay/breaker-wait/1");
+    assert_eq!(play.call("pay/call/2").idempotency_key, before);
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn a_service_that_rests_again_and_again_is_not_waited_for_for_ever() {
     let mut play = one_step();
     for turn in 1..=5 {
         close(&mut play, &format!("pay/call/{turn}"), 1);
-        play.wake(&format!("pay/gate/{turn}"));
+        play.wake(&format!("pay/breaker-wait/{turn}"));
     }
     close(&mut play, "pay/call/6", 1);
     let answer = play.run.answer().expect("the run has ended");
@@ -95,7 +96,7 @@ fn while_one_service_rests_a_place_is_free_for_other_steps() {
     let mut play = Play::begin(started(Some(crate::world::plan(steps)), rules));
     assert_eq!(play.due(), ["a/call/1"]);
     close(&mut play, "a/call/1", 5_000);
-    assert_eq!(play.due(), ["a/gate/1", "b/call/1"]);
+    assert_eq!(play.due(), ["a/breaker-wait/1", "b/call/1"]);
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn the_time_in_which_no_process_drove_the_run_does_not_bring_its_end_nearer() {
 fn what_broke_off_is_counted_apart_from_what_was_served_and_only_once() {
     let mut play = Play::begin(started(None, policy()));
     let failure = model_failure(ErrorClass::NetworkError).with_usage(Usage::reported(10, 40));
-    let failed = What::ModelFailed { effect: "plan/ask/1".into(), failure };
+    let failed = What::ModelFailed { effect: "plan/ask/1".parse().unwrap(), failure };
     play.happen(failed.clone());
     play.happen(failed);
     play.answer_model("plan/ask/2", r#"{"steps": []}"#);

@@ -27,7 +27,7 @@ fn each_call_question_wait_and_decision_is_told_in_order() {
         step("convert", "convert", r#"{"amount": "0", "to": "KRW"}"#).after("quote"),
     ]);
     play.answer_tool("quote/call/1", 429, "");
-    play.wake("quote/rest/1");
+    play.wake("quote/retry-wait/1");
     play.now_ms += 7;
     play.answer_tool("quote/call/2", 200, r#"{"price": 468.285}"#);
     play.now_ms += 40;

@@ -8,7 +8,8 @@ mod tools;
 mod verdict;
 mod watch;
 
-use reknit_engine::{Decision, Effect, EffectId, Event, Run, What};
+use reknit_engine::{Decision, Effect, Event, Run, What};
+use reknit_protocol::EffectId;
 
 pub(crate) use plans::World;
 pub(crate) use tape::Tape;
@@ -82,14 +83,18 @@ impl Drive {
         let effects = self.run.pending();
         // A driver is never so late that a run outlives its time.
         let over = effects.iter().find_map(|effect| match effect {
-            Effect::Sleep { id, until_ms } if id.as_str().starts_with("run/") && *until_ms <= self.now_ms => Some(id),
+            Effect::Sleep { id, until_ms }
+                if id.kind() == reknit_protocol::EffectKind::Deadline && *until_ms <= self.now_ms =>
+            {
+                Some(id)
+            }
             _ => None,
         });
         if let Some(effect) = over {
             return What::Woke { effect: effect.clone() };
         }
         // The deadline and the expiry of a question come last, or nothing else would be seen.
-        let is_last = |effect: &Effect| matches!(effect, Effect::Sleep { id, .. } if id.as_str().starts_with("run/") || id.as_str().ends_with("/expiry"));
+        let is_last = |effect: &Effect| matches!(effect, Effect::Sleep { id, .. } if matches!(id.kind(), reknit_protocol::EffectKind::Deadline | reknit_protocol::EffectKind::ApprovalExpiry));
         let open: Vec<&Effect> = effects.iter().filter(|effect| !is_last(effect)).collect();
         let pool: Vec<&Effect> = if open.is_empty() || tape.one_in(200) { effects.iter().collect() } else { open };
         assert!(!pool.is_empty(), "something is due until a run has ended");
@@ -125,7 +130,7 @@ impl Drive {
     fn aside(&mut self, tape: &mut Tape) -> What {
         let some = |tape: &mut Tape| {
             let ids: Vec<EffectId> = self.events.iter().filter_map(|event| event.what.effect().cloned()).collect();
-            if ids.is_empty() { EffectId::from("s0/call/1") } else { tape.pick(&ids).clone() }
+            if ids.is_empty() { "s0/call/1".parse::<EffectId>().unwrap() } else { tape.pick(&ids).clone() }
         };
         match tape.below(8) {
             0 => What::NotUnderstood { words: "{{s0.v}}".to_owned() },
@@ -154,7 +159,7 @@ impl Drive {
 fn earlier_deadline(wait: &Effect, effects: &[Effect]) -> Option<(EffectId, i64)> {
     let Effect::Sleep { until_ms: wait_ms, .. } = wait else { return None };
     effects.iter().find_map(|effect| match effect {
-        Effect::Sleep { id, until_ms } if id.as_str().starts_with("run/") && until_ms < wait_ms => {
+        Effect::Sleep { id, until_ms } if id.kind() == reknit_protocol::EffectKind::Deadline && until_ms < wait_ms => {
             Some((id.clone(), *until_ms))
         }
         _ => None,

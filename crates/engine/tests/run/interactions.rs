@@ -73,7 +73,7 @@ fn every_question_is_kept_whatever_it_is_about() {
     let two_steps = r#"{"steps": [{"step_id": "q", "agent_name": "t", "metadata": {"capability": "read"}},
         {"step_id": "c", "agent_name": "t", "depends_on": ["q"], "metadata": {"capability": "convert"}}]}"#;
     let said = [
-        ("tiered_selection", "plan/choose/1", r#"["t/read", "t/convert"]"#),
+        ("tiered_selection", "plan/select/1", r#"["t/read", "t/convert"]"#),
         ("plan_generation", "plan/ask/1", two_steps),
         ("micro_resolution", "c/resolution/1", r#"{"amount": "{{q.price}}"}"#),
         ("error_analysis", "c/feedback/1", r#"{"should_retry": false, "reason": "not known"}"#),

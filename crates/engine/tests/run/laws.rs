@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use reknit_engine::{Event, MendEffect, Run, Rung};
+use reknit_engine::{Event, Run};
+use reknit_mend::{MendEffect, Rung};
 
 use crate::hostile::{Restored, Tape, drive};
 use crate::world::{Play, plan, policy, started, step};

@@ -1,6 +1,7 @@
 //! The tables that say what is done about a failure, row by row.
 
-use reknit_engine::{IndependentSteps, Status};
+use reknit_engine::Status;
+use reknit_mend::IndependentSteps;
 
 use crate::world::{Play, plan, policy, started, step};
 
@@ -27,10 +28,10 @@ fn retry_decision_matrix() {
         ("2xx | N/A (success) | N/A", 200, "{}".to_owned(), &[][..], 0),
         ("401/403 | Don't retry | Don't retry", 401, retryable(true), &[], 0),
         ("401/403 | Don't retry | Don't retry", 403, retryable(true), &[], 0),
-        ("429 | Yes (after backoff) | No", 429, "{}".to_owned(), &["s/rest/1"], 0),
-        ("5xx | Yes (after backoff) | No", 500, "{}".to_owned(), &["s/rest/1"], 0),
-        ("5xx | Yes (after backoff) | No", 502, "{}".to_owned(), &["s/rest/1"], 0),
-        ("5xx | Yes (after backoff) | No", 504, "{}".to_owned(), &["s/rest/1"], 0),
+        ("429 | Yes (after backoff) | No", 429, "{}".to_owned(), &["s/retry-wait/1"], 0),
+        ("5xx | Yes (after backoff) | No", 500, "{}".to_owned(), &["s/retry-wait/1"], 0),
+        ("5xx | Yes (after backoff) | No", 502, "{}".to_owned(), &["s/retry-wait/1"], 0),
+        ("5xx | Yes (after backoff) | No", 504, "{}".to_owned(), &["s/retry-wait/1"], 0),
         ("4xx + Retryable | No | Yes", 404, retryable(true), &["s/feedback/1"], 1),
         ("4xx + Not Retryable | Don't retry | Don't retry", 404, retryable(false), &[], 0),
     ] {
@@ -38,8 +39,8 @@ fn retry_decision_matrix() {
         assert_eq!(play.due(), due, "row: {row}");
         assert_eq!(play.run.spent().model_calls, spent, "row: {row}");
         match due {
-            ["s/rest/1"] => {
-                play.wake("s/rest/1");
+            ["s/retry-wait/1"] => {
+                play.wake("s/retry-wait/1");
                 assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"location":"Tokio"}"#, "row: {row}");
             }
             [] => assert!(play.run.answer().is_some(), "row: {row}"),
@@ -55,7 +56,7 @@ fn when_semantic_retry_activates() {
         play.answer_model("s/feedback/1", CANNOT);
         assert_eq!(play.due(), ["s/context/1"], "Tool returns 400/404/409/422 + Layer 3 says \"cannot fix\" | Yes");
     }
-    assert_eq!(called(500, "{}").due(), ["s/rest/1"], "Tool returns 500 (server error) | No");
+    assert_eq!(called(500, "{}").due(), ["s/retry-wait/1"], "Tool returns 500 (server error) | No");
     for status in [401, 403] {
         let ended = called(status, "{}").run.answer().map(|answer| answer.spent.model_calls);
         assert_eq!(ended, Some(0), "Tool returns 401/403 (auth error) | No");
@@ -94,13 +95,13 @@ fn decision_matrix_of_an_analysis() {
         (
             "`should_retry=true`, `suggested_changes` empty | Retry with same parameters (transient)",
             r#"{"should_retry": true, "reason": "timeout", "suggested_changes": {}, "is_transient_error": true}"#,
-            Some("s/rest/1"),
+            Some("s/retry-wait/1"),
             r#"{"location":"Tokio"}"#,
         ),
         (
             "`should_retry=false`, `is_transient_error=true` | Resilience retry (backoff)",
             r#"{"should_retry": false, "reason": "timeout", "suggested_changes": {}, "is_transient_error": true}"#,
-            Some("s/rest/1"),
+            Some("s/retry-wait/1"),
             r#"{"location":"Tokio"}"#,
         ),
         ("`should_retry=false`, `is_transient_error=false` | Don't retry", CANNOT, None, ""),
@@ -113,8 +114,8 @@ fn decision_matrix_of_an_analysis() {
             continue;
         };
         assert_eq!(play.due(), [due], "row: {row}");
-        if due == "s/rest/1" {
-            play.wake("s/rest/1");
+        if due == "s/retry-wait/1" {
+            play.wake("s/retry-wait/1");
         }
         assert_eq!(play.call("s/call/2").parameters.to_string(), parameters, "row: {row}");
     }
@@ -129,7 +130,7 @@ fn what_an_analysis_calls_transient_is_sent_again_although_the_tool_says_no() {
         )
     };
     for (retry, transient, due) in
-        [(false, true, Some("s/rest/1")), (true, true, Some("s/rest/1")), (false, false, None)]
+        [(false, true, Some("s/retry-wait/1")), (true, true, Some("s/retry-wait/1")), (false, false, None)]
     {
         let mut play = called(503, &body("timeout: location 'Tokio' not found"));
         let advice = format!(
@@ -153,9 +154,9 @@ fn when_each_path_activates() {
             false,
             Some("s/call/2"),
         ),
-        ("Transient timeout | Retry with same params", true, "{}", true, Some("s/rest/1")),
+        ("Transient timeout | Retry with same params", true, "{}", true, Some("s/retry-wait/1")),
         ("Permanent error (auth fail) | Don't retry", false, "{}", false, None),
-        ("Transient but not fixable | Resilience retry", false, "{}", true, Some("s/rest/1")),
+        ("Transient but not fixable | Resilience retry", false, "{}", true, Some("s/retry-wait/1")),
     ] {
         // The step needs no other and the last rung is off: what is seen is this path alone.
         let mut policy = policy();

@@ -2,7 +2,8 @@
 
 use reknit_bind::Provenance;
 use reknit_dialogue::ErrorClass;
-use reknit_engine::{Decision, IndependentSteps, Outcome, Rung, Started, Status, What};
+use reknit_engine::{Decision, Outcome, Started, Status, What};
+use reknit_mend::{IndependentSteps, Rung};
 
 use crate::world::{Play, plan, policy, question, started, step};
 
@@ -132,8 +133,8 @@ fn what_passes_is_waited_out_and_sent_again_unchanged() {
     ] {
         let mut play = Play::of_steps(vec![step("s", "read", r#"{"x": 1}"#)]);
         play.answer_tool("s/call/1", status, body);
-        assert_eq!(play.due(), ["s/rest/1"], "case: {status}");
-        play.wake("s/rest/1");
+        assert_eq!(play.due(), ["s/retry-wait/1"], "case: {status}");
+        play.wake("s/retry-wait/1");
         assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"x":1}"#);
     }
 }
@@ -152,7 +153,7 @@ fn a_wait_is_never_shorter_than_the_tool_asks_for_and_grows() {
     ] {
         play.answer_tool(&format!("s/call/{call}"), 429, body);
         let before = play.now_ms;
-        play.wake(&format!("s/rest/{call}"));
+        play.wake(&format!("s/retry-wait/{call}"));
         waits.push(play.now_ms - before);
     }
     assert!((1_000..=1_250).contains(&waits[0]), "{waits:?}");
@@ -170,7 +171,7 @@ fn a_wait_that_no_tool_asked_for_is_never_longer_than_the_longest() {
         let mut play = Play::begin(Started { seed, ..started(Some(plan(vec![step("s", "read", "{}")])), patient) });
         play.answer_tool("s/call/1", 503, "{}");
         let before = play.now_ms;
-        play.wake("s/rest/1");
+        play.wake("s/retry-wait/1");
         let waited = play.now_ms - before;
         assert!((24_000..=30_000).contains(&waited), "{waited}");
     }
@@ -187,15 +188,15 @@ fn a_tool_that_asks_for_too_much_patience_is_given_up() {
 fn a_word_about_the_key_is_waited_out_and_never_mended() {
     for status in [409, 400, 422, 200] {
         let mut play = Play::of_steps(vec![step("s", "keyed", "{}")]);
-        let key = play.call("s/call/1").key;
+        let key = play.call("s/call/1").idempotency_key;
         play.answer_tool(
             "s/call/1",
             status,
             r#"{"success": false, "error": {"code": "IDEMPOTENCY_KEY_IN_USE", "message": "still running", "category": "INPUT_ERROR"}}"#,
         );
-        assert_eq!(play.due(), ["s/rest/1"], "case: {status}");
-        play.wake("s/rest/1");
-        assert_eq!(play.call("s/call/2").key, key, "case: {status}");
+        assert_eq!(play.due(), ["s/retry-wait/1"], "case: {status}");
+        play.wake("s/retry-wait/1");
+        assert_eq!(play.call("s/call/2").idempotency_key, key, "case: {status}");
     }
 }
 
@@ -208,7 +209,7 @@ fn a_model_that_sees_trouble_in_passing_has_the_call_sent_again() {
         let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
         play.answer_tool("s/call/1", 422, "{}");
         play.answer_model("s/feedback/1", advice);
-        assert_eq!(play.due(), ["s/rest/1"], "case: {advice}");
+        assert_eq!(play.due(), ["s/retry-wait/1"], "case: {advice}");
     }
 }
 
@@ -231,8 +232,8 @@ fn a_service_that_words_its_trouble_twice_alike_is_looked_at() {
     let body = r#"{"success": false, "error": {"code": "SERVICE_UNAVAILABLE", "message": "region `XX`?", "category": "SERVICE_ERROR", "retryable": false}}"#;
     let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
     play.answer_tool("s/call/1", 503, body);
-    assert_eq!(play.due(), ["s/rest/1"]);
-    play.wake("s/rest/1");
+    assert_eq!(play.due(), ["s/retry-wait/1"]);
+    play.wake("s/retry-wait/1");
     play.answer_tool("s/call/2", 503, body);
     assert_eq!(play.due(), ["s/feedback/1"]);
 }

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use reknit_dialogue::{Answer, ErrorClass, Failure, Money, Price, Prices, Request, TargetName, Usage, UsageSource};
-use reknit_engine::{Effect, EffectId, Policy, Run, Status, Synthesis, What};
+use reknit_engine::{Effect, Policy, Run, Status, Synthesis, What};
+use reknit_protocol::EffectId;
 
 use crate::world::{Play, model_answer, plan, policy, started, step};
 
@@ -37,7 +38,7 @@ fn money_is_set_aside_while_a_question_is_under_way_and_settled_by_its_usage() {
     let mut play = planning(PLENTY);
     let (id, request) = asked(&play.run).expect("a plan is asked for");
     assert_eq!(play.run.spent().reserved_cost, prices().most(&request));
-    play.answer_model(id.as_str(), "no plan");
+    play.answer_model(&id.to_string(), "no plan");
     let spent = play.run.spent();
     assert_eq!((spent.cost, spent.estimated_cost), (Money::from_nanos(10 * 1_000 + 5 * 10_000), Money::default()));
     let (_, request) = asked(&play.run).expect("another plan is asked for");
@@ -48,7 +49,7 @@ fn money_is_set_aside_while_a_question_is_under_way_and_settled_by_its_usage() {
 fn what_nobody_knows_costs_all_that_was_set_aside_and_is_marked() {
     let most = |play: &Play| play.run.spent().reserved_cost;
     let estimated = Usage { source: UsageSource::Estimated, ..Usage::reported(1, 1) };
-    let id = || EffectId::from("plan/ask/1");
+    let id = || "plan/ask/1".parse::<EffectId>().unwrap();
     let cut = Failure::new(ErrorClass::Timeout, "cut").with_usage(estimated);
     let silent = Answer { usage: estimated, ..model_answer("no plan") };
     // What a provider reports at the beginning of a stream says nothing about its end.
@@ -70,7 +71,7 @@ fn what_nobody_knows_costs_all_that_was_set_aside_and_is_marked() {
 
 #[test]
 fn what_was_never_worked_on_costs_nothing() {
-    let id = || EffectId::from("plan/ask/1");
+    let id = || "plan/ask/1".parse::<EffectId>().unwrap();
     let refused = Failure::new(ErrorClass::RateLimit, "later").with_status(429);
     for what in
         [What::ModelFailed { effect: id(), failure: refused }, What::GateClosed { effect: id(), until_ms: 9_000 }]
@@ -174,7 +175,7 @@ proptest! {
         let mut choices = choices.into_iter().cycle();
         for _ in 0..400 {
             let effects: Vec<Effect> =
-                play.run.pending().into_iter().filter(|due| due.id().is_none_or(|id| !id.as_str().starts_with("run/"))).collect();
+                play.run.pending().into_iter().filter(|due| due.id().is_none_or(|id| !id.to_string().starts_with("run/"))).collect();
             let choice = choices.next().unwrap_or(0);
             let Some(effect) = effects.get(usize::from(choice) % effects.len().max(1)) else { break };
             match effect {
@@ -192,7 +193,7 @@ proptest! {
                     billed = billed.plus(cost);
                     play.happen(what);
                 }
-                Effect::CallTool(call) => play.answer_tool(call.id.as_str(), 422, r#"{"message": "x must be a colour"}"#),
+                Effect::CallTool(call) => play.answer_tool(&call.id.to_string(), 422, r#"{"message": "x must be a colour"}"#),
                 Effect::Sleep { id, until_ms } => {
                     play.now_ms = play.now_ms.max(*until_ms);
                     play.happen(What::Woke { effect: id.clone() });

@@ -1,7 +1,8 @@
 //! What holds for every plan and every text that might be one.
 
 use proptest::prelude::*;
-use reknit_engine::{Author, PlanProblem, Status, check, check_structure, correct_names, read_plan, read_plan_file};
+use reknit_engine::Status;
+use reknit_plan::{Author, PlanProblem, check, check_structure, correct_names, read_plan, read_plan_file};
 use reknit_protocol::{Input, Object, Plan, Step, Value};
 
 use crate::world::{Play, catalogue, plan, policy, started};

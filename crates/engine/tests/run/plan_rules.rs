@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{
-    Author, Catalogue, Entry, ProblemCode as Code, Started, Status, Tool, check, correct_names, read_plan,
-};
+use reknit_engine::{Started, Status};
+use reknit_plan::{Author, Catalogue, Entry, ProblemCode as Code, Tool, check, correct_names, read_plan};
 use reknit_protocol::{Capability, Plan, Step};
 
 use crate::world::{Play, catalogue, json, plan, policy, started, step};
@@ -99,7 +98,7 @@ fn the_id_that_a_model_gives_its_plan_tells_no_runs_apart() {
     let keys = ["run-1", "run-2"].map(|run| {
         let mut play = Play::begin(Started { run: run.into(), ..started(None, policy()) });
         play.answer_model("plan/ask/1", text);
-        play.call("s/call/1").key.expect("a keyed call has a key")
+        play.call("s/call/1").idempotency_key.expect("a keyed call has a key")
     });
     assert_ne!(keys[0], keys[1]);
 }

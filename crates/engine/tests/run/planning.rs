@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{ErrorClass, Format};
-use reknit_engine::{Catalogue, Effect, Entry, Progress, Started, Status, Tool};
+use reknit_engine::{Effect, Progress, Started, Status};
+use reknit_plan::{Catalogue, Entry, Tool};
 use reknit_protocol::Capability;
 
 use crate::world::{Play, catalogue, json, plan, policy, started, step};
@@ -37,7 +38,7 @@ fn with(catalogue: Catalogue) -> Started {
 
 fn format(play: &Play, effect: &str) -> Format {
     let asked = play.run.pending().into_iter().find_map(|due| match due {
-        Effect::AskModel(ask) if ask.id.as_str() == effect => Some(ask.request.format),
+        Effect::AskModel(ask) if ask.id.to_string() == effect => Some(ask.request.format),
         _ => None,
     });
     asked.expect("a model is asked")
@@ -203,9 +204,9 @@ const PLAN: &str = r#"{"steps": [{"step_id": "s1", "agent_name": "many", "metada
 #[test]
 fn of_many_tools_a_model_chooses_those_that_the_planner_sees() {
     let mut play = Play::begin(with(hundred()));
-    assert_eq!((play.due(), play.run.progress()), (vec!["plan/choose/1".to_owned()], Progress::Choosing));
-    assert!(play.prompt("plan/choose/1").contains("many/do_42: Does thing number 42."));
-    play.answer_model("plan/choose/1", r#"{"capabilities": ["many/sell_shares", "Do-7", "many/fly"]}"#);
+    assert_eq!((play.due(), play.run.progress()), (vec!["plan/select/1".to_owned()], Progress::Choosing));
+    assert!(play.prompt("plan/select/1").contains("many/do_42: Does thing number 42."));
+    play.answer_model("plan/select/1", r#"{"capabilities": ["many/sell_shares", "Do-7", "many/fly"]}"#);
     let prompt = play.prompt("plan/ask/1");
     assert!(prompt.contains("sell_shares") && prompt.contains("do_7") && !prompt.contains("do_42"), "{prompt}");
     let shown = play.run.shown().expect("some were chosen");
@@ -224,9 +225,9 @@ fn where_no_model_can_choose_the_words_of_the_request_do() {
     for failed in [true, false] {
         let mut play = Play::begin(with(hundred()));
         if failed {
-            play.fail_model("plan/choose/1", ErrorClass::AuthError);
+            play.fail_model("plan/select/1", ErrorClass::AuthError);
         } else {
-            play.answer_model("plan/choose/1", "I would use the telephone.");
+            play.answer_model("plan/select/1", "I would use the telephone.");
         }
         let shown = play.run.shown().expect("some were chosen");
         assert_eq!((shown.capabilities.len(), shown.capabilities[0].as_str()), (20, "many/sell_shares"));
@@ -245,7 +246,7 @@ fn a_few_tools_are_all_shown_at_once() {
 #[test]
 fn the_same_words_in_any_run_choose_the_same_tools() {
     let mut first = Play::begin(with(hundred()));
-    first.answer_model("plan/choose/1", "nothing");
+    first.answer_model("plan/select/1", "nothing");
     let restored = reknit_engine::Run::restore(&first.run.snapshot().expect("written")).expect("read");
     assert_eq!(restored.pending(), first.run.pending());
 }

@@ -1,9 +1,8 @@
 //! What must hold because it once did not hold elsewhere: nothing silent, nothing twice, nothing in vain.
 
-use reknit_engine::{
-    IndependentSteps, Outcome, People, Policy, Resolution, Rung, Sent, Status, StepState, Synthesis, TransportFailure,
-    TransportKind, What, Writer,
-};
+use reknit_engine::{Outcome, Policy, Status, StepState, Synthesis, What, Writer};
+use reknit_mend::{IndependentSteps, People, Resolution, Rung};
+use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 
 use crate::world::{Play, plan, policy, started, step};
 
@@ -132,13 +131,13 @@ fn a_step_that_rests_or_is_mended_takes_no_place_from_others() {
         play.answer_tool("a/call/1", status, body);
         play.due()
     };
-    assert_eq!(narrow("{}", 500), ["a/rest/1", "b/call/1"]);
+    assert_eq!(narrow("{}", 500), ["a/retry-wait/1", "b/call/1"]);
     assert_eq!(narrow("{}", 404), ["a/feedback/1", "b/call/1"]);
 }
 
 #[test]
 fn a_cancellation_does_not_wait_for_a_rest_or_a_model_and_keeps_what_is_done() {
-    for (status, waiting) in [(500, "b/rest/1"), (404, "b/feedback/1")] {
+    for (status, waiting) in [(500, "b/retry-wait/1"), (404, "b/feedback/1")] {
         let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", "{}")]);
         play.answer_tool("a/call/1", 200, r#"{"price": 468.285}"#);
         play.answer_tool("b/call/1", status, "{}");
@@ -191,7 +190,7 @@ fn every_number_of_mending_counts_also_none() {
         ("no context", |policy| policy.mending.context = 0, 404, "s/feedback/1"),
         ("neither", |policy| (policy.mending.feedback, policy.mending.context) = (0, 0), 404, ""),
         ("no resends", |policy| policy.resend.times = 0, 500, ""),
-        ("one resend", |policy| policy.resend.times = 1, 500, "s/rest/1"),
+        ("one resend", |policy| policy.resend.times = 1, 500, "s/retry-wait/1"),
         (
             "no statuses",
             |policy| {
@@ -235,16 +234,16 @@ fn a_correction_works_where_there_are_no_parameters_and_no_schema() {
 #[test]
 fn what_breaks_on_the_way_is_sent_again_and_no_model_is_asked_about_it() {
     for kind in [TransportKind::Refused, TransportKind::Reset, TransportKind::TimedOut] {
-        for sent in [Sent::No, Sent::Maybe] {
+        for sent in [Delivery::NotSent, Delivery::Possible] {
             let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
             for attempt in 1..=3 {
-                let failure = TransportFailure { kind, sent, message: "connection lost".to_owned() };
-                play.happen(What::ToolFailed { effect: format!("s/call/{attempt}").as_str().into(), failure });
-                assert_eq!(play.due(), [format!("s/rest/{attempt}")], "case: {kind:?} {sent:?}");
-                play.wake(&format!("s/rest/{attempt}"));
+                let failure = TransportFailure { kind, delivery: sent, message: "connection lost".to_owned() };
+                play.happen(What::ToolFailed { effect: format!("s/call/{attempt}").parse().unwrap(), failure });
+                assert_eq!(play.due(), [format!("s/retry-wait/{attempt}")], "case: {kind:?} {sent:?}");
+                play.wake(&format!("s/retry-wait/{attempt}"));
             }
-            let failure = TransportFailure { kind, sent, message: "connection lost".to_owned() };
-            play.happen(What::ToolFailed { effect: "s/call/4".into(), failure });
+            let failure = TransportFailure { kind, delivery: sent, message: "connection lost".to_owned() };
+            play.happen(What::ToolFailed { effect: "s/call/4".parse().unwrap(), failure });
             assert!(failed_reason(&play).contains("connection lost"));
             assert_eq!(play.run.spent().model_calls, 0);
         }
@@ -256,8 +255,8 @@ fn an_answer_that_cannot_be_taken_in_is_not_asked_for_again() {
     for class in ["read", "keyed", "undeclared", "unsafe"] {
         let mut play = Play::of_steps(vec![step("s", class, "{}")]);
         let message = "`t` answered 200, but the answer is larger than 16777216 bytes".to_owned();
-        let failure = TransportFailure { kind: TransportKind::BadAnswer, sent: Sent::Maybe, message };
-        play.happen(What::ToolFailed { effect: "s/call/1".into(), failure });
+        let failure = TransportFailure { kind: TransportKind::TooLarge, delivery: Delivery::Possible, message };
+        play.happen(What::ToolFailed { effect: "s/call/1".parse().unwrap(), failure });
         let reason = failed_reason(&play);
         assert!(reason.contains("larger than") && reason.contains("the same answer would come again"), "{reason}");
         assert_eq!((play.run.spent().tool_calls, play.run.spent().model_calls), (1, 0), "case: {class}");
@@ -269,7 +268,7 @@ fn a_failure_without_a_word_about_retrying_may_still_pass() {
     for status in [429, 503] {
         let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
         play.answer_tool("s/call/1", status, r#"{"success": false, "error": {"code": "X", "message": "busy"}}"#);
-        assert_eq!(play.due(), ["s/rest/1"], "case: {status}");
+        assert_eq!(play.due(), ["s/retry-wait/1"], "case: {status}");
     }
 }
 
@@ -294,12 +293,12 @@ fn every_effect_says_for_which_step_it_is() {
     let mut play =
         Play::of_steps(vec![step("late", "read", "{}"), step("a/b", "read", "{}"), step("early", "read", "{}")]);
     play.answer_tool("early/call/1", 200, "1");
-    play.answer_tool("a/b/call/1", 500, "{}");
-    assert_eq!(play.due(), ["late/call/1", "a/b/rest/1"]);
-    play.wake("a/b/rest/1");
-    play.answer_tool("a/b/call/2", 404, "{}");
-    play.answer_model("a/b/feedback/1", NO);
-    assert_eq!(play.due(), ["late/call/1", "a/b/context/1"]);
+    play.answer_tool("a%2Fb/call/1", 500, "{}");
+    assert_eq!(play.due(), ["late/call/1", "a%2Fb/retry-wait/1"]);
+    play.wake("a%2Fb/retry-wait/1");
+    play.answer_tool("a%2Fb/call/2", 404, "{}");
+    play.answer_model("a%2Fb/feedback/1", NO);
+    assert_eq!(play.due(), ["late/call/1", "a%2Fb/context/1"]);
     let states: Vec<StepState> = play.run.steps().into_iter().map(|step| step.state).collect();
     assert_eq!(states, [StepState::Running, StepState::Mending(Rung::Context), StepState::Done]);
 }

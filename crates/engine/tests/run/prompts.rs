@@ -36,7 +36,7 @@ fn refused_twice() -> Play {
 
 fn request(play: &Play, effect: &str) -> Request {
     let asked = play.run.pending().into_iter().find_map(|due| match due {
-        Effect::AskModel(ask) if ask.id.as_str() == effect => Some(ask.request),
+        Effect::AskModel(ask) if ask.id.to_string() == effect => Some(ask.request),
         _ => None,
     });
     asked.expect("it is due")

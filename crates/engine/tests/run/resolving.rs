@@ -1,7 +1,8 @@
 //! Values that the plan does not give.
 
 use reknit_bind::{Backing, Finder, Mapping, Provenance};
-use reknit_engine::{Effect, Learning, Resolution, Started};
+use reknit_engine::{Effect, Started};
+use reknit_mend::{Learning, Resolution};
 use reknit_protocol::{Object, Step, Value};
 
 use crate::world::{Play, plan, policy, started, step};
@@ -43,7 +44,7 @@ fn a_value_that_the_model_wrote_is_its_own_word_even_if_a_result_holds_the_same(
     play.answer_tool("a/call/1", 200, r#"{"total": 100.50}"#);
     play.answer_model("pay/resolution/1", r#"{"x": 100.5}"#);
     assert_eq!(play.run.steps()[1].provenance[0].1, Provenance::Inferred);
-    assert_eq!(play.due(), ["pay/person/1", "pay/person/1/expiry"]);
+    assert_eq!(play.due(), ["pay/approval/1", "pay/approval-expiry/1"]);
 }
 
 #[test]
@@ -57,7 +58,7 @@ fn what_a_model_works_out_of_nothing_is_its_own_word() {
     play.answer_model("pay/context/2", r#"{"should_retry": true, "corrected_parameters": {"x": 46828.5}}"#);
     let inferred = Provenance::Corrected { rung: "context".to_owned(), backing: Backing::Inferred };
     assert_eq!(play.run.steps()[1].provenance[0].1, inferred);
-    assert_eq!(play.due(), ["pay/person/1", "pay/person/1/expiry"]);
+    assert_eq!(play.due(), ["pay/approval/1", "pay/approval-expiry/1"]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn after_a_cancellation_nothing_starts_and_what_is_under_way_is_stopped() {
         .collect();
     assert_eq!(aborted, ["a/call/1", "b/call/1"]);
     play.answer_tool("a/call/1", 200, "1");
-    play.happen(What::Interrupted { effect: "b/call/1".into() });
+    play.happen(What::Interrupted { effect: "b/call/1".parse().unwrap() });
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!(answer.status, Status::Cancelled);
     insta::assert_snapshot!(answer.text, @r"
@@ -51,7 +51,7 @@ fn a_call_that_outlasts_the_drain_time_is_given_up_and_not_said_to_be_lost() {
     play.answer_tool("c/call/1", 200, "1");
     play.happen(What::Cancelled);
     play.now_ms += 5_000;
-    play.happen(What::Interrupted { effect: "b/call/1".into() });
+    play.happen(What::Interrupted { effect: "b/call/1".parse().unwrap() });
     let answer = play.run.answer().expect("the run has ended");
     let given_up = "given up: no answer came within 5 s after the run was told to end; the run was cancelled";
     assert!(answer.text.contains(given_up), "{}", answer.text);
@@ -66,8 +66,8 @@ fn who_takes_a_run_over_to_end_it_sends_nothing_again_and_counts_nothing() {
         play.happen(What::Resumed);
         play.now_ms += i64::from(told_while_driven);
         play.happen(What::Cancelled);
-        play.happen(What::Interrupted { effect: "a/call/1".into() });
-        play.happen(What::Interrupted { effect: "b/call/1".into() });
+        play.happen(What::Interrupted { effect: "a/call/1".parse().unwrap() });
+        play.happen(What::Interrupted { effect: "b/call/1".parse().unwrap() });
         let answer = play.run.answer().expect("the run has ended");
         assert!(answer.steps.iter().all(|step| step.mends.is_empty()), "{}", answer.text);
         // Of a run that was driven on, the read was begun once more.
@@ -100,13 +100,13 @@ fn a_limit_that_kept_nothing_from_being_done_is_not_the_end_of_the_story() {
         503,
         r#"{"success": false, "error": {"code": "X", "message": "busy", "category": "SERVICE_ERROR"}}"#,
     );
-    play.wake("b/rest/1");
+    play.wake("b/retry-wait/1");
     play.answer_tool(
         "b/call/2",
         503,
         r#"{"success": false, "error": {"code": "X", "message": "busy", "category": "SERVICE_ERROR"}}"#,
     );
-    play.wake("b/rest/2");
+    play.wake("b/retry-wait/2");
     for effect in ["b/call/3", "a/call/1", "c/call/1"] {
         play.answer_tool(effect, 200, "1");
     }
@@ -141,8 +141,8 @@ fn time_that_runs_out_ends_the_run_with_what_there_is() {
     play.answer_tool("a/call/1", 200, "1");
     play.wake("run/deadline/1");
     assert_eq!(play.now_ms, 6_000);
-    play.happen(What::Interrupted { effect: "b/call/1".into() });
-    play.happen(What::Interrupted { effect: "c/call/1".into() });
+    play.happen(What::Interrupted { effect: "b/call/1".parse().unwrap() });
+    play.happen(What::Interrupted { effect: "c/call/1".parse().unwrap() });
     assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::BudgetExhausted));
 }
 
@@ -166,9 +166,9 @@ fn time_without_a_process_and_time_with_a_person_do_not_count() {
     play.answer_tool("a/call/1", 500, "{}");
     play.now_ms += 1_000_000;
     play.happen(What::Resumed);
-    play.wake("a/rest/1");
+    play.wake("a/retry-wait/1");
     play.answer_tool("a/call/2", 200, "1");
-    play.happen(What::Interrupted { effect: "b/call/1".into() });
+    play.happen(What::Interrupted { effect: "b/call/1".parse().unwrap() });
     assert!(play.run.is_waiting_for_person());
     let before = play.run.spent().active_ms;
     assert!((2_000..5_000).contains(&before), "what was before the crash counts: {before}");
@@ -184,8 +184,8 @@ fn a_deadline_comes_only_once_also_while_calls_are_being_stopped() {
     let due: Vec<String> =
         play.run.pending().iter().filter_map(|effect| effect.id().map(ToString::to_string)).collect();
     assert_eq!(due, Vec::<String>::new(), "only what is under way is still waited for");
-    play.happen(What::Interrupted { effect: "a/call/1".into() });
-    play.happen(What::Interrupted { effect: "b/call/1".into() });
+    play.happen(What::Interrupted { effect: "a/call/1".parse().unwrap() });
+    play.happen(What::Interrupted { effect: "b/call/1".parse().unwrap() });
     assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::BudgetExhausted));
 }
 
@@ -194,10 +194,10 @@ fn what_did_not_help_is_said_to_be_tried_and_not_mended() {
     let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", "{}")]);
     let busy = r#"{"success": false, "error": {"code": "X", "message": "busy", "category": "SERVICE_ERROR"}}"#;
     play.answer_tool("a/call/1", 503, busy);
-    play.wake("a/rest/1");
+    play.wake("a/retry-wait/1");
     play.answer_tool("a/call/2", 200, "1");
     play.answer_tool("b/call/1", 503, busy);
-    play.wake("b/rest/1");
+    play.wake("b/retry-wait/1");
     play.answer_tool("b/call/2", 403, "{}");
     insta::assert_snapshot!(play.run.answer().expect("the run has ended").text, @r#"
     Some of it was done.

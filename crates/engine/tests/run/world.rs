@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{Answer, ErrorClass, Failure, Usage};
-use reknit_engine::{
-    Body, Catalogue, Effect, EffectId, Entry, Event, MACHINE_VERSION, Policy, Run, Started, Synthesis, Templates, Tool,
-    ToolReply, What,
-};
-use reknit_protocol::{Capability, Effect as Class, Object, Plan, Step, Value};
+use reknit_engine::{Effect, Event, MACHINE_VERSION, Policy, Run, Started, Synthesis, Templates, What};
+use reknit_plan::{Catalogue, Entry, Tool};
+use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
+use reknit_protocol::{EffectId, ReplyBody, ToolReply};
 
 pub(crate) fn json(text: &str) -> Value {
     Value::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -19,7 +18,7 @@ pub(crate) fn object(text: &str) -> Object {
 
 /// A tool `t` whose capabilities take anything, one for each class, and one that is strict about its amount.
 pub(crate) fn catalogue() -> Catalogue {
-    let free = |name: &str, class: Class| {
+    let free = |name: &str, class: SideEffect| {
         let mut capability = Capability::new(name);
         capability.effect = class;
         Entry::new(capability, None).expect("there is no schema to be wrong")
@@ -29,13 +28,13 @@ pub(crate) fn catalogue() -> Catalogue {
             "properties": {"amount": {"type": "number"}, "to": {"type": "string"}}}"#,
     );
     let mut convert = Capability::new("convert");
-    convert.effect = Class::Read;
+    convert.effect = SideEffect::Read;
     let capabilities = vec![
-        free("read", Class::Read),
-        free("idempotent", Class::Idempotent),
-        free("keyed", Class::Keyed),
-        free("undeclared", Class::Undeclared),
-        free("unsafe", Class::Unsafe),
+        free("read", SideEffect::Read),
+        free("idempotent", SideEffect::Idempotent),
+        free("keyed", SideEffect::Keyed),
+        free("undeclared", SideEffect::Undeclared),
+        free("unsafe", SideEffect::Unsafe),
         Entry::new(convert, Some(schema)).expect("the schema is one"),
     ];
     Catalogue { tools: vec![Tool { name: "t".into(), description: String::new(), capabilities }] }
@@ -102,31 +101,31 @@ impl Play {
     }
 
     pub(crate) fn answer_tool(&mut self, effect: &str, status: u16, body: &str) {
-        self.happen(What::ToolAnswered { effect: effect.into(), reply: reply(status, body) });
+        self.happen(What::ToolAnswered { effect: effect.parse().unwrap(), reply: reply(status, body) });
     }
 
     pub(crate) fn answer_model(&mut self, effect: &str, text: &str) {
-        self.happen(What::ModelAnswered { effect: effect.into(), answer: model_answer(text) });
+        self.happen(What::ModelAnswered { effect: effect.parse().unwrap(), answer: model_answer(text) });
     }
 
     pub(crate) fn fail_model(&mut self, effect: &str, class: ErrorClass) {
-        self.happen(What::ModelFailed { effect: effect.into(), failure: model_failure(class) });
+        self.happen(What::ModelFailed { effect: effect.parse().unwrap(), failure: model_failure(class) });
     }
 
     /// Lets time pass until a wait is over.
     pub(crate) fn wake(&mut self, effect: &str) {
         let until = self.run.pending().into_iter().find_map(|due| match due {
-            Effect::Sleep { id, until_ms } if id.as_str() == effect => Some(until_ms),
+            Effect::Sleep { id, until_ms } if id.to_string() == effect => Some(until_ms),
             _ => None,
         });
         self.now_ms = until.unwrap_or_else(|| panic!("nobody waits for {effect}: {:?}", self.due()));
-        self.happen(What::Woke { effect: effect.into() });
+        self.happen(What::Woke { effect: effect.parse().unwrap() });
     }
 
     /// What is sent with a call that is due.
-    pub(crate) fn call(&self, effect: &str) -> reknit_engine::CallTool {
+    pub(crate) fn call(&self, effect: &str) -> reknit_protocol::CallTool {
         let found = self.run.pending().into_iter().find_map(|due| match due {
-            Effect::CallTool(call) if call.id.as_str() == effect => Some(call),
+            Effect::CallTool(call) if call.id.to_string() == effect => Some(call),
             _ => None,
         });
         found.unwrap_or_else(|| panic!("{effect} is not due: {:?}", self.due()))
@@ -135,7 +134,7 @@ impl Play {
     /// The words with which a model is asked.
     pub(crate) fn prompt(&self, effect: &str) -> String {
         let found = self.run.pending().into_iter().find_map(|due| match due {
-            Effect::AskModel(ask) if ask.id.as_str() == effect => Some(ask.request.messages),
+            Effect::AskModel(ask) if ask.id.to_string() == effect => Some(ask.request.messages),
             _ => None,
         });
         let messages = found.unwrap_or_else(|| panic!("{effect} is not due: {:?}", self.due()));
@@ -144,7 +143,11 @@ impl Play {
 }
 
 pub(crate) fn reply(status: u16, body: &str) -> ToolReply {
-    ToolReply { status, retry_after_ms: None, body: if body.is_empty() { Body::Empty } else { Body::Json(json(body)) } }
+    ToolReply {
+        status,
+        retry_after_ms: None,
+        body: if body.is_empty() { ReplyBody::Empty } else { ReplyBody::Json(json(body)) },
+    }
 }
 
 pub(crate) fn model_answer(text: &str) -> Answer {

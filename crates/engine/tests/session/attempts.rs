@@ -60,7 +60,7 @@ fn the_wait_is_the_longest_that_anybody_asked_for_and_kept_between_one_and_sixty
         let mut play = Play::new();
         play.fail(limited(first));
         play.fail(limited(second));
-        assert_eq!(play.due(), ["turn-1/wait/2"]);
+        assert_eq!(play.due(), ["turn-1/ask-wait/2"]);
         assert_eq!(play.wake(), waited);
         assert_eq!(play.asked().0, "turn-1/ask/3");
         let waits: Vec<&Record> =
@@ -196,11 +196,11 @@ fn the_budget_of_questions_keeps_one_for_the_report() {
 fn a_model_that_rests_is_passed_over_and_that_is_no_attempt() {
     let mut play = Play::new();
     let (id, ..) = play.asked();
-    play.happen(reknit_engine::What::GateClosed { effect: id.as_str().into(), until_ms: 9_000 });
+    play.happen(reknit_engine::What::GateClosed { effect: id.as_str().parse().unwrap(), until_ms: 9_000 });
     assert_eq!((play.asked().0.as_str(), play.asked().1.as_str()), ("turn-1/ask/2", "b"));
     assert_eq!((play.session.spent().model_calls, play.attempts().len()), (1, 0));
     let (id, ..) = play.asked();
-    play.happen(reknit_engine::What::GateClosed { effect: id.as_str().into(), until_ms: 5_000 });
+    play.happen(reknit_engine::What::GateClosed { effect: id.as_str().parse().unwrap(), until_ms: 5_000 });
     assert_eq!(play.wake(), 8_000, "all rest: there is a wait until all can be asked");
     play.good_turn();
     assert_eq!(play.ledger(), ["1.1 a tool_calls"]);

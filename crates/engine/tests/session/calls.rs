@@ -90,8 +90,8 @@ fn a_call_that_changes_something_has_a_key_of_its_own_in_every_turn() {
     let mut keys = Vec::new();
     for _ in 0..2 {
         play.answer(calling(&[("shop__order", "{}"), ("shop__order", "{}")]));
-        assert!(play.calls().iter().all(reknit_engine::CallTool::needs_claim));
-        keys.extend(play.calls().into_iter().filter_map(|call| call.key));
+        assert!(play.calls().iter().all(reknit_protocol::CallTool::needs_claim));
+        keys.extend(play.calls().into_iter().filter_map(|call| call.idempotency_key));
         play.reply_all("{}");
     }
     keys.sort();
@@ -103,13 +103,13 @@ fn a_call_that_changes_something_has_a_key_of_its_own_in_every_turn() {
 fn a_claimed_call_that_was_interrupted_is_sent_again_under_its_key_and_an_unsafe_one_waits_for_a_person() {
     let mut play = Play::new();
     play.answer(calling(&[("shop__order", "{}"), ("shop__refund", "{}")]));
-    let key = play.calls()[0].key.clone();
+    let key = play.calls()[0].idempotency_key.clone();
     for effect in ["turn-1/call-1/call/1", "turn-1/call-2/call/1"] {
-        play.happen(What::Interrupted { effect: effect.into() });
+        play.happen(What::Interrupted { effect: effect.parse().unwrap() });
     }
     play.wake();
     assert_eq!(play.calls().len(), 1, "only the one with a key is sent again");
-    assert_eq!(play.calls()[0].key, key);
+    assert_eq!(play.calls()[0].idempotency_key, key);
     play.reply_all("{}");
     assert!(play.session.is_waiting_for_person());
     let (effect, hash) = play
@@ -118,7 +118,7 @@ fn a_claimed_call_that_was_interrupted_is_sent_again_under_its_key_and_an_unsafe
         .into_iter()
         .find_map(|effect| if let Effect::AskPerson(ask) = effect { Some((ask.id, ask.hash)) } else { None })
         .expect("a person is asked");
-    assert_eq!(effect.as_str(), "turn-1/call-2/person/1");
+    assert_eq!(effect.to_string(), "turn-1/call-2/approval/1");
     play.happen(What::PersonDecided { effect, hash, decision: reknit_engine::Decision::Deny });
     assert_eq!(play.session.view().turn, 2);
     play.answer(calling(&[("shop__refund", "{}"), ("shop__refund", r#"{"of": 7}"#)]));
@@ -151,7 +151,8 @@ fn calls_that_cannot_be_paid_for_are_told_and_the_next_turn_is_the_last() {
 fn an_answer_that_comes_twice_starts_nothing_twice() {
     let mut play = Play::new();
     let (id, ..) = play.asked();
-    let answered = What::ModelAnswered { effect: id.as_str().into(), answer: calling(&[("shop__order", "{}")]) };
+    let answered =
+        What::ModelAnswered { effect: id.as_str().parse().unwrap(), answer: calling(&[("shop__order", "{}")]) };
     play.happen(answered.clone());
     let due = play.due();
     play.happen(answered.clone());

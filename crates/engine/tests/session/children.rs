@@ -47,7 +47,7 @@ fn a_plan_is_handed_over_whole_and_each_step_is_told() {
     play.reply("turn-1/call-1/one/call/1", 200, r#"{"state": "sent"}"#);
     let order = play.calls().remove(0);
     assert_eq!(order.parameters.to_string(), r#"{"of":"sent"}"#);
-    assert!(order.key.is_some());
+    assert!(order.idempotency_key.is_some());
     play.reply("turn-1/call-1/two/call/1", 200, r#"{"success": true, "data": {"order": 9}}"#);
     let told = json(&last_result(&play));
     assert_eq!(told.get("status"), Some(&"partial".into()));
@@ -84,7 +84,7 @@ fn a_plan_as_planners_write_it_is_taken_too() {
     let mut play = Play::begin(with_plans());
     let written = r#"{"plan": {"steps": [{"step_id": "s1", "agent_name": "shop", "metadata": {"capability": "look_up", "parameters": {}}}]}}"#;
     play.answer(calling(&[(PLAN_TOOL, written)]));
-    assert_eq!(play.calls()[0].id.as_str(), "turn-1/call-1/s1/call/1");
+    assert_eq!(play.calls()[0].id.to_string(), "turn-1/call-1/s1/call/1");
 }
 
 #[test]
@@ -197,8 +197,8 @@ fn agents_in_agents_have_names_and_budgets_inside_each_other() {
     assert_eq!(play.asked().0, "turn-1/call-1/turn-1/call-1/turn-1/ask/1");
     play.answer(calling(&[("shop__order", "{}")]));
     let call = play.calls().remove(0);
-    assert_eq!(call.id.as_str(), "turn-1/call-1/turn-1/call-1/turn-1/call-1/call/1");
-    play.reply(call.id.as_str(), 200, "{}");
+    assert_eq!(call.id.to_string(), "turn-1/call-1/turn-1/call-1/turn-1/call-1/call/1");
+    play.reply(&call.id.to_string(), 200, "{}");
     for _ in 0..3 {
         play.answer(reporting("done"));
     }
@@ -227,7 +227,7 @@ fn who_cancels_a_session_ends_its_agents_and_plans_at_once() {
     play.answer(calling(&[("agent__researcher", r#"{"input": "x"}"#), (PLAN_TOOL, PLAN)]));
     play.happen(What::Cancelled);
     for effect in ["turn-1/call-2/one/call/1", "turn-1/call-2/three/call/1"] {
-        play.happen(What::Interrupted { effect: effect.into() });
+        play.happen(What::Interrupted { effect: effect.parse().unwrap() });
     }
     assert_eq!(play.report().exit, Exit::SignalReceived);
     assert_eq!(play.report().children.len(), 2);
@@ -249,7 +249,7 @@ fn a_call_that_may_have_happened_is_made_again_by_no_plan_and_no_agent() {
     started.rules.plans = Plans::Allowed;
     let mut play = Play::begin(started);
     play.answer(calling(&[("shop__refund", r#"{"of": 7}"#)]));
-    play.happen(What::Interrupted { effect: "turn-1/call-1/call/1".into() });
+    play.happen(What::Interrupted { effect: "turn-1/call-1/call/1".parse().unwrap() });
     let (effect, hash) = play
         .session
         .pending()

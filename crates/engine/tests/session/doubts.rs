@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Catalogue, Entry, Policy, Sent, SessionStarted, Tool, TransportFailure, TransportKind, What};
-use reknit_protocol::{Capability, Effect as Class};
+use reknit_engine::{Policy, SessionStarted, What};
+use reknit_plan::{Catalogue, Entry, Tool};
+use reknit_protocol::{Capability, SideEffect};
+use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 
 use crate::world::{Play, calling, json, started};
 
 /// A tool `bank` that pays under a key, and is strict about the amount.
 fn bank() -> Play {
     let mut pay = Capability::new("pay");
-    pay.effect = Class::Keyed;
+    pay.effect = SideEffect::Keyed;
     let schema = r#"{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"}}}"#;
     let entry = Entry::new(pay, Some(json(schema))).expect("the schema is one");
     let tool = Tool { name: "bank".into(), description: String::new(), capabilities: vec![entry] };
@@ -22,9 +24,12 @@ fn bank() -> Play {
 }
 
 fn silence(play: &mut Play, effect: &str) {
-    let failure =
-        TransportFailure { kind: TransportKind::TimedOut, sent: Sent::Maybe, message: "no answer".to_owned() };
-    play.happen(What::ToolFailed { effect: effect.into(), failure });
+    let failure = TransportFailure {
+        kind: TransportKind::TimedOut,
+        delivery: Delivery::Possible,
+        message: "no answer".to_owned(),
+    };
+    play.happen(What::ToolFailed { effect: effect.parse().unwrap(), failure });
 }
 
 /// What is sent when a model wants the same again.

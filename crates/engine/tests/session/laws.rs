@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 use reknit_dialogue::{Answer, ErrorClass, Finish};
 use reknit_engine::{
-    Effect, Event, PLAN_TOOL, People, Plans, READ_TOOL, Record, Report, ReportSource, Sent, Session, SessionRules,
-    SessionStarted, SubAgent, TransportFailure, TransportKind, What,
+    Effect, Event, PLAN_TOOL, Plans, READ_TOOL, Record, Report, ReportSource, Session, SessionRules, SessionStarted,
+    SubAgent, What,
 };
+use reknit_mend::People;
+use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 use std::sync::Arc;
 
 use crate::world::{Play, calling, cut, limited, reporting, saying, started, thinking, with_json_report};
@@ -112,7 +114,7 @@ fn outcome(effect: &Effect, choice: u8) -> Option<What> {
             3 => What::Interrupted { effect: id },
             4 => {
                 let message = "it broke".to_owned();
-                let failure = TransportFailure { kind: TransportKind::TimedOut, sent: Sent::Maybe, message };
+                let failure = TransportFailure { kind: TransportKind::TimedOut, delivery: Delivery::Possible, message };
                 What::ToolFailed { effect: id, failure }
             }
             5 => long_reply(id, usize::from(choice) * 40),
@@ -128,14 +130,14 @@ fn outcome(effect: &Effect, choice: u8) -> Option<What> {
     })
 }
 
-fn long_reply(effect: reknit_engine::EffectId, bytes: usize) -> What {
-    let body = reknit_engine::Body::Json(reknit_protocol::Value::from("words ".repeat(bytes / 6)));
-    What::ToolAnswered { effect, reply: reknit_engine::ToolReply { status: 200, retry_after_ms: None, body } }
+fn long_reply(effect: reknit_protocol::EffectId, bytes: usize) -> What {
+    let body = reknit_protocol::ReplyBody::Json(reknit_protocol::Value::from("words ".repeat(bytes / 6)));
+    What::ToolAnswered { effect, reply: reknit_protocol::ToolReply { status: 200, retry_after_ms: None, body } }
 }
 
-fn reply(effect: reknit_engine::EffectId, status: u16) -> What {
-    let body = reknit_engine::Body::Json(crate::world::json(r#"{"v": 1}"#));
-    What::ToolAnswered { effect, reply: reknit_engine::ToolReply { status, retry_after_ms: None, body } }
+fn reply(effect: reknit_protocol::EffectId, status: u16) -> What {
+    let body = reknit_protocol::ReplyBody::Json(crate::world::json(r#"{"v": 1}"#));
+    What::ToolAnswered { effect, reply: reknit_protocol::ToolReply { status, retry_after_ms: None, body } }
 }
 
 /// Drives a session to its end in an order chosen by the numbers, looking at it after each event.
@@ -175,7 +177,7 @@ fn drive(chaos: &Chaos, mut look: impl FnMut(&Play)) -> Play {
 }
 
 fn is_last_resort(effect: &Effect) -> bool {
-    matches!(effect, Effect::Sleep { id, .. } if id.as_str().contains("run/deadline/") || id.as_str().ends_with("/expiry"))
+    matches!(effect, Effect::Sleep { id, .. } if matches!(id.kind(), reknit_protocol::EffectKind::Deadline | reknit_protocol::EffectKind::ApprovalExpiry))
 }
 
 fn reports(play: &Play) -> usize {
@@ -308,12 +310,12 @@ proptest! {
         drive(&chaos, |play| {
             for event in &play.events[seen..] {
                 if let What::ToolAnswered { effect, reply } = &event.what && reply.status == 200 {
-                    done.insert(effect.as_str().rsplit_once("/call/").map(|(call, _)| call.to_owned()).expect("a call"));
+                    done.insert(effect.to_string().rsplit_once("/call/").map(|(call, _)| call.to_owned()).expect("a call"));
                 }
             }
             seen = play.events.len();
             for call in play.calls() {
-                let name = call.id.as_str().rsplit_once("/call/").map(|(call, _)| call.to_owned()).expect("a call");
+                let name = call.id.to_string().rsplit_once("/call/").map(|(call, _)| call.to_owned()).expect("a call");
                 assert!(!done.contains(&name), "{name}");
             }
         });

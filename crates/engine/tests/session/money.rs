@@ -99,7 +99,7 @@ proptest! {
                 .session
                 .pending()
                 .into_iter()
-                .filter(|due| due.id().is_none_or(|id| !id.as_str().starts_with("run/")))
+                .filter(|due| due.id().is_none_or(|id| !id.to_string().starts_with("run/")))
                 .collect();
             let choice = choices.next().unwrap_or(0);
             let Some(effect) = effects.get(usize::from(choice) % effects.len().max(1)) else { break };
@@ -139,7 +139,7 @@ proptest! {
                     billed = billed.plus(cost);
                     play.happen(what);
                 }
-                Effect::CallTool(call) => play.reply(call.id.as_str(), 422, r#"{"message": "x must be a colour"}"#),
+                Effect::CallTool(call) => play.reply(&call.id.to_string(), 422, r#"{"message": "x must be a colour"}"#),
                 Effect::Sleep { id, until_ms } => {
                     play.now_ms = play.now_ms.max(*until_ms);
                     play.happen(What::Woke { effect: id.clone() });

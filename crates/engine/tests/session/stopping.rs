@@ -61,7 +61,7 @@ fn a_stop_lets_calls_under_way_drain_and_tells_what_became_of_them() {
     let aborts = play.session.pending().iter().filter(|effect| matches!(effect, Effect::Abort { .. })).count();
     assert_eq!(aborts, 2);
     play.reply("turn-1/call-1/call/1", 200, r#"{"order": 9}"#);
-    play.happen(What::Interrupted { effect: "turn-1/call-2/call/1".into() });
+    play.happen(What::Interrupted { effect: "turn-1/call-2/call/1".parse().unwrap() });
     assert_eq!(play.asked().0, "turn-2/ask/1");
     let told: Vec<String> = play.session.history().iter().skip(3).map(|message| message.text().to_owned()).collect();
     assert_eq!(told[0], r#"{"order":9}"#);

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use reknit_dialogue::{Answer, ErrorClass, Failure, Finish, Request, Thought, ToolCall, Usage};
 use reknit_engine::{
-    Attempt, Body, CallTool, Catalogue, Effect, Entry, Event, MACHINE_VERSION, Policy, Record, Report, ReportFormat,
-    ReportRules, Session, SessionRules, SessionStarted, Templates, Tool, ToolReply, What, Words,
+    Attempt, Effect, Event, MACHINE_VERSION, Policy, Record, Report, ReportFormat, ReportRules, Session, SessionRules,
+    SessionStarted, Templates, What, Words,
 };
-use reknit_protocol::{Capability, Effect as Class, Value};
+use reknit_plan::{Catalogue, Entry, Tool};
+use reknit_protocol::{CallTool, ReplyBody, ToolReply};
+use reknit_protocol::{Capability, SideEffect, Value};
 
 pub(crate) fn json(text: &str) -> Value {
     Value::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -15,7 +17,7 @@ pub(crate) fn json(text: &str) -> Value {
 
 /// A tool `shop` with a read, a write that has a key, and one that is strict about its amount.
 pub(crate) fn catalogue() -> Catalogue {
-    let entry = |name: &str, class: Class, schema: Option<&str>| {
+    let entry = |name: &str, class: SideEffect, schema: Option<&str>| {
         let mut capability = Capability::new(name);
         capability.effect = class;
         Entry::new(capability, schema.map(json)).expect("the schema is one")
@@ -23,10 +25,10 @@ pub(crate) fn catalogue() -> Catalogue {
     let strict = r#"{"type": "object", "required": ["amount"], "additionalProperties": false,
                      "properties": {"amount": {"type": "number"}}}"#;
     let capabilities = vec![
-        entry("look_up", Class::Read, None),
-        entry("order", Class::Keyed, None),
-        entry("refund", Class::Unsafe, None),
-        entry("convert", Class::Read, Some(strict)),
+        entry("look_up", SideEffect::Read, None),
+        entry("order", SideEffect::Keyed, None),
+        entry("refund", SideEffect::Unsafe, None),
+        entry("convert", SideEffect::Read, Some(strict)),
     ];
     Catalogue { tools: vec![Tool { name: "shop".into(), description: String::new(), capabilities }] }
 }
@@ -115,12 +117,12 @@ impl Play {
 
     pub(crate) fn answer(&mut self, answer: Answer) {
         let (id, ..) = self.asked();
-        self.happen(What::ModelAnswered { effect: id.as_str().into(), answer });
+        self.happen(What::ModelAnswered { effect: id.as_str().parse().unwrap(), answer });
     }
 
     pub(crate) fn fail(&mut self, failure: Failure) {
         let (id, ..) = self.asked();
-        self.happen(What::ModelFailed { effect: id.as_str().into(), failure });
+        self.happen(What::ModelFailed { effect: id.as_str().parse().unwrap(), failure });
     }
 
     pub(crate) fn fail_with(&mut self, class: ErrorClass) {
@@ -132,13 +134,13 @@ impl Play {
         let (id, until_ms) = self.wait();
         let waited = until_ms - self.now_ms;
         self.now_ms = until_ms;
-        self.happen(What::Woke { effect: id.as_str().into() });
+        self.happen(What::Woke { effect: id.as_str().parse().unwrap() });
         waited
     }
 
     fn wait(&self) -> (String, i64) {
         let found = self.session.pending().into_iter().find_map(|effect| match effect {
-            Effect::Sleep { id, until_ms } if !id.as_str().starts_with("run/deadline") => {
+            Effect::Sleep { id, until_ms } if !id.to_string().starts_with("run/deadline") => {
                 Some((id.to_string(), until_ms))
             }
             _ => None,
@@ -148,7 +150,7 @@ impl Play {
 
     pub(crate) fn deadline(&mut self) {
         let found = self.session.pending().into_iter().find_map(|effect| match effect {
-            Effect::Sleep { id, until_ms } if id.as_str().starts_with("run/deadline") => Some((id, until_ms)),
+            Effect::Sleep { id, until_ms } if id.to_string().starts_with("run/deadline") => Some((id, until_ms)),
             _ => None,
         });
         let (effect, until_ms) = found.expect("there is a deadline");
@@ -163,14 +165,14 @@ impl Play {
     }
 
     pub(crate) fn reply(&mut self, effect: &str, status: u16, body: &str) {
-        let reply = ToolReply { status, retry_after_ms: None, body: Body::Json(json(body)) };
-        self.happen(What::ToolAnswered { effect: effect.into(), reply });
+        let reply = ToolReply { status, retry_after_ms: None, body: ReplyBody::Json(json(body)) };
+        self.happen(What::ToolAnswered { effect: effect.parse().unwrap(), reply });
     }
 
     /// Answers every call that is due.
     pub(crate) fn reply_all(&mut self, body: &str) {
         for call in self.calls() {
-            self.reply(call.id.as_str(), 200, body);
+            self.reply(&call.id.to_string(), 200, body);
         }
     }
 

@@ -33,7 +33,7 @@ fn a_call_that_is_mended() -> Vec<Event> {
     play.reply("turn-1/call-1/call/1", 400, refused);
     play.now_ms += 10;
     let advice = r#"{"should_retry": true, "reason": "r", "suggested_changes": {"amount": 5}}"#;
-    play.happen(What::ModelAnswered { effect: "turn-1/call-1/feedback/1".into(), answer: saying(advice) });
+    play.happen(What::ModelAnswered { effect: "turn-1/call-1/feedback/1".parse().unwrap(), answer: saying(advice) });
     play.now_ms += 10;
     play.reply("turn-1/call-1/call/2", 200, "{}");
     play.now_ms += 10;
@@ -59,7 +59,7 @@ fn a_target_that_rests() -> Vec<Event> {
     let mut play = Play::new();
     let (id, ..) = play.asked();
     let until_ms = play.now_ms + 60_000;
-    play.happen(What::GateClosed { effect: id.as_str().into(), until_ms });
+    play.happen(What::GateClosed { effect: id.as_str().parse().unwrap(), until_ms });
     play.answer(reporting("done"));
     play.events
 }
@@ -71,7 +71,7 @@ fn a_conversation_that_is_too_long() -> Vec<Event> {
             break;
         }
         match play.due().iter().find(|id| id.contains("/count/")) {
-            Some(id) => play.happen(What::TokensCounted { effect: id.as_str().into(), tokens: None }),
+            Some(id) => play.happen(What::TokensCounted { effect: id.as_str().parse().unwrap(), tokens: None }),
             None => play.fail_with(ErrorClass::ContextLength),
         }
     }
@@ -105,7 +105,7 @@ fn a_plan_in_an_agent_in_an_agent() -> Vec<Event> {
     play.reply("turn-1/call-1/turn-1/call-1/b/call/1", 400, refused);
     play.now_ms += 10;
     let advice = r#"{"should_retry": true, "reason": "r", "suggested_changes": {"amount": 5}}"#;
-    let effect = "turn-1/call-1/turn-1/call-1/b/feedback/1".into();
+    let effect = "turn-1/call-1/turn-1/call-1/b/feedback/1".parse().unwrap();
     play.happen(What::ModelAnswered { effect, answer: saying(advice) });
     play.now_ms += 10;
     play.reply("turn-1/call-1/turn-1/call-1/b/call/2", 200, "{}");
@@ -121,7 +121,7 @@ fn a_plan_whose_session_has_no_time_left() -> Vec<Event> {
     let mut play = Play::begin(with_rules(|rules| rules.plans = Plans::Allowed));
     play.answer(calling(&[(PLAN_TOOL, r#"{"steps": [{"id": "a", "tool": "look_up"}]}"#)]));
     play.deadline();
-    let effect = "turn-1/call-1/a/call/1".into();
+    let effect = "turn-1/call-1/a/call/1".parse().unwrap();
     if play.session.report().is_none() {
         play.happen(What::Interrupted { effect });
     }

@@ -1,6 +1,7 @@
 //! What happened to a step, a line each.
 
-use reknit_engine::{Decision, Deed, MendEffect, Moment};
+use reknit_engine::{Decision, Deed, Moment};
+use reknit_mend::MendEffect;
 
 use super::show::SHOWN;
 use crate::finish::seconds;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use reknit_dialogue::{Effort, Money, OnAuthError, Policy as RotationPolicy, Temperature};
-use reknit_engine::{IndependentSteps, Learning, LlmDebug, People, Resolution, Synthesis, Undeclared};
+use reknit_engine::{LlmDebug, Synthesis, Undeclared};
 use reknit_journal::Durability;
+use reknit_mend::{IndependentSteps, Learning, People, Resolution};
 use reknit_protocol::{Effect, Object, Value};
 
 use super::FindModel;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use reknit_dialogue::{Money, OnAuthError, Policy as RotationPolicy};
-use reknit_engine::{Learning, People, Resolution, Synthesis, Undeclared};
+use reknit_engine::{Synthesis, Undeclared};
+use reknit_mend::{Learning, People, Resolution};
 use reknit_models::{FormatSupport, Provider, Streaming};
 use reknit_protocol::Effect;
 use secrecy::ExposeSecret;

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use reknit_engine::{Effect, EffectId, Event, What};
+use reknit_engine::{Effect, Event, What};
 use reknit_journal::{Append, Lease, Mailbox, SignalId};
+use reknit_protocol::EffectId;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::{Driver, Ended};

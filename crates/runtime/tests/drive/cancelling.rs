@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use reknit_engine::{Fate, Outcome, Status};
+use reknit_engine::{Outcome, Status};
+use reknit_mend::Fate;
 use reknit_protocol::{Effect, RunId};
 use reknit_runtime::{Ended, Segments, signals};
 use reknit_testing::tool::When;

@@ -5,11 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reknit_dialogue::{Answer, ErrorClass, Failure, GateRules, Rules, Usage};
-use reknit_engine::{
-    Answer as RunAnswer, AskModel, Body, CallTool, Outcome, Policy, Started, Status, Synthesis, ToolReply,
-    TransportFailure,
-};
+use reknit_engine::{Answer as RunAnswer, AskModel, Outcome, Policy, Started, Status, Synthesis};
 use reknit_protocol::Effect;
+use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, Driver, Edge, Ended, Gates, Rests, Segments};
 use reknit_testing::ScriptedTool;
 use reknit_testing::tool::RunningTool;
@@ -70,7 +68,7 @@ impl Edge for Ward {
                 self.nurse.acquire().await.expect("it is never closed").forget();
             }
             let status = if self.is_ill() { 500 } else { 200 };
-            Ok(ToolReply { status, retry_after_ms: None, body: Body::Empty })
+            Ok(ToolReply { status, retry_after_ms: None, body: ReplyBody::Empty })
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Who drives a run, and what waits for a person.
 
 use reknit_engine::{Decision, Effect, Status};
-use reknit_protocol::{Effect as Class, RunId};
+use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::{DriveError, Ended, signals};
 use reknit_testing::tool::When;
 use reknit_testing::{Gate, Reply, ScriptedTool};
@@ -12,7 +12,7 @@ use crate::world::{World, plan, step};
 async fn a_run_that_somebody_drives_is_left_alone() {
     let gate = Gate::new();
     let tool = ScriptedTool::new("t")
-        .capability("read", Class::Read)
+        .capability("read", SideEffect::Read)
         .on("read", When::any(), Reply::data("done").gate(&gate))
         .start()
         .await
@@ -32,7 +32,7 @@ async fn a_run_that_somebody_drives_is_left_alone() {
 #[tokio::test]
 async fn an_unsafe_call_in_doubt_waits_for_a_person_and_goes_on_when_allowed() {
     let tool = ScriptedTool::new("t")
-        .capability("pay", Class::Unsafe)
+        .capability("pay", SideEffect::Unsafe)
         .once("pay", When::any(), Reply::reset())
         .on("pay", When::any(), Reply::data("paid"))
         .start()

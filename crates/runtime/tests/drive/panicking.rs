@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{Answer, ErrorClass, Failure};
-use reknit_engine::{AskModel, Body, CallTool, ToolReply, TransportFailure};
+use reknit_engine::AskModel;
 use reknit_protocol::Effect;
+use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, DriveError, Driver, Edge};
 use reknit_testing::ScriptedTool;
 
@@ -25,7 +26,7 @@ impl Edge for Breaking {
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         Box::pin(async {
             assert_eq!(call.step.as_str(), "a", "the call breaks down");
-            Ok(ToolReply { status: 200, retry_after_ms: None, body: Body::Empty })
+            Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty })
         })
     }
 }

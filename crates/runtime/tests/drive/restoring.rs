@@ -2,7 +2,7 @@
 
 use reknit_engine::{Event, MACHINE_VERSION, Run, What};
 use reknit_journal::{Due, Holder, NewEvent, NewRun, Snapshot, Term};
-use reknit_protocol::{Effect as Class, RunId};
+use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::{DriveError, Segments};
 use reknit_testing::tool::When;
 use reknit_testing::{Reply, ScriptedTool};
@@ -22,7 +22,7 @@ async fn tampered(world: &World, kind: Kind) {
     let started = world.started("r", "x", Some(plan(vec![step("a", "t", "read", "{}")])));
     let event = Event { at_ms: 1_000_000, what: What::Started(Box::new(started)) };
     let run = Run::begin(&event).expect("it begins");
-    let due = run.pending().into_iter().filter_map(|effect| Some(effect.id()?.as_str().to_owned()));
+    let due = run.pending().into_iter().filter_map(|effect| Some(effect.id()?.to_string()));
     let due = due.map(|effect| Due::new(effect, "the digest of another call"));
     let body = serde_json::to_string(&event).expect("it can be written");
     let first = NewEvent::new(event.at_ms, "started", body).with_due(due);
@@ -39,7 +39,7 @@ async fn tampered(world: &World, kind: Kind) {
 
 #[tokio::test]
 async fn a_run_that_wants_another_call_than_it_wanted_is_ended_and_nothing_is_called() {
-    let tool = ScriptedTool::new("t").capability("read", Class::Read).on("read", When::any(), Reply::data("done"));
+    let tool = ScriptedTool::new("t").capability("read", SideEffect::Read).on("read", When::any(), Reply::data("done"));
     let tool = tool.start().await.expect("the tool starts");
     for kind in [Kind::Steady, Kind::Segments, Kind::SegmentsWithSnapshot] {
         let world = World::new(&[("t".to_owned(), tool.base_url())], None).await;

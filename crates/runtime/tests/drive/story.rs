@@ -2,7 +2,8 @@
 
 use reknit_bind::{InputSource, Provenance};
 use reknit_demo::Demo;
-use reknit_engine::{Outcome, Rung, Status};
+use reknit_engine::{Outcome, Status};
+use reknit_mend::Rung;
 use reknit_protocol::Value;
 use reknit_runtime::{Ended, Segments};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use reknit_demo::Demo;
 use reknit_engine::Plans;
 use reknit_engine::telemetry::{Kind, Signal, Span};
-use reknit_protocol::{Effect as Class, RunId};
+use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::telemetry::{Propagation, Sink, Telemetry, Told};
 use reknit_runtime::{Driver, Ended, Segments};
 use reknit_testing::tool::{RunningTool, When};
@@ -78,8 +78,8 @@ async fn both_drivers_tell_the_same_story() {
 /// A tool with a capability that does not answer its first call.
 async fn half_silent() -> RunningTool {
     let tool = ScriptedTool::new("t")
-        .capability("quick", Class::Read)
-        .capability("slow", Class::Read)
+        .capability("quick", SideEffect::Read)
+        .capability("slow", SideEffect::Read)
         .on("quick", When::any(), Reply::data("done"))
         .once("slow", When::any(), Reply::silence())
         .on("slow", When::any(), Reply::data("done"));

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_dialogue::{Answer, ErrorClass, Failure};
-use reknit_engine::{
-    AskModel, Body, CallTool, Catalogue, Entry, MACHINE_VERSION, Policy, Started, Status, Synthesis, Templates, Tool,
-    ToolReply, TransportFailure,
-};
+use reknit_engine::{AskModel, MACHINE_VERSION, Policy, Started, Status, Synthesis, Templates};
 use reknit_journal::Journal;
+use reknit_plan::{Catalogue, Entry, Tool};
+use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_protocol::{Capability, Effect, Object};
 use reknit_runtime::{BoxFuture, CallLimits, Driver, Edge, Ended, SystemClock};
 use tokio::time::{Instant, sleep};
@@ -32,7 +31,7 @@ impl Edge for Slow {
         let ms = call.parameters.get("ms").and_then(|ms| ms.to_string().parse().ok()).expect("a number");
         Box::pin(async move {
             sleep(Duration::from_millis(ms)).await;
-            Ok(ToolReply { status: 200, retry_after_ms: None, body: Body::Empty })
+            Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty })
         })
     }
 }

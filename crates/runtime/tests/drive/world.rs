@@ -88,9 +88,9 @@ impl World {
 }
 
 fn leap(clock: &VirtualClock, machine: &Machine) {
-    let is_short = |id: &str| id.contains("/rest/") || id.contains("/wait/") || id.contains("/gate/");
+    let is_short = |id: &str| ["/retry-wait/", "/ask-wait/", "/breaker-wait/"].iter().any(|kind| id.contains(kind));
     let resting = machine.pending().into_iter().filter_map(|effect| match effect {
-        Effect::Sleep { id, until_ms } if is_short(id.as_str()) => u64::try_from(until_ms).ok(),
+        Effect::Sleep { id, until_ms } if is_short(&id.to_string()) => u64::try_from(until_ms).ok(),
         _ => None,
     });
     if let Some(until_ms) = resting.min() {

@@ -4,8 +4,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use reknit_dialogue::{Answer, ErrorClass, Failure, ToolCall, Usage};
-use reknit_engine::{AskModel, Body, CallTool, Sent, ToolReply, TransportFailure, TransportKind};
+use reknit_engine::AskModel;
 use reknit_protocol::Value;
+use reknit_protocol::{CallTool, Delivery, ReplyBody, ToolReply, TransportFailure, TransportKind};
 use reknit_runtime::{BoxFuture, Edge};
 use tokio::time::Instant;
 
@@ -106,26 +107,27 @@ impl Edge for Scripted {
                 log.calls.len()
             });
             let reply = |status, retry_after_ms, body| Ok(ToolReply { status, retry_after_ms, body });
-            let failure = |kind| TransportFailure { kind, sent: Sent::Maybe, message: "it broke".to_owned() };
+            let failure =
+                |kind| TransportFailure { kind, delivery: Delivery::Possible, message: "it broke".to_owned() };
             let sleep = |ms| tokio::time::sleep(Duration::from_millis(ms));
             let done = match (self.tool)(call, nth) {
                 Does::Answers(status, body) => {
-                    reply(status, None, Body::Json(Value::parse(body).expect("the body is JSON")))
+                    reply(status, None, ReplyBody::Json(Value::parse(body).expect("the body is JSON")))
                 }
-                Does::Limits(ms) => reply(429, Some(ms), Body::Empty),
-                Does::Takes(ms) if ms > call.limit_ms => {
-                    sleep(call.limit_ms).await;
+                Does::Limits(ms) => reply(429, Some(ms), ReplyBody::Empty),
+                Does::Takes(ms) if ms > call.timeout_ms => {
+                    sleep(call.timeout_ms).await;
                     Err(failure(TransportKind::TimedOut))
                 }
                 Does::Takes(ms) => {
                     sleep(ms).await;
-                    reply(200, None, Body::Empty)
+                    reply(200, None, ReplyBody::Empty)
                 }
                 Does::Breaks(ms) => {
                     sleep(ms).await;
                     Err(failure(TransportKind::Reset))
                 }
-                Does::Talks(letters) => reply(200, None, Body::Json("x".repeat(letters).into())),
+                Does::Talks(letters) => reply(200, None, ReplyBody::Json("x".repeat(letters).into())),
             };
             self.log(|log, _| log.calls_now -= 1);
             done

@@ -80,7 +80,7 @@ pub(crate) fn rows() -> Vec<Row> {
         row("limits.money", "0", refused, |seen| seen.log.asks.len().to_string(), ("4", "0")).given(PRICED),
         row("limits.step-time", "\"45s\"", hanging, |seen| seen.took.as_secs().to_string(), ("127", "45")).given(CODE),
         row("limits.calls-at-once", "2", ten_steps, |seen| seen.log.most_calls.to_string(), ("5", "2")),
-        row("limits.call-time", "\"7s\"", hanging, |seen| seen.call(1).1.limit_ms.to_string(), ("30000", "7000")),
+        row("limits.call-time", "\"7s\"", hanging, |seen| seen.call(1).1.timeout_ms.to_string(), ("30000", "7000")),
         row("limits.drain-time", "\"2s\"", cancelled, |seen| seen.took.as_secs().to_string(), ("6", "3")),
         row(
             "limits.person-time",

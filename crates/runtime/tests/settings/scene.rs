@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reknit_dialogue::{Purpose, TargetName};
-use reknit_engine::{
-    AskModel, CallTool, Catalogue, Effect, Entry, Event, Machine, SessionStarted, Started, Tool, Words, interactions,
-};
+use reknit_engine::{AskModel, Effect, Event, Machine, SessionStarted, Started, Words, interactions};
 use reknit_journal::Journal;
-use reknit_protocol::{Capability, Effect as Class, Plan, Step, Value};
+use reknit_plan::{Catalogue, Entry, Tool};
+use reknit_protocol::CallTool;
+use reknit_protocol::{Capability, Plan, SideEffect, Step, Value};
 use reknit_runtime::config::Config;
 use reknit_runtime::{Beginning, Ended, Reknit, Watcher};
 use tokio::time::Instant;
@@ -160,22 +160,22 @@ fn watcher(person_ms: &Arc<Mutex<Option<i64>>>) -> Watcher {
 
 /// Five tools that take anything, one of which has a capability for each class and one that wants an amount.
 fn catalogue(more: usize) -> Catalogue {
-    let entry = |name: &str, class: Class, schema: Option<&str>| {
+    let entry = |name: &str, class: SideEffect, schema: Option<&str>| {
         let mut capability = Capability::new(name);
         capability.effect = class;
         Entry::new(capability, schema.map(|text| Value::parse(text).expect("JSON"))).expect("the schema is one")
     };
     let amount = r#"{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"}}}"#;
     let mut capabilities = vec![
-        entry("read", Class::Read, None),
-        entry("keyed", Class::Keyed, None),
-        entry("undeclared", Class::Undeclared, None),
-        entry("unsafe", Class::Unsafe, None),
-        entry("convert", Class::Read, Some(amount)),
+        entry("read", SideEffect::Read, None),
+        entry("keyed", SideEffect::Keyed, None),
+        entry("undeclared", SideEffect::Undeclared, None),
+        entry("unsafe", SideEffect::Unsafe, None),
+        entry("convert", SideEffect::Read, Some(amount)),
     ];
-    capabilities.extend((0..more).map(|number| entry(&format!("more_{number}"), Class::Read, None)));
+    capabilities.extend((0..more).map(|number| entry(&format!("more_{number}"), SideEffect::Read, None)));
     let tool = |name: &str, capabilities| Tool { name: name.into(), description: String::new(), capabilities };
-    let others = ["u", "v", "w", "x"].map(|name| tool(name, vec![entry("read", Class::Read, None)]));
+    let others = ["u", "v", "w", "x"].map(|name| tool(name, vec![entry("read", SideEffect::Read, None)]));
     Catalogue { tools: std::iter::once(tool("t", capabilities)).chain(others).collect() }
 }
 

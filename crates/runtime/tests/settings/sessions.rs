@@ -19,14 +19,14 @@ fn silent() -> Scene {
 
 fn turns(seen: &Seen) -> String {
     let turn = |id: &str| id.split('/').next().unwrap_or_default().to_owned();
-    let mut turns: Vec<String> = seen.log.asks.iter().map(|(_, ask)| turn(ask.id.as_str())).collect();
+    let mut turns: Vec<String> = seen.log.asks.iter().map(|(_, ask)| turn(&ask.id.to_string())).collect();
     turns.dedup();
     turns.len().to_string()
 }
 
 fn attempts_of_the_first_turn(seen: &Seen) -> String {
-    let first = seen.log.asks[0].1.id.as_str().split('/').next().unwrap_or_default().to_owned() + "/";
-    seen.log.asks.iter().filter(|(_, ask)| ask.id.as_str().starts_with(&first)).count().to_string()
+    let first = seen.log.asks[0].1.id.to_string().split('/').next().unwrap_or_default().to_owned() + "/";
+    seen.log.asks.iter().filter(|(_, ask)| ask.id.to_string().starts_with(&first)).count().to_string()
 }
 
 /// How much of the result the second turn is shown.

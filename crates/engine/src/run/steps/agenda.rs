@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::StepRun;
-use crate::plan::Checked;
 use crate::run::state::Stage;
+use reknit_plan::Checked;
 
 /// Follows from the plan and the stages of its steps.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -3,7 +3,7 @@
 use super::Tracer;
 use crate::event::What;
 use crate::machine::Machine;
-use crate::nest::Prefix;
+use crate::nest;
 use crate::session::Session;
 
 impl Tracer {
@@ -11,7 +11,7 @@ impl Tracer {
     pub(super) fn look_at_children(&mut self, session: &Session, what: Option<&What>, at_ms: i64) {
         for (name, machine) in session.told_children() {
             let inner = what.and_then(|what| match what.effect() {
-                Some(_) => Prefix(name).inner(what),
+                Some(_) => nest::inner(&scope_of(name), what),
                 None => Some(what.clone()),
             });
             let mut child = self.children.remove(name).unwrap_or_else(|| self.begin_child(name, machine, at_ms));
@@ -36,4 +36,11 @@ impl Tracer {
         let is_in = |name: &String| effect.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('/'));
         self.children.keys().any(is_in)
     }
+}
+
+fn scope_of(name: &str) -> Vec<reknit_protocol::ScopeLevel> {
+    format!("{name}/run/deadline/1")
+        .parse::<reknit_protocol::EffectId>()
+        .map(|id| id.scope().to_vec())
+        .unwrap_or_default()
 }

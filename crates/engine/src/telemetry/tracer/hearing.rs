@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use reknit_dialogue::{Answer, ErrorClass, Failure, Purpose, Usage};
 
 use super::{Doing, Heard, OpenSpan, Tracer, UnderWay, owner, since};
-use crate::effect::EffectId;
 use crate::event::What;
-use crate::mend::{read_context, read_feedback};
-use crate::reply::{ToolReply, TransportFailure, TransportKind};
 use crate::run::Run;
 use crate::telemetry::datum::{Datum, ERROR};
 use crate::telemetry::signal::{SpanKind, SpanStatus};
 use crate::telemetry::table::{events, logs, metrics, spans};
+use reknit_mend::{read_context, read_feedback};
+use reknit_protocol::EffectId;
+use reknit_protocol::{ToolReply, TransportFailure, TransportKind};
 
 /// How a question ended.
 struct Asked<'a> {
@@ -108,7 +108,7 @@ impl Tracer {
                     Purpose::SemanticRetry => read_context(text),
                     _ => read_feedback(text),
                 });
-                let heard = Heard { owner: owner(id.as_str()).to_owned(), ms, text, advice };
+                let heard = Heard { owner: owner(&id.to_string()).to_owned(), ms, text, advice };
                 let error = asked.error.as_ref().map(|(_, words)| words.as_str());
                 if let Some(run) = run {
                     self.hear_of_step(run, *purpose, &heard, error, at_ms);
@@ -141,7 +141,7 @@ impl Tracer {
             None => SpanStatus::Ok,
             Some((_, words)) => SpanStatus::Error(Datum::words(words, ERROR).to_string()),
         };
-        let span = OpenSpan::new(id.as_str(), effect.since_ms);
+        let span = OpenSpan::new(&id.to_string(), effect.since_ms);
         self.close(span, SpanKind::Client, (&spans::CHAT, values), status, at_ms);
     }
 
@@ -181,7 +181,7 @@ impl Tracer {
             _ => error,
         };
         let status = if words.is_empty() { SpanStatus::Ok } else { SpanStatus::Error(words) };
-        let span = OpenSpan::new(id.as_str(), effect.since_ms);
+        let span = OpenSpan::new(&id.to_string(), effect.since_ms);
         self.close(span, SpanKind::Client, (&spans::HTTP_CLIENT_REQUEST, values), status, at_ms);
     }
 
@@ -203,8 +203,9 @@ impl Tracer {
             Doing::Calling { .. } => "tool",
         };
         self.count(metrics::GATE_CLOSED.amount(1, [self.module(), kind.into()]));
-        let event = events::GATE_CLOSED.at(at_ms, [kind.into(), id.as_str().into(), wait_ms.into()]);
-        let owner = owner(id.as_str());
+        let event = events::GATE_CLOSED.at(at_ms, [kind.into(), id.to_string().as_str().into(), wait_ms.into()]);
+        let id_text = id.to_string();
+        let owner = owner(&id_text);
         if self.steps.contains_key(owner) { self.happen_in(owner, event) } else { self.happen(event) }
     }
 }
@@ -214,8 +215,8 @@ fn transport(kind: TransportKind) -> &'static str {
         TransportKind::Refused => "refused",
         TransportKind::Reset => "reset",
         TransportKind::TimedOut => "timed_out",
-        TransportKind::BadAnswer => "bad_answer",
+        TransportKind::TooLarge => "bad_answer",
         TransportKind::Unreadable => "unreadable",
-        TransportKind::Unusable => "unusable",
+        TransportKind::NotCallable => "unusable",
     }
 }

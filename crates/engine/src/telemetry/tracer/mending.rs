@@ -7,13 +7,13 @@ use reknit_dialogue::Purpose;
 use super::planning::prompt;
 use super::{Heard, Tracer, owner};
 use crate::effect::AskModel;
-use crate::fault::{Fault, Origin};
-use crate::mend::facts::{Says, facts};
-use crate::mend::{Advice, Mend, MendEffect, Rung};
 use crate::run::Run;
 use crate::run::glance::Glance;
 use crate::telemetry::datum::{BRIEF, Datum, ERROR, WORDS};
 use crate::telemetry::table::{events, logs, metrics};
+use reknit_mend::{Advice, Mend, MendEffect, Rung};
+use reknit_mend::{Fault, Origin};
+use reknit_mend::{Says, facts};
 
 type Step<'a> = (&'a str, Glance<'a>);
 
@@ -28,7 +28,7 @@ impl Tracer {
 
     /// A model is asked about a step. A rung that is used may ask several; it begins once.
     pub(super) fn begin_question_of_step(&mut self, run: &Run, ask: &AskModel, at_ms: i64) {
-        let owner = owner(ask.id.as_str()).to_owned();
+        let owner = owner(&ask.id.to_string()).to_owned();
         let Some(step) = self.step_of(run, &owner) else { return };
         let Some((_, fault)) = step.advising() else { return };
         let (id, capability) = (step.id().as_str(), step.capability().as_str());

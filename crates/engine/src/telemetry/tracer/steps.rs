@@ -2,13 +2,13 @@
 
 use super::{Heard, OpenSpan, StepTrace, Tracer, step_key};
 use crate::event::What;
-use crate::fault::{Verdict, judge_reply};
-use crate::mend::{MendEffect, Rung};
 use crate::run::Run;
 use crate::run::glance::{Glance, Standing};
 use crate::telemetry::datum::{Datum, ERROR};
 use crate::telemetry::signal::{SpanKind, SpanStatus};
 use crate::telemetry::table::{logs, metrics, spans};
+use reknit_mend::{MendEffect, Rung};
+use reknit_mend::{Verdict, judge_reply};
 
 impl Tracer {
     pub(super) fn look_at_steps(&mut self, run: &Run, heard: Option<&Heard<'_>>, what: Option<&What>, at_ms: i64) {
@@ -115,7 +115,7 @@ fn is_spent(run: &Run, (owner, step): (&str, Glance<'_>), what: &What, at_ms: i6
     let What::ToolAnswered { effect, reply } = what else { return false };
     let limit = run.started().policy.mending.feedback;
     let is_asked_again = step.advising().is_some_and(|(rung, _)| rung == Rung::Feedback);
-    super::owner(effect.as_str()) == owner
+    super::owner(&effect.to_string()) == owner
         && limit > 0
         && step.feedback() >= limit
         && !is_asked_again

@@ -50,7 +50,7 @@ pub(super) fn outcome(ask: &AskModel, world: &World, now_ms: i64, tape: &mut Tap
 }
 
 fn words(ask: &AskModel, world: &World, tape: &mut Tape) -> String {
-    let step = world.step(ask.id.as_str());
+    let step = world.step(&ask.id.to_string());
     let text = match ask.purpose {
         Purpose::PlanGeneration => plan(world, tape),
         Purpose::TieredSelection => {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use reknit_dialogue::Policy as Rotating;
-use reknit_engine::{
-    Catalogue, Entry, IndependentSteps, People, Policy, Resolution, Started, Synthesis, Tool, Undeclared,
-};
-use reknit_protocol::{Capability, Effect as Class, Input, Object, Plan, Step, Value};
+use reknit_engine::{Policy, Started, Synthesis, Undeclared};
+use reknit_mend::{IndependentSteps, People, Resolution};
+use reknit_plan::{Catalogue, Entry, Tool};
+use reknit_protocol::{Capability, Input, Object, Plan, SideEffect, Step, Value};
 
 use super::Tape;
 use crate::world::{json, plan, started};
@@ -23,36 +23,36 @@ pub(crate) struct World {
 }
 
 /// The capabilities of tool `t`: their class, what they must be given, and their schema.
-pub(super) const CAPABILITIES: [(&str, Class, &str, &str); 9] = [
-    ("read", Class::Read, "x", ""),
-    ("idempotent", Class::Idempotent, "x", ""),
-    ("keyed", Class::Keyed, "x", ""),
-    ("undeclared", Class::Undeclared, "x", ""),
-    ("unsafe", Class::Unsafe, "x", ""),
+pub(super) const CAPABILITIES: [(&str, SideEffect, &str, &str); 9] = [
+    ("read", SideEffect::Read, "x", ""),
+    ("idempotent", SideEffect::Idempotent, "x", ""),
+    ("keyed", SideEffect::Keyed, "x", ""),
+    ("undeclared", SideEffect::Undeclared, "x", ""),
+    ("unsafe", SideEffect::Unsafe, "x", ""),
     (
         "convert",
-        Class::Read,
+        SideEffect::Read,
         "amount",
         r#"{"type": "object", "required": ["amount"], "additionalProperties": false, "properties":
             {"amount": {"type": "number"}, "to": {"type": "string", "enum": ["KRW", "EUR", "USD"]}}}"#,
     ),
     (
         "order",
-        Class::Keyed,
+        SideEffect::Keyed,
         "quantity",
         r#"{"type": "object", "required": ["quantity"], "properties":
             {"quantity": {"type": "integer", "minimum": 1, "maximum": 100}, "id": {"type": "string"}}}"#,
     ),
     (
         "pay",
-        Class::Unsafe,
+        SideEffect::Unsafe,
         "amount",
         r#"{"type": "object", "required": ["amount"], "additionalProperties": false, "properties":
             {"amount": {"type": "number", "exclusiveMinimum": 0}, "note": {"type": "string"}}}"#,
     ),
     (
         "look",
-        Class::Read,
+        SideEffect::Read,
         "filter",
         r#"{"type": "object", "required": ["filter"], "properties": {"limit": {"type": "integer"}, "filter":
             {"type": "object", "required": ["lat", "lon"], "properties": {"lat": {"type": "number"}, "lon": {"type": "number"}}}}}"#,
@@ -82,7 +82,7 @@ pub(super) const LITERALS: [&str; 14] = [
 ];
 
 fn catalogue() -> Catalogue {
-    let entry = |(name, class, _, schema): (&str, Class, &str, &str)| {
+    let entry = |(name, class, _, schema): (&str, SideEffect, &str, &str)| {
         let mut capability = Capability::new(name);
         capability.effect = class;
         let schema = (!schema.is_empty()).then(|| json(schema));

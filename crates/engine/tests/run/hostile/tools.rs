@@ -1,6 +1,7 @@
 //! What tools answer.
 
-use reknit_engine::{Body, CallTool, EffectId, Sent, ToolReply, TransportFailure, TransportKind, What};
+use reknit_engine::What;
+use reknit_protocol::{CallTool, Delivery, EffectId, ReplyBody, ToolReply, TransportFailure, TransportKind};
 use reknit_protocol::{Object, Value};
 
 use super::Tape;
@@ -63,11 +64,11 @@ pub(super) fn outcome(call: &CallTool, now_ms: i64, tape: &mut Tape) -> What {
                 TransportKind::TimedOut,
                 TransportKind::Refused,
                 TransportKind::Reset,
-                TransportKind::BadAnswer,
-                TransportKind::Unusable,
+                TransportKind::TooLarge,
+                TransportKind::NotCallable,
             ];
-            let sent = *tape.pick(&[Sent::Maybe, Sent::No]);
-            let failure = TransportFailure { kind: *tape.pick(&kinds), sent, message: "it broke".to_owned() };
+            let sent = *tape.pick(&[Delivery::Possible, Delivery::NotSent]);
+            let failure = TransportFailure { kind: *tape.pick(&kinds), delivery: sent, message: "it broke".to_owned() };
             What::ToolFailed { effect, failure }
         }
         _ => replied(effect, Some(call), tape),
@@ -100,10 +101,10 @@ fn about(call: &CallTool, tape: &mut Tape) -> String {
 fn success(tape: &mut Tape) -> ToolReply {
     let status = *tape.pick(&[200, 201, 204]);
     let body = match tape.below(16) {
-        14 => Body::Text("fine {{evil.v}}".to_owned()),
-        15 => Body::Empty,
-        13 => Body::Json(Value::Object(Object::from([("v", Value::from("v".repeat(20_000)))]))),
-        _ => Body::Json(json(tape.word(&RESULTS))),
+        14 => ReplyBody::Text("fine {{evil.v}}".to_owned()),
+        15 => ReplyBody::Empty,
+        13 => ReplyBody::Json(Value::Object(Object::from([("v", Value::from("v".repeat(20_000)))]))),
+        _ => ReplyBody::Json(json(tape.word(&RESULTS))),
     };
     ToolReply { status, retry_after_ms: None, body }
 }
@@ -115,17 +116,17 @@ fn refusal(call: Option<&CallTool>, tape: &mut Tape) -> ToolReply {
     };
     let words = words.as_str();
     if tape.one_in(2) {
-        let body = Body::Json(Value::Object(Object::from([("detail", Value::from(words))])));
+        let body = ReplyBody::Json(Value::Object(Object::from([("detail", Value::from(words))])));
         return ToolReply { status: 422, retry_after_ms: None, body };
     }
     let mut status = *tape.pick(&STATUSES);
     let body = match tape.below(8) {
-        0 => Body::Json(Value::Object(Object::new())),
-        1 => Body::Json(Value::Object(Object::from([("detail", Value::from(words))]))),
-        2 => Body::Text(words.to_owned()),
-        3 => Body::Json(pydantic(words, tape)),
-        4 => Body::Empty,
-        5 => Body::Json(Value::Object(Object::from([
+        0 => ReplyBody::Json(Value::Object(Object::new())),
+        1 => ReplyBody::Json(Value::Object(Object::from([("detail", Value::from(words))]))),
+        2 => ReplyBody::Text(words.to_owned()),
+        3 => ReplyBody::Json(pydantic(words, tape)),
+        4 => ReplyBody::Empty,
+        5 => ReplyBody::Json(Value::Object(Object::from([
             ("message", Value::from(words)),
             ("trace", Value::from("at line 1\n".repeat(600))),
         ]))),
@@ -133,7 +134,7 @@ fn refusal(call: Option<&CallTool>, tape: &mut Tape) -> ToolReply {
             if tape.one_in(3) {
                 status = 200;
             }
-            Body::Json(envelope(words, tape))
+            ReplyBody::Json(envelope(words, tape))
         }
     };
     let retry_after_ms = tape.one_in(8).then(|| *tape.pick(&[0, 1_000, 30_000, 10_000_000]));

@@ -1,7 +1,7 @@
 //! What an outcome means, in words of our own: not by the code that is looked at.
 
-use reknit_engine::{Body, ToolReply};
 use reknit_protocol::{Object, Value};
+use reknit_protocol::{ReplyBody, ToolReply};
 use reknit_salvage::{ReadOptions, read};
 
 /// What an answer of a tool means for the call.
@@ -19,8 +19,8 @@ pub(super) enum Answered {
 
 pub(super) fn answered(reply: &ToolReply) -> Answered {
     let body = match &reply.body {
-        Body::Json(body) | Body::Mended { value: body, .. } => body,
-        Body::Text(_) | Body::Empty => &Value::Null,
+        ReplyBody::Json(body) | ReplyBody::Repaired { value: body, .. } => body,
+        ReplyBody::Text(_) | ReplyBody::Empty => &Value::Null,
     };
     let said = |name: &str| body.get("error").and_then(|error| error.get(name));
     let refused = body.get("success") == Some(&Value::from(false));

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use reknit_dialogue::Answer;
-use reknit_engine::{CallTool, Decision, Effect, MendEffect, Outcome, Run, Rung, Sent, StepState, What};
-use reknit_protocol::{Effect as Class, Object, Value};
+use reknit_engine::{Decision, Effect, Outcome, Run, StepState, What};
+use reknit_mend::{MendEffect, Rung};
+use reknit_protocol::{CallTool, Delivery};
+use reknit_protocol::{Object, SideEffect, Value};
 
 use super::World;
 use super::verdict::{Advised, Answered, advised, answered, supplied};
@@ -116,11 +118,11 @@ impl Watch {
                 Answered::InDoubt => seen.doubt = Doubt::Open,
                 Answered::Later => {}
             },
-            What::ToolFailed { failure, .. } if failure.sent == Sent::Maybe => seen.doubt = Doubt::Open,
+            What::ToolFailed { failure, .. } if failure.delivery == Delivery::Possible => seen.doubt = Doubt::Open,
             What::Interrupted { .. } => seen.doubt = Doubt::Open,
             _ => {}
         }
-        let has_left = !matches!(what, What::ToolFailed { failure, .. } if failure.sent == Sent::No);
+        let has_left = !matches!(what, What::ToolFailed { failure, .. } if failure.delivery == Delivery::NotSent);
         if has_left && seen.doubt == Doubt::Allowed {
             seen.doubt = Doubt::Open;
         }
@@ -178,7 +180,7 @@ impl Watch {
         let calls: Vec<&CallTool> = effects.iter().filter_map(as_call).collect();
         assert!(calls.len() <= limits.calls_at_once as usize, "no more calls are under way at once than allowed");
         for call in &calls {
-            if !self.due.contains_key(call.id.as_str()) {
+            if !self.due.contains_key(&call.id.to_string()) {
                 self.call_is_due(run, call);
             }
         }
@@ -193,7 +195,7 @@ impl Watch {
         let spoken = self.spoken.take();
         for view in run.steps() {
             let before = self.parameters.insert(view.id.to_string(), view.parameters.clone()).unwrap_or_default();
-            let Some((_, named)) = spoken.as_ref().filter(|(step, _)| *step == view.id.as_str()) else { continue };
+            let Some((_, named)) = spoken.as_ref().filter(|(step, _)| *step == view.id.to_string()) else { continue };
             // What did not fit and was not sent is made to fit with the rest: that changes only how it is written.
             let is_fitted = |name: &String| written(before.get(name)) == written(view.parameters.get(name));
             for name in changed(&before, &view.parameters).into_iter().filter(|name| !is_fitted(name)) {
@@ -233,7 +235,7 @@ impl Watch {
     }
 
     fn call_is_due(&mut self, run: &Run, call: &CallTool) {
-        self.assert_in_time(call.id.as_str());
+        self.assert_in_time(&call.id.to_string());
         let step = call.step.to_string();
         for need in &self.world.needs[&step] {
             assert!(run.result(need).is_some(), "no step runs before its inputs: {} needs {need}", call.id);
@@ -248,7 +250,7 @@ impl Watch {
             call.id,
             Value::Object(call.parameters.clone()),
         );
-        if call.class == Class::Unsafe {
+        if call.side_effect == SideEffect::Unsafe {
             assert!(
                 seen.doubt != Doubt::Open,
                 "an unsafe call that may have happened is not sent again unseen: {}",
@@ -258,7 +260,7 @@ impl Watch {
         let Some(last) = &seen.last else { return };
         let same = last.parameters == call.parameters;
         if same {
-            assert_eq!(last.key, call.key, "the same call has the same key");
+            assert_eq!(last.idempotency_key, call.idempotency_key, "the same call has the same key");
         }
         if let (false, Some(named)) = (same, &seen.named) {
             for name in changed(&last.parameters, &call.parameters) {
@@ -269,9 +271,9 @@ impl Watch {
                 );
             }
         }
-        if !same && !matches!(call.class, Class::Read | Class::Idempotent) {
+        if !same && !matches!(call.side_effect, SideEffect::Read | SideEffect::Idempotent) {
             assert!(seen.doubt != Doubt::Open, "a call that may have happened is not changed: {}", call.id);
-            assert_ne!(last.key, call.key, "a corrected call has a new key");
+            assert_ne!(last.idempotency_key, call.idempotency_key, "a corrected call has a new key");
         }
     }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use reknit_bind::Mapping;
 use reknit_dialogue::ErrorClass;
-use reknit_engine::{
-    Catalogue, Entry, Event, IndependentSteps, Policy, Sent, Started, Synthesis, Tool, TransportFailure, TransportKind,
-    What,
-};
+use reknit_engine::{Event, Policy, Started, Synthesis, What};
+use reknit_mend::IndependentSteps;
+use reknit_plan::{Catalogue, Entry, Tool};
 use reknit_protocol::{Capability, Step};
+use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 
 use crate::run_world::{Play, plan, policy, started, step};
 
@@ -97,9 +97,9 @@ pub(super) fn many_tools(answer: Option<&str>) -> Vec<Event> {
     let catalogue = Arc::new(Catalogue { tools: vec![tool] });
     let mut play = Play::begin(Started { catalogue, ..started(None, policy()) });
     if let Some(answer) = answer {
-        play.answer_model("plan/choose/1", answer);
+        play.answer_model("plan/select/1", answer);
     } else {
-        play.fail_model("plan/choose/1", ErrorClass::InvalidResponse);
+        play.fail_model("plan/select/1", ErrorClass::InvalidResponse);
         let next = play.due().first().cloned().expect("somebody else is asked");
         play.answer_model(&next, r#"["t/read"]"#);
     }
@@ -163,7 +163,7 @@ pub(super) fn feedback_that_nobody_gives() -> Vec<Event> {
 pub(super) fn feedback_that_says_to_wait() -> Vec<Event> {
     let mut play = quote_and_convert();
     play.answer_model("convert/feedback/1", r#"{"should_retry": false, "is_transient_error": true, "reason": "busy"}"#);
-    play.wake("convert/rest/1");
+    play.wake("convert/retry-wait/1");
     finish(play, "convert/call/2")
 }
 
@@ -265,10 +265,11 @@ pub(super) fn a_value_that_was_learned() -> Vec<Event> {
 pub(super) fn a_service_that_is_busy() -> Vec<Event> {
     let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
     play.answer_tool("s/call/1", 503, "{}");
-    play.wake("s/rest/1");
-    let failure = TransportFailure { kind: TransportKind::Reset, sent: Sent::Maybe, message: "gone".to_owned() };
-    play.happen(What::ToolFailed { effect: "s/call/2".into(), failure });
-    play.wake("s/rest/2");
+    play.wake("s/retry-wait/1");
+    let failure =
+        TransportFailure { kind: TransportKind::Reset, delivery: Delivery::Possible, message: "gone".to_owned() };
+    play.happen(What::ToolFailed { effect: "s/call/2".parse().unwrap(), failure });
+    play.wake("s/retry-wait/2");
     finish(play, "s/call/3")
 }
 
@@ -280,8 +281,8 @@ pub(super) fn who_is_not_let_in() -> Vec<Event> {
 
 pub(super) fn a_gate_that_is_closed() -> Vec<Event> {
     let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
-    play.happen(What::GateClosed { effect: "s/call/1".into(), until_ms: 6_000 });
-    play.wake("s/gate/1");
+    play.happen(What::GateClosed { effect: "s/call/1".parse().unwrap(), until_ms: 6_000 });
+    play.wake("s/breaker-wait/1");
     finish(play, "s/call/2")
 }
 

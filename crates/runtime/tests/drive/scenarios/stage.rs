@@ -155,7 +155,9 @@ async fn drive(scene: &Scene, file: &File, models: &BTreeMap<String, ScriptedMod
     let ends = (stop.clone(), cancel.clone());
     let watcher: Watcher = Arc::new(move |machine: &Machine, _: &Event| {
         let wait = machine.pending().into_iter().find_map(|effect| match effect {
-            Effect::Sleep { id, until_ms } if id.as_str().contains("/wait/") => u64::try_from(until_ms).ok(),
+            Effect::Sleep { id, until_ms } if id.kind() == reknit_protocol::EffectKind::AskWait => {
+                u64::try_from(until_ms).ok()
+            }
             _ => None,
         });
         match (wait, deed) {

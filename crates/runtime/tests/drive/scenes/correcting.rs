@@ -106,13 +106,13 @@ async fn a_step_that_needs_no_other_is_mended_from_the_request() {
             )
             .policy(|policy| policy.mending.independent_steps = independent)
     };
-    let played = scene(reknit_engine::IndependentSteps::Mended).play().await;
+    let played = scene(reknit_mend::IndependentSteps::Mended).play().await;
     assert_eq!(played.answer.status, Status::Complete, "{}", played.answer.text);
     assert_eq!(played.calls("news"), [r#"{"country":"France"}"#, r#"{"country":"FR"}"#]);
     assert_eq!(played.asked(), ["plan_generation", "error_analysis", "semantic_retry"]);
     assert!(played.question(2).contains("news from France"));
 
-    let played = scene(reknit_engine::IndependentSteps::Left).play().await;
+    let played = scene(reknit_mend::IndependentSteps::Left).play().await;
     assert_eq!(played.answer.status, Status::Failed);
     assert_eq!(played.calls("news").len(), 1);
     assert_eq!(played.asked(), ["plan_generation", "error_analysis"]);

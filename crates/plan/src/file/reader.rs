@@ -1,0 +1,183 @@
+//! From the keys that people write to a plan.
+
+use reknit_protocol::{Input, Mode, Object, Path, Plan, Step, Value};
+
+use super::FileProblem;
+use super::document::Document;
+use crate::hint::suggestion;
+
+/// The keys of a plan.
+pub(super) const PLAN: [&str; 4] = ["request", "inputs", "steps", "outputs"];
+const STEP: [&str; 5] = ["id", "tool", "do", "with", "after"];
+const INPUT: [&str; 3] = ["type", "default", "description"];
+
+/// Reads a plan, or says everything that does not belong there.
+pub(super) fn read(document: &Document) -> Result<Plan, Vec<FileProblem>> {
+    let mut reader = Reader { document, problems: Vec::new() };
+    let plan = reader.plan();
+    reader.problems.sort_by_key(|problem| problem.place);
+    if reader.problems.is_empty() { Ok(plan) } else { Err(reader.problems) }
+}
+
+/// Reads on behind a problem, so that all of them are told.
+struct Reader<'d> {
+    document: &'d Document,
+    problems: Vec<FileProblem>,
+}
+
+impl<'d> Reader<'d> {
+    fn plan(&mut self) -> Plan {
+        let root = Path::root();
+        let mut plan = Plan::new("plan", "", Vec::new());
+        plan.mode = Some(Mode::Workflow);
+        let object = match &self.document.value {
+            Value::Object(object) => object,
+            steps => {
+                plan.steps = self.steps(Some(steps), &root);
+                return plan;
+            }
+        };
+        self.refuse_unknown(object, &PLAN, &root);
+        plan.original_request = self.text(object, "request", &root).unwrap_or_default();
+        for (name, value) in self.members(object, "inputs", &root) {
+            let input = self.input(value, &root.key("inputs").key(name));
+            plan.inputs.push((name.to_owned(), input));
+        }
+        plan.steps = self.steps(object.get("steps"), &root.key("steps"));
+        for (name, value) in self.members(object, "outputs", &root) {
+            let path = root.key("outputs").key(name);
+            if let Some(text) = self.as_text(value, &path) {
+                plan.outputs.push((name.to_owned(), text));
+            }
+        }
+        plan
+    }
+
+    fn steps(&mut self, value: Option<&'d Value>, path: &Path) -> Vec<Step> {
+        match value {
+            Some(Value::Array(steps)) => {
+                let steps = steps.iter().enumerate();
+                steps.filter_map(|(index, step)| self.step(step, &path.index(index))).collect()
+            }
+            Some(other) => {
+                self.expected("a list of steps", other, path);
+                Vec::new()
+            }
+            None => {
+                self.problem(&Path::root(), "it has no `steps`".to_owned(), None);
+                Vec::new()
+            }
+        }
+    }
+
+    fn step(&mut self, value: &'d Value, path: &Path) -> Option<Step> {
+        let Value::Object(object) = value else {
+            self.expected("a step with its keys", value, path);
+            return None;
+        };
+        self.refuse_unknown(object, &STEP, path);
+        let id = self.required(object, "id", path);
+        let tool = self.required(object, "tool", path);
+        let instruction = self.text(object, "do", path).unwrap_or_default();
+        let parameters = self.members(object, "with", path);
+        let parameters: Object = parameters.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let after = self.after(object.get("after"), &path.key("after"));
+        let tool = tool?;
+        let (agent, capability) = tool.rsplit_once('/').unwrap_or(("", &tool));
+        let mut step = Step::new(id?, agent, capability, instruction);
+        if !parameters.is_empty() {
+            step = step.with_parameters(parameters);
+        }
+        Some(after.into_iter().fold(step, Step::after))
+    }
+
+    /// One id, or a list of them.
+    fn after(&mut self, value: Option<&Value>, path: &Path) -> Vec<String> {
+        match value {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(ids)) => {
+                let ids = ids.iter().enumerate();
+                ids.filter_map(|(index, id)| self.as_text(id, &path.index(index))).collect()
+            }
+            Some(id) => self.as_text(id, path).into_iter().collect(),
+        }
+    }
+
+    /// A default, or an object that says more.
+    fn input(&mut self, value: &Value, path: &Path) -> Input {
+        match value {
+            Value::Null => Input::default(),
+            Value::Object(object) => {
+                self.refuse_unknown(object, &INPUT, path);
+                Input {
+                    type_word: self.text(object, "type", path),
+                    default: object.get("default").filter(|value| !value.is_null()).cloned(),
+                    description: self.text(object, "description", path),
+                    ..Input::default()
+                }
+            }
+            default => Input { default: Some(default.clone()), ..Input::default() },
+        }
+    }
+
+    /// The keys and values below a key; none if there is nothing.
+    fn members(
+        &mut self,
+        object: &'d Object,
+        key: &str,
+        path: &Path,
+    ) -> impl Iterator<Item = (&'d str, &'d Value)> + use<'d> {
+        let inside = match object.get(key) {
+            Some(Value::Object(inside)) => Some(inside),
+            None | Some(Value::Null) => None,
+            Some(other) => {
+                self.expected("keys with their values", other, &path.key(key));
+                None
+            }
+        };
+        inside.into_iter().flat_map(Object::iter)
+    }
+
+    fn required(&mut self, object: &Object, key: &str, path: &Path) -> Option<String> {
+        let text = self.text(object, key, path);
+        if object.get(key).is_none_or(Value::is_null) {
+            self.problem(path, format!("it has no `{key}`"), None);
+        }
+        text
+    }
+
+    fn text(&mut self, object: &Object, key: &str, path: &Path) -> Option<String> {
+        let value = object.get(key).filter(|value| !value.is_null())?;
+        self.as_text(value, &path.key(key))
+    }
+
+    /// A number where a text is wanted is that text: nobody quotes `id: 1`.
+    fn as_text(&mut self, value: &Value, path: &Path) -> Option<String> {
+        match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            other => {
+                self.expected("a text", other, path);
+                None
+            }
+        }
+    }
+
+    fn refuse_unknown(&mut self, object: &Object, known: &[&str], path: &Path) {
+        for key in object.keys().filter(|key| !known.contains(key)) {
+            let hint = suggestion(key, known);
+            self.problem(&path.key(key), "this key is not known".to_owned(), Some(hint));
+        }
+    }
+
+    fn expected(&mut self, expected: &str, found: &Value, path: &Path) {
+        self.problem(path, format!("expected {expected}, found {}", found.kind().with_article()), None);
+    }
+
+    fn problem(&mut self, path: &Path, message: String, hint: Option<String>) {
+        // What has no place of its own is told at the nearest thing around it.
+        let around = |length: usize| path.segments().iter().take(length).cloned().collect::<Path>();
+        let place = (0..=path.segments().len()).rev().find_map(|length| self.document.place(&around(length)));
+        self.problems.push(FileProblem { path: path.clone(), place, message, hint });
+    }
+}

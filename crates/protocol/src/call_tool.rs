@@ -1,0 +1,38 @@
+//! One call of a tool's capability, as the engine requests it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentName, CapabilityName, EffectId, Object, SideEffect, StepId, exact};
+
+/// A request to call one capability once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallTool {
+    /// The effect that requests the call.
+    pub id: EffectId,
+    /// The step that needs the result.
+    pub step: StepId,
+    /// The tool.
+    pub agent: AgentName,
+    /// The tool's capability.
+    pub capability: CapabilityName,
+    /// The parameters to send.
+    #[serde(with = "exact")]
+    pub parameters: Object,
+    /// What the call changes outside Reknit.
+    pub side_effect: SideEffect,
+    /// The idempotency key; `None` for a read.
+    pub idempotency_key: Option<String>,
+    /// The longest time to wait for the reply.
+    pub timeout_ms: u64,
+}
+
+impl CallTool {
+    /// Whether the driver must claim the call in the journal before it makes it, so that a crash leaves evidence that the
+    /// call may have happened.
+    pub fn needs_claim(&self) -> bool {
+        match self.side_effect {
+            SideEffect::Read | SideEffect::Idempotent => false,
+            SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => true,
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! The deterministic id of an effect: something a machine asks its driver to do.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::StepId;
+
+/// Identifies one effect within a run or session.
+///
+/// The id follows from the events alone, so a machine that is replayed asks for the same effects under the same ids. Its text
+/// form is `<scope>/<owner>/<kind>/<ordinal>`: `step-1/call/2`, `plan/ask/1`, `turn-3/call-1/plan/ask/1`. A `/` in a step id is
+/// written as `%2F`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EffectId {
+    scope: Vec<ScopeLevel>,
+    owner: EffectOwner,
+    kind: EffectKind,
+    ordinal: u32,
+}
+
+/// One level of nesting: the machine that an effect belongs to runs inside another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScopeLevel {
+    /// The run that makes the tool calls of a session's turn.
+    Turn(u32),
+    /// The plan or agent that one tool call of a turn has started.
+    Call(u32),
+}
+
+/// The part of a machine that requests an effect.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectOwner {
+    /// The run or session as a whole.
+    Run,
+    /// Planning, tool selection included.
+    Plan,
+    /// One step of the plan.
+    Step(StepId),
+    /// Writing the answer.
+    Answer,
+    /// One turn of a session.
+    Turn(u32),
+}
+
+/// The kinds of effect, with their names in the text form.
+macro_rules! effect_kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
+        /// What an effect is for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum EffectKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl EffectKind {
+            const ALL: &'static [Self] = &[$(Self::$kind),*];
+
+            /// The name in the text form of an id.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+effect_kinds! {
+    /// A question to a model: for a plan, for the answer, or for the next move of a turn.
+    Ask = "ask",
+    /// The wait before that question is asked again.
+    AskWait = "ask-wait",
+    /// A question to a model: which tools the planner needs to see.
+    Select = "select",
+    /// The wait before that question is asked again.
+    SelectWait = "select-wait",
+    /// Counting the tokens of a question.
+    CountTokens = "count",
+    /// A tool call.
+    Call = "call",
+    /// The backoff before a call is sent again.
+    RetryWait = "retry-wait",
+    /// The wait until an open circuit breaker admits a call.
+    BreakerWait = "breaker-wait",
+    /// A person's approval.
+    Approval = "approval",
+    /// The moment at which an approval counts as denied.
+    ApprovalExpiry = "approval-expiry",
+    /// A question to a model: where to find the missing values of a step.
+    Resolution = "resolution",
+    /// The wait before that question is asked again.
+    ResolutionWait = "resolution-wait",
+    /// A question to a model: how to correct a call, shown its error.
+    Feedback = "feedback",
+    /// The wait before that question is asked again.
+    FeedbackWait = "feedback-wait",
+    /// A question to a model: how to correct a call, shown everything known about it.
+    Context = "context",
+    /// The wait before that question is asked again.
+    ContextWait = "context-wait",
+    /// The end of a run's active time.
+    Deadline = "deadline",
+}
+
+impl EffectKind {
+    /// For a question to a model, the wait before it is asked again; other kinds have none.
+    #[must_use]
+    pub fn wait(self) -> Option<Self> {
+        match self {
+            Self::Ask => Some(Self::AskWait),
+            Self::Select => Some(Self::SelectWait),
+            Self::Resolution => Some(Self::ResolutionWait),
+            Self::Feedback => Some(Self::FeedbackWait),
+            Self::Context => Some(Self::ContextWait),
+            _ => None,
+        }
+    }
+
+    /// Whether effects of this kind belong to a step.
+    fn is_of_step(self) -> bool {
+        match self {
+            Self::Ask | Self::AskWait | Self::Select | Self::SelectWait | Self::CountTokens | Self::Deadline => false,
+            Self::Call
+            | Self::RetryWait
+            | Self::BreakerWait
+            | Self::Approval
+            | Self::ApprovalExpiry
+            | Self::Resolution
+            | Self::ResolutionWait
+            | Self::Feedback
+            | Self::FeedbackWait
+            | Self::Context
+            | Self::ContextWait => true,
+        }
+    }
+}
+
+impl EffectId {
+    /// An effect of a machine that is not nested.
+    pub fn new(owner: EffectOwner, kind: EffectKind, ordinal: u32) -> Self {
+        Self { scope: Vec::new(), owner, kind, ordinal }
+    }
+
+    /// An effect of a step.
+    pub fn of_step(step: &StepId, kind: EffectKind, ordinal: u32) -> Self {
+        Self::new(EffectOwner::Step(step.clone()), kind, ordinal)
+    }
+
+    /// The levels of nesting, the outermost first; empty for a machine that is not nested.
+    pub fn scope(&self) -> &[ScopeLevel] {
+        &self.scope
+    }
+
+    /// The part of the machine that requests the effect.
+    pub fn owner(&self) -> &EffectOwner {
+        &self.owner
+    }
+
+    /// The step that requests the effect, if a step does.
+    pub fn step(&self) -> Option<&StepId> {
+        match &self.owner {
+            EffectOwner::Step(step) => Some(step),
+            EffectOwner::Run | EffectOwner::Plan | EffectOwner::Answer | EffectOwner::Turn(_) => None,
+        }
+    }
+
+    /// What the effect is for.
+    pub fn kind(&self) -> EffectKind {
+        self.kind
+    }
+
+    /// The number of the effect among those of its owner and kind, from 1.
+    pub fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
+    /// The same effect under another kind.
+    #[must_use]
+    pub fn with_kind(&self, kind: EffectKind) -> Self {
+        Self { kind, ..self.clone() }
+    }
+
+    /// The id that the enclosing machine uses for an effect of a machine nested at `scope`.
+    #[must_use]
+    pub fn nested_in(mut self, scope: &[ScopeLevel]) -> Self {
+        self.scope.splice(0..0, scope.iter().copied());
+        self
+    }
+
+    /// The id that the machine nested at `scope` uses for this effect; `None` if the effect belongs to another machine.
+    pub fn within(&self, scope: &[ScopeLevel]) -> Option<Self> {
+        let scope = self.scope.strip_prefix(scope)?.to_vec();
+        Some(Self { scope, ..self.clone() })
+    }
+}
+
+impl fmt::Display for ScopeLevel {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Turn(turn) => write!(out, "turn-{turn}"),
+            Self::Call(call) => write!(out, "call-{call}"),
+        }
+    }
+}
+
+impl fmt::Display for EffectOwner {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run => out.write_str("run"),
+            Self::Plan => out.write_str("plan"),
+            Self::Answer => out.write_str("answer"),
+            Self::Turn(turn) => write!(out, "turn-{turn}"),
+            Self::Step(step) => out.write_str(&escape(step.as_str())),
+        }
+    }
+}
+
+impl fmt::Display for EffectId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for level in &self.scope {
+            write!(out, "{level}/")?;
+        }
+        write!(out, "{}/{}/{}", self.owner, self.kind.as_str(), self.ordinal)
+    }
+}
+
+/// A text that is not the id of an effect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not the id of an effect, which looks like `step-1/call/2`")]
+pub struct EffectIdError(String);
+
+impl FromStr for EffectId {
+    type Err = EffectIdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse(text).ok_or_else(|| EffectIdError(text.to_owned()))
+    }
+}
+
+fn parse(text: &str) -> Option<EffectId> {
+    let mut parts = text.rsplit('/');
+    let ordinal = parts.next()?.parse().ok()?;
+    let kind = parts.next()?;
+    let kind = EffectKind::ALL.iter().copied().find(|known| known.as_str() == kind)?;
+    let owner = parts.next()?;
+    let owner = match owner {
+        step if kind.is_of_step() => EffectOwner::Step(StepId::new(unescape(step))),
+        "run" => EffectOwner::Run,
+        "plan" => EffectOwner::Plan,
+        "answer" => EffectOwner::Answer,
+        turn => EffectOwner::Turn(turn.strip_prefix("turn-")?.parse().ok()?),
+    };
+    let mut scope = parts.map(parse_level).collect::<Option<Vec<_>>>()?;
+    scope.reverse();
+    Some(EffectId { scope, owner, kind, ordinal })
+}
+
+fn parse_level(text: &str) -> Option<ScopeLevel> {
+    let (name, number) = text.rsplit_once('-')?;
+    let number = number.parse().ok()?;
+    match name {
+        "turn" => Some(ScopeLevel::Turn(number)),
+        "call" => Some(ScopeLevel::Call(number)),
+        _ => None,
+    }
+}
+
+fn escape(text: &str) -> Cow<'_, str> {
+    if text.contains(['/', '%']) { text.replace('%', "%25").replace('/', "%2F").into() } else { text.into() }
+}
+
+fn unescape(text: &str) -> Cow<'_, str> {
+    if text.contains('%') { text.replace("%2F", "/").replace("%25", "%").into() } else { text.into() }
+}
+
+impl Serialize for EffectId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for EffectId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ids() -> impl Strategy<Value = EffectId> {
+        let levels = prop_oneof![any::<u32>().prop_map(ScopeLevel::Turn), any::<u32>().prop_map(ScopeLevel::Call)];
+        let machine = prop_oneof![
+            Just(EffectOwner::Run),
+            Just(EffectOwner::Plan),
+            Just(EffectOwner::Answer),
+            any::<u32>().prop_map(EffectOwner::Turn),
+        ];
+        let kind = proptest::sample::select(EffectKind::ALL);
+        (proptest::collection::vec(levels, 0..3), machine, "[a-z/%2F5-]{0,8}", kind, any::<u32>()).prop_map(
+            |(scope, machine, step, kind, ordinal)| {
+                let owner = if kind.is_of_step() { EffectOwner::Step(StepId::new(step)) } else { machine };
+                EffectId { scope, owner, kind, ordinal }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn an_id_is_read_back_from_its_text(id in ids()) {
+            prop_assert_eq!(id.to_string().parse(), Ok(id));
+        }
+
+        #[test]
+        fn a_nested_id_is_found_again_by_the_nested_machine_alone(id in ids(), turn in 0..3u32, other in 0..3u32) {
+            let (turn, other) = ([ScopeLevel::Turn(turn)], [ScopeLevel::Turn(other)]);
+            let nested = id.clone().nested_in(&turn);
+            prop_assert_eq!(nested.within(&turn), Some(id));
+            prop_assert_eq!(nested.within(&other).is_some(), turn == other);
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_not_an_id_is_refused() {
+        for text in ["", "step-1", "call/1", "step-1/call/x", "step-1/dance/1", "hall-1/step-1/call/1", "step-1/ask/1"]
+        {
+            assert_eq!(text.parse::<EffectId>(), Err(EffectIdError(text.to_owned())));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a tool call brought back: a reply, or the reason why none arrived.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Value, exact};
+
+/// A tool's HTTP reply, before it is classified as success or failure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolReply {
+    /// The HTTP status.
+    pub status: u16,
+    /// The wait that the `Retry-After` header asks for.
+    pub retry_after_ms: Option<u64>,
+    /// The decoded body.
+    pub body: ReplyBody,
+}
+
+/// The body of a tool's reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyBody {
+    /// Valid JSON, whatever the content type says.
+    Json(#[serde(with = "exact")] Value),
+    /// A body with a JSON content type that was complete but not valid JSON, and was repaired.
+    Repaired {
+        /// The repaired value.
+        #[serde(with = "exact")]
+        value: Value,
+        /// A description of each kind of repair, once per kind.
+        fixes: Vec<String>,
+    },
+    /// Text that is not JSON.
+    Text(String),
+    /// An empty body.
+    Empty,
+}
+
+impl ReplyBody {
+    /// The body as a value: text becomes a string, an empty body becomes null.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Json(value) | Self::Repaired { value, .. } => value.clone(),
+            Self::Text(text) => Value::from(text.as_str()),
+            Self::Empty => Value::Null,
+        }
+    }
+
+    /// The repairs that made the body readable; empty for a body that was read as it came.
+    pub fn fixes(&self) -> &[String] {
+        match self {
+            Self::Repaired { fixes, .. } => fixes,
+            Self::Json(_) | Self::Text(_) | Self::Empty => &[],
+        }
+    }
+}
+
+/// A tool call without a usable reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct TransportFailure {
+    /// The kind of failure.
+    pub kind: TransportKind,
+    /// Whether the request can have reached the tool.
+    pub delivery: Delivery,
+    /// A description for people, with the address.
+    pub message: String,
+}
+
+/// The kinds of transport failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransportKind {
+    /// The connection was refused, or the host name is unknown.
+    Refused,
+    /// The connection broke.
+    Reset,
+    /// No reply arrived within the timeout.
+    TimedOut,
+    /// The reply is larger than the limit.
+    TooLarge,
+    /// The reply cannot be decoded: it is compressed, or not the JSON that its content type promises.
+    Unreadable,
+    /// The call could not be made: the tool is unknown or its address is malformed.
+    NotCallable,
+}
+
+/// Whether a request can have reached its tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// No: the connection was never made.
+    NotSent,
+    /// The request may have arrived.
+    Possible,
+}
