@@ -1,19 +1,20 @@
-//! Expressions over any results.
+//! Parsing, printing and evaluating expressions.
 
 use std::collections::BTreeMap;
 
 use reknit_bind::Expression;
 use reknit_protocol::{StepId, Value};
 
-use crate::{any_value, text_of};
+use crate::{read_value, text_of};
 
-/// The ids that texts may refer to, odd ones among them. Their results are made from the input.
+/// The step ids that an expression may refer to, including unusual ones. Their results come from the input.
 const IDS: [&str; 6] = ["a", "a.b", "step-1", "odd id", "1", "sum"];
 
-/// What is read prints as text that reads as the same; a value comes out or a reason does, every time the same.
+/// A parsed expression prints as text that parses to the same expression; evaluation is deterministic, and its value is
+/// JSON.
 ///
-/// The input is an expression, a line break or NUL, and a value: an object has the results by id, anything else is the
-/// result of every step.
+/// The input is an expression, a line break or NUL, and a value: an object holds the results by step id, any other value
+/// is the result of every step.
 pub fn expression(data: &[u8]) {
     let text = text_of(data);
     let (text, document) = text.split_once(['\n', '\0']).unwrap_or((&text, ""));
@@ -21,7 +22,7 @@ pub fn expression(data: &[u8]) {
     let expression = match Expression::parse(text, &ids) {
         Ok(expression) => expression,
         Err(error) => {
-            assert!(error.position <= text.chars().count(), "position {} is no place in the text", error.position);
+            assert!(error.position <= text.chars().count(), "position {} is outside the text", error.position);
             assert!(!error.to_string().is_empty());
             return;
         }
@@ -32,16 +33,16 @@ pub fn expression(data: &[u8]) {
             assert_eq!(again, expression, "{text} became {printed}");
             assert_eq!(again.to_string(), printed);
         }
-        Err(error) => panic!("{text} became {printed}, which cannot be read: {error}"),
+        Err(error) => panic!("{text} became {printed}, which cannot be parsed: {error}"),
     }
     let results = results(document);
     let first = expression.evaluate(&results);
     if let Ok(evaluated) = &first {
-        // What comes out can be sent: it is JSON, and reads back as itself.
+        // The value can be sent: it prints as JSON that parses to the same value.
         let sent = evaluated.value.to_string();
         assert_eq!(Value::parse(&sent).as_ref(), Ok(&evaluated.value), "{text} gave {sent}");
     }
-    assert_eq!(first, expression.evaluate(&results), "the same every time");
+    assert_eq!(first, expression.evaluate(&results), "evaluation is deterministic");
 }
 
 pub(crate) fn ids() -> Vec<StepId> {
@@ -49,7 +50,7 @@ pub(crate) fn ids() -> Vec<StepId> {
 }
 
 pub(crate) fn results(document: &str) -> BTreeMap<StepId, Value> {
-    let document = any_value(document).unwrap_or(Value::Null);
+    let document = read_value(document).unwrap_or(Value::Null);
     let body = |id: &StepId| document.get(id.as_str()).unwrap_or(&document).clone();
     ids().into_iter().map(|id| (id.clone(), body(&id))).collect()
 }

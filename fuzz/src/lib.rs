@@ -1,5 +1,5 @@
-//! What must hold for any input, as plain functions: libFuzzer drives them, and `tests/corpus.rs` replays with them what
-//! it has found. Each takes any bytes and panics when something does not hold.
+//! The properties of the fuzz targets, as plain functions. Each takes any bytes and panics if its property is violated.
+//! libFuzzer calls them to search, and `tests/corpus.rs` calls them with the saved inputs.
 
 #![forbid(unsafe_code)]
 
@@ -26,17 +26,17 @@ use std::borrow::Cow;
 use reknit_protocol::{Path, Value};
 use reknit_salvage::{Fix, FixKind, ReadOptions};
 
-/// Any bytes as text. What is not UTF-8 becomes U+FFFD: no input is wasted.
+/// The bytes as text. Invalid UTF-8 becomes U+FFFD, so that every input is used.
 fn text_of(data: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(data)
 }
 
-/// A value from a text that mutation may have broken: read with repairs, so that few inputs are wasted.
-fn any_value(text: &str) -> Option<Value> {
+/// A value from a text that mutation may have broken. It is read with repairs, so that most inputs are used.
+fn read_value(text: &str) -> Option<Value> {
     reknit_salvage::read(text, &ReadOptions::default()).ok().map(|reading| reading.value)
 }
 
-/// How deep arrays and objects are nested.
+/// The nesting depth of arrays and objects.
 fn depth(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
@@ -45,12 +45,12 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// A value that fitted may at most get other keys. A key that got its right name brings its value under the schema of that
-/// name, so what stands below it may change as well.
-fn assert_respelt_at_most(fixes: &[Fix]) {
-    let is_respelt = |fix: &&Fix| fix.kind == FixKind::KeySpelling;
-    let respelt: Vec<&Path> = fixes.iter().filter(is_respelt).map(|fix| &fix.path).collect();
-    let is_below = |path: &Path| respelt.iter().any(|name| path.segments().starts_with(name.segments()));
-    let other = fixes.iter().find(|fix| !is_respelt(fix) && !is_below(&fix.path));
-    assert!(other.is_none(), "it fitted, and yet: {other:?}");
+/// Asserts that a value that fitted changed at most in the spelling of keys. A corrected key puts its value under the
+/// schema of the new name, so the value below it may change as well.
+fn assert_only_keys_respelled(fixes: &[Fix]) {
+    let is_key_fix = |fix: &&Fix| fix.kind == FixKind::KeySpelling;
+    let respelled: Vec<&Path> = fixes.iter().filter(is_key_fix).map(|fix| &fix.path).collect();
+    let is_below = |path: &Path| respelled.iter().any(|key| path.segments().starts_with(key.segments()));
+    let other = fixes.iter().find(|fix| !is_key_fix(fix) && !is_below(&fix.path));
+    assert!(other.is_none(), "a value that fitted was changed: {other:?}");
 }

@@ -7,29 +7,29 @@ use serde::de::{Deserialize, IgnoredAny};
 
 use crate::{depth, text_of};
 
-/// Accepts what the grammar allows, as `serde_json` does, and gives the same value; printing loses nothing.
+/// The parser accepts the same texts as `serde_json` and returns the same values, and printing loses nothing.
 pub fn parse(data: &[u8]) {
     let text = text_of(data);
-    // Skips a value without a limit on its depth, and without a look at what numbers and escapes stand for.
+    // Checks only the grammar, without a depth limit and without decoding numbers and escapes.
     let grammar = serde_json::from_str::<IgnoredAny>(&text);
     match Value::parse(&text) {
         Ok(value) => {
             assert!(grammar.is_ok(), "serde_json refuses: {}", grammar.unwrap_err());
             assert!(depth(&value) <= MAX_DEPTH, "too deep");
-            assert_eq!(skeleton(&value.to_string()), skeleton(&text), "digits, literals and order stay");
-            same_as_serde(&value, &text);
-            prints_and_reads_back(&value);
+            assert_eq!(skeleton(&value.to_string()), skeleton(&text), "digits, literals and order are kept");
+            assert_same_as_serde(&value, &text);
+            assert_prints_and_parses_back(&value);
         }
         Err(error) => {
-            assert!(grammar.is_err() || is_ours(&error), "serde_json accepts what is refused with: {error}");
-            assert!(text.is_char_boundary(error.offset), "offset {} is no place in the text", error.offset);
+            assert!(grammar.is_err() || is_stricter(&error), "serde_json accepts it: {error}");
+            assert!(text.is_char_boundary(error.offset), "offset {} is not a character boundary", error.offset);
             assert!(error.line >= 1 && error.column >= 1);
         }
     }
 }
 
-/// Whether the grammar allows it and we refuse it, because it would lose or hide something.
-fn is_ours(error: &ParseError) -> bool {
+/// Whether the grammar allows the text, but the parser refuses it because its value would lose or hide something.
+fn is_stricter(error: &ParseError) -> bool {
     match &error.problem {
         ParseProblem::DuplicateKey(_) | ParseProblem::LoneSurrogate(_) | ParseProblem::TooDeep => true,
         ParseProblem::Number(problem) => *problem == NumberError::LongExponent,
@@ -37,28 +37,28 @@ fn is_ours(error: &ParseError) -> bool {
     }
 }
 
-/// The text without white space between values and without what is in strings.
+/// The text without whitespace between values and without the contents of strings.
 fn skeleton(text: &str) -> String {
     let mut out = String::new();
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
             ' ' | '\t' | '\n' | '\r' => continue,
             '"' => {
-                while let Some(inner) = letters.next().filter(|inner| *inner != '"') {
+                while let Some(inner) = chars.next().filter(|inner| *inner != '"') {
                     if inner == '\\' {
-                        letters.next();
+                        chars.next();
                     }
                 }
             }
             _ => {}
         }
-        out.push(letter);
+        out.push(c);
     }
     out
 }
 
-fn same_as_serde(value: &Value, text: &str) {
+fn assert_same_as_serde(value: &Value, text: &str) {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     match serde_json::Value::deserialize(&mut deserializer) {
@@ -85,21 +85,21 @@ fn same(ours: &Value, theirs: &serde_json::Value) -> bool {
     }
 }
 
-fn prints_and_reads_back(value: &Value) {
+fn assert_prints_and_parses_back(value: &Value) {
     let printed = value.to_string();
-    let again = Value::parse(&printed).expect("what is printed can be read");
+    let again = Value::parse(&printed).expect("a printed value can be parsed");
     assert_eq!(&again, value);
     assert_eq!(again.to_string(), printed, "printing again gives the same text");
-    assert_eq!(&Value::parse(&value.to_pretty()).expect("what is printed over several lines can be read"), value);
+    assert_eq!(&Value::parse(&value.to_pretty()).expect("a pretty-printed value can be parsed"), value);
     assert_eq!(again.canonical(), value.canonical(), "equal values have one canonical text");
-    // A canonical exponent may outgrow the limit; `Number::canonical` says so.
+    // A canonical exponent may exceed the limit of the parser; see `Number::canonical`.
     match Value::parse(&value.canonical()) {
         Ok(canonical) => {
-            assert_eq!(&canonical, value, "the canonical text means the same");
-            assert_eq!(canonical.canonical(), value.canonical(), "it is its own canonical text");
+            assert_eq!(&canonical, value, "the canonical text has the same value");
+            assert_eq!(canonical.canonical(), value.canonical(), "the canonical text is its own canonical text");
             let state = RandomState::new();
             assert_eq!(state.hash_one(&canonical), state.hash_one(value), "equal values have one hash");
         }
-        Err(error) => assert!(is_ours(&error), "the canonical text cannot be read: {error}"),
+        Err(error) => assert!(is_stricter(&error), "the canonical text cannot be parsed: {error}"),
     }
 }

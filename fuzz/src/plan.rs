@@ -1,8 +1,8 @@
-//! Plans: a model's words, JSON of the protocol, and the files that people write.
+//! Reading plans from model output and from plan files, and checking them.
 
 use std::sync::LazyLock;
 
-use reknit_plan::{Author, Catalogue, PlanError, check, check_structure, correct_names, read_plan, read_plan_file};
+use reknit_plan::{PlanAuthor, Catalogue, PlanError, check, check_structure, correct_names, read_plan, read_plan_file};
 use reknit_protocol::{Plan, Value};
 
 use crate::text_of;
@@ -15,49 +15,49 @@ static TOOLS: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::from_value(&Value::parse(text).expect("it is JSON")).expect("it lists tools")
 });
 
-/// A plan that was read is written without loss, and the check has an answer about it, every time the same.
+/// A plan is written without loss, and its check is deterministic.
 pub fn plan(data: &[u8]) {
     let text = text_of(data);
     if let Ok((plan, _)) = read_plan(&text, "the request") {
-        holds(plan);
+        assert_written_and_checked(plan);
     }
     match read_plan_file(&text) {
-        Ok((plan, _)) => holds(plan),
+        Ok((plan, _)) => assert_written_and_checked(plan),
         Err(PlanError::File(problems)) => {
-            assert!(!problems.is_empty(), "something is wrong, and nobody says what");
-            // To YAML a carriage return alone ends a line, too.
+            assert!(!problems.is_empty(), "a refused plan names its problems");
+            // In YAML a lone carriage return ends a line, too.
             let lines = text.replace("\r\n", "\n").split(['\r', '\n']).count();
-            for (line, column) in problems.iter().filter_map(|problem| problem.place) {
-                assert!(
-                    (1..=lines).contains(&line) && column >= 1,
-                    "line {line}, column {column} is no place in the text"
-                );
+            for (line, column) in problems.iter().filter_map(|problem| problem.position) {
+                assert!((1..=lines).contains(&line) && column >= 1, "line {line}, column {column} is outside the text");
             }
         }
         Err(_) => {}
     }
 }
 
-fn holds(mut plan: Plan) {
+fn assert_written_and_checked(mut plan: Plan) {
     let written = plan.to_value().to_string();
-    let (again, fixes) = read_plan_file(&written).expect("what was written can be read");
-    assert_eq!(again, plan, "written and read again");
-    assert!(fixes.is_empty(), "what was written had to be repaired: {fixes:?}");
+    let (again, fixes) = read_plan_file(&written).expect("a written plan can be read");
+    assert_eq!(again, plan, "a plan is the same after writing and reading");
+    assert!(fixes.is_empty(), "a written plan needed repairs: {fixes:?}");
     assert_eq!(again.to_value().to_string(), written);
     let _ = check_structure(&plan);
-    correct_names(&mut plan, &TOOLS, Author::Model);
-    assert_eq!(correct_names(&mut plan.clone(), &TOOLS, Author::Model), [], "names are put right once");
-    match [(); 2].map(|()| check(&plan, &TOOLS, Author::Model)) {
+    correct_names(&mut plan, &TOOLS, PlanAuthor::Model);
+    assert_eq!(correct_names(&mut plan.clone(), &TOOLS, PlanAuthor::Model), [], "names are corrected once");
+    match [(); 2].map(|()| check(&plan, &TOOLS, PlanAuthor::Model)) {
         [Ok(first), Ok(second)] => {
             assert_eq!(first.steps.len(), plan.steps.len());
             assert_eq!(first.steps.len(), second.steps.len());
-            assert!(check(&plan, &TOOLS, Author::Person).is_ok(), "what a model may do a person may");
-            assert!(check_structure(&plan).is_ok(), "tools do not mend the structure");
+            assert!(
+                check(&plan, &TOOLS, PlanAuthor::Person).is_ok(),
+                "a person may write every plan that a model may write"
+            );
+            assert!(check_structure(&plan).is_ok(), "a plan that passes the check has a valid structure");
         }
         [Err(first), Err(second)] => {
-            assert!(!first.is_empty(), "something is wrong, and nobody says what");
+            assert!(!first.is_empty(), "a refused plan names its problems");
             assert_eq!(first, second);
         }
-        _ => panic!("the check says one thing and then another"),
+        _ => panic!("the check is not deterministic"),
     }
 }

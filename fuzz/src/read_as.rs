@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use reknit_protocol::{Number, Path, Value};
-use reknit_salvage::{Completeness, ReadError, Reading, Schema};
+use reknit_salvage::{Completeness, ReadTextError, Reading, Schema};
 
-use crate::read::is_well_told;
-use crate::{assert_respelt_at_most, text_of};
+use crate::read::assert_error_is_valid;
+use crate::{assert_only_keys_respelled, text_of};
 
-/// Wherever one of them takes a number, it takes 1: that stands in for an expression below.
+/// Each schema accepts 1 wherever it accepts a number: [`put_number`] replaces expressions by 1.
 const SCHEMAS: [&str; 8] = [
     r#"{"type": "object", "properties": {"amount": {"type": "number"}, "city": {"type": "string"}},
         "required": ["amount"], "additionalProperties": false}"#,
@@ -33,7 +33,7 @@ static COMPILED: LazyLock<Vec<Schema>> = LazyLock::new(|| {
     SCHEMAS.into_iter().map(compile).collect()
 });
 
-/// What was read fits the schema, except where it is an expression, and reads as itself. The first byte is the schema.
+/// The value fits the schema, except where it is an expression, and reads as itself. The first byte selects the schema.
 pub fn read_as(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let schema = &COMPILED[usize::from(*first) % SCHEMAS.len()];
@@ -41,26 +41,26 @@ pub fn read_as(data: &[u8]) {
     let fitting = Value::parse(&text).ok().filter(|value| schema.fits(value));
     match (reknit_salvage::read_as(&text, schema), fitting) {
         (Ok(reading), fitting) => {
-            fits(&reading, schema);
+            assert_fits(&reading, schema);
             if fitting.is_some() {
-                assert_respelt_at_most(&reading.fixes);
-                assert_eq!(reading.completeness, Completeness::Whole);
+                assert_only_keys_respelled(&reading.fixes);
+                assert_eq!(reading.completeness, Completeness::Complete);
             }
             if reading.expressions.is_empty() {
-                reads_as_itself(&reading.value, schema);
+                assert_reads_as_itself(&reading.value, schema);
             }
         }
         (Err(error), Some(_)) => panic!("valid text that fits is refused: {error}"),
         (Err(error), None) => {
-            is_well_told(&error, &text);
-            if let ReadError::Misfit(misfit) = error {
-                assert!(!misfit.problems.is_empty(), "a misfit says what is wrong");
+            assert_error_is_valid(&error, &text);
+            if let ReadTextError::DoesNotFit(misfit) = error {
+                assert!(!misfit.problems.is_empty(), "a misfit names its problems");
             }
         }
     }
 }
 
-fn fits(reading: &Reading, schema: &Schema) {
+fn assert_fits(reading: &Reading, schema: &Schema) {
     let mut value = reading.value.clone();
     for path in &reading.expressions {
         put_number(&mut value, path);
@@ -68,16 +68,16 @@ fn fits(reading: &Reading, schema: &Schema) {
     assert!(schema.fits(&value), "does not fit: {reading:?}\n{:?}", schema.problems(&value));
 }
 
-/// A number where an expression stands.
+/// Replaces the expression at `path` by a number.
 fn put_number(value: &mut Value, path: &Path) {
-    let place = value.at_mut(path).expect("the path of an expression leads somewhere");
+    let place = value.at_mut(path).expect("the path of an expression exists");
     assert!(place.as_str().is_some_and(|text| text.starts_with("{{")), "no expression at {path}: {place}");
     *place = Value::Number(Number::from(1));
 }
 
-fn reads_as_itself(value: &Value, schema: &Schema) {
-    let again = reknit_salvage::read_as(&value.to_string(), schema).expect("what was read can be read");
-    assert!(again.fixes.is_empty(), "nothing had to be repaired: {value}\n{:?}", again.fixes);
+fn assert_reads_as_itself(value: &Value, schema: &Schema) {
+    let again = reknit_salvage::read_as(&value.to_string(), schema).expect("a printed value can be read");
+    assert!(again.fixes.is_empty(), "a fitting value was repaired: {value}\n{:?}", again.fixes);
     assert_eq!(again.value.to_string(), value.to_string());
-    assert_eq!(again.completeness, Completeness::Whole);
+    assert_eq!(again.completeness, Completeness::Complete);
 }

@@ -1,24 +1,24 @@
-//! What the fuzzer has found, and where it starts from, holds.
+//! Replays the saved inputs of every fuzz target.
 
 use std::fs;
 use std::panic::catch_unwind;
 use std::path::Path;
 
-/// Replays every file of a target; names those that do not hold.
-fn replay(target: &str, holds: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+/// Replays every input of a target, and names those that violate its property.
+fn replay(target: &str, property: fn(&[u8])) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     let mut count = 0;
     let mut failed = Vec::new();
-    for entry in fs::read_dir(&folder).expect("the corpus can be listed") {
+    for entry in fs::read_dir(&directory).expect("the corpus can be listed") {
         let path = entry.expect("its entries can be read").path();
         let data = fs::read(&path).expect("a file of the corpus can be read");
         count += 1;
-        if catch_unwind(|| holds(&data)).is_err() {
+        if catch_unwind(|| property(&data)).is_err() {
             failed.push(path.display().to_string());
         }
     }
-    assert!(count >= 10, "only {count} files in {}", folder.display());
-    assert!(failed.is_empty(), "these do not hold:\n{}", failed.join("\n"));
+    assert!(count >= 10, "only {count} files in {}", directory.display());
+    assert!(failed.is_empty(), "these inputs violate the property:\n{}", failed.join("\n"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-"""The peer LangGraph of PyPI. See `src/peer.rs` of the bench for what is said on the pipes.
+"""LangGraph from PyPI. `src/langgraph.rs` documents the protocol on the pipes.
 
-A line `chain STEPS SECONDS` or `fan STEPS SECONDS` runs that graph again and again for so many seconds, and is answered with
-the seconds of the fastest run. A line `peak` is answered with the most memory of the process, in megabytes.
+A line `chain STEPS SECONDS` or `fan STEPS SECONDS` runs that graph repeatedly for this many seconds; the reply is the seconds
+of the fastest run. The reply to a line `peak` is the peak memory of the process, in megabytes.
 """
 
 import operator
@@ -13,7 +13,7 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Annotated, TypedDict
 
-# Who is late must not be so because of a log that nobody asked for.
+# Tracing must not slow the graphs down.
 os.environ["LANGSMITH_TRACING"] = "false"
 
 from langgraph.graph import END, START, StateGraph
@@ -27,12 +27,12 @@ class State(TypedDict):
 
 
 def link(state):
-    """A step of a chain: takes what the last one gave."""
+    """A step of a chain: uses the result of the one before."""
     return {"last": tool(state["last"]), "done": 1}
 
 
 def single(state):
-    """A step that needs no other. It leaves `last` alone: many steps at once must not write to it."""
+    """An independent step. It does not write `last`, because concurrent steps must not."""
     tool("")
     return {"done": 1}
 
@@ -63,7 +63,7 @@ def fastest(graph, steps, seconds):
     begin, best = perf_counter(), float("inf")
     while best == float("inf") or perf_counter() - begin < seconds:
         start = perf_counter()
-        # The default limit of supersteps is for loops that do not end. Like ours, a fan has five steps under way at once.
+        # The default limit of supersteps is too low. Like in Reknit, five steps of a fan run concurrently.
         result = graph.invoke({"last": "", "done": 0}, {"recursion_limit": steps + 10, "max_concurrency": 5})
         best = min(best, perf_counter() - start)
         assert result["done"] == steps, result
@@ -76,7 +76,7 @@ for line in sys.stdin:
     if line.strip() == "peak":
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6, flush=True)
         continue
-    what, steps, seconds = line.split()
-    if (what, steps) not in prepared:
-        prepared[what, steps] = {"chain": chain, "fan": fan}[what](int(steps))
-    print(fastest(prepared[what, steps], int(steps), float(seconds)), flush=True)
+    shape, steps, seconds = line.split()
+    if (shape, steps) not in prepared:
+        prepared[shape, steps] = {"chain": chain, "fan": fan}[shape](int(steps))
+    print(fastest(prepared[shape, steps], int(steps), float(seconds)), flush=True)

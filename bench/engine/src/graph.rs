@@ -1,10 +1,12 @@
-//! The plans, and how they are run: every call is answered at once, in this thread.
+//! The plans, and a loop that runs them on this thread: every call is answered at once.
 
 use std::sync::Arc;
 
-use reknit_engine::{Effect, Event, Limits, MACHINE_VERSION, Policy, Run, Started, Status, Synthesis, Templates, What};
-use reknit_plan::{Catalogue, Entry, Tool};
-use reknit_protocol::{Capability, Effect as Class, Object, Plan, Step, Value};
+use reknit_engine::{
+    Effect, Event, EventKind, Limits, MACHINE_VERSION, Policy, Run, Started, Status, Synthesis, Templates,
+};
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
 use reknit_protocol::{ReplyBody, ToolReply};
 
 use crate::Result;
@@ -15,11 +17,11 @@ const CAPABILITY: &str = "echo";
 /// The shape of a plan.
 #[derive(Clone, Copy)]
 pub enum Graph {
-    /// Each step takes what the last one gave.
+    /// Each step uses the result of the one before.
     Chain,
-    /// No step needs another.
+    /// Independent steps.
     Fan,
-    /// One step, many that need it, and one that needs all of them.
+    /// One step, many that depend on it, and one that depends on all of them.
     Diamond,
 }
 
@@ -37,13 +39,13 @@ impl Graph {
     fn plan(self, steps: u32) -> Result<Plan> {
         let last = steps.saturating_sub(1);
         let steps = (0..steps).map(|number| {
-            let takes = |from: u32| format!(r#"{{"after": "{{{{s{from}.token}}}}"}}"#);
-            let nothing = r#"{"after": ""}"#.to_owned();
+            let uses = |from: u32| format!(r#"{{"after": "{{{{s{from}.token}}}}"}}"#);
+            let independent = r#"{"after": ""}"#.to_owned();
             let parameters = match self {
-                _ if number == 0 => nothing,
-                Self::Chain => takes(number - 1),
-                Self::Diamond if number < last => takes(0),
-                Self::Fan | Self::Diamond => nothing,
+                _ if number == 0 => independent,
+                Self::Chain => uses(number - 1),
+                Self::Diamond if number < last => uses(0),
+                Self::Fan | Self::Diamond => independent,
             };
             let step = Step::new(format!("s{number}"), TOOL, CAPABILITY, "").with_parameters(object(&parameters)?);
             let joins = matches!(self, Self::Diamond) && number == last && number > 0;
@@ -53,19 +55,19 @@ impl Graph {
     }
 }
 
-/// A plan with all that a run of it begins with.
-pub struct Prepared {
-    begin: Event,
+/// A plan that is ready to run.
+pub struct PreparedRun {
+    start: Event,
     reply: ToolReply,
 }
 
-impl Prepared {
+impl PreparedRun {
     pub fn new(graph: Graph, steps: u32) -> Result<Self> {
         let mut capability = Capability::new(CAPABILITY);
-        capability.effect = Class::Read;
+        capability.effect = SideEffect::Read;
         let schema = r#"{"type": "object", "required": ["after"], "properties": {"after": {"type": "string"}}}"#;
-        let capabilities = vec![Entry::new(capability, Some(Value::parse(schema)?))?];
-        let tool = Tool { name: TOOL.into(), description: String::new(), capabilities };
+        let capabilities = vec![CatalogueEntry::new(capability, Some(Value::parse(schema)?))?];
+        let tool = CatalogueTool { name: TOOL.into(), description: String::new(), capabilities };
         let limits = Limits { tool_calls: steps, ..Limits::default() };
         let started = Started {
             run: "bench".into(),
@@ -83,31 +85,31 @@ impl Prepared {
         };
         let token = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);
         Ok(Self {
-            begin: Event { at_ms: 0, what: What::Started(Box::new(started)) },
+            start: Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) },
             reply: ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(token) },
         })
     }
 
-    /// One run, from its first event to its answer.
+    /// Runs the plan, from its first event to its answer.
     pub fn run(&self) -> Result<()> {
-        let mut run = Run::begin(&self.begin)?;
+        let (mut run, _) = Run::begin(&self.start)?;
         let mut now_ms = 0;
         while run.answer().is_none() {
             let due = run.pending().into_iter().find_map(|effect| match effect {
                 Effect::CallTool(call) => Some(call.id),
                 _ => None,
             });
-            let effect = due.ok_or("nothing is due and nothing is over")?;
+            let effect = due.ok_or("no call is due, and the run has not ended")?;
             now_ms += 1;
-            run.apply(&Event { at_ms: now_ms, what: What::ToolAnswered { effect, reply: self.reply.clone() } })?;
+            run.apply(&Event { at_ms: now_ms, kind: EventKind::ToolAnswered { effect, reply: self.reply.clone() } })?;
         }
         match run.answer().map(|answer| answer.status) {
             Some(Status::Complete) => Ok(()),
-            _ => Err("the run did not end well".into()),
+            _ => Err("the run did not complete".into()),
         }
     }
 }
 
 fn object(text: &str) -> Result<Object> {
-    Value::parse(text)?.as_object().cloned().ok_or_else(|| format!("{text} is no object").into())
+    Value::parse(text)?.as_object().cloned().ok_or_else(|| format!("{text} is not an object").into())
 }

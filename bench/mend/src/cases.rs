@@ -1,28 +1,28 @@
-//! Right calls of the demo tools, and the ways in which models are known to get them wrong.
+//! Correct calls to the demo tools, and the mistakes that models are known to make in them.
 
 use reknit_protocol::{Object, Value};
 
-/// A call as it should be, with what comes before it.
+/// A correct call, with the step before it.
 #[derive(Clone)]
 pub struct Call {
     pub agent: &'static str,
     pub capability: &'static str,
-    pub right: Object,
-    /// What the user asked for.
+    pub correct: Object,
+    /// The request of the user.
     pub request: String,
     /// The step before it: agent, capability, parameters.
     pub before: (&'static str, &'static str, Object),
 }
 
-/// A damaged call.
+/// A call with a mistake.
 #[derive(Clone)]
 pub struct Case {
     pub kind: &'static str,
-    pub what: String,
+    pub mistake: String,
     pub call: Call,
     pub wrong: Object,
-    /// Whether schema, error, plan, request or results leave only one answer.
-    pub determined: bool,
+    /// Whether schema, error, plan, request and results allow only one correction.
+    pub is_determined: bool,
 }
 
 const PLACES: [(&str, f64, f64); 7] = [
@@ -44,10 +44,10 @@ fn object(entries: &[(&str, Value)]) -> Object {
 }
 
 fn number(text: &str) -> Value {
-    Value::parse(text).expect("it is a number")
+    Value::parse(text).expect("a number")
 }
 
-/// Every right call.
+/// All correct calls.
 fn calls() -> Vec<Call> {
     let mut calls = Vec::new();
     for (place, lat, lon) in PLACES {
@@ -55,7 +55,7 @@ fn calls() -> Vec<Call> {
             calls.push(Call {
                 agent: "weather-tool",
                 capability: "get_weather",
-                right: object(&[
+                correct: object(&[
                     ("lat", number(&lat.to_string())),
                     ("lon", number(&lon.to_string())),
                     ("units", units.into()),
@@ -70,7 +70,7 @@ fn calls() -> Vec<Call> {
             calls.push(Call {
                 agent: "currency-tool",
                 capability: "convert_currency",
-                right: object(&[("from", from.into()), ("to", (*to).into()), ("amount", number("1500.5"))]),
+                correct: object(&[("from", from.into()), ("to", (*to).into()), ("amount", number("1500.5"))]),
                 request: format!("Convert 1500.5 {from} to {to}."),
                 before: ("stock-tool", "get_stock_quote", object(&[("symbol", "TSLA".into())])),
             });
@@ -82,7 +82,7 @@ fn calls() -> Vec<Call> {
             calls.push(Call {
                 agent: "stock-tool",
                 capability: "place_order",
-                right: object(&[("symbol", symbol.into()), ("shares", shares.into())]),
+                correct: object(&[("symbol", symbol.into()), ("shares", shares.into())]),
                 request: format!("Sell {shares} shares of {name}."),
                 before: before.clone(),
             });
@@ -91,8 +91,8 @@ fn calls() -> Vec<Call> {
     calls
 }
 
-/// Makes one damage: the kind, what is done, whether the right answer is determined, and the doing.
-type Damage = (&'static str, &'static str, bool, fn(&Object) -> Option<Object>);
+/// A mistake: its kind, its description, whether the correction is determined, and a function that makes it.
+type Mistake = (&'static str, &'static str, bool, fn(&Object) -> Option<Object>);
 
 fn with(call: &Object, name: &str, value: Value) -> Option<Object> {
     let mut wrong = call.clone();
@@ -117,21 +117,21 @@ fn negated(call: &Object, name: &str) -> Option<Object> {
     with(call, name, number(&format!("-{}", call.get(name)?)))
 }
 
-/// Two letters exchanged.
-fn slipped(call: &Object, name: &str) -> Option<Object> {
+/// Swaps two letters.
+fn with_typo(call: &Object, name: &str) -> Option<Object> {
     let mut letters: Vec<char> = text(call, name)?.chars().collect();
     letters.swap(1, 2);
     with(call, name, Value::from(letters.into_iter().collect::<String>()))
 }
 
-fn spoken(call: &Object, name: &str, words: &[(&str, &str)]) -> Option<Object> {
+fn with_other_word(call: &Object, name: &str, words: &[(&str, &str)]) -> Option<Object> {
     let code = text(call, name)?;
     let (_, word) = words.iter().find(|(known, _)| *known == code)?;
     with(call, name, (*word).into())
 }
 
-/// In the order of the table that is printed.
-const DAMAGES: &[Damage] = &[
+/// All mistakes, in the order of the printed table.
+const MISTAKES: &[Mistake] = &[
     ("types", "a number in a string", true, |call| with(call, "lat", call.get("lat")?.to_string().into())),
     ("types", "a number in a string", true, |call| with(call, "amount", call.get("amount")?.to_string().into())),
     ("types", "a count in a string", true, |call| with(call, "shares", call.get("shares")?.to_string().into())),
@@ -147,7 +147,7 @@ const DAMAGES: &[Damage] = &[
     ("names", "Amount", true, |call| renamed(call, "amount", "Amount")),
     ("names", "stock_symbol", true, |call| renamed(call, "symbol", "stock_symbol")),
     ("names", "quantity for shares", false, |call| renamed(call, "shares", "quantity")),
-    ("names", "a field that is made up", true, |call| {
+    ("names", "an invented field", true, |call| {
         let mut wrong = call.clone();
         call.get("lat")?;
         wrong.insert("forecast_days", 3);
@@ -158,44 +158,49 @@ const DAMAGES: &[Damage] = &[
     }),
     ("units", "units in capitals", true, |call| with(call, "units", text(call, "units")?.to_uppercase().into())),
     ("units", "the name of a scale", false, |call| {
-        spoken(call, "units", &[("metric", "celsius"), ("imperial", "fahrenheit")])
+        with_other_word(call, "units", &[("metric", "celsius"), ("imperial", "fahrenheit")])
     }),
-    ("units", "Euro for EUR", true, |call| spoken(call, "to", &CURRENCIES[1..2])),
-    ("units", "the name of a currency", false, |call| spoken(call, "from", &CURRENCIES[2..])),
-    ("missing", "a latitude that a result has", true, |call| without(call, "lat")),
-    ("missing", "a symbol that the plan has", true, |call| without(call, "symbol")),
+    ("units", "Euro for EUR", true, |call| with_other_word(call, "to", &CURRENCIES[1..2])),
+    ("units", "the name of a currency", false, |call| with_other_word(call, "from", &CURRENCIES[2..])),
+    ("missing", "a latitude that a result contains", true, |call| without(call, "lat")),
+    ("missing", "a symbol that the plan contains", true, |call| without(call, "symbol")),
     ("missing", "an amount", false, |call| without(call, "amount")),
     ("zero", "an amount of 0", false, |call| with(call, "amount", 0.into())),
     ("zero", "a count of 0", false, |call| with(call, "shares", 0.into())),
-    ("sign", "a count with a minus", true, |call| negated(call, "shares")),
-    ("sign", "an amount with a minus", true, |call| negated(call, "amount")),
-    ("typos", "two letters of a symbol", true, |call| slipped(call, "symbol")),
-    ("typos", "two letters of a currency", true, |call| slipped(call, "to")),
-    ("typos", "two letters of the units", true, |call| slipped(call, "units")),
-    ("typos", "blanks around a text", true, |call| with(call, "to", format!(" {} ", text(call, "to")?).into())),
-    ("stale ids", "a symbol that was", false, |call| {
-        spoken(call, "symbol", &[("SONY", "SNE"), ("AAPL", "APPC"), ("TSLA", "SCTY"), ("MSFT", "MSQ"), ("SAP", "HANA")])
+    ("sign", "a negative count", true, |call| negated(call, "shares")),
+    ("sign", "a negative amount", true, |call| negated(call, "amount")),
+    ("typos", "two letters of a symbol", true, |call| with_typo(call, "symbol")),
+    ("typos", "two letters of a currency", true, |call| with_typo(call, "to")),
+    ("typos", "two letters of the units", true, |call| with_typo(call, "units")),
+    ("typos", "spaces around a text", true, |call| with(call, "to", format!(" {} ", text(call, "to")?).into())),
+    ("stale ids", "a former symbol", false, |call| {
+        with_other_word(
+            call,
+            "symbol",
+            &[("SONY", "SNE"), ("AAPL", "APPC"), ("TSLA", "SCTY"), ("MSFT", "MSQ"), ("SAP", "HANA")],
+        )
     }),
-    ("stale ids", "a currency that was", false, |call| {
-        spoken(call, "from", &[("EUR", "DEM"), ("USD", "XUA"), ("GBP", "IEP"), ("JPY", "XEU"), ("KRW", "HWN")])
+    ("stale ids", "a former currency", false, |call| {
+        with_other_word(call, "from", &[("EUR", "DEM"), ("USD", "XUA"), ("GBP", "IEP"), ("JPY", "XEU"), ("KRW", "HWN")])
     }),
-    ("swapped", "latitude and longitude exchanged", true, |call| {
+    ("swapped", "latitude and longitude swapped", true, |call| {
         let (lat, lon) = (call.get("lat")?.clone(), call.get("lon")?.clone());
-        // Only a longitude that is no latitude tells.
-        let tells = lon.as_number()?.to_f64().abs() > 90.0;
-        with(&with(call, "lat", lon)?, "lon", lat).filter(|_| tells)
+        // The swap is visible only if the longitude is not a valid latitude.
+        let is_visible = lon.as_number()?.to_f64().abs() > 90.0;
+        with(&with(call, "lat", lon)?, "lon", lat).filter(|_| is_visible)
     }),
 ];
 
-/// Every damaged call.
+/// All cases.
 pub fn cases() -> Vec<Case> {
     let calls = calls();
-    let of = |damage: &'static Damage| {
-        let (kind, what, determined, make) = damage;
+    let of = |mistake: &'static Mistake| {
+        let (kind, description, determined, make) = mistake;
         calls.iter().filter_map(move |call| {
-            let wrong = make(&call.right).filter(|wrong| *wrong != call.right)?;
-            Some(Case { kind, what: (*what).to_owned(), call: call.clone(), wrong, determined: *determined })
+            let wrong = make(&call.correct).filter(|wrong| *wrong != call.correct)?;
+            let (mistake, is_determined) = ((*description).to_owned(), *determined);
+            Some(Case { kind, mistake, call: call.clone(), wrong, is_determined })
         })
     };
-    DAMAGES.iter().flat_map(of).collect()
+    MISTAKES.iter().flat_map(of).collect()
 }

@@ -1,103 +1,103 @@
-//! Counts how many damaged calls of the demo tools end right: by code alone, and with a model.
+//! Counts how many wrong calls to the demo tools are mended, by code alone and with a model.
 
+mod case_runner;
 mod cases;
-mod drive;
-mod real;
-mod words;
+mod real_model;
+mod scripted_model;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
+use case_runner::{CaseRunner, End, Outcome, Rungs};
 use cases::Case;
-use drive::{End, Outcome, Rungs, World};
-use reknit_demo::{Faults, Tools};
+use reknit_demo::{DemoTools, Faults};
 use reknit_mend::Rung;
-use reknit_plan::{Catalogue, Entry};
+use reknit_plan::{Catalogue, CatalogueEntry};
 use reknit_tools::{Address, Client};
 
-/// Of what is determined, by code alone.
-const BAR_CODE: f64 = 0.80;
-/// Of everything, with a model.
-const BAR_ALL: f64 = 0.99;
-const FEWEST_CASES: usize = 500;
+/// Minimum share of the determined cases that code alone mends.
+const MIN_BY_CODE: f64 = 0.80;
+/// Minimum share of all cases that are mended with a model.
+const MIN_WITH_MODEL: f64 = 0.99;
+const MIN_CASES: usize = 500;
 
-/// What became of one case under one catalogue.
+/// The outcomes of one case with one catalogue.
 struct Row {
     kind: &'static str,
-    determined: bool,
+    is_determined: bool,
     code: Outcome,
     all: Outcome,
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let tools = Tools::start(Faults::none()).await.expect("the demo tools start");
+    let tools = DemoTools::start(Faults::none()).await.expect("the demo tools start");
     let endpoints = tools.endpoints();
     let addresses: Vec<Address> =
-        endpoints.iter().map(|(name, url)| Address::parse(name.as_str(), url).expect("it is an address")).collect();
-    let found = Client::new().expect("there is a client").discover(&addresses).await;
+        endpoints.iter().map(|(name, url)| Address::parse(name.as_str(), url).expect("an address")).collect();
+    let found = Client::new().expect("a client").discover(&addresses).await;
     assert!(found.problems.is_empty(), "{:?}", found.problems);
     let bare = without_schemas(&found.catalogue);
     let runs = Arc::new(AtomicU32::new(0));
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let real = (words.first().map(String::as_str) == Some("real")).then(|| real::model(&words));
-    let world = |catalogue| World {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let real = (arguments.first().map(String::as_str) == Some("real")).then(|| real_model::connect(&arguments));
+    let runner = |catalogue| CaseRunner {
         catalogue,
         tools: found.tools.clone(),
         runs: Arc::clone(&runs),
         model: real.clone().map(|(model, _)| model),
     };
-    let worlds = [world(found.catalogue.clone()), world(bare)];
+    let runners = [runner(found.catalogue.clone()), runner(bare)];
     if let Some((_, count)) = real {
-        return real::report(&worlds, count).await;
+        return real_model::report(&runners, count).await;
     }
     let mut rows = Vec::new();
-    let mut refused = 0;
-    for world in &worlds {
+    let mut rejected = 0;
+    for runner in &runners {
         for case in cases::cases() {
-            let row = row(world, &case).await;
-            if row.code.end == End::Refused {
-                refused += 1;
+            let row = row(runner, &case).await;
+            if row.code.end == End::PlanRejected {
+                rejected += 1;
             } else {
                 rows.push(row);
             }
         }
     }
-    println!("{} damaged calls; {refused} more were refused with their plan", rows.len());
+    println!("{} wrong calls; {rejected} more were rejected with their plans", rows.len());
     report(&rows)
 }
 
-/// The same tools, of which only the names are known: what is wrong is then said by the tool alone.
+/// The same tools without schemas: only the errors of the tools say what is wrong.
 fn without_schemas(catalogue: &Catalogue) -> Catalogue {
     let mut catalogue = catalogue.clone();
     for entry in catalogue.tools.iter_mut().flat_map(|tool| &mut tool.capabilities) {
         let mut capability = entry.capability.clone();
         capability.input_summary = None;
-        *entry = Entry::new(capability, None).expect("there is no schema to be wrong");
+        *entry = CatalogueEntry::new(capability, None).expect("there is no schema");
     }
     catalogue
 }
 
-async fn row(world: &World, case: &Case) -> Row {
-    let code = world.outcome(case, Rungs::Code).await;
-    let all = world.outcome(case, Rungs::All).await;
+async fn row(runner: &CaseRunner, case: &Case) -> Row {
+    let code = runner.outcome(case, Rungs::Code).await;
+    let all = runner.outcome(case, Rungs::All).await;
     for (outcome, rungs) in [(&code, "code"), (&all, "all")] {
-        let is_news =
-            outcome.end == End::Wrong || (rungs == "all" && outcome.end != End::Right && outcome.end != End::Refused);
-        if is_news
-            || (std::env::args().nth(1).is_some_and(|word| word == "why")
-                && case.determined
-                && outcome.end != End::Right)
+        let is_unexpected = outcome.end == End::Wrong
+            || (rungs == "all" && outcome.end != End::Correct && outcome.end != End::PlanRejected);
+        if is_unexpected
+            || (std::env::args().nth(1).is_some_and(|argument| argument == "why")
+                && case.is_determined
+                && outcome.end != End::Correct)
         {
             let wrong = reknit_protocol::Value::Object(case.wrong.clone());
-            println!("{:?} by {rungs}: {}, {} <- {wrong}", outcome.end, case.what, case.call.capability);
-            for words in &outcome.words {
-                println!("    {words}");
+            println!("{:?} by {rungs}: {}, {} <- {wrong}", outcome.end, case.mistake, case.call.capability);
+            for mend in &outcome.mends {
+                println!("    {mend}");
             }
         }
     }
-    Row { kind: case.kind, determined: case.determined, code, all }
+    Row { kind: case.kind, is_determined: case.is_determined, code, all }
 }
 
 fn report(rows: &[Row]) -> ExitCode {
@@ -112,32 +112,33 @@ fn report(rows: &[Row]) -> ExitCode {
         let of: Vec<&Row> = rows.iter().filter(|row| kind == "all" || row.kind == kind).collect();
         print_kind(kind, &of);
     }
-    let share =
-        |rows: &[&Row], right: fn(&Row) -> bool| share(rows.iter().filter(|row| right(row)).count(), rows.len());
-    let determined: Vec<&Row> = rows.iter().filter(|row| row.determined).collect();
-    let everything: Vec<&Row> = rows.iter().collect();
-    let by_code = share(&determined, |row| row.code.end == End::Right);
-    let by_all = share(&everything, |row| row.all.end == End::Right);
+    let share = |rows: &[&Row], is_correct: fn(&Row) -> bool| {
+        share(rows.iter().filter(|row| is_correct(row)).count(), rows.len())
+    };
+    let determined: Vec<&Row> = rows.iter().filter(|row| row.is_determined).collect();
+    let all: Vec<&Row> = rows.iter().collect();
+    let by_code = share(&determined, |row| row.code.end == End::Correct);
+    let by_all = share(&all, |row| row.all.end == End::Correct);
     let wrong = rows.iter().filter(|row| row.code.end == End::Wrong || row.all.end == End::Wrong).count();
     println!("wrong values accepted: {wrong}");
-    let holds = by_code >= BAR_CODE && by_all >= BAR_ALL && wrong == 0 && rows.len() >= FEWEST_CASES;
+    let holds = by_code >= MIN_BY_CODE && by_all >= MIN_WITH_MODEL && wrong == 0 && rows.len() >= MIN_CASES;
     println!(
-        "bars: {:.0} % by code of what is determined, {:.0} % with all rungs, no wrong value, {FEWEST_CASES} calls: {}",
-        BAR_CODE * 100.0,
-        BAR_ALL * 100.0,
-        if holds { "they hold" } else { "not all hold" }
+        "limits: {:.0} % of the determined calls by code, {:.0} % with all rungs, no wrong value, {MIN_CASES} calls: {}",
+        MIN_BY_CODE * 100.0,
+        MIN_WITH_MODEL * 100.0,
+        if holds { "all hold" } else { "not all hold" }
     );
     if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn print_kind(kind: &str, of: &[&Row]) {
-    let determined: Vec<&&Row> = of.iter().filter(|row| row.determined).collect();
-    let right = of.iter().filter(|row| row.code.end == End::Right).count();
-    let right_determined = determined.iter().filter(|row| row.code.end == End::Right).count();
-    let all = of.iter().filter(|row| row.all.end == End::Right).count();
+    let determined: Vec<&&Row> = of.iter().filter(|row| row.is_determined).collect();
+    let by_code = of.iter().filter(|row| row.code.end == End::Correct).count();
+    let determined_by_code = determined.iter().filter(|row| row.code.end == End::Correct).count();
+    let all = of.iter().filter(|row| row.all.end == End::Correct).count();
     let needed: Vec<&&Row> = of
         .iter()
-        .filter(|row| row.all.rungs.iter().any(|rung| *rung != Rung::Schema) && row.all.end == End::Right)
+        .filter(|row| row.all.rungs.iter().any(|rung| *rung != Rung::Schema) && row.all.end == End::Correct)
         .collect();
     let asked: u32 = needed.iter().map(|row| row.all.model_calls).sum();
     let calls = if needed.is_empty() { 0.0 } else { f64::from(asked) / needed.len() as f64 };
@@ -145,8 +146,8 @@ fn print_kind(kind: &str, of: &[&Row]) {
         "{kind:<11}{:>7}{:>13}{:>11}{:>11.1} %{:>9.1} %{:>12.2} each",
         of.len(),
         determined.len(),
-        right,
-        share(right_determined, determined.len()) * 100.0,
+        by_code,
+        share(determined_by_code, determined.len()) * 100.0,
         share(all, of.len()) * 100.0,
         calls
     );

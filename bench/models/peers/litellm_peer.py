@@ -1,4 +1,4 @@
-"""litellm, and the same exchange without it: src/litellm.rs says what goes over the pipes."""
+"""litellm, and the same exchange without it. src/litellm.rs documents the protocol of the pipes."""
 import json
 import os
 import socket
@@ -53,7 +53,7 @@ def request(streaming):
 prepared = {"whole": request(False), "stream": request(True)}
 
 
-def is_whole(data):
+def is_complete(data):
     head = data.find(b"\r\n\r\n")
     if head < 0:
         return False
@@ -66,20 +66,20 @@ def is_whole(data):
 def bare(mode):
     connection.sendall(prepared[mode])
     data = bytearray()
-    while not is_whole(data):
-        piece = connection.recv(16 * 1024)
-        assert piece, "the server has closed the connection"
-        data += piece
+    while not is_complete(data):
+        chunk = connection.recv(16 * 1024)
+        assert chunk, "the server closed the connection"
+        data += chunk
 
 
-def measured(call):
-    began = time.perf_counter_ns()
+def measure(call):
+    start = time.perf_counter_ns()
     call()
-    return time.perf_counter_ns() - began
+    return time.perf_counter_ns() - start
 
 
 print(f"litellm {importlib.metadata.version('litellm')} on Python {sys.version.split()[0]}", flush=True)
 for line in sys.stdin:
-    who, mode, calls = line.split()
-    call = (lambda: bare(mode)) if who == "bare" else {"whole": whole, "stream": stream}[mode]
-    print(*(measured(call) for _ in range(int(calls))), flush=True)
+    client, mode, calls = line.split()
+    call = (lambda: bare(mode)) if client == "bare" else {"whole": whole, "stream": stream}[mode]
+    print(*(measure(call) for _ in range(int(calls))), flush=True)

@@ -1,20 +1,20 @@
-//! `litellm`, a process that waits for its turn.
+//! `litellm` in a Python process, which reads commands and writes durations, a line each.
 //!
 //! ```text
-//! peer -> us    its version and that of its language
-//! us   -> peer  litellm|bare whole|stream CALLS
-//! peer -> us    the nanoseconds of each call
+//! peer  -> bench  the versions of litellm and Python
+//! bench -> peer   litellm|bare whole|stream CALLS
+//! peer  -> bench  the nanoseconds of each call
 //! ```
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::lines::Lines;
+use crate::lines::LineProcess;
 use crate::{MAX_TOKENS, MODEL, Mode, QUESTION, Result, SYSTEM, WORDS};
 
 pub struct Litellm {
-    process: Lines,
+    process: LineProcess,
     version: String,
 }
 
@@ -24,8 +24,8 @@ impl Litellm {
         let mut command = Command::new(private.join("python-litellm/bin/python"));
         let (tokens, words) = (MAX_TOKENS.to_string(), WORDS.to_string());
         command.arg(script).args([url, MODEL, SYSTEM, QUESTION, &tokens, &words]);
-        let mut process = Lines::start("litellm", &mut command)?;
-        let version = process.hear()?;
+        let mut process = LineProcess::start("litellm", &mut command)?;
+        let version = process.read_line()?;
         Ok(Self { process, version })
     }
 
@@ -33,9 +33,9 @@ impl Litellm {
         &self.version
     }
 
-    pub fn turn(&mut self, who: &str, mode: Mode, calls: usize) -> Result<Vec<Duration>> {
-        self.process.say(&format!("{who} {} {calls}", mode.word()))?;
-        let times = self.process.hear()?;
+    pub fn round(&mut self, client: &str, mode: Mode, calls: usize) -> Result<Vec<Duration>> {
+        self.process.write_line(&format!("{client} {} {calls}", mode.name()))?;
+        let times = self.process.read_line()?;
         times.split(' ').map(|nanos| Ok(Duration::from_nanos(nanos.parse()?))).collect()
     }
 }

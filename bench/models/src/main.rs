@@ -1,14 +1,14 @@
-//! What a call of a model costs besides the exchange itself: ours, `litellm` and `rig-core`, in one run.
+//! Overhead of a model client over the bare HTTP exchange: ours, `litellm` and `rig-core`.
 //!
 //! `bench/README.md` says what is measured and how.
 
-mod bare;
-// How to speak with a process in lines is the same wherever a peer is asked.
-#[path = "../../runtime/src/child.rs"]
+mod bare_exchange;
+// The runtime benchmark talks to its peers in the same way.
+#[path = "../../runtime/src/line_process.rs"]
 mod lines;
 mod litellm;
-mod ours;
-mod real;
+mod real_server;
+mod reknit_client;
 mod rig;
 mod server;
 mod table;
@@ -16,14 +16,14 @@ mod table;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use table::{Measured, Table};
+use table::{Samples, Table};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// How an answer is asked for.
+/// How an answer is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Whole,
@@ -31,7 +31,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",
             Self::Stream => "stream",
@@ -39,28 +39,28 @@ impl Mode {
     }
 }
 
-/// What everybody asks.
+/// The request of every client.
 pub const SYSTEM: &str = "You are a clerk. Answer in one paragraph, without lists, and only with what you were told.";
 pub const QUESTION: &str =
     "Which of the three shops on the market square sells tea on Sundays, and what does a pound of it cost?";
 pub const MODEL: &str = "scripted";
 pub const MAX_TOKENS: u32 = 200;
-/// How many words an answer has; each is an event of its own in a stream.
+/// The number of words in an answer; in a stream each is its own event.
 pub const WORDS: usize = 60;
 
-/// Turns of each, and calls in a turn. The first turn warms up and does not count.
-const TURNS: usize = 21;
-const CALLS: usize = 20;
+/// Rounds of each client. The first one warms up and does not count.
+const ROUNDS: usize = 21;
+const CALLS_PER_ROUND: usize = 20;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let done = match (arguments.next().as_deref(), arguments.next(), arguments.next()) {
+    let result = match (arguments.next().as_deref(), arguments.next(), arguments.next()) {
         (Some("serve"), None, None) => server::serve(),
         (Some("measure"), Some(private), None) => measure(private.into()),
-        (Some("real"), Some(url), Some(model)) => real::real(&url, &model),
-        _ => Err("usage: models-bench measure PRIVATE | real URL MODEL".into()),
+        (Some("real"), Some(url), Some(model)) => real_server::check(&url, &model),
+        _ => Err("usage: models-bench measure DIRECTORY | real URL MODEL".into()),
     };
-    match done {
+    match result {
         Ok(code) => code,
         Err(error) => {
             eprintln!("bench: {error}");
@@ -75,25 +75,25 @@ fn measure(private: PathBuf) -> Result<ExitCode> {
     let mut litellm = litellm::Litellm::start(&private, server.url())?;
     let mut table = Table::new(litellm.version());
     for mode in [Mode::Whole, Mode::Stream] {
-        let ours = ours::Ours::new(server.url(), mode)?;
+        let reknit = reknit_client::ReknitClient::new(server.url(), mode)?;
         let rig = rig::Rig::new(server.url());
-        let mut bare = bare::Bare::connect(server.url(), mode)?;
-        let mut measured = Measured::default();
-        for turn in 0..TURNS {
-            // All take turns, so that a busy moment meets all.
+        let mut bare = bare_exchange::BareExchange::connect(server.url(), mode)?;
+        let mut samples = Samples::default();
+        for round in 0..ROUNDS {
+            // The clients alternate, so that other load on the machine affects all of them.
             let times = [
-                bare.turn(CALLS)?,
-                runtime.block_on(ours.turn(CALLS))?,
-                runtime.block_on(rig.turn(mode, CALLS))?,
-                litellm.turn("bare", mode, CALLS)?,
-                litellm.turn("litellm", mode, CALLS)?,
+                bare.round(CALLS_PER_ROUND)?,
+                runtime.block_on(reknit.round(CALLS_PER_ROUND))?,
+                runtime.block_on(rig.round(mode, CALLS_PER_ROUND))?,
+                litellm.round("bare", mode, CALLS_PER_ROUND)?,
+                litellm.round("litellm", mode, CALLS_PER_ROUND)?,
             ];
-            if turn > 0 {
-                measured.add(times);
+            if round > 0 {
+                samples.add(times);
             }
         }
-        table.add(mode, &measured);
+        table.add(mode, &samples);
     }
     println!("{table}");
-    Ok(if table.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if table.meets_target() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

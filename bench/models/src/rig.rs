@@ -17,11 +17,11 @@ impl Rig {
         Self { client: OpenAIConfig::new("none").with_base_url(url).client() }
     }
 
-    pub async fn turn(&self, mode: Mode, calls: usize) -> Result<Vec<Duration>> {
+    pub async fn round(&self, mode: Mode, calls: usize) -> Result<Vec<Duration>> {
         let model = self.client.chat(MODEL);
         let mut times = Vec::with_capacity(calls);
         for _ in 0..calls {
-            let began = Instant::now();
+            let start = Instant::now();
             let request =
                 CompletionRequest::new(QUESTION).preamble(SYSTEM).temperature(0.0).max_tokens(u64::from(MAX_TOKENS));
             let pieces = match mode {
@@ -39,7 +39,7 @@ impl Rig {
                     pieces
                 }
             };
-            times.push(began.elapsed());
+            times.push(start.elapsed());
             if pieces < WORDS {
                 return Err(format!("rig: {pieces} pieces").into());
             }

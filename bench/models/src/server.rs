@@ -1,19 +1,19 @@
-//! The scripted model, a process of its own.
+//! The scripted model, in its own process.
 
 use std::io::{Read, Write};
 use std::process::{Command, ExitCode};
 
-use reknit_testing::model::{Script, When};
+use reknit_testing::model::{Script, RequestMatcher};
 use reknit_testing::{Reply, ScriptedModel};
 
-use crate::lines::Lines;
+use crate::lines::LineProcess;
 use crate::{Result, WORDS};
 
-/// Serves until nobody listens any more.
+/// Serves until stdin is closed.
 pub fn serve() -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let words: Vec<String> = (1..=WORDS).map(|number| format!("word{number:02}")).collect();
-    let script = Script::new().on(When::any(), Reply::text(words.join(" ")).usage(120, WORDS as u64));
+    let script = Script::new().on(RequestMatcher::any(), Reply::text(words.join(" ")).usage(120, WORDS as u64));
     let model = runtime.block_on(ScriptedModel::start(script))?;
     println!("{}", model.base_url());
     std::io::stdout().flush()?;
@@ -27,15 +27,15 @@ pub fn serve() -> Result<ExitCode> {
 }
 
 pub struct Server {
-    _process: Lines,
+    _process: LineProcess,
     url: String,
 }
 
 impl Server {
     pub fn start() -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        let mut process = Lines::start("the server", command.arg("serve"))?;
-        let url = process.hear()?;
+        let mut process = LineProcess::start("the server", command.arg("serve"))?;
+        let url = process.read_line()?;
         Ok(Self { _process: process, url })
     }
 

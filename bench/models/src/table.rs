@@ -1,27 +1,27 @@
-//! The one table at the end.
+//! The result table.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::Mode;
 
-/// Our added time is at most this part of litellm's.
-const BAR: f64 = 0.1;
+/// The target: our overhead is at most this fraction of litellm's.
+const MAX_RATIO: f64 = 0.1;
 
-/// The times of all calls: bare in Rust, ours, rig-core, bare in Python, litellm.
+/// Durations of all calls: bare in Rust, ours, rig-core, bare in Python, litellm.
 #[derive(Default)]
-pub struct Measured {
+pub struct Samples {
     times: [Vec<Duration>; 5],
 }
 
-impl Measured {
+impl Samples {
     pub fn add(&mut self, times: [Vec<Duration>; 5]) {
         for (all, more) in self.times.iter_mut().zip(times) {
             all.extend(more);
         }
     }
 
-    /// The middle one of each, in microseconds.
+    /// The median of each, in microseconds.
     fn medians(&self) -> [f64; 5] {
         self.times.each_ref().map(|times| {
             let mut sorted = times.clone();
@@ -58,37 +58,37 @@ impl Table {
         Self { rows: Vec::new(), version: version.to_owned() }
     }
 
-    pub fn add(&mut self, mode: Mode, measured: &Measured) {
-        self.rows.push(Row { mode, medians: measured.medians() });
+    pub fn add(&mut self, mode: Mode, samples: &Samples) {
+        self.rows.push(Row { mode, medians: samples.medians() });
     }
 
-    /// Whether the bar holds in every row.
-    pub fn holds(&self) -> bool {
-        self.rows.iter().all(|row| row.ratio() <= BAR)
+    /// Whether every row meets the target.
+    pub fn meets_target(&self) -> bool {
+        self.rows.iter().all(|row| row.ratio() <= MAX_RATIO)
     }
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "call    who       median     bare       added      ours beside it  bar")?;
+        writeln!(out, "call    client    median     bare       added      ours / client   target")?;
         for row in &self.rows {
             let [bare, ours, rig, python, litellm] = row.medians;
             let [added, added_rig, added_litellm] = row.added();
-            let mode = row.mode.word();
+            let mode = row.mode.name();
             writeln!(out, "{mode:<6}  ours      {ours:>7.0} us {bare:>7.0} us {added:>8.0} us")?;
-            let beside = added / added_rig;
-            writeln!(out, "{mode:<6}  rig-core  {rig:>7.0} us {bare:>7.0} us {added_rig:>8.0} us  {beside:>10.4} x")?;
-            let verdict = if row.ratio() <= BAR { "PASS" } else { "FAIL" };
-            let beside = row.ratio();
+            let ratio = added / added_rig;
+            writeln!(out, "{mode:<6}  rig-core  {rig:>7.0} us {bare:>7.0} us {added_rig:>8.0} us  {ratio:>10.4} x")?;
+            let verdict = if row.ratio() <= MAX_RATIO { "PASS" } else { "FAIL" };
+            let ratio = row.ratio();
             writeln!(
                 out,
-                "{mode:<6}  litellm   {litellm:>7.0} us {python:>7.0} us {added_litellm:>8.0} us  {beside:>10.4} x    <= {BAR} {verdict}"
+                "{mode:<6}  litellm   {litellm:>7.0} us {python:>7.0} us {added_litellm:>8.0} us  {ratio:>10.4} x    <= {MAX_RATIO} {verdict}"
             )?;
         }
         writeln!(out)?;
         writeln!(
             out,
-            "added = median of the client's call less the median of the same exchange without a client (`bare`): prepared"
+            "added = median of the client's calls minus the median of the same exchange without a client (`bare`): prepared"
         )?;
         writeln!(out, "bytes on one warm connection, in the client's own language. 60 words, in a stream 60 events.")?;
         write!(out, "{}; rig-core 0.44", self.version)

@@ -1,19 +1,19 @@
-"""The peer LangGraph of PyPI. See `src/peer.rs` of the bench for what is said on the pipes.
+"""LangGraph from PyPI. `src/langgraph.rs` documents the protocol on the pipes.
 
 usage: python langgraph_peer.py URL FOLDER
   URL     the tool server that both sides call
   FOLDER  where checkpoints are written
 
-A line `skewed KEEP` or `chain KEEP STEPS` runs that graph once and is answered with its seconds. KEEP says what becomes of
-the state between supersteps:
-  none   it is kept in memory
-  async  AsyncSqliteSaver as it comes: a checkpoint is written while the next superstep runs
-  sync   AsyncSqliteSaver with durability="sync": a checkpoint is written before the next superstep, as we do it
-  tasks  no StateGraph at all: the functional API, where the two chains are written out by hand as coroutines;
+A line `skewed KEEP` or `chain KEEP STEPS` runs that graph once; the reply is its seconds. KEEP says where the state is kept
+between supersteps:
+  none   in memory
+  async  AsyncSqliteSaver with its defaults: a checkpoint is written while the next superstep runs
+  sync   AsyncSqliteSaver with durability="sync": a checkpoint is written before the next superstep, like in Reknit
+  tasks  no StateGraph: the functional API, with the two chains written as coroutines;
          with AsyncSqliteSaver and durability="sync"
 
-A line `waiting RUNS` begins so many runs of one call that does not end, with sync, and is answered with the kilobytes that
-each of them adds while all wait.
+A line `waiting RUNS` starts this many runs of one call that is held, with sync; the reply is the kilobytes per run while all
+runs wait.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, StateGraph
 
 url, folder = sys.argv[1:]
-# Who is late must not be so because of a log that nobody asked for.
+# Tracing must not slow the graphs down.
 os.environ["LANGSMITH_TRACING"] = "false"
 
 
@@ -122,7 +122,7 @@ def resident_kilobytes():
     return int(line.split()[1]) * 1024 / 1000
 
 
-async def kilobytes_of_a_waiting_run(runs, caller, saver):
+async def kilobytes_per_waiting_run(runs, caller, saver):
     async def hold(state):
         return {"last": await caller.call("hold", {}), "done": 1}
 
@@ -133,16 +133,16 @@ async def kilobytes_of_a_waiting_run(runs, caller, saver):
     graph = graph.compile(checkpointer=saver)
     await caller.call("close", {})
     before = resident_kilobytes()
-    given = {"last": "", "done": 0}
+    inputs = {"last": "", "done": 0}
     configs = [{"configurable": {"thread_id": str(uuid4())}} for _ in range(runs)]
-    waiting = [asyncio.create_task(graph.ainvoke(given, config, durability="sync")) for config in configs]
+    waiting = [asyncio.create_task(graph.ainvoke(inputs, config, durability="sync")) for config in configs]
     while (await caller.ask("held", {}))["held"] < runs:
         await asyncio.sleep(0.05)
-    each = (resident_kilobytes() - before) / runs
+    per_run = (resident_kilobytes() - before) / runs
     await caller.call("open", {})
     for result in await asyncio.gather(*waiting):
         check_chain(1, result)
-    return each
+    return per_run
 
 
 def check_skewed(result):
@@ -154,7 +154,7 @@ def check_chain(steps, result):
 
 
 def prepare(line, caller, savers):
-    """What to run, what to give it, how to run it, and what must come out."""
+    """Returns the graph, its input, the options of the call, and a check of the result."""
     words = line.split()
     keep = words[1]
     options = {} if keep in ("none", "async") else {"durability": "sync"}
@@ -171,10 +171,10 @@ def prepare(line, caller, savers):
 async def main():
     loop = asyncio.get_running_loop()
     prepared = {}
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    maximum = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, maximum))
     async with (
-        # As many connections as there are calls.
+        # No limit of connections.
         aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session,
         AsyncSqliteSaver.from_conn_string(f"{folder}/langgraph-async.db") as background,
         AsyncSqliteSaver.from_conn_string(f"{folder}/langgraph-sync.db") as foreground,
@@ -182,24 +182,24 @@ async def main():
     ):
         for saver in (background, foreground, tasks):
             await saver.setup()
-            # What SQLite does anyway, said aloud: each commit waits for the disk.
+            # The default of SQLite: each commit waits for the disk.
             await saver.conn.execute("PRAGMA synchronous = FULL")
         savers = {"none": None, "async": background, "sync": foreground, "tasks": tasks}
         caller = Caller(session)
-        words = [f"langgraph {version('langgraph')}"]
-        words += [f"{name} {version(name)}" for name in ("langgraph-checkpoint-sqlite", "aiohttp")]
-        print(", ".join([*words, f"python {platform.python_version()}"]), flush=True)
+        versions = [f"langgraph {version('langgraph')}"]
+        versions += [f"{name} {version(name)}" for name in ("langgraph-checkpoint-sqlite", "aiohttp")]
+        print(", ".join([*versions, f"python {platform.python_version()}"]), flush=True)
         while line := (await loop.run_in_executor(None, sys.stdin.readline)).strip():
             if line.startswith("waiting"):
-                print(await kilobytes_of_a_waiting_run(int(line.split()[1]), caller, foreground), flush=True)
+                print(await kilobytes_per_waiting_run(int(line.split()[1]), caller, foreground), flush=True)
                 continue
             if line not in prepared:
                 prepared[line] = prepare(line, caller, savers)
-            graph, given, options, check = prepared[line]
-            # The default limit of supersteps is for loops that do not end.
+            graph, inputs, options, check = prepared[line]
+            # The default limit of supersteps is too low for long chains.
             config = {"configurable": {"thread_id": str(uuid4())}, "recursion_limit": 1000}
             start = perf_counter()
-            result = await graph.ainvoke(given, config, **options)
+            result = await graph.ainvoke(inputs, config, **options)
             seconds = perf_counter() - start
             check(result)
             print(seconds, flush=True)

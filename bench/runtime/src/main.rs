@@ -1,44 +1,46 @@
-//! Measures the driver beside LangGraph, and what a journalled step and a waiting run cost. `bench/README.md` says how to
-//! run it.
+//! Compares the driver with LangGraph, and measures the cost of a journalled step and of a waiting run. `bench/README.md`
+//! says how to run it.
 
 mod append;
 mod chain;
-mod child;
+#[path = "../../salvage/src/columns.rs"]
+mod columns;
+mod fixture;
+mod langgraph;
+mod line_process;
 mod machine;
-mod median;
-mod peer;
 mod server;
 mod skewed;
+mod statistics;
 mod table;
 mod waiting;
-mod world;
 
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
-use peer::LangGraph;
+use fixture::Fixture;
+use langgraph::LangGraph;
 use server::Server;
 use table::Table;
-use world::World;
 
-// What the command ships with.
+// The allocator of the `reknit` command.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What went wrong, in words: there is nobody who could do anything about it but a reader.
+/// The error is only printed.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const USAGE: &str = "usage: runtime-bench measure PRIVATE_FOLDER (or, for its own children: serve, waiting ...)";
+const USAGE: &str = "usage: runtime-bench measure PRIVATE_FOLDER (internal: serve, waiting ...)";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // As the command does before it drives a run.
+    // The `reknit` command does the same before it drives a run.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match arguments.as_slice() {
+    let result = match arguments.as_slice() {
         ["measure", private] => measure(Path::new(private)).await,
         ["serve"] => server::serve().await.map(|()| ExitCode::SUCCESS),
         ["waiting", url, folder, runs, at_once] => {
@@ -46,7 +48,7 @@ async fn main() -> ExitCode {
         }
         _ => Err(USAGE.into()),
     };
-    done.unwrap_or_else(|error| {
+    result.unwrap_or_else(|error| {
         eprintln!("bench: {error}");
         ExitCode::FAILURE
     })
@@ -54,19 +56,19 @@ async fn main() -> ExitCode {
 
 async fn measure(private: &Path) -> Result<ExitCode> {
     fs::create_dir_all(private)?;
-    // Beside the peers and not in the folder for temporary files, which may be in memory: a journal is on a disk.
+    // Not in the folder for temporary files, which may be in memory: the journal must be on a disk.
     let folder = tempfile::tempdir_in(private)?;
     let server = Server::start()?;
-    let world = World::new(server.url(), folder.path()).await?;
+    let fixture = Fixture::new(server.url(), folder.path()).await?;
     let mut langgraph = LangGraph::start(private, server.url(), folder.path())?;
     let mut table = Table::default();
     table.peer(langgraph.version());
-    skewed::measure(&world, &mut langgraph, &mut table).await?;
-    chain::measure(&world, &mut langgraph, &mut table, folder.path()).await?;
+    skewed::measure(&fixture, &mut langgraph, &mut table).await?;
+    chain::measure(&fixture, &mut langgraph, &mut table, folder.path()).await?;
     append::measure(folder.path(), &mut table).await?;
-    machine::measure(&world, &mut table)?;
+    machine::measure(&fixture, &mut table)?;
     drop(langgraph);
     waiting::measure(private, server.url(), folder.path(), &mut table)?;
     print!("{table}");
-    Ok(if table.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if table.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,12 +1,12 @@
-//! The tool that both sides call: a process of its own, so that nobody's time or memory has its in it.
+//! The tool that both sides call. It is its own process, so that its time and memory are not measured.
 //!
 //! ```text
-//! wait  {ms, after}  answers after so many milliseconds
-//! echo  {after}      answers at once
-//! hold  {}           answers when the gate is open; `close` and `open` move the gate, `held` says how many wait at it
+//! wait  {ms, after}  responds after this many milliseconds
+//! echo  {after}      responds at once
+//! hold  {}           responds once calls are released; `close` holds calls, `open` releases them, `held` counts held calls
 //! ```
 //!
-//! `wait` and `echo` are reads; `wait_keyed` and `echo_keyed` do the same and say that they change something.
+//! `wait` and `echo` are declared as reads; `wait_keyed` and `echo_keyed` do the same and are declared as keyed writes.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -16,30 +16,30 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use reknit_protocol::{Capability, Effect};
+use reknit_protocol::{Capability, SideEffect};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpSocket;
 use tokio::sync::watch;
 
 use crate::Result;
-use crate::child::Lines;
+use crate::line_process::LineProcess;
 
-/// What plans call it.
+/// The name of the tool in plans.
 pub const NAME: &str = "bench";
 
-/// As long a queue of new connections as the system allows: thousands come at once.
+/// The length of the queue of new connections. Thousands arrive at once; the system may reduce it.
 const BACKLOG: u32 = 16_384;
 
-/// The server as a child of the bench.
+/// The server as a child process of the benchmark.
 pub struct Server {
     url: String,
-    _process: Lines,
+    _process: LineProcess,
 }
 
 impl Server {
     pub fn start() -> Result<Self> {
-        let mut process = Lines::start("the tool server", Command::new(std::env::current_exe()?).arg("serve"))?;
-        Ok(Self { url: process.hear()?, _process: process })
+        let mut process = LineProcess::start("the tool server", Command::new(std::env::current_exe()?).arg("serve"))?;
+        Ok(Self { url: process.read_line()?, _process: process })
     }
 
     pub fn url(&self) -> &str {
@@ -62,27 +62,28 @@ struct Held {
     held: usize,
 }
 
-const ANSWER: Json<Token> = Json(Token { token: "0123456789abcdef" });
+const RESPONSE: Json<Token> = Json(Token { token: "0123456789abcdef" });
 
 #[derive(PartialEq)]
-enum Gate {
-    Closed,
-    Open,
+enum HoldMode {
+    Hold,
+    Release,
 }
 
-struct Holding {
+/// The state of `hold`.
+struct HoldState {
     held: AtomicUsize,
-    gate: watch::Sender<Gate>,
+    mode: watch::Sender<HoldMode>,
 }
 
-/// Is the tool until it is killed; says where on the first line.
+/// Serves the tool until the process is killed. Prints the URL as its first line.
 pub async fn serve() -> Result<()> {
-    crate::waiting::allow_many_files()?;
+    crate::waiting::raise_file_limit()?;
     let socket = TcpSocket::new_v4()?;
     socket.bind("127.0.0.1:0".parse()?)?;
     let listener = socket.listen(BACKLOG)?;
     println!("http://{}", listener.local_addr()?);
-    let holding = Arc::new(Holding { held: AtomicUsize::new(0), gate: watch::channel(Gate::Closed).0 });
+    let state = Arc::new(HoldState { held: AtomicUsize::new(0), mode: watch::channel(HoldMode::Hold).0 });
     let path = |name: &str| Capability::new(name).call_path();
     let router = Router::new()
         .route("/api/capabilities", get(capabilities))
@@ -94,13 +95,13 @@ pub async fn serve() -> Result<()> {
         .route(&path("held"), post(held))
         .route(&path("open"), post(open))
         .route(&path("close"), post(close))
-        .with_state(holding);
+        .with_state(state);
     Ok(axum::serve(listener, router).await?)
 }
 
 async fn capabilities() -> String {
-    let read = ["wait", "echo", "hold", "held", "open", "close"].map(|name| (name, Effect::Read));
-    let keyed = ["wait_keyed", "echo_keyed"].map(|name| (name, Effect::Keyed));
+    let read = ["wait", "echo", "hold", "held", "open", "close"].map(|name| (name, SideEffect::Read));
+    let keyed = ["wait_keyed", "echo_keyed"].map(|name| (name, SideEffect::Keyed));
     let list = read.into_iter().chain(keyed).map(|(name, effect)| {
         let mut capability = Capability::new(name);
         capability.effect = effect;
@@ -109,40 +110,40 @@ async fn capabilities() -> String {
     format!("[{}]", list.collect::<Vec<_>>().join(","))
 }
 
-/// In a thread that sleeps: the timers of the runtime count whole milliseconds.
+/// Sleeps on a thread, because the timers of the runtime have a resolution of one millisecond.
 async fn wait(Json(Wait { ms }): Json<Wait>) -> Json<Token> {
     let until = Instant::now() + Duration::from_millis(ms);
     let slept = tokio::task::spawn_blocking(move || {
         std::thread::sleep(until.saturating_duration_since(Instant::now()));
     });
-    // A sleep has nothing to say.
+    // Sleeping cannot fail.
     let _ = slept.await;
-    ANSWER
+    RESPONSE
 }
 
 async fn echo() -> Json<Token> {
-    ANSWER
+    RESPONSE
 }
 
-async fn hold(State(holding): State<Arc<Holding>>) -> Json<Token> {
-    let mut gate = holding.gate.subscribe();
-    holding.held.fetch_add(1, Ordering::Relaxed);
-    // It fails only when nobody can open the gate any more, and then nobody waits either.
-    let _ = gate.wait_for(|gate| *gate == Gate::Open).await;
-    holding.held.fetch_sub(1, Ordering::Relaxed);
-    ANSWER
+async fn hold(State(state): State<Arc<HoldState>>) -> Json<Token> {
+    let mut mode = state.mode.subscribe();
+    state.held.fetch_add(1, Ordering::Relaxed);
+    // This fails only if the state is dropped, and then the server has ended.
+    let _ = mode.wait_for(|mode| *mode == HoldMode::Release).await;
+    state.held.fetch_sub(1, Ordering::Relaxed);
+    RESPONSE
 }
 
-async fn held(State(holding): State<Arc<Holding>>) -> Json<Held> {
-    Json(Held { held: holding.held.load(Ordering::Relaxed) })
+async fn held(State(state): State<Arc<HoldState>>) -> Json<Held> {
+    Json(Held { held: state.held.load(Ordering::Relaxed) })
 }
 
-async fn open(State(holding): State<Arc<Holding>>) -> Json<Token> {
-    holding.gate.send_replace(Gate::Open);
-    ANSWER
+async fn open(State(state): State<Arc<HoldState>>) -> Json<Token> {
+    state.mode.send_replace(HoldMode::Release);
+    RESPONSE
 }
 
-async fn close(State(holding): State<Arc<Holding>>) -> Json<Token> {
-    holding.gate.send_replace(Gate::Closed);
-    ANSWER
+async fn close(State(state): State<Arc<HoldState>>) -> Json<Token> {
+    state.mode.send_replace(HoldMode::Hold);
+    RESPONSE
 }

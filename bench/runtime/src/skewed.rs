@@ -1,4 +1,4 @@
-//! The skewed graph: whoever runs it in waves waits for the slower half twice.
+//! The skewed graph: an engine that runs it in supersteps waits for the slower half twice.
 
 use std::time::Instant;
 
@@ -7,98 +7,101 @@ use reknit_protocol::Plan;
 use reknit_runtime::{CallLimits, Driver};
 
 use crate::Result;
-use crate::median::{ends, median};
-use crate::peer::LangGraph;
+use crate::fixture::{Fixture, LEVELS, Level, drive, step};
+use crate::langgraph::LangGraph;
+use crate::statistics::{median, min_max};
 use crate::table::{Amount, Row, Side, Table};
-use crate::world::{LEVELS, Level, World, drive, step};
 
-/// How often each has its turn, after a first one for warming up.
-const TURNS: usize = 13;
-/// The longer of the two ways through the graph.
+/// The number of measured rounds, after one for warming up.
+const ROUNDS: usize = 13;
+/// The duration of the longer of the two chains.
 const IDEAL: f64 = 0.210;
-const BAR: Amount = Amount::Seconds(1.05 * IDEAL);
+const LIMIT: Amount = Amount::Seconds(1.05 * IDEAL);
 
-enum Who {
+enum Subject {
     Driver(Box<Driver>, Plan),
-    Hand,
-    /// One bare call of a tool that takes so many milliseconds.
-    Call(u32),
+    /// The same calls in plain code, without an engine.
+    PlainCode,
+    /// A bare call that takes this many milliseconds.
+    BareCall(u32),
     LangGraph(&'static str),
 }
 
-struct Contestant {
+struct Measurement {
     name: String,
-    who: Who,
+    subject: Subject,
     seconds: Vec<f64>,
 }
 
-impl Contestant {
-    fn new(name: impl Into<String>, who: Who) -> Self {
-        Self { name: name.into(), who, seconds: Vec::new() }
+impl Measurement {
+    fn new(name: impl Into<String>, subject: Subject) -> Self {
+        Self { name: name.into(), subject, seconds: Vec::new() }
     }
 
     fn side(&self) -> Side {
         Side::new(&self.name, Amount::Seconds(median(&self.seconds)))
     }
 
-    async fn turn(&self, world: &World, langgraph: &mut LangGraph) -> Result<f64> {
+    async fn run(&self, fixture: &Fixture, langgraph: &mut LangGraph) -> Result<f64> {
         let start = Instant::now();
-        match &self.who {
-            Who::Driver(driver, plan) => drive(driver, world.started(plan)).await?,
-            Who::Hand => {
-                tokio::try_join!(two(world, 10, 200), two(world, 200, 10))?;
+        match &self.subject {
+            Subject::Driver(driver, plan) => drive(driver, fixture.started(plan)).await?,
+            Subject::PlainCode => {
+                tokio::try_join!(call_twice(fixture, 10, 200), call_twice(fixture, 200, 10))?;
             }
-            Who::Call(ms) => wait(world, *ms).await?,
-            Who::LangGraph(keep) => return langgraph.turn(&format!("skewed {keep}")),
+            Subject::BareCall(ms) => wait(fixture, *ms).await?,
+            Subject::LangGraph(keep) => return langgraph.run(&format!("skewed {keep}")),
         }
         Ok(start.elapsed().as_secs_f64())
     }
 }
 
-pub async fn measure(world: &World, langgraph: &mut LangGraph, table: &mut Table) -> Result<()> {
-    let mut contestants = contestants(world)?;
-    for turn in 0..=TURNS {
-        for contestant in &mut contestants {
-            let seconds = contestant.turn(world, langgraph).await?;
-            if turn > 0 {
-                contestant.seconds.push(seconds);
+pub async fn measure(fixture: &Fixture, langgraph: &mut LangGraph, table: &mut Table) -> Result<()> {
+    let mut measurements = measurements(fixture)?;
+    for round in 0..=ROUNDS {
+        for measurement in &mut measurements {
+            let seconds = measurement.run(fixture, langgraph).await?;
+            if round > 0 {
+                measurement.seconds.push(seconds);
             }
         }
     }
-    let is = |wanted: &str| contestants.iter().find(|one| one.name == wanted).ok_or("nobody of that name");
-    let (hand, sync) = (is("by hand")?, is("LangGraph, SQLite, sync")?);
-    for ours in contestants.iter().filter(|one| matches!(one.who, Who::Driver(..))) {
-        let row = Row::new("skewed", ours.side()).beside(sync.side());
-        table.add(if ours.name == "Driver, Full" { row.at_most(BAR) } else { row });
+    let find = |name: &str| measurements.iter().find(|one| one.name == name).ok_or("there is no such measurement");
+    let (plain, sync) = (find("plain code")?, find("LangGraph, SQLite, sync")?);
+    for ours in measurements.iter().filter(|one| matches!(one.subject, Subject::Driver(..))) {
+        let row = Row::new("skewed", ours.side()).compared_with(sync.side());
+        table.add(if ours.name == "Driver, Full" { row.with_limit(LIMIT) } else { row });
     }
-    let full = is("Driver, Full")?;
-    for other in contestants.iter().filter(|one| matches!(one.who, Who::LangGraph(_) | Who::Hand)) {
+    let full = find("Driver, Full")?;
+    for other in measurements.iter().filter(|one| matches!(one.subject, Subject::LangGraph(_) | Subject::PlainCode)) {
         if !std::ptr::eq(other, sync) {
-            table.add(Row::new("skewed", full.side()).beside(other.side()));
+            table.add(Row::new("skewed", full.side()).compared_with(other.side()));
         }
     }
-    table.add(Row::new("skewed", hand.side()).beside(Side::new("nothing but the delays", Amount::Seconds(IDEAL))));
-    for call in contestants.iter().filter(|one| matches!(one.who, Who::Call(_))) {
-        let Who::Call(ms) = call.who else { continue };
-        table.add(Row::new("tool", call.side()).beside(Side::new("its delay", Amount::Seconds(f64::from(ms) / 1e3))));
+    table.add(Row::new("skewed", plain.side()).compared_with(Side::new("the delays alone", Amount::Seconds(IDEAL))));
+    for call in measurements.iter().filter(|one| matches!(one.subject, Subject::BareCall(_))) {
+        let Subject::BareCall(ms) = call.subject else { continue };
+        table.add(
+            Row::new("tool", call.side()).compared_with(Side::new("its delay", Amount::Seconds(f64::from(ms) / 1e3))),
+        );
     }
-    table.note("skewed, the quickest and the slowest turn:".to_owned());
-    for one in &contestants {
-        let (least, most) = ends(&one.seconds);
-        table.note(format!("  {}: {} to {}", one.name, Amount::Seconds(least), Amount::Seconds(most)));
+    table.note("skewed, the fastest and the slowest round:".to_owned());
+    for one in &measurements {
+        let (min, max) = min_max(&one.seconds);
+        table.note(format!("  {}: {} to {}", one.name, Amount::Seconds(min), Amount::Seconds(max)));
     }
     Ok(())
 }
 
-fn contestants(world: &World) -> Result<Vec<Contestant>> {
+fn measurements(fixture: &Fixture) -> Result<Vec<Measurement>> {
     let mut list = Vec::new();
     for level in LEVELS {
-        let driver = Box::new(world.driver(level, "skewed", CallLimits::default())?);
+        let driver = Box::new(fixture.driver(level, "skewed", CallLimits::default())?);
         if level == Level::File(Durability::Full) {
-            list.push(Contestant::new("Driver, Full", Who::Driver(driver.clone(), plan("wait")?)));
-            list.push(Contestant::new("Driver, Full, keyed", Who::Driver(driver, plan("wait_keyed")?)));
+            list.push(Measurement::new("Driver, Full", Subject::Driver(driver.clone(), plan("wait")?)));
+            list.push(Measurement::new("Driver, Full, keyed", Subject::Driver(driver, plan("wait_keyed")?)));
         } else {
-            list.push(Contestant::new(format!("Driver, {}", level.name()), Who::Driver(driver, plan("wait")?)));
+            list.push(Measurement::new(format!("Driver, {}", level.name()), Subject::Driver(driver, plan("wait")?)));
         }
     }
     for (name, keep) in [
@@ -107,15 +110,15 @@ fn contestants(world: &World) -> Result<Vec<Contestant>> {
         ("LangGraph, SQLite, sync", "sync"),
         ("LangGraph, tasks", "tasks"),
     ] {
-        list.push(Contestant::new(name, Who::LangGraph(keep)));
+        list.push(Measurement::new(name, Subject::LangGraph(keep)));
     }
-    list.push(Contestant::new("by hand", Who::Hand));
-    list.push(Contestant::new("bare call of 10 ms", Who::Call(10)));
-    list.push(Contestant::new("bare call of 200 ms", Who::Call(200)));
+    list.push(Measurement::new("plain code", Subject::PlainCode));
+    list.push(Measurement::new("bare call of 10 ms", Subject::BareCall(10)));
+    list.push(Measurement::new("bare call of 200 ms", Subject::BareCall(200)));
     Ok(list)
 }
 
-/// C and D take what A and B gave: that is all the plan says about their order.
+/// C uses the result of A, and D that of B. The plan states no other order.
 fn plan(capability: &str) -> Result<Plan> {
     let steps = vec![
         step("a", capability, r#"{"ms": 10}"#)?,
@@ -126,11 +129,11 @@ fn plan(capability: &str) -> Result<Plan> {
     Ok(Plan::new("skewed", "the skewed graph", steps))
 }
 
-async fn two(world: &World, first: u32, second: u32) -> Result<()> {
-    wait(world, first).await?;
-    wait(world, second).await
+async fn call_twice(fixture: &Fixture, first: u32, second: u32) -> Result<()> {
+    wait(fixture, first).await?;
+    wait(fixture, second).await
 }
 
-async fn wait(world: &World, ms: u32) -> Result<()> {
-    world.call("wait", &format!(r#"{{"ms": {ms}}}"#)).await.map(drop)
+async fn wait(fixture: &Fixture, ms: u32) -> Result<()> {
+    fixture.call("wait", &format!(r#"{{"ms": {ms}}}"#)).await.map(drop)
 }

@@ -1,8 +1,10 @@
-//! The one table at the end.
+//! The table of results.
 
 use std::fmt;
 
-/// A number with its unit, as it is shown.
+use crate::columns::write_aligned;
+
+/// A number with its unit.
 #[derive(Clone, Copy)]
 pub enum Amount {
     Seconds(f64),
@@ -33,7 +35,7 @@ impl Amount {
     }
 }
 
-/// Who came to what.
+/// A name and its result.
 pub struct Side {
     name: String,
     amount: Amount,
@@ -45,52 +47,61 @@ impl Side {
     }
 }
 
-/// What is measured, beside something to judge it by.
+/// A result, optionally with one to compare it with and with a limit.
 pub struct Row {
     what: String,
     ours: Side,
-    beside: Option<Side>,
-    at_most: Option<Amount>,
+    compared_with: Option<Side>,
+    limit: Option<Amount>,
 }
 
 impl Row {
     pub fn new(what: impl Into<String>, ours: Side) -> Self {
-        Self { what: what.into(), ours, beside: None, at_most: None }
+        Self { what: what.into(), ours, compared_with: None, limit: None }
     }
 
-    pub fn beside(mut self, side: Side) -> Self {
-        self.beside = Some(side);
+    pub fn compared_with(mut self, side: Side) -> Self {
+        self.compared_with = Some(side);
         self
     }
 
-    pub fn at_most(mut self, bar: Amount) -> Self {
-        self.at_most = Some(bar);
+    pub fn with_limit(mut self, limit: Amount) -> Self {
+        self.limit = Some(limit);
         self
     }
 
-    fn holds(&self) -> bool {
-        self.at_most.is_none_or(|bar| self.ours.amount.number() <= bar.number())
+    fn passes(&self) -> bool {
+        self.limit.is_none_or(|limit| self.ours.amount.number() <= limit.number())
     }
 
     fn cells(&self) -> [String; 8] {
-        let ratio = self.beside.as_ref().map(|beside| {
-            let unit = if matches!(beside.amount, Amount::PerSecond(_)) { "x speed" } else { "x" };
-            format!("{:.2} {unit}", self.ours.amount.number() / beside.amount.number())
+        let ratio = self.compared_with.as_ref().map(|other| {
+            let unit = if matches!(other.amount, Amount::PerSecond(_)) { "x speed" } else { "x" };
+            format!("{:.2} {unit}", self.ours.amount.number() / other.amount.number())
         });
-        let (name, amount) = match &self.beside {
+        let (name, amount) = match &self.compared_with {
             Some(side) => (side.name.clone(), side.amount.to_string()),
             None => Default::default(),
         };
-        let (bar, verdict) = match self.at_most {
-            Some(bar) => (format!("<= {bar}"), if self.holds() { "PASS" } else { "FAIL" }),
+        let (limit, verdict) = match self.limit {
+            Some(limit) => (format!("<= {limit}"), if self.passes() { "PASS" } else { "FAIL" }),
             None => Default::default(),
         };
         let ours = self.ours.amount.to_string();
-        [self.what.clone(), self.ours.name.clone(), ours, name, amount, ratio.unwrap_or_default(), bar, verdict.into()]
+        [
+            self.what.clone(),
+            self.ours.name.clone(),
+            ours,
+            name,
+            amount,
+            ratio.unwrap_or_default(),
+            limit,
+            verdict.into(),
+        ]
     }
 }
 
-/// All rows, with what must be known to read them.
+/// All rows, with notes and the versions of the peers.
 #[derive(Default)]
 pub struct Table {
     rows: Vec<Row>,
@@ -113,49 +124,39 @@ impl Table {
         self.peers.push(version.to_owned());
     }
 
-    /// Whether every bar holds.
-    pub fn holds(&self) -> bool {
-        self.rows.iter().all(Row::holds)
+    /// Whether every row is within its limit.
+    pub fn passes(&self) -> bool {
+        self.rows.iter().all(Row::passes)
     }
 }
 
 const LEGEND: &str = "\
-Times and rates are medians of turns that all take one after the other; memory is the peak of the process (VmHWM).
-skewed: A(10 ms) -> C(200 ms) | B(200 ms) -> D(10 ms), 210 ms if nothing waits for what it does not need. Around the
-  whole run: event 0 is committed, and so is the end. Keyed: each call is claimed in the journal before it is made.
-by hand: two chains of bare calls with the same client, no plan, no journal: what tool server and network alone take.
-LangGraph: a StateGraph, compiled outside the clock. SQLite: AsyncSqliteSaver, synchronous = FULL, durability as named
-  (async is its default; sync commits before it goes on, as we do). Tasks: its functional API with both chains written
-  out by hand, and SQLite with sync.
-step: a chain of 21 immediate calls less a chain of one, by 20. Less the call: less a bare call. No network: the same
-  chains through an edge that answers at once.
-append: one event of a tool's answer with two effects due, committed; with 64 runs at once commits are shared.
-machine: events that Run::apply takes in, each followed by pending(), all effects answered at once; no driver.
-waiting: 10,000 runs of one process in one call each, held until every lease was renewed; the tool is another process.
-  By default: with the limits for calls at once that a driver has by default, the others wait for a place. A run: what
-  each adds while all wait; LangGraph with 1,000 runs, SQLite and sync.
+Times and rates are medians of interleaved rounds; memory is the peak of the process (VmHWM).
+skewed: A(10 ms) -> C(200 ms) | B(200 ms) -> D(10 ms), 210 ms if each step waits only for its own dependencies. The whole
+  run is timed, with the commits of its first and last event. Keyed: each call is claimed in the journal before it is made.
+plain code: two chains of bare calls with the same client, without a plan or a journal: the time of tool server and network.
+LangGraph: a StateGraph, compiled before the measurement. SQLite: AsyncSqliteSaver, synchronous = FULL, durability as named
+  (async is its default; sync commits before it continues, like Reknit). Tasks: its functional API with both chains written
+  as coroutines, and SQLite with sync.
+step: the time of a chain of 21 immediate calls minus that of a chain of one, divided by 20. Without its call: minus a bare
+  call. No network: the same chains through a transport that responds at once.
+append: one event of a tool's reply with two due effects, committed; 64 runs at once share commits.
+machine: events applied by Run::apply, each followed by pending(); every effect is answered at once, and there is no driver.
+waiting: 10,000 runs in one process, each in one call that is held until every lease is renewed; the tool is another process.
+  By default: with the default limits of concurrent calls; the other runs wait for a slot. Per run: the memory of each run
+  while all wait; LangGraph with 1,000 runs, SQLite and sync.
 ";
 
 impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let heads = ["what", "ours", "", "beside", "", "ratio", "bar", ""].map(str::to_owned);
-        let lines: Vec<[String; 8]> = [heads].into_iter().chain(self.rows.iter().map(Row::cells)).collect();
-        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-        let widths: [usize; 8] = std::array::from_fn(width);
-        for line in &lines {
-            let cells: Vec<String> = line.iter().zip(widths).enumerate().map(pad).collect();
-            writeln!(out, "{}", cells.join("  ").trim_end())?;
-        }
+        let headings = ["what", "ours", "", "compared with", "", "ratio", "limit", ""].map(str::to_owned);
+        let lines: Vec<[String; 8]> = [headings].into_iter().chain(self.rows.iter().map(Row::cells)).collect();
+        write_aligned(out, &lines)?;
         writeln!(out, "\npeers: {}\n", self.peers.join("; "))?;
         self.notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
         writeln!(out, "\n{LEGEND}")?;
-        let failed = self.rows.iter().filter(|row| !row.holds()).count();
-        let barred = self.rows.iter().filter(|row| row.at_most.is_some()).count();
-        writeln!(out, "{} of {barred} bars hold", barred - failed)
+        let failed = self.rows.iter().filter(|row| !row.passes()).count();
+        let limited = self.rows.iter().filter(|row| row.limit.is_some()).count();
+        writeln!(out, "{} of {limited} limits hold", limited - failed)
     }
-}
-
-/// Text to the left, numbers to the right.
-fn pad((column, (cell, width)): (usize, (&String, usize))) -> String {
-    if matches!(column, 2 | 4 | 5) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
 }

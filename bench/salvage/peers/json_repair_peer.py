@@ -1,10 +1,10 @@
-"""The peer `json_repair` of PyPI. See `src/peer.rs` of the bench for what is said on the pipes.
+"""The peer `json_repair` from PyPI. `src/peer.rs` documents the protocol on the pipes.
 
 usage: python json_repair_peer.py MODE INPUT
   MODE  `repair`    repair_json(text, return_objects=True)
-        `schema`    repair_json(text, return_objects=True, schema=schema), as anybody calls it
-        `prepared`  the same with what it derives from a schema made once per schema. It has no call for that, so its
-                    class is wrapped here: what the library could do, not what it does.
+        `schema`    repair_json(text, return_objects=True, schema=schema)
+        `prepared`  the same, but each schema is processed only once. The library does not offer that, so its class is
+                    wrapped here.
 """
 
 import json
@@ -19,7 +19,7 @@ mode, source = sys.argv[1:]
 with open(source, encoding="utf-8") as lines:
     inputs = [json.loads(line) for line in lines]
 
-# One object per distinct schema: the wrapped class below knows a schema by its identity.
+# One object per distinct schema: the wrapper below identifies a schema by its object.
 schemas = {}
 for item in inputs:
     if "schema" in item:
@@ -45,7 +45,7 @@ def run_round():
         try:
             library.repair_json(text, return_objects=True, schema=schema)
             answers += 1
-        except Exception:  # A text that cannot be repaired is an answer that took its time.
+        except Exception:  # The time of a text that cannot be repaired counts too.
             pass
     return perf_counter() - start, answers
 

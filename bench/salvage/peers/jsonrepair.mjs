@@ -1,8 +1,8 @@
-// The peer `jsonrepair` of npm. See `src/peer.rs` of the bench for what is said on the pipes.
+// The peer `jsonrepair` from npm. `src/peer.rs` documents the protocol on the pipes.
 //
 // usage: node jsonrepair.mjs FOLDER MODE INPUT
-//   FOLDER  where the package was installed
-//   MODE    `repair` gives repaired text, `value` also parses it
+//   FOLDER  the folder in which the package is installed
+//   MODE    `repair` returns the repaired text, `value` also parses it
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const { jsonrepair } = await import(pathToFileURL(join(home, module)))
 const work = mode === 'value' ? (text) => JSON.parse(jsonrepair(text)) : jsonrepair
 const texts = readFileSync(input, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line).text)
 
-// Kept, so that the calls cannot be optimised away.
+// A result, so that the calls are not optimized away.
 let answers
 
 function round() {
@@ -27,7 +27,7 @@ function round() {
       work(text)
       answers++
     } catch {
-      // A text that cannot be repaired is an answer that took its time.
+      // The time of a text that cannot be repaired counts too.
     }
   }
   return Number(process.hrtime.bigint() - start) / 1e9

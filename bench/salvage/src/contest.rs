@@ -1,26 +1,27 @@
-//! Who is faster: turn by turn, so that a busy moment of the machine meets all, and the best round of each counts.
+//! Compares speeds. Contestants take turns, so that a busy moment of the machine affects all. The fastest round of each
+//! counts.
 
 use std::time::{Duration, Instant};
 
 use crate::Result;
 
-/// How long one takes rounds before the next has a turn.
+/// How long a contestant runs before the next one has its turn.
 const TURN: Duration = Duration::from_millis(60);
-/// A contest has this many turns, or fewer when one round is so long that it would take longer than `LIMIT`.
+/// The number of turns; fewer, but at least `MIN_TURNS`, if the contest takes longer than `LIMIT`.
 const TURNS: u32 = 25;
-const FEWEST_TURNS: u32 = 4;
+const MIN_TURNS: u32 = 4;
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// One who takes part.
+/// One of the compared implementations.
 pub trait Contestant {
-    /// Does the whole work again and again for at least this long; the seconds of the fastest round.
+    /// Repeats the work for at least this long, and returns the seconds of the fastest round.
     fn best_round(&mut self, at_least: Duration) -> Result<f64>;
 }
 
-/// Work done in this process: one round, which says how many seconds count.
-pub struct Here<F>(pub F);
+/// Work in this process. The function does one round and returns the seconds to count.
+pub struct InProcess<F>(pub F);
 
-impl<F: FnMut() -> f64> Contestant for Here<F> {
+impl<F: FnMut() -> f64> Contestant for InProcess<F> {
     fn best_round(&mut self, at_least: Duration) -> Result<f64> {
         let start = Instant::now();
         let mut best = (self.0)();
@@ -31,21 +32,21 @@ impl<F: FnMut() -> f64> Contestant for Here<F> {
     }
 }
 
-/// A round that counts from its first to its last instruction.
-pub fn timed(mut work: impl FnMut()) -> Here<impl FnMut() -> f64> {
-    Here(move || {
+/// Work in this process that is timed as a whole.
+pub fn timed(mut work: impl FnMut()) -> InProcess<impl FnMut() -> f64> {
+    InProcess(move || {
         let start = Instant::now();
         work();
         start.elapsed().as_secs_f64()
     })
 }
 
-/// The seconds of the fastest round of each. The first turn is for warming up and does not count.
+/// Returns the seconds of each contestant's fastest round. The first turn warms up and does not count.
 pub fn contest<const N: usize>(mut contestants: [&mut dyn Contestant; N]) -> Result<[f64; N]> {
     let start = Instant::now();
     let mut best = [f64::INFINITY; N];
     for turn in 0..=TURNS {
-        if turn > FEWEST_TURNS && start.elapsed() > LIMIT {
+        if turn > MIN_TURNS && start.elapsed() > LIMIT {
             break;
         }
         for (contestant, best) in contestants.iter_mut().zip(&mut best) {

@@ -1,10 +1,10 @@
-//! Valid JSON of several kinds, the same in every run.
+//! Valid JSON documents of several kinds, the same in every run.
 
 use serde_json::{Value, json};
 
 use crate::random::Random;
 
-/// Texts that are parsed one after the other.
+/// A document, in one text or several.
 pub struct Document {
     pub name: &'static str,
     pub texts: Vec<String>,
@@ -12,7 +12,7 @@ pub struct Document {
 
 const SIZE: usize = 1_000_000;
 
-/// The kinds, about 1 MB each.
+/// All documents, about 1 MB each.
 pub fn documents() -> Vec<Document> {
     let one = |name, text| Document { name, texts: vec![text] };
     vec![
@@ -24,7 +24,7 @@ pub fn documents() -> Vec<Document> {
     ]
 }
 
-/// Records like those of an API, for texts of any size: about `size` bytes of compact JSON.
+/// Records like those of an API: about `size` bytes of compact JSON.
 pub fn rows(size: usize) -> Value {
     records(size, 205, row)
 }
@@ -42,7 +42,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}")
 }
 
-/// Some letters as escapes, as many serialisers write them.
+/// Writes some characters as escapes, like many serializers do.
 fn escaped(text: &str) -> String {
     text.replace('ü', "\\u00fc").replace('😀', "\\ud83d\\ude00").replace('/', "\\/")
 }

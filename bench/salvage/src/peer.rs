@@ -1,25 +1,25 @@
-//! Programs of others, each in a process and language of its own.
+//! Peers: other libraries, each in its own process and language.
 //!
 //! ```text
-//! peer INPUT          INPUT has one JSON object to a line: `text`, and `schema` where fitting is measured
-//!   -> version TAB n  ready; n texts got an answer
-//!   <- milliseconds   do all texts, again and again for at least so long
-//!   -> seconds        those of the fastest round, measured inside the process around the calls only
+//! peer INPUT          INPUT has one JSON object per line: `text`, and `schema` if fitting is measured
+//!   -> version TAB n  ready; n texts have a result
+//!   <- milliseconds   process all texts, repeatedly for at least this long
+//!   -> seconds        the fastest round, measured in the process around the calls only
 //! ```
 
 use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use reknit_protocol::{Object, Value};
 
 use crate::Result;
 use crate::contest::Contestant;
+use crate::line_process::LineProcess;
 
-/// Where the peers are.
+/// The locations of the peers.
 pub struct Peers {
     private: PathBuf,
     scripts: PathBuf,
@@ -30,7 +30,7 @@ impl Peers {
         Self { private, scripts: Path::new(env!("CARGO_MANIFEST_DIR")).join("peers") }
     }
 
-    /// Writes the file that all peers of one contest read.
+    /// Writes the input file of all peers of one contest.
     pub fn input<'a>(&self, name: &str, lines: impl Iterator<Item = (&'a str, Option<&'a Value>)>) -> Result<PathBuf> {
         let mut content = String::new();
         for (text, schema) in lines {
@@ -47,20 +47,20 @@ impl Peers {
         Ok(path)
     }
 
-    /// `serde_json` with its default features, a program that lies beside this one.
+    /// `serde_json` with its default features. Its program is next to this one.
     pub fn serde_default(input: &Path) -> Result<Peer> {
         let program = env::current_exe()?.with_file_name("serde_default");
         Peer::start("serde_json", Command::new(program).arg(input))
     }
 
-    /// `json_repair` of `PyPI`: `repair`, `schema` or `prepared`.
+    /// `json_repair` from `PyPI`: `repair`, `schema` or `prepared`.
     pub fn json_repair(&self, mode: &str, input: &Path) -> Result<Peer> {
         let python = self.private.join("python/bin/python");
         let script = self.scripts.join("json_repair_peer.py");
         Peer::start("json_repair", Command::new(python).arg(script).arg(mode).arg(input))
     }
 
-    /// `jsonrepair` of npm: `repair` or `value`.
+    /// `jsonrepair` from npm: `repair` or `value`.
     pub fn jsonrepair(&self, mode: &str, input: &Path) -> Result<Peer> {
         let script = self.scripts.join("jsonrepair.mjs");
         let mut node = Command::new("node");
@@ -68,55 +68,28 @@ impl Peers {
     }
 }
 
-/// A peer that runs and waits for its turn.
+/// A running peer, which waits for commands.
 pub struct Peer {
-    name: &'static str,
-    process: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-    /// Its version and that of what runs it.
+    process: LineProcess,
+    /// The versions of the library and of its runtime.
     pub version: String,
-    /// How many of the texts it gave an answer to.
+    /// The number of texts with a result.
     pub answers: usize,
 }
 
 impl Peer {
     fn start(name: &'static str, command: &mut Command) -> Result<Self> {
-        let mut process = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{name} does not start: {error}"))?;
-        let (to, from) = (process.stdin.take(), process.stdout.take());
-        let (to, from) = (to.ok_or("no pipe")?, BufReader::new(from.ok_or("no pipe")?));
-        let mut peer = Self { name, process, to, from, version: String::new(), answers: 0 };
-        let ready = peer.hear()?;
-        let (version, answers) = ready.split_once('\t').ok_or_else(|| format!("{name} says {ready:?}"))?;
-        peer.version = format!("{name} {version}");
-        peer.answers = answers.parse()?;
-        Ok(peer)
-    }
-
-    fn hear(&mut self) -> Result<String> {
-        let mut line = String::new();
-        if self.from.read_line(&mut line)? == 0 {
-            return Err(format!("{} has ended early", self.name).into());
-        }
-        Ok(line.trim_end().to_owned())
+        let mut process = LineProcess::start(name, command)?;
+        let ready = process.read_line()?;
+        let (version, answers) =
+            ready.split_once('\t').ok_or_else(|| format!("unexpected line from {name}: {ready:?}"))?;
+        Ok(Self { process, version: format!("{name} {version}"), answers: answers.parse()? })
     }
 }
 
 impl Contestant for Peer {
     fn best_round(&mut self, at_least: Duration) -> Result<f64> {
-        writeln!(self.to, "{}", at_least.as_millis())?;
-        Ok(self.hear()?.parse()?)
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // It may be gone already; there is nothing to be done about either.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.process.write_line(&at_least.as_millis().to_string())?;
+        Ok(self.process.read_line()?.parse()?)
     }
 }

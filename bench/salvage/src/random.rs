@@ -1,6 +1,6 @@
-//! The same numbers in every run (`SplitMix64`).
+//! Pseudorandom numbers, the same in every run (`SplitMix64`).
 
-/// A source of numbers that look random.
+/// A pseudorandom number generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -17,11 +17,11 @@ impl Random {
         (self.next() % end as u64) as usize
     }
 
-    pub fn pick<'a>(&mut self, among: &[&'a str]) -> &'a str {
-        among[self.below(among.len())]
+    pub fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
+        items[self.below(items.len())]
     }
 
-    /// Words with spaces between them.
+    /// Random words, separated by spaces.
     pub fn sentence(&mut self, words: usize) -> String {
         const WORDS: [&str; 16] = [
             "share", "price", "of", "the", "weather", "in", "Tokyo", "Zürich", "is", "naïve", "東京", "rises", "again",

@@ -1,15 +1,17 @@
-//! The one table at the end.
+//! The table of results.
 
 use std::fmt;
 
-/// What a ratio must keep to.
+use crate::columns::write_aligned;
+
+/// The limit of a ratio.
 #[derive(Clone, Copy)]
-pub enum Bar {
+pub enum Limit {
     AtMost(f64),
     AtLeast(f64),
 }
 
-/// Who did how many bytes in how many seconds.
+/// An implementation, and the bytes that it processed in some seconds.
 pub struct Side {
     name: String,
     bytes: f64,
@@ -25,7 +27,7 @@ impl Side {
         self.bytes / self.seconds
     }
 
-    fn shown_speed(&self) -> String {
+    fn megabytes_per_second(&self) -> String {
         format!("{:.1}", self.speed() / 1e6)
     }
 }
@@ -37,47 +39,56 @@ pub struct Row {
     theirs: Side,
     ratio: f64,
     unit: &'static str,
-    bar: Option<Bar>,
+    limit: Option<Limit>,
 }
 
 impl Row {
-    /// How much more time per byte we take.
-    pub fn time(what: String, ours: Side, theirs: Side, bar: Option<Bar>) -> Self {
+    /// A row with the ratio of our time per byte to theirs.
+    pub fn time(what: String, ours: Side, theirs: Side, limit: Option<Limit>) -> Self {
         let ratio = theirs.speed() / ours.speed();
-        Self { what, ours, theirs, ratio, unit: "x time", bar }
+        Self { what, ours, theirs, ratio, unit: "x time", limit }
     }
 
-    /// How many times as fast we are.
-    pub fn speed(what: String, ours: Side, theirs: Side, bar: Option<Bar>) -> Self {
+    /// A row with the ratio of our speed to theirs.
+    pub fn speed(what: String, ours: Side, theirs: Side, limit: Option<Limit>) -> Self {
         let ratio = ours.speed() / theirs.speed();
-        Self { what, ours, theirs, ratio, unit: "x speed", bar }
+        Self { what, ours, theirs, ratio, unit: "x speed", limit }
     }
 
-    fn holds(&self) -> bool {
-        match self.bar {
-            Some(Bar::AtMost(limit)) => self.ratio <= limit,
-            Some(Bar::AtLeast(limit)) => self.ratio >= limit,
+    fn passes(&self) -> bool {
+        match self.limit {
+            Some(Limit::AtMost(max)) => self.ratio <= max,
+            Some(Limit::AtLeast(min)) => self.ratio >= min,
             None => true,
         }
     }
 
     fn cells(&self) -> [String; 8] {
-        let (bar, verdict) = match self.bar {
-            Some(Bar::AtMost(limit)) => (format!("<= {limit}"), self.verdict()),
-            Some(Bar::AtLeast(limit)) => (format!(">= {limit}"), self.verdict()),
+        let (limit, verdict) = match self.limit {
+            Some(Limit::AtMost(max)) => (format!("<= {max}"), self.verdict()),
+            Some(Limit::AtLeast(min)) => (format!(">= {min}"), self.verdict()),
             None => (String::new(), String::new()),
         };
         let ratio = format!("{:.2} {}", self.ratio, self.unit);
         let (ours, theirs) = (self.ours.name.clone(), self.theirs.name.clone());
-        [self.what.clone(), ours, self.ours.shown_speed(), theirs, self.theirs.shown_speed(), ratio, bar, verdict]
+        [
+            self.what.clone(),
+            ours,
+            self.ours.megabytes_per_second(),
+            theirs,
+            self.theirs.megabytes_per_second(),
+            ratio,
+            limit,
+            verdict,
+        ]
     }
 
     fn verdict(&self) -> String {
-        (if self.holds() { "PASS" } else { "FAIL" }).to_owned()
+        (if self.passes() { "PASS" } else { "FAIL" }).to_owned()
     }
 }
 
-/// All comparisons, with what must be known to read them.
+/// All comparisons, with notes and the versions of the peers.
 #[derive(Default)]
 pub struct Table {
     rows: Vec<Row>,
@@ -95,50 +106,40 @@ impl Table {
         self.notes.push(note);
     }
 
-    /// Notes the version of a peer, once.
+    /// Adds the version of a peer, once.
     pub fn peer(&mut self, version: &str) {
         if self.peers.iter().all(|known| known != version) {
             self.peers.push(version.to_owned());
         }
     }
 
-    /// Whether every bar holds.
-    pub fn holds(&self) -> bool {
-        self.rows.iter().all(Row::holds)
+    /// Whether every row is within its limit.
+    pub fn passes(&self) -> bool {
+        self.rows.iter().all(Row::passes)
     }
 }
 
 const LEGEND: &str = "\
-MB/s: the best of many rounds, all taking turns; read, fit and serde_json include dropping what comes out.
-serde_json: with its default features; preserve_order keeps the order of keys, as we do.
-json_repair: repair_json(text, return_objects=True). With a schema also schema=schema, which is taken in anew at each
-  call; `prepared` is wrapped here so that it happens once per schema, which the library does not offer.
-jsonrepair: jsonrepair(text), which gives text. With JSON.parse it gives a value, as the others do.
-fit: from the value, the schema compiled once, outside the clock. compile + fit: the schema compiled at each call.
-read_as: from the text that json_repair gets, its parse included, the schema compiled once.
-growth: processor time of the thread, dropping what comes out included.
+MB/s: the fastest of many interleaved rounds; read, fit and serde_json include dropping the result.
+serde_json: with its default features; preserve_order keeps the order of keys, like Value.
+json_repair: repair_json(text, return_objects=True). With a schema also schema=schema, which it processes in each call;
+  `prepared` is wrapped so that this happens once per schema, which the library does not offer.
+jsonrepair: jsonrepair(text), which returns text. With JSON.parse it returns a value, like the others.
+fit: starts with the value; the schema is compiled before the measurement. compile + fit: it is compiled in each call.
+read_as: starts with the same text as json_repair and includes parsing; the schema is compiled once.
+growth: processor time of the thread, including dropping the result.
 ";
 
 impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let heads = ["what", "ours", "MB/s", "theirs", "MB/s", "ratio", "bar", ""].map(str::to_owned);
-        let lines: Vec<[String; 8]> = [heads].into_iter().chain(self.rows.iter().map(Row::cells)).collect();
-        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-        let widths: [usize; 8] = std::array::from_fn(width);
-        for line in &lines {
-            let cells: Vec<String> = line.iter().zip(widths).enumerate().map(pad).collect();
-            writeln!(out, "{}", cells.join("  ").trim_end())?;
-        }
+        let headings = ["what", "ours", "MB/s", "theirs", "MB/s", "ratio", "limit", ""].map(str::to_owned);
+        let lines: Vec<[String; 8]> = [headings].into_iter().chain(self.rows.iter().map(Row::cells)).collect();
+        write_aligned(out, &lines)?;
         writeln!(out, "\npeers: {}\n", self.peers.join("; "))?;
         self.notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
         writeln!(out, "\n{LEGEND}")?;
-        let failed = self.rows.iter().filter(|row| !row.holds()).count();
-        let barred = self.rows.iter().filter(|row| row.bar.is_some()).count();
-        writeln!(out, "{} of {barred} bars hold", barred - failed)
+        let failed = self.rows.iter().filter(|row| !row.passes()).count();
+        let limited = self.rows.iter().filter(|row| row.limit.is_some()).count();
+        writeln!(out, "{} of {limited} limits hold", limited - failed)
     }
-}
-
-/// Text to the left, numbers to the right.
-fn pad((column, (cell, width)): (usize, (&String, usize))) -> String {
-    if matches!(column, 2 | 4 | 5) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
 }

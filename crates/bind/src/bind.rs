@@ -1,58 +1,62 @@
-//! From a step's parameters and the results so far to what is sent.
+//! Binds the parameters of a step to earlier results.
+
+pub(crate) mod autowire;
+pub(crate) mod unfitted_parameters;
 
 use reknit_protocol::{Object, StepId};
-use reknit_salvage::{Problem, Schema};
+use reknit_salvage::{FitProblem, Schema};
 use serde::{Deserialize, Serialize};
 
-use crate::draft::Draft;
+use crate::bind::autowire::autowire;
+use crate::bind::unfitted_parameters::UnfittedParameters;
 use crate::resolve::Resolver;
-use crate::{Parameters, Provenance, Sources, Unbound, wire};
+use crate::{Parameters, Provenance, StepResults, UnboundParameter, ValueChange};
 
-/// How binding went.
+/// The outcome of [`bind`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Binding {
-    /// Every parameter has its value, and the whole fits the schema.
-    Bound(Bound),
-    /// Some parameters have no value. Nothing may be sent.
+    /// Every parameter has a value, and together they fit the schema.
+    Bound(BoundParameters),
+    /// Some parameters have no value, so the call must not be sent.
     Unbound {
-        /// Those that have one, not fitted to the schema.
-        partial: Bound,
-        /// Those that have none, at least one.
-        unbound: Vec<Unbound>,
+        /// The parameters that have a value, not fitted to the schema.
+        partial: BoundParameters,
+        /// The parameters without a value, at least one.
+        unbound: Vec<UnboundParameter>,
     },
-    /// Every parameter has its value, but the whole does not fit the schema: the tool would reject it.
+    /// Every parameter has a value, but together they do not fit the schema: the tool would reject them.
     Misfit {
-        /// The parameters as they are.
-        bound: Bound,
-        /// What is wrong with them, at least one thing.
-        problems: Vec<Problem>,
+        /// The parameters, not fitted to the schema.
+        bound: BoundParameters,
+        /// The violations of the schema, at least one.
+        problems: Vec<FitProblem>,
     },
 }
 
-/// Parameters with where each of them comes from.
+/// Parameters with their provenance.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Bound {
+pub struct BoundParameters {
     /// The parameters.
     #[serde(with = "reknit_protocol::exact")]
     pub parameters: Object,
-    /// Where each comes from, by its name at the top level, in order.
+    /// The provenance of each top-level parameter, in order.
     pub provenance: Vec<(String, Provenance)>,
-    /// What was changed on the way.
-    pub changes: Vec<crate::Change>,
+    /// The changes made to values while binding.
+    pub changes: Vec<ValueChange>,
 }
 
-impl Bound {
-    /// Where a parameter comes from.
-    pub fn origin(&self, parameter: &str) -> Option<&Provenance> {
+impl BoundParameters {
+    /// The provenance of a top-level parameter.
+    pub fn provenance_of(&self, parameter: &str) -> Option<&Provenance> {
         self.provenance.iter().find(|(name, _)| name == parameter).map(|(_, provenance)| provenance)
     }
 }
 
-/// Resolves the parameters of a step, fits them to the schema of the tool, and says where each comes from.
+/// Resolves the parameters of a step and fits them to the schema of the tool.
 ///
-/// A required parameter that the plan left out is wired from the results of `wire_from`, which should be the steps this
-/// one depends on, if exactly one of them has a value of that name which fits; an optional one if the name is exactly
-/// the same. What the plan says is never overridden.
+/// A required parameter that the plan omits is wired from the results of `wire_from` if exactly one value of that name
+/// fits the schema. An optional parameter is wired only if the name is spelled exactly the same. `wire_from` should be the
+/// steps that this step depends on. Parameters that the plan sets are never overridden.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -66,49 +70,54 @@ impl Bound {
 ///     r#"{"type": "object", "required": ["lat", "lon"], "properties": {"lat": {"type": "number"}, "lon": {"type": "number"}}}"#,
 /// )?)?;
 /// let plan = Value::parse(r#"{"lat": "{{geocode.response.lat}}"}"#)?;
-/// let parameters = Parameters::parse(plan.as_object().expect("it is one"), &ids)?;
+/// let parameters = Parameters::parse(plan.as_object().expect("the plan is an object"), &ids)?;
 ///
-/// let Binding::Bound(bound) = bind(&parameters, &results, &ids, Some(&schema)) else { panic!("it binds") };
+/// let Binding::Bound(bound) = bind(&parameters, &results, &ids, Some(&schema)) else { panic!("every parameter has a value") };
 /// assert_eq!(bound.parameters.to_string(), r#"{"lat":35.6897,"lon":139.6922}"#);
-/// assert!(matches!(bound.origin("lat"), Some(Provenance::Reference { .. })));
-/// assert!(matches!(bound.origin("lon"), Some(Provenance::Wired { .. })));
+/// assert!(matches!(bound.provenance_of("lat"), Some(Provenance::Reference { .. })));
+/// assert!(matches!(bound.provenance_of("lon"), Some(Provenance::Wired { .. })));
 /// assert_eq!(bound.changes[0].kind, "number_in_string");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn bind(parameters: &Parameters, sources: &dyn Sources, wire_from: &[StepId], schema: Option<&Schema>) -> Binding {
-    bind_with(parameters, sources, wire_from, schema, Optional::Wired)
-}
-
-/// What becomes of optional parameters that the plan left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Optional {
-    /// They are wired where a result has a value of that very name.
-    Wired,
-    /// They stay out. An order with a price that nobody asked for is another order.
-    Left,
-}
-
-/// The same, with a word on optional parameters.
-pub(crate) fn bind_with(
+pub fn bind(
     parameters: &Parameters,
-    sources: &dyn Sources,
+    results: &dyn StepResults,
     wire_from: &[StepId],
     schema: Option<&Schema>,
-    optional: Optional,
 ) -> Binding {
-    let mut resolver = Resolver::new(sources);
-    let mut draft = Draft::resolve(&parameters.entries, &mut resolver);
+    bind_with(parameters, results, wire_from, schema, OptionalParameters::Wire)
+}
+
+/// How to treat optional parameters that the plan omits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OptionalParameters {
+    /// Wire them from a result that has a value with exactly the same name.
+    Wire,
+    /// Omit them. In a call that changes something, an extra parameter such as a price limit changes the effect.
+    Omit,
+}
+
+/// Like [`bind`], with a choice for optional parameters.
+pub(crate) fn bind_with(
+    parameters: &Parameters,
+    results: &dyn StepResults,
+    wire_from: &[StepId],
+    schema: Option<&Schema>,
+    optional: OptionalParameters,
+) -> Binding {
+    let mut resolver = Resolver::new(results);
+    let mut unfitted = UnfittedParameters::resolve(&parameters.entries, &mut resolver);
     if let Some(schema) = schema {
-        draft.settle(&mut resolver, schema);
-        wire::wire(&mut draft, parameters, sources, wire_from, schema, optional);
+        unfitted.decide_by_schema(&mut resolver, schema);
+        autowire(&mut unfitted, parameters, results, wire_from, schema, optional);
     }
-    draft.changes.splice(0..0, resolver.changes);
-    let unbound = std::mem::take(&mut draft.unbound);
+    unfitted.changes.splice(0..0, resolver.changes);
+    let unbound = std::mem::take(&mut unfitted.unbound);
     if !unbound.is_empty() {
-        return Binding::Unbound { partial: draft.into_bound(), unbound };
+        return Binding::Unbound { partial: unfitted.into_bound(), unbound };
     }
-    let Some(schema) = schema else { return Binding::Bound(draft.into_bound()) };
-    match draft.fit(schema) {
+    let Some(schema) = schema else { return Binding::Bound(unfitted.into_bound()) };
+    match unfitted.fit(schema) {
         Ok(bound) => Binding::Bound(bound),
         Err((bound, problems)) => Binding::Misfit { bound, problems },
     }

@@ -1,4 +1,4 @@
-//! Exact decimals of up to 34 digits, rounded half to even and marked where they do not suffice.
+//! Decimal arithmetic with 34 digits. A result with more digits is rounded half to even and marked as inexact.
 
 mod arithmetic;
 mod convert;
@@ -9,41 +9,41 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-/// How many digits a result can have.
+/// The precision of a result.
 pub(crate) const DIGITS: u32 = 34;
 
-/// One more than the largest coefficient: ten to the power of [`DIGITS`].
-const LIMIT: u128 = 10_u128.pow(DIGITS);
+/// Ten to the power of [`DIGITS`]: one more than the largest coefficient.
+const COEFFICIENT_LIMIT: u128 = 10_u128.pow(DIGITS);
 
-/// The first digit of a number stands at most this many places before or behind the point.
+/// The maximum distance of the first digit from the decimal point.
 const MAX_MAGNITUDE: i64 = 6144;
 
-/// Whether a result is the true one or a rounded one.
+/// Whether a result is exact or rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exactness {
-    /// Every digit is right and none is missing.
+    /// The result is exact.
     #[default]
     Exact,
-    /// It was rounded to 34 digits.
+    /// The result was rounded to 34 digits.
     Inexact,
 }
 
 impl Exactness {
-    /// Inexact as soon as one is.
+    /// `Inexact` if one of the two is.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if other == Self::Exact { self } else { Self::Inexact }
     }
 
-    fn unless(rounded: bool) -> Self {
+    fn unless_rounded(rounded: bool) -> Self {
         if rounded { Self::Inexact } else { Self::Exact }
     }
 }
 
-/// A number of at most 34 digits: sign, coefficient, power of ten.
+/// A number of at most 34 digits: sign, coefficient and power of ten.
 ///
-/// The coefficient does not end in a zero, so equal values have equal parts. Zero is plain.
+/// The coefficient has no trailing zeros and zero is always [`Decimal::ZERO`], so equal numbers have equal fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decimal {
     negative: bool,
@@ -51,23 +51,23 @@ pub(crate) struct Decimal {
     exponent: i64,
 }
 
-/// A result, and whether it was rounded.
+/// A result, and whether it is exact.
 pub(crate) type Rounded = (Decimal, Exactness);
 
-/// Why there is no result.
+/// Why an operation has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Undefined {
+pub(crate) enum DecimalError {
     /// Division by zero.
-    ByZero,
-    /// Too large or too small to be written down.
+    DivisionByZero,
+    /// The result is too large or too small.
     OutOfRange,
 }
 
 impl Decimal {
     pub(crate) const ZERO: Self = Self { negative: false, coefficient: 0, exponent: 0 };
 
-    /// The number with these parts; the coefficient is at most [`LIMIT`].
-    fn new(negative: bool, mut coefficient: u128, mut exponent: i64) -> Result<Self, Undefined> {
+    /// Creates a normalized decimal. The coefficient is at most [`COEFFICIENT_LIMIT`].
+    fn new(negative: bool, mut coefficient: u128, mut exponent: i64) -> Result<Self, DecimalError> {
         if coefficient == 0 {
             return Ok(Self::ZERO);
         }
@@ -77,7 +77,7 @@ impl Decimal {
         }
         let magnitude = exponent + i64::from(coefficient.ilog10());
         if magnitude.abs() > MAX_MAGNITUDE {
-            return Err(Undefined::OutOfRange);
+            return Err(DecimalError::OutOfRange);
         }
         Ok(Self { negative, coefficient, exponent })
     }
@@ -86,13 +86,13 @@ impl Decimal {
         self.coefficient == 0
     }
 
-    /// How many digits the coefficient has; one for zero.
+    /// The number of digits of the coefficient; 1 for zero.
     fn digits(self) -> u32 {
         self.coefficient.checked_ilog10().unwrap_or(0) + 1
     }
 }
 
-/// Ten to a power of at most 38.
-fn power(exponent: u32) -> u128 {
+/// Ten to the power of `exponent`, which is at most 38.
+fn power_of_ten(exponent: u32) -> u128 {
     10_u128.saturating_pow(exponent)
 }

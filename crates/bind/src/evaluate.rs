@@ -1,49 +1,50 @@
-//! From an expression to its value.
+//! Evaluates expressions.
 
 mod compare;
 mod dates;
-mod halt;
+mod failure;
 mod lists;
+pub(crate) mod lookup;
 mod numbers;
 mod operand;
-mod texts;
-mod work;
+mod strings;
+mod work_budget;
 
 use std::borrow::Cow;
 
 use reknit_protocol::{Path, Value};
 use serde::Serialize;
 
-pub(crate) use halt::{Halt, Outcome};
-pub(crate) use work::Work;
+use failure::ValueResult;
+pub(crate) use failure::{EvalFailure, EvalResult};
+pub(crate) use work_budget::WorkBudget;
 
-use crate::expression::{Function, Level, Node, Operator};
-use crate::lookup::{look_inside, look_up};
-use crate::provenance::{Input, InputSource};
-use crate::{Change, Exactness, Expression, Reason, Sources, project};
-use operand::describe;
+use crate::evaluate::lookup::{look_inside, look_up};
+use crate::expression::{Function, Node, Operator, Precedence};
+use crate::provenance::{EvaluationInput, InputSource};
+use crate::{Exactness, Expression, StepResults, UnboundReason, ValueChange, abridge};
 
-/// The most that is kept of a value that went into a calculation, in bytes of its JSON.
-const INPUT: usize = 2_048;
+/// The maximum size of a recorded input, in bytes of JSON.
+const MAX_INPUT: usize = 2_048;
 
-/// What an expression gave.
+/// The value of an expression, with the inputs that were used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Evaluated {
+pub struct Evaluation {
     /// The value.
     #[serde(with = "reknit_protocol::exact")]
     pub value: Value,
-    /// What went into it, in the order it came up.
-    pub inputs: Vec<Input>,
-    /// Whether it was rounded.
+    /// The literals and references that were used, in order of evaluation.
+    pub inputs: Vec<EvaluationInput>,
+    /// Whether the value was rounded.
     pub exact: Exactness,
-    /// The texts that were taken for numbers. The path is the root: the place of the expression itself.
-    pub changes: Vec<Change>,
+    /// The strings that were coerced to numbers. Their path is the root.
+    pub changes: Vec<ValueChange>,
 }
 
 impl Expression {
-    /// Calculates the value.
+    /// Evaluates the expression.
     ///
-    /// Fails if a step has no result, a field is missing, or the calculation makes no sense.
+    /// Fails if a step has no result, a field is missing, or an operation does not accept its operands.
     ///
     /// ```
     /// use std::collections::BTreeMap;
@@ -55,121 +56,128 @@ impl Expression {
     /// assert_eq!(total.value.to_string(), "46828.5");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn evaluate(&self, sources: &dyn Sources) -> Result<Evaluated, Reason> {
-        evaluate(self, sources, &mut Work::new(), &Path::root())
+    pub fn evaluate(&self, results: &dyn StepResults) -> Result<Evaluation, UnboundReason> {
+        evaluate(self, results, &mut WorkBudget::new(), &Path::root())
     }
 }
 
-/// Calculates an expression that stands at `path`, with what is left of the work that is allowed.
+/// Evaluates the expression at `path` within a work budget.
 pub(crate) fn evaluate(
     expression: &Expression,
-    sources: &dyn Sources,
-    work: &mut Work,
+    results: &dyn StepResults,
+    budget: &mut WorkBudget,
     path: &Path,
-) -> Result<Evaluated, Reason> {
-    let mut evaluator =
-        Evaluator { sources, work, inputs: Vec::new(), exact: Exactness::Exact, taken: Vec::new(), taken_more: 0 };
+) -> Result<Evaluation, UnboundReason> {
+    let mut evaluator = Evaluator {
+        results,
+        budget,
+        inputs: Vec::new(),
+        exact: Exactness::Exact,
+        coerced: Vec::new(),
+        coerced_unlisted: 0,
+    };
     let root = &expression.root;
     let value = evaluator.value(root).and_then(|value| match value {
         Cow::Owned(value) => Ok(value),
-        Cow::Borrowed(value) => evaluator.work.copy(value),
+        Cow::Borrowed(value) => evaluator.budget.clone_charged(value),
     });
     match value {
         Ok(value) => {
             let changes = evaluator.changes(path);
-            Ok(Evaluated { value, changes, inputs: evaluator.inputs, exact: evaluator.exact })
+            Ok(Evaluation { value, changes, inputs: evaluator.inputs, exact: evaluator.exact })
         }
-        Err(halt) => Err(halt.into_reason(expression)),
+        Err(failure) => Err(failure.into_reason(expression)),
     }
 }
 
-/// A calculation under way.
+/// The state of an evaluation.
 struct Evaluator<'a, 'w> {
-    sources: &'a dyn Sources,
-    work: &'w mut Work,
-    inputs: Vec<Input>,
+    results: &'a dyn StepResults,
+    budget: &'w mut WorkBudget,
+    inputs: Vec<EvaluationInput>,
     exact: Exactness,
-    /// Texts that were taken for numbers.
-    taken: Vec<String>,
-    /// How many more there were than are listed.
-    taken_more: usize,
+    /// Strings that were coerced to numbers, up to a limit.
+    coerced: Vec<String>,
+    /// The number of coerced strings beyond the limit.
+    coerced_unlisted: usize,
 }
 
 impl<'a> Evaluator<'a, '_> {
-    fn value(&mut self, node: &'a Node) -> Outcome<Cow<'a, Value>> {
-        self.work.spend(1)?;
+    fn value(&mut self, node: &'a Node) -> ValueResult<'a> {
+        self.budget.spend(1)?;
         match node {
             Node::Literal(value) => {
-                self.note(InputSource::Literal, value)?;
+                self.record_input(InputSource::Literal, value)?;
                 Ok(Cow::Borrowed(value))
             }
             Node::Reference(reference) => {
-                let found = look_up(self.sources, reference.step(), reference.path())?;
+                let found = look_up(self.results, reference.step(), reference.path())?;
                 let (step, path) = (reference.step().clone(), found.path);
-                self.note(InputSource::Reference { step, path }, found.value)?;
+                self.record_input(InputSource::Reference { step, path }, found.value)?;
                 Ok(Cow::Borrowed(found.value))
             }
             Node::Negate(inner) => self.negate(inner),
-            Node::Chain(first, rest) => match node.level() {
-                Some(Level::Otherwise) => self.first_present(first, rest),
-                Some(Level::Compare) => self.compare(first, rest),
-                Some(Level::Add | Level::Multiply) | None => self.calculate(first, rest),
+            Node::Chain(first, rest) => match node.precedence() {
+                Some(Precedence::Coalesce) => self.coalesce(first, rest),
+                Some(Precedence::Comparison) => self.compare(first, rest),
+                Some(Precedence::Additive | Precedence::Multiplicative) | None => self.calculate(first, rest),
             },
             Node::Call(function, arguments) => self.call(*function, arguments),
-            Node::Inside(inner, path) => self.inside(node, inner, path),
+            Node::Access(inner, path) => self.access(node, inner, path),
         }
     }
 
-    fn inside(&mut self, whole: &Node, inner: &'a Node, path: &Path) -> Outcome<Cow<'a, Value>> {
-        let missing = |available| Halt::Absent(Reason::NoSuchField { reference: whole.to_string(), available });
-        match self.present(inner)? {
+    fn access(&mut self, whole: &Node, inner: &'a Node, path: &Path) -> ValueResult<'a> {
+        let missing =
+            |available| EvalFailure::Absent(UnboundReason::NoSuchField { reference: whole.to_string(), available });
+        match self.non_null(inner)? {
             Cow::Borrowed(value) => Ok(Cow::Borrowed(look_inside(value, path).map_err(missing)?)),
             Cow::Owned(value) => {
                 let found = look_inside(&value, path).map_err(missing)?;
-                Ok(Cow::Owned(self.work.copy(found)?))
+                Ok(Cow::Owned(self.budget.clone_charged(found)?))
             }
         }
     }
 
-    /// Notes what goes into the result, each thing once.
-    fn note(&mut self, source: InputSource, value: &Value) -> Outcome<()> {
-        self.work.spend(self.inputs.len())?;
-        let is_same = |input: &Input| {
-            // One place has one value, so only literals have to be compared by theirs.
+    /// Records a literal or a reference as an input, each once.
+    fn record_input(&mut self, source: InputSource, value: &Value) -> EvalResult<()> {
+        self.budget.spend(self.inputs.len())?;
+        let is_same = |input: &EvaluationInput| {
+            // A reference always has the same value, so only literals are compared by value.
             input.source == source && (source != InputSource::Literal || input.value == *value)
         };
         if self.inputs.iter().any(is_same) {
             return Ok(());
         }
-        self.inputs.push(Input { source, value: project(value, INPUT, &[]) });
+        self.inputs.push(EvaluationInput { source, value: abridge(value, MAX_INPUT, &[]) });
         Ok(())
     }
 
-    /// `a ?? b`: the first that is there and not null.
-    fn first_present(&mut self, first: &'a Node, rest: &'a [(Operator, Node)]) -> Outcome<Cow<'a, Value>> {
+    /// `a ?? b`: the first value that exists and is not null.
+    fn coalesce(&mut self, first: &'a Node, rest: &'a [(Operator, Node)]) -> ValueResult<'a> {
         let mut node = first;
         let mut others = rest.iter();
         loop {
             let Some((_, next)) = others.next() else { return self.value(node) };
-            let before = (self.inputs.len(), self.taken.len(), self.exact);
+            let before = (self.inputs.len(), self.coerced.len(), self.exact);
             match self.value(node) {
                 Ok(value) if !value.is_null() => return Ok(value),
-                Err(halt) if !halt.is_absence() => return Err(halt),
+                Err(failure) if !failure.is_absence() => return Err(failure),
                 Ok(_) | Err(_) => {}
             }
-            // What led to nothing did not go into the result.
+            // Discards what the skipped operand recorded.
             self.inputs.truncate(before.0);
-            self.taken.truncate(before.1);
+            self.coerced.truncate(before.1);
             self.exact = before.2;
             node = next;
         }
     }
 
-    fn call(&mut self, function: Function, arguments: &'a [Node]) -> Outcome<Cow<'a, Value>> {
+    fn call(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
         match function {
-            Function::If => self.choose(arguments),
+            Function::If => self.call_if(arguments),
             Function::Sum | Function::Min | Function::Max | Function::Avg | Function::Round | Function::Abs => {
-                self.call_on_numbers(function, arguments)
+                self.call_number_function(function, arguments)
             }
             Function::Len
             | Function::Join
@@ -177,34 +185,35 @@ impl<'a> Evaluator<'a, '_> {
             | Function::Last
             | Function::Unique
             | Function::SortBy
-            | Function::Pluck => self.call_on_lists(function, arguments),
+            | Function::Pluck => self.call_list_function(function, arguments),
             Function::Lower
             | Function::Upper
             | Function::Trim
             | Function::Split
             | Function::Replace
             | Function::ToNumber
-            | Function::ToString => self.call_on_texts(function, arguments),
-            Function::DateAdd | Function::DateDiff => self.call_on_dates(function, arguments),
+            | Function::ToString => self.call_string_function(function, arguments),
+            Function::DateAdd | Function::DateDiff => self.call_date_function(function, arguments),
         }
     }
 
-    fn choose(&mut self, arguments: &'a [Node]) -> Outcome<Cow<'a, Value>> {
-        let [condition, then, otherwise] = arguments else { return Err(Halt::arguments(Function::If)) };
+    fn call_if(&mut self, arguments: &'a [Node]) -> ValueResult<'a> {
+        let [condition, then, otherwise] = arguments else { return Err(EvalFailure::argument_count(Function::If)) };
         match self.value(condition)?.as_ref() {
             Value::Bool(true) => self.value(then),
             Value::Bool(false) => self.value(otherwise),
-            Value::Null => Err(Halt::null(condition)),
-            other => Err(Halt::kind(&Function::If, "true or false", describe(other))),
+            Value::Null => Err(EvalFailure::null(condition)),
+            other => Err(EvalFailure::wrong_type(&Function::If, "a boolean", other)),
         }
     }
 
-    fn changes(&self, path: &Path) -> Vec<Change> {
+    fn changes(&self, path: &Path) -> Vec<ValueChange> {
         let kind = reknit_salvage::FixKind::NumberInString.name();
         let change =
-            |before: String, after: String| Change { path: path.clone(), kind: kind.to_owned(), before, after };
-        let listed = self.taken.iter().map(|text| change(Value::from(text.as_str()).to_string(), text.clone()));
-        let more = (self.taken_more > 0).then(|| change(String::new(), format!("{} more", self.taken_more)));
+            |before: String, after: String| ValueChange { path: path.clone(), kind: kind.to_owned(), before, after };
+        let listed = self.coerced.iter().map(|text| change(Value::from(text.as_str()).to_string(), text.clone()));
+        let more =
+            (self.coerced_unlisted > 0).then(|| change(String::new(), format!("{} more", self.coerced_unlisted)));
         listed.chain(more).collect()
     }
 }

@@ -1,8 +1,9 @@
-//! Expressions: what stands between `{{` and `}}`.
+//! Expressions: the language between `{{` and `}}`.
 
 mod cursor;
 mod function;
 mod operator;
+pub(crate) mod parse_error;
 mod parser;
 mod print;
 mod quoted;
@@ -10,75 +11,83 @@ mod quoted;
 use reknit_protocol::{Path, StepId, Value};
 
 pub use function::Function;
-pub(crate) use operator::{Level, Operator};
+pub(crate) use operator::{Operator, Precedence};
 pub(crate) use quoted::quoted_len;
 
-use crate::ids::Ids;
-use crate::{Reference, TemplateError};
+use crate::step_ids::StepIds;
+use crate::{Reference, TemplateParseError};
 
-/// A calculation over the results of steps: `100 * step-1.price`.
+/// An expression over the results of steps: `100 * step-1.price`.
 ///
-/// It prints as text that parses, with the same ids, to an equal expression.
+/// Its `Display` output parses, with the same ids, to an equal expression.
 ///
 /// ```
 /// use reknit_bind::Expression;
 ///
 /// let expression = Expression::parse("(2+step-1.price)*3", &["step-1".into()])?;
 /// assert_eq!(expression.to_string(), "(2 + step-1.price) * 3");
-/// # Ok::<(), reknit_bind::TemplateError>(())
+/// # Ok::<(), reknit_bind::TemplateParseError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
     pub(crate) root: Node,
 }
 
-/// One part of an expression.
+/// A node of the syntax tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
     Literal(Value),
     Reference(Reference),
     Negate(Box<Node>),
-    /// Operators of one level, from left to right. A list and not a tree, so that a long sum is not a deep one.
+    /// Operators of one precedence, from left to right. A list, so that a long sum does not nest deeply.
     Chain(Box<Node>, Vec<(Operator, Node)>),
     Call(Function, Vec<Node>),
-    /// A place in a value that is no result of a step itself: `first(a.items).price`.
-    Inside(Box<Node>, Path),
+    /// A path into a computed value: `first(a.items).price`.
+    Access(Box<Node>, Path),
 }
 
 impl Expression {
-    /// Reads an expression whose references are to the steps in `ids`.
+    /// Parses an expression. References may name the steps in `ids`.
     ///
-    /// Fails with the place of the first defect: a name that is no step, something the grammar does not allow, or more
-    /// of anything than the limits on the front page allow.
-    pub fn parse(text: &str, ids: &[StepId]) -> Result<Self, TemplateError> {
-        Self::parse_among(text, &Ids::new(ids))
+    /// Fails at the first error: an unknown step or function, a syntax error, or an exceeded limit. The limits are listed
+    /// in the documentation of this crate.
+    pub fn parse(text: &str, ids: &[StepId]) -> Result<Self, TemplateParseError> {
+        Self::parse_with_ids(text, &StepIds::new(ids))
     }
 
-    /// The same with ids that were prepared before.
-    pub fn parse_among(text: &str, ids: &Ids<'_>) -> Result<Self, TemplateError> {
+    /// Like [`Expression::parse`], with ids that were indexed before.
+    pub fn parse_with_ids(text: &str, ids: &StepIds<'_>) -> Result<Self, TemplateParseError> {
         parser::parse(text, ids).map(|root| Self { root })
     }
 
-    /// The references in it, in the order of the text.
+    /// The references in the expression, in the order of the text.
     pub fn references(&self) -> Vec<&Reference> {
-        let mut found = Vec::new();
-        let mut open = vec![&self.root];
-        while let Some(node) = open.pop() {
-            match node {
-                Node::Literal(_) => {}
-                Node::Reference(reference) => found.push(reference),
-                Node::Negate(inner) | Node::Inside(inner, _) => open.push(inner),
-                Node::Chain(first, rest) => {
-                    open.extend(rest.iter().rev().map(|(_, node)| node));
-                    open.push(first);
-                }
-                Node::Call(_, arguments) => open.extend(arguments.iter().rev()),
-            }
-        }
-        found
+        let references = self.nodes().filter_map(|node| match node {
+            Node::Reference(reference) => Some(reference),
+            _ => None,
+        });
+        references.collect()
     }
 
-    /// The reference, if it is nothing else.
+    /// All nodes, in the order of the text.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        let mut stack = vec![&self.root];
+        std::iter::from_fn(move || {
+            let node = stack.pop()?;
+            match node {
+                Node::Literal(_) | Node::Reference(_) => {}
+                Node::Negate(inner) | Node::Access(inner, _) => stack.push(inner),
+                Node::Chain(first, rest) => {
+                    stack.extend(rest.iter().rev().map(|(_, node)| node));
+                    stack.push(first);
+                }
+                Node::Call(_, arguments) => stack.extend(arguments.iter().rev()),
+            }
+            Some(node)
+        })
+    }
+
+    /// The reference, if the expression is only a reference.
     pub fn as_reference(&self) -> Option<&Reference> {
         match &self.root {
             Node::Reference(reference) => Some(reference),
@@ -86,7 +95,7 @@ impl Expression {
         }
     }
 
-    /// Whether it only says a value and calculates nothing: `5`, `-5`, `"a"`.
+    /// Whether the expression is only a literal: `5`, `-5`, `"a"`.
     pub(crate) fn is_literal(&self) -> bool {
         match &self.root {
             Node::Literal(_) => true,
@@ -97,10 +106,10 @@ impl Expression {
 }
 
 impl Node {
-    /// How tightly its own operators bind; `None` for what needs no parentheses.
-    pub(crate) fn level(&self) -> Option<Level> {
+    /// The precedence of the operators of a chain; `None` for other nodes, which need no parentheses.
+    pub(crate) fn precedence(&self) -> Option<Precedence> {
         match self {
-            Self::Chain(_, rest) => rest.first().map(|(operator, _)| operator.level()),
+            Self::Chain(_, rest) => rest.first().map(|(operator, _)| operator.precedence()),
             _ => None,
         }
     }

@@ -1,14 +1,14 @@
-//! Earlier results in, parameters with provenance out.
+//! Resolves the parameters of a step from earlier results and records where each value comes from.
 //!
 //! ```text
-//! plan text --parsed once--> Parameters --bind(results, schema)--> Bound:   values, where each comes from, changes
-//!                                                                  Unbound: which parameter has no value, and why
+//! plan text --parsed once--> Parameters --bind(results, schema)--> Bound:   values, their provenance, changes
+//!                                                                  Unbound: parameters without a value, and why
 //!                                                                  Misfit:  what the tool would reject
 //! ```
 //!
-//! A parameter is a literal, a reference to an earlier result, a calculation over results, or a text with those in it.
-//! What the plan leaves out is wired from a result where there is exactly one that can be meant. Nothing is sent that is
-//! not known to fit, and every value says where it comes from.
+//! A parameter is a literal, a reference to an earlier result, an expression over results, or a string that contains
+//! expressions. A parameter that the plan omits is wired from an earlier result if exactly one result matches. Only
+//! parameters that fit the tool's schema are bound, and every value has a provenance.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -17,11 +17,11 @@
 //!
 //! let ids: [StepId; 1] = ["step-1".into()];
 //! let plan = Value::parse(r#"{"amount": "{{100 * step-1.price}}", "note": "100 shares at {{step-1.price}}"}"#)?;
-//! let parameters = Parameters::parse(plan.as_object().expect("it is one"), &ids)?;
-//! assert_eq!(parameters.steps(), ids);
+//! let parameters = Parameters::parse(plan.as_object().expect("the plan is an object"), &ids)?;
+//! assert_eq!(parameters.referenced_steps(), ids);
 //!
 //! let results = BTreeMap::from([(ids[0].clone(), Value::parse(r#"{"price": 468.285}"#)?)]);
-//! let Binding::Bound(bound) = bind(&parameters, &results, &ids, None) else { panic!("it binds") };
+//! let Binding::Bound(bound) = bind(&parameters, &results, &ids, None) else { panic!("every parameter has a value") };
 //! assert_eq!(bound.parameters.to_string(), r#"{"amount":46828.5,"note":"100 shares at 468.285"}"#);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -29,17 +29,17 @@
 //! # The language
 //!
 //! ```text
-//! text        = { anything | "{{{{" | hole }             "{{{{" stands for two braces
-//! hole        = "{{" expression "}}"                     a hole that is the whole text keeps the type of its value
-//! expression  = comparison { "??" comparison }           the first that is there and not null
+//! string      = { any text | "{{{{" | placeholder }     "{{{{" is an escape for two literal braces
+//! placeholder = "{{" expression "}}"                     a placeholder that is the whole string keeps its value's type
+//! expression  = comparison { "??" comparison }           the first value that exists and is not null
 //! comparison  = sum [ ("==" | "!=" | "<" | "<=" | ">" | ">=") sum ]
-//! sum         = product { ("+" | " -") product }         a minus that subtracts needs a space before it
-//! product     = signed { ("*" | "/" | "%") signed }
-//! signed      = "-" signed | single
-//! single      = number | "text" | 'text' | true | false | null | step path | hole
+//! sum         = product { ("+" | " -") product }         a binary minus needs a space before it
+//! product     = unary { ("*" | "/" | "%") unary }
+//! unary       = "-" unary | primary
+//! primary     = number | "string" | 'string' | true | false | null | step path | placeholder
 //!             | name "(" expression { "," expression } ")" path | "(" expression ")" path
-//! path        = { "." key | "[" position "]" | "[" "any key" "]" }
-//! step        = an id of the plan, the longest that matches | "[" "any id" "]"
+//! path        = { "." key | "[" index "]" | "[" "any key" "]" }
+//! step        = a step id of the plan, the longest that matches | "[" "any id" "]"
 //! key         = letters, digits, "_", and "-" between them
 //! ```
 //!
@@ -67,63 +67,62 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - A reference is looked up in the body of the answer, and in one envelope around it (`response`, `data`, `result`). If
-//!   both have it and differ, it is ambiguous. `response` in a body without such a key is the body itself.
-//! - Missing is not null. `??` covers both, and a calculation with either of them; it never covers a step that failed, was
-//!   skipped or is not done.
-//! - Numbers are decimals of 34 digits, rounded half to even where those do not suffice, and then marked
-//!   ([`Exactness`]). What is only passed on keeps all its digits.
-//! - A text is a number only in arithmetic and beside a number in a comparison, only if it is strictly a JSON number, and
-//!   it is recorded. `+` does not join texts: write them side by side in one text.
-//! - In a text, numbers stand as they were written; null, lists and objects are errors.
-//! - Results are never read as templates. Size, depth and work are bounded: 64 KiB, 48 levels and 2000 parts to an
-//!   expression, and a fixed amount of work to a step.
+//! - A reference is looked up in the body of the result and inside its envelope (the keys `response`, `data` and
+//!   `result`). If both contain it with different values, the reference is ambiguous. In a body without the key
+//!   `response`, `response` is the body itself.
+//! - Missing is not null. `??` replaces both, also when an operand of its left side is missing or null. `??` never
+//!   replaces the result of a step that failed, was skipped or has not finished.
+//! - Numbers are decimals of 34 digits. A result with more digits is rounded half to even and marked ([`Exactness`]). A
+//!   number that is only passed on keeps all its digits.
+//! - A string is coerced to a number only in arithmetic and when compared with a number, only if it is strictly a JSON
+//!   number, and the coercion is recorded. `+` does not concatenate: write the placeholders side by side in one string.
+//! - Inside a string, numbers keep their spelling; null, arrays and objects are errors.
+//! - Results are never parsed as templates. An expression has at most 64 KiB, 48 nesting levels and 2000 parts, and the
+//!   evaluation of a step has a fixed work budget.
 //!
-//! [`Function`] lists the functions, [`Reason`] everything that can keep a parameter from its value, [`TemplateProblem`]
-//! everything that can be wrong with a text. [`project_results`] says what a model may see that is asked for a parameter
-//! without a value, [`supply`] takes in its answer, [`lesson`] and [`bind_as_learned`] keep it for the next time; [`correct`]
-//! applies what it says should be different, [`explain`] says whether a number in it follows from the results, and
-//! [`correct_to`] applies what code does.
+//! [`Function`] lists the functions, [`UnboundReason`] every reason why a parameter has no value, and [`TemplateProblem`]
+//! every problem of a template. [`abridge_results`] shortens results for the model that is asked for a missing parameter,
+//! [`fill_missing`] applies its answer, and [`learnable_expression`] and [`bind_with_mappings`] reuse that answer in later
+//! runs. [`apply_correction`] applies a model's correction, [`explain_number`] checks whether a number in it follows from
+//! the results, and [`replace_parameters`] applies a correction made by code.
 
+mod abridge;
 mod bind;
-mod change;
-mod correct;
+mod correction;
 mod decimal;
-mod draft;
-mod error;
 mod evaluate;
-mod explain;
+mod evaluation_error;
+mod explain_number;
 mod expression;
-mod ids;
-mod lookup;
-mod mapping;
+mod fill_missing;
+mod parameter_mapping;
 mod parameters;
-mod path_text;
-mod project;
+mod path_serde;
 mod provenance;
-mod reason;
 mod reference;
 mod resolve;
-mod source;
-mod supply;
+mod step_ids;
+mod step_results;
 mod template;
-mod wire;
+mod unbound;
+mod value_change;
 
-pub use bind::{Binding, Bound, Optional, bind};
-pub use change::Change;
-pub use correct::{Corrected, CorrectionError, correct, correct_to};
+pub use abridge::{abridge, abridge_results};
+pub use bind::{Binding, BoundParameters, OptionalParameters, bind};
+pub use correction::{CorrectionError, CorrectionOutcome, apply_correction, replace_parameters};
 pub use decimal::Exactness;
-pub use error::{ParametersError, TemplateError, TemplateProblem};
-pub use evaluate::Evaluated;
-pub use explain::explain;
+pub use evaluate::Evaluation;
+pub use evaluation_error::EvaluationError;
+pub use explain_number::explain_number;
+pub use expression::parse_error::{ParametersError, TemplateParseError, TemplateProblem};
 pub use expression::{Expression, Function};
-pub use ids::Ids;
-pub use mapping::{Known, Mapping, bind_as_learned, lesson};
+pub use fill_missing::{FilledParameters, fill_missing};
+pub use parameter_mapping::{MappingCandidate, ParameterMapping, bind_with_mappings, learnable_expression};
 pub use parameters::Parameters;
-pub use project::{project, project_results};
-pub use provenance::{Backing, Finder, Input, InputSource, NestedPart, Provenance};
-pub use reason::{Available, Fault, Reason, Unbound};
+pub use provenance::{Backing, EvaluationInput, InputSource, NestedPart, Provenance, ResolvedBy};
 pub use reference::Reference;
-pub use source::{Source, Sources};
-pub use supply::{Supplied, supply};
-pub use template::{Part, Template, Text};
+pub use step_ids::StepIds;
+pub use step_results::{StepResult, StepResults};
+pub use template::{Template, TextPart, TextTemplate};
+pub use unbound::{AvailableChildren, UnboundParameter, UnboundReason};
+pub use value_change::ValueChange;

@@ -1,4 +1,4 @@
-//! Where a value comes from.
+//! The provenance of parameter values.
 
 use reknit_protocol::{Path, StepId, Value};
 use serde::{Deserialize, Serialize};
@@ -9,135 +9,135 @@ use crate::Exactness;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
-    /// The plan says it.
+    /// The plan contains the value.
     Literal,
-    /// The plan refers to it.
+    /// The plan references a result.
     Reference {
-        /// Whose result.
+        /// The step whose result has the value.
         step: StepId,
-        /// The place in the body where it was found.
-        #[serde(with = "crate::path_text")]
+        /// The path of the value in the body of the result.
+        #[serde(with = "crate::path_serde")]
         path: Path,
     },
-    /// It was calculated.
+    /// An expression computed the value.
     Expression {
-        /// The calculation.
+        /// The expression.
         text: String,
-        /// What went into it: literals and references, in the order they came up.
-        inputs: Vec<Input>,
-        /// Whether it was rounded.
+        /// Its literals and references, in order of evaluation.
+        inputs: Vec<EvaluationInput>,
+        /// Whether the value was rounded.
         exact: Exactness,
     },
-    /// A text that values were put into.
+    /// A string with inserted values.
     Text {
-        /// Those values.
-        inputs: Vec<Input>,
-        /// Whether one of them was rounded.
+        /// The inserted values.
+        inputs: Vec<EvaluationInput>,
+        /// Whether an inserted value was rounded.
         exact: Exactness,
     },
-    /// A list or an object with parts that come from elsewhere. What is not listed is literal.
+    /// An array or an object whose parts have different provenance.
     Nested {
-        /// Those parts.
+        /// The parts that are not literal.
         parts: Vec<NestedPart>,
     },
-    /// The plan left it out, and exactly one result had it.
+    /// The plan omits the parameter, and exactly one result had a matching value.
     Wired {
-        /// Whose result.
+        /// The step whose result has the value.
         step: StepId,
-        /// The place in the body where it was found.
-        #[serde(with = "crate::path_text")]
+        /// The path of the value in the body of the result.
+        #[serde(with = "crate::path_serde")]
         path: Path,
     },
-    /// The plan left it open, and it was found in the results.
+    /// The plan omits the parameter, and a model or a learned mapping located the value.
     Resolved {
-        /// Who said where it is.
-        by: Finder,
-        /// Where it comes from.
+        /// What located the value.
+        by: ResolvedBy,
+        /// The provenance of the located value.
         origin: Box<Provenance>,
     },
-    /// A model says it, and no result does.
+    /// A model wrote the value.
     Inferred,
-    /// It was corrected after a failure.
+    /// A correction after a failure set the value.
     Corrected {
-        /// The rung that did it.
+        /// The rung that corrected the value.
         rung: String,
-        /// What speaks for the value.
+        /// The evidence for the value.
         backing: Backing,
     },
 }
 
-/// What speaks for a value that was put in the place of another.
+/// The evidence for a corrected value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backing {
-    /// Code took it from what was known.
+    /// Code derived it from known facts.
     Known,
-    /// A model wrote the number, and this calculation gives the same.
+    /// A model wrote the number, and an expression over known values gives the same number.
     Explained {
-        /// The calculation, over results and what the request says.
+        /// The expression, over results and numbers of the request.
         text: String,
     },
-    /// A model wrote it, and nothing explains it.
+    /// A model wrote it, and no expression explains it.
     Inferred,
 }
 
-/// Who said where a value is that the plan left open.
+/// What located the value of a parameter that the plan omits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finder {
+pub enum ResolvedBy {
     /// A model.
     Model,
-    /// An earlier run, in which it was found in the same way.
+    /// A mapping learned in an earlier run.
     Learned,
 }
 
 impl Provenance {
-    /// Whether some of it comes from a result. What does not is only somebody's word.
-    pub fn has_source(&self) -> bool {
+    /// Whether at least a part of the value comes from a step result.
+    pub fn comes_from_result(&self) -> bool {
         match self {
             Self::Literal | Self::Inferred | Self::Corrected { .. } => false,
             Self::Reference { .. } | Self::Wired { .. } => true,
             Self::Expression { inputs, .. } | Self::Text { inputs, .. } => {
                 inputs.iter().any(|input| input.source != InputSource::Literal)
             }
-            Self::Nested { parts } => parts.iter().any(|part| part.provenance.has_source()),
-            Self::Resolved { origin, .. } => origin.has_source(),
+            Self::Nested { parts } => parts.iter().any(|part| part.provenance.comes_from_result()),
+            Self::Resolved { origin, .. } => origin.comes_from_result(),
         }
     }
 }
 
-/// A part of a list or an object, with where it comes from.
+/// A part of an array or an object, with its provenance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NestedPart {
-    /// Where in the parameters.
-    #[serde(with = "crate::path_text")]
+    /// The location in the parameters.
+    #[serde(with = "crate::path_serde")]
     pub path: Path,
-    /// Where it comes from.
+    /// The provenance of the part.
     pub provenance: Provenance,
 }
 
-/// A value that went into a calculation or a text.
+/// A value used by an expression or inserted into a string.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Input {
-    /// Where it comes from.
+pub struct EvaluationInput {
+    /// The source of the value.
     pub source: InputSource,
-    /// The value; a large one in outline only, as [`project`](crate::project) gives it.
+    /// The value, [abridged](crate::abridge()) if it is large.
     #[serde(with = "reknit_protocol::exact")]
     pub value: Value,
 }
 
-/// Where an [`Input`] comes from.
+/// The source of an [`EvaluationInput`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputSource {
-    /// The expression says it.
+    /// A literal in the expression.
     Literal,
-    /// The expression refers to it.
+    /// A reference in the expression.
     Reference {
-        /// Whose result.
+        /// The step whose result has the value.
         step: StepId,
-        /// The place in the body where it was found.
-        #[serde(with = "crate::path_text")]
+        /// The path of the value in the body of the result.
+        #[serde(with = "crate::path_serde")]
         path: Path,
     },
 }

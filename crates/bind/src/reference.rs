@@ -1,14 +1,14 @@
-//! A reference to the result of a step, or to a place in it.
+//! References to step results.
 
 use std::fmt;
 
 use reknit_protocol::{Path, Segment, StepId, Value};
 
-use crate::ids::{Ids, name_len};
+use crate::step_ids::{StepIds, name_len};
 
-/// A reference to the result of a step, or to a place in it: `step-1.items[0].price`.
+/// A reference to the result of a step, or to a value inside it: `step-1.items[0].price`.
 ///
-/// A key of digits behind a point (`.0`) means a position where it meets an array.
+/// A key of digits (`.0`) is an index if the value is an array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reference {
     step: StepId,
@@ -16,8 +16,8 @@ pub struct Reference {
     spelling: Spelling,
 }
 
-/// How the id is printed. It depends on the other ids of the plan: with `a` and `a.b` among them, the field `b` of `a`
-/// must be written `["a"].b`.
+/// How the step id is printed. It depends on the other ids of the plan: if both `a` and `a.b` are ids, the field `b` of
+/// `a` must be written `["a"].b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Spelling {
     Bare,
@@ -25,42 +25,42 @@ enum Spelling {
 }
 
 impl Reference {
-    pub(crate) fn new(step: StepId, path: Path, ids: &Ids<'_>) -> Self {
-        let bare = format!("{step}{}", Tail(&path));
-        let spelling = if ids.at_start_of(&bare) == Some(&step) { Spelling::Bare } else { Spelling::Quoted };
+    pub(crate) fn new(step: StepId, path: Path, ids: &StepIds<'_>) -> Self {
+        let bare = format!("{step}{}", PathSuffix(&path));
+        let spelling = if ids.longest_prefix_of(&bare) == Some(&step) { Spelling::Bare } else { Spelling::Quoted };
         Self { step, path, spelling }
     }
 
-    /// The step whose result is meant.
+    /// The step whose result is referenced.
     pub fn step(&self) -> &StepId {
         &self.step
     }
 
-    /// The place in the result, as written; the root for the whole.
+    /// The path in the result as written; the root for the whole result.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 impl fmt::Display for Reference {
-    /// As it is written in an expression.
+    /// Prints the reference as it is written in an expression.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.spelling {
-            Spelling::Bare => write!(out, "{}{}", self.step, Tail(&self.path)),
-            Spelling::Quoted => write!(out, "[{}]{}", quoted(self.step.as_str()), Tail(&self.path)),
+            Spelling::Bare => write!(out, "{}{}", self.step, PathSuffix(&self.path)),
+            Spelling::Quoted => write!(out, "[{}]{}", quoted(self.step.as_str()), PathSuffix(&self.path)),
         }
     }
 }
 
-/// A place in the result of a step, for messages: `step-1.data.id`.
-pub(crate) fn qualified(step: &StepId, path: &Path) -> String {
-    format!("{step}{}", Tail(path))
+/// A step and a path for messages: `step-1.data.id`.
+pub(crate) fn reference_text(step: &StepId, path: &Path) -> String {
+    format!("{step}{}", PathSuffix(path))
 }
 
-/// A path as it follows the id of a step.
-pub(crate) struct Tail<'a>(pub(crate) &'a Path);
+/// A path as it is written after a step id.
+pub(crate) struct PathSuffix<'a>(pub(crate) &'a Path);
 
-impl fmt::Display for Tail<'_> {
+impl fmt::Display for PathSuffix<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.segments().iter().try_for_each(|segment| match segment {
             Segment::Index(index) => write!(out, "[{index}]"),

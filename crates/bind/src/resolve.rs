@@ -1,44 +1,38 @@
-//! From templates to values.
+//! Resolves templates to values.
 
 use reknit_protocol::{Path, Value};
 
-use crate::evaluate::{Halt, Work, evaluate};
-use crate::lookup::look_up;
+use crate::evaluate::lookup::look_up;
+use crate::evaluate::{WorkBudget, evaluate};
 use crate::provenance::NestedPart;
-use crate::template::{Part, Text};
-use crate::{Change, Exactness, Expression, Provenance, Reason, Reference, Sources, Template};
+use crate::template::{TextPart, TextTemplate};
+use crate::{Exactness, Expression, Provenance, Reference, StepResults, Template, UnboundReason, ValueChange};
 
-/// Resolves the templates of one step, and notes what has to be looked at again when the schema is known.
+/// Resolves the templates of one step, and collects what the schema decides later.
 pub(crate) struct Resolver<'a> {
-    sources: &'a dyn Sources,
-    work: Work,
-    pub(crate) changes: Vec<Change>,
-    /// Where a reference or an expression gave null, and which one.
+    results: &'a dyn StepResults,
+    budget: WorkBudget,
+    pub(crate) changes: Vec<ValueChange>,
+    /// References and expressions that evaluated to null, with their location.
     pub(crate) nulls: Vec<(Path, String)>,
-    /// The texts that could be calculations.
+    /// The expressions of strings that may be evaluated, with their location.
     pub(crate) calculations: Vec<(Path, &'a Expression)>,
 }
 
-/// A value and where it comes from.
+/// A value and its provenance.
 pub(crate) type Resolved = (Value, Provenance);
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(sources: &'a dyn Sources) -> Self {
-        Self { sources, work: Work::new(), changes: Vec::new(), nulls: Vec::new(), calculations: Vec::new() }
+    pub(crate) fn new(results: &'a dyn StepResults) -> Self {
+        Self { results, budget: WorkBudget::new(), changes: Vec::new(), nulls: Vec::new(), calculations: Vec::new() }
     }
 
-    /// The value of a template that stands at `path`.
-    pub(crate) fn resolve(&mut self, template: &'a Template, path: &mut Path) -> Result<Resolved, Reason> {
+    /// Resolves the template at `path`.
+    pub(crate) fn resolve(&mut self, template: &'a Template, path: &mut Path) -> Result<Resolved, UnboundReason> {
         match template {
             Template::Literal(value) => Ok((value.clone(), Provenance::Literal)),
             Template::Reference(reference) => self.reference(reference, path),
-            Template::Expression(expression) => {
-                let (value, provenance) = self.expression(expression, path)?;
-                if value.is_null() {
-                    self.nulls.push((path.clone(), expression.to_string()));
-                }
-                Ok((value, provenance))
-            }
+            Template::Expression(expression) => self.expression(expression, path),
             Template::Text(text) => self.text(text, path),
             Template::Array(items) => {
                 let mut values = Vec::with_capacity(items.len());
@@ -63,8 +57,13 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Resolves a part of a list or an object.
-    fn part(&mut self, template: &'a Template, path: &mut Path, parts: &mut Vec<NestedPart>) -> Result<Value, Reason> {
+    /// Resolves a part of an array or an object, and adds its provenance to `parts`.
+    fn part(
+        &mut self,
+        template: &'a Template,
+        path: &mut Path,
+        parts: &mut Vec<NestedPart>,
+    ) -> Result<Value, UnboundReason> {
         let (value, provenance) = self.resolve(template, path)?;
         match provenance {
             Provenance::Literal => {}
@@ -74,9 +73,9 @@ impl<'a> Resolver<'a> {
         Ok(value)
     }
 
-    fn reference(&mut self, reference: &Reference, path: &Path) -> Result<Resolved, Reason> {
-        let found = look_up(self.sources, reference.step(), reference.path())
-            .map_err(|missed| Halt::from(missed).into_reason(&reference.clone().into()))?;
+    fn reference(&mut self, reference: &Reference, path: &Path) -> Result<Resolved, UnboundReason> {
+        let found = look_up(self.results, reference.step(), reference.path())
+            .map_err(|failure| failure.into_reason(&reference.clone().into()))?;
         if found.value.is_null() {
             self.nulls.push((path.clone(), reference.to_string()));
         }
@@ -84,48 +83,51 @@ impl<'a> Resolver<'a> {
         Ok((found.value.clone(), provenance))
     }
 
-    /// Calculates an expression that stands at `path`.
-    pub(crate) fn expression(&mut self, expression: &Expression, path: &Path) -> Result<Resolved, Reason> {
-        let evaluated = evaluate(expression, self.sources, &mut self.work, path)?;
-        self.changes.extend(evaluated.changes);
-        let (inputs, exact) = (evaluated.inputs, evaluated.exact);
-        Ok((evaluated.value, Provenance::Expression { text: expression.to_string(), inputs, exact }))
+    /// Evaluates the expression at `path`.
+    pub(crate) fn expression(&mut self, expression: &Expression, path: &Path) -> Result<Resolved, UnboundReason> {
+        let evaluation = evaluate(expression, self.results, &mut self.budget, path)?;
+        self.changes.extend(evaluation.changes);
+        if evaluation.value.is_null() {
+            self.nulls.push((path.clone(), expression.to_string()));
+        }
+        let (inputs, exact) = (evaluation.inputs, evaluation.exact);
+        Ok((evaluation.value, Provenance::Expression { text: expression.to_string(), inputs, exact }))
     }
 
-    fn text(&mut self, text: &'a Text, path: &Path) -> Result<Resolved, Reason> {
-        let mut written = String::new();
+    fn text(&mut self, text: &'a TextTemplate, path: &Path) -> Result<Resolved, UnboundReason> {
+        let mut output = String::new();
         let mut inputs = Vec::new();
         let mut exact = Exactness::Exact;
         for part in &text.parts {
             match part {
-                Part::Literal(literal) => written.push_str(literal),
-                Part::Hole(expression) => {
-                    let evaluated = evaluate(expression, self.sources, &mut self.work, path)?;
-                    written.push_str(&in_text(&evaluated.value, expression)?);
-                    self.changes.extend(evaluated.changes);
-                    inputs.extend(evaluated.inputs);
-                    exact = exact.and(evaluated.exact);
+                TextPart::Literal(literal) => output.push_str(literal),
+                TextPart::Placeholder(expression) => {
+                    let evaluation = evaluate(expression, self.results, &mut self.budget, path)?;
+                    output.push_str(&interpolated(&evaluation.value, expression)?);
+                    self.changes.extend(evaluation.changes);
+                    inputs.extend(evaluation.inputs);
+                    exact = exact.and(evaluation.exact);
                 }
             }
         }
         if let Some(calculation) = &text.calculation {
             self.calculations.push((path.clone(), calculation));
         }
-        let has_holes = text.parts.iter().any(|part| matches!(part, Part::Hole(_)));
-        let provenance = if has_holes { Provenance::Text { inputs, exact } } else { Provenance::Literal };
-        Ok((Value::String(written), provenance))
+        let has_placeholders = text.parts.iter().any(|part| matches!(part, TextPart::Placeholder(_)));
+        let provenance = if has_placeholders { Provenance::Text { inputs, exact } } else { Provenance::Literal };
+        Ok((Value::String(output), provenance))
     }
 }
 
-/// A value as it stands inside a text: numbers as they were written.
-fn in_text(value: &Value, expression: &Expression) -> Result<String, Reason> {
-    let what = || expression.to_string();
+/// The text of a value inside a string. Numbers keep their spelling.
+fn interpolated(value: &Value, expression: &Expression) -> Result<String, UnboundReason> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
-        Value::Null => Err(Reason::Null { what: what() }),
+        Value::Null => Err(UnboundReason::Null { expression: expression.to_string() }),
         Value::Array(_) | Value::Object(_) => {
-            Err(Reason::NotText { what: what(), kind: value.kind().with_article().to_owned() })
+            let kind = value.kind().with_article().to_owned();
+            Err(UnboundReason::NotText { expression: expression.to_string(), kind })
         }
     }
 }

@@ -1,14 +1,13 @@
-//! Parameters as a plan writes them, parsed once.
+//! Templates: parameter values as a plan writes them.
 
-mod scan;
+mod parse;
 
 use reknit_protocol::{MAX_DEPTH, Path, Segment, StepId, Value};
 
-use crate::error::TemplateProblem;
-use crate::ids::Ids;
-use crate::{Expression, Reference, TemplateError};
+use crate::step_ids::StepIds;
+use crate::{Expression, Reference, TemplateParseError, TemplateProblem};
 
-/// A parameter as the plan has it: values, and what stands for values.
+/// A parameter value as the plan writes it.
 ///
 /// ```
 /// use reknit_bind::Template;
@@ -18,62 +17,62 @@ use crate::{Expression, Reference, TemplateError};
 /// let parsed = Template::parse(&Value::from("{{step-1.items[0].price}}"), &ids)?;
 /// assert!(matches!(&parsed, Template::Reference(reference) if reference.to_string() == "step-1.items[0].price"));
 /// assert_eq!(Template::parse(&Value::from("{{{{name}}"), &ids)?, Template::Literal(Value::from("{{name}}")));
-/// # Ok::<(), reknit_bind::TemplateError>(())
+/// # Ok::<(), reknit_bind::TemplateParseError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Template {
-    /// A value as it is.
+    /// A literal value.
     Literal(Value),
-    /// The value at a place of a result, with its type.
+    /// A reference to a result. The value keeps its type.
     Reference(Reference),
-    /// A calculation.
+    /// An expression. The value keeps its type.
     Expression(Expression),
-    /// A text with values in it.
-    Text(Text),
-    /// A list with at least one item that is no literal.
+    /// A string with placeholders.
+    Text(TextTemplate),
+    /// An array with at least one item that is not a literal.
     Array(Vec<Template>),
-    /// Keys and values, at least one of which is no literal.
+    /// The entries of an object, at least one of which is not a literal.
     Object(Vec<(String, Template)>),
 }
 
-/// A text with values in it.
+/// A string with placeholders, or a plain string that parses as an expression.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Text {
-    /// Its parts, in order.
-    pub parts: Vec<Part>,
-    /// The calculation the whole text would be, if it can be read as one: `100 * {{step-1.price}}`. It counts where a
-    /// text does not fit.
+pub struct TextTemplate {
+    /// The parts of the string, in order.
+    pub parts: Vec<TextPart>,
+    /// The expression that the whole string parses as: `100 * {{step-1.price}}`. It is evaluated if the schema does not
+    /// allow a string.
     pub calculation: Option<Expression>,
 }
 
-/// A part of a [`Text`].
+/// A part of a [`TextTemplate`].
 #[derive(Debug, Clone, PartialEq)]
-pub enum Part {
-    /// Text as it is.
+pub enum TextPart {
+    /// Literal text.
     Literal(String),
-    /// What stood between `{{` and `}}`.
-    Hole(Expression),
+    /// The expression between `{{` and `}}`.
+    Placeholder(Expression),
 }
 
 impl Template {
-    /// Reads a parameter whose references are to the steps in `ids`.
+    /// Parses a parameter. References may name the steps in `ids`.
     ///
-    /// Fails with the place of the first defect.
-    pub fn parse(value: &Value, ids: &[StepId]) -> Result<Self, TemplateError> {
-        Self::parse_at(value, &Ids::new(ids), &mut Path::root())
+    /// Fails at the first error.
+    pub fn parse(value: &Value, ids: &[StepId]) -> Result<Self, TemplateParseError> {
+        Self::parse_at(value, &StepIds::new(ids), &mut Path::root())
     }
 
-    pub(crate) fn parse_at(value: &Value, ids: &Ids<'_>, path: &mut Path) -> Result<Self, TemplateError> {
+    pub(crate) fn parse_at(value: &Value, ids: &StepIds<'_>, path: &mut Path) -> Result<Self, TemplateParseError> {
+        let error = |problem| TemplateParseError { path: path.clone(), position: 0, problem };
         if path.segments().len() > MAX_DEPTH {
-            let problem = TemplateProblem::TooMuch { of: "levels", limit: MAX_DEPTH };
-            return Err(TemplateError { path: path.clone(), position: 0, problem });
+            return Err(error(TemplateProblem::LimitExceeded { unit: "nesting levels", limit: MAX_DEPTH }));
         }
         if matches!(path.segments().last(), Some(Segment::Key(name)) if name.contains("{{")) {
-            return Err(TemplateError { path: path.clone(), position: 0, problem: TemplateProblem::Name });
+            return Err(error(TemplateProblem::TemplateInName));
         }
         match value {
             Value::String(text) => {
-                scan::parse(text, ids).map_err(|error| TemplateError { path: path.clone(), ..error })
+                parse::parse_string(text, ids).map_err(|error| TemplateParseError { path: path.clone(), ..error })
             }
             Value::Array(items) => {
                 let mut templates = Vec::with_capacity(items.len());
@@ -97,7 +96,7 @@ impl Template {
         }
     }
 
-    /// A list of literals is a literal.
+    /// Creates an array template; an array of literals is a literal.
     pub(crate) fn array(templates: Vec<Self>) -> Self {
         if templates.iter().any(|template| template.as_literal().is_none()) {
             return Self::Array(templates);
@@ -105,7 +104,7 @@ impl Template {
         Self::Literal(templates.into_iter().filter_map(Self::into_literal).collect())
     }
 
-    /// An object of literals is a literal.
+    /// Creates an object template; an object of literals is a literal.
     pub(crate) fn object(entries: Vec<(String, Self)>) -> Self {
         if entries.iter().any(|(_, template)| template.as_literal().is_none()) {
             return Self::Object(entries);
@@ -114,7 +113,7 @@ impl Template {
         Self::Literal(Value::Object(values.collect()))
     }
 
-    /// The value, if it is one as it is.
+    /// The value of a literal.
     pub fn as_literal(&self) -> Option<&Value> {
         match self {
             Self::Literal(value) => Some(value),
@@ -129,38 +128,36 @@ impl Template {
         }
     }
 
-    /// The references in it, in order.
+    /// The references in the template, in order.
     pub fn references(&self) -> Vec<&Reference> {
         let mut found = Vec::new();
-        self.collect(&mut found);
+        self.collect_references(&mut found);
         found
     }
 
-    fn collect<'t>(&'t self, found: &mut Vec<&'t Reference>) {
+    fn collect_references<'t>(&'t self, found: &mut Vec<&'t Reference>) {
         match self {
             Self::Literal(_) => {}
             Self::Reference(reference) => found.push(reference),
             Self::Expression(expression) => found.extend(expression.references()),
             Self::Text(text) => {
                 for part in &text.parts {
-                    if let Part::Hole(expression) = part {
+                    if let TextPart::Placeholder(expression) = part {
                         found.extend(expression.references());
                     }
                 }
             }
-            Self::Array(items) => items.iter().for_each(|item| item.collect(found)),
-            Self::Object(entries) => entries.iter().for_each(|(_, template)| template.collect(found)),
+            Self::Array(items) => items.iter().for_each(|item| item.collect_references(found)),
+            Self::Object(entries) => entries.iter().for_each(|(_, template)| template.collect_references(found)),
         }
     }
+}
 
-    /// The steps whose results it needs, each once, in the order they come up.
-    pub fn steps(&self) -> Vec<StepId> {
-        let mut steps: Vec<StepId> = Vec::new();
-        for reference in self.references() {
-            if !steps.contains(reference.step()) {
-                steps.push(reference.step().clone());
-            }
+impl From<Expression> for Template {
+    fn from(expression: Expression) -> Self {
+        match expression.as_reference() {
+            Some(reference) => Self::Reference(reference.clone()),
+            None => Self::Expression(expression),
         }
-        steps
     }
 }

@@ -1,18 +1,18 @@
-//! `currency-tool`: amounts in another currency, exact to the last digit.
+//! `currency-tool`: converts amounts of money exactly.
 
-mod product;
+mod exact_product;
 
 use std::sync::Arc;
 
 use reknit_protocol::tool::codes;
-use reknit_protocol::{Category, Effect, Number, Retryable, ToolError, Value};
-use reknit_toolkit::{CallContext, Capability, Exact, Handler, Service};
+use reknit_protocol::{Category, Number, Retryable, SideEffect, ToolError, Value};
+use reknit_toolkit::{CallContext, CapabilityDefinition, ExactNumber, Handler, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Data, ExchangeRate};
-use crate::faults::{Countdown, unavailable};
-use product::product;
+use crate::faults::{FailureCountdown, unavailable};
+use exact_product::exact_product;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Args {
@@ -24,7 +24,7 @@ struct Args {
     to: String,
     /// The amount to convert; greater than 0.
     #[schemars(example = 1500.5)]
-    amount: Exact,
+    amount: ExactNumber,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -34,41 +34,41 @@ struct Conversion {
     /// The currency wanted.
     to: String,
     /// The amount as it came.
-    amount: Exact,
+    amount: ExactNumber,
     /// What one unit is worth.
-    rate: Exact,
+    rate: ExactNumber,
     /// The amount in the currency wanted, not rounded.
-    converted: Exact,
+    converted: ExactNumber,
 }
 
 #[derive(Debug)]
-struct Bureau {
+struct ConversionHandler {
     data: Arc<Data>,
-    down: Countdown,
+    down: FailureCountdown,
 }
 
 /// The tool.
 pub(crate) fn service(data: &Arc<Data>, down: u32) -> Service {
-    let bureau = Bureau { data: Arc::clone(data), down: Countdown::new(down) };
+    let handler = ConversionHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
     Service::new("currency-tool").describe("Amounts of money in another currency").capability(
-        Capability::new("convert_currency", Effect::Read, bureau)
+        CapabilityDefinition::new("convert_currency", SideEffect::Read, handler)
             .describe("Converts an amount of money from one currency to another")
-            .answers_with::<Conversion>(),
+            .with_output::<Conversion>(),
     )
 }
 
-impl Handler<Args> for Bureau {
+impl Handler<Args> for ConversionHandler {
     type Output = Conversion;
 
     async fn call(&self, _: CallContext, args: Args) -> Result<Conversion, ToolError> {
-        if self.down.fails() {
+        if self.down.next_fails() {
             return Err(unavailable("the list of rates"));
         }
         if args.amount.0 <= Number::default() {
             return Err(not_positive(&args.amount));
         }
-        let rate = self.rate(&args.from, &args.to).ok_or_else(|| self.unknown(&args.from, &args.to))?;
-        let converted = product(&args.amount.0, &rate.rate.0).ok_or_else(|| too_long(&args.amount))?;
+        let rate = self.rate(&args.from, &args.to).ok_or_else(|| self.unknown_rate(&args.from, &args.to))?;
+        let converted = exact_product(&args.amount.0, &rate.rate.0).ok_or_else(|| too_long(&args.amount))?;
         Ok(Conversion {
             from: rate.from.clone(),
             to: rate.to.clone(),
@@ -79,13 +79,13 @@ impl Handler<Args> for Bureau {
     }
 }
 
-impl Bureau {
+impl ConversionHandler {
     fn rate(&self, from: &str, to: &str) -> Option<&ExchangeRate> {
-        let is = |code: &str, written: &str| code.eq_ignore_ascii_case(written.trim());
+        let is = |code: &str, input: &str| code.eq_ignore_ascii_case(input.trim());
         self.data.rates.iter().find(|rate| is(&rate.from, from) && is(&rate.to, to))
     }
 
-    fn unknown(&self, from: &str, to: &str) -> ToolError {
+    fn unknown_rate(&self, from: &str, to: &str) -> ToolError {
         let mut known: Vec<&str> = self.data.rates.iter().map(|rate| rate.from.as_str()).collect();
         known.sort_unstable();
         known.dedup();
@@ -97,15 +97,15 @@ impl Bureau {
     }
 }
 
-fn not_positive(amount: &Exact) -> ToolError {
+fn not_positive(amount: &ExactNumber) -> ToolError {
     ToolError::new("INVALID_AMOUNT", "amount must be greater than 0", Category::InputError)
         .retryable(Retryable::Yes)
         .detail("field", "amount")
         .detail("amount", amount.0.clone())
 }
 
-fn too_long(amount: &Exact) -> ToolError {
-    ToolError::new(codes::INVALID_FORMAT, "amount has more digits than money has", Category::InputError)
+fn too_long(amount: &ExactNumber) -> ToolError {
+    ToolError::new(codes::INVALID_FORMAT, "amount has too many digits", Category::InputError)
         .retryable(Retryable::Yes)
         .detail("field", "amount")
         .detail("digits", amount.to_string().len())

@@ -1,9 +1,7 @@
 //! The embedded data.
 
+use reknit_toolkit::ExactNumber;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-
-use reknit_toolkit::Exact;
 
 /// A share that is traded.
 #[derive(Debug, Deserialize)]
@@ -11,12 +9,12 @@ use reknit_toolkit::Exact;
 pub(crate) struct Share {
     pub(crate) symbol: String,
     pub(crate) name: String,
-    pub(crate) current_price: Exact,
+    pub(crate) current_price: ExactNumber,
     pub(crate) currency: String,
     pub(crate) exchange: String,
 }
 
-/// A place on earth. Its coordinates are text, as those of well-known geocoders are.
+/// A city. Its coordinates are text, as in the answers of well-known geocoders.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Place {
@@ -28,29 +26,29 @@ pub(crate) struct Place {
     pub(crate) lon: String,
 }
 
-/// What a weather station has measured.
+/// The measurement of a weather station.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measurement {
     pub(crate) station: String,
     pub(crate) lat: f64,
     pub(crate) lon: f64,
-    pub(crate) celsius: Exact,
-    pub(crate) fahrenheit: Exact,
+    pub(crate) celsius: ExactNumber,
+    pub(crate) fahrenheit: ExactNumber,
     pub(crate) condition: String,
     pub(crate) humidity: u32,
 }
 
-/// What one unit of a currency is worth in another.
+/// The value of one unit of a currency in another.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExchangeRate {
     pub(crate) from: String,
     pub(crate) to: String,
-    pub(crate) rate: Exact,
+    pub(crate) rate: ExactNumber,
 }
 
-/// Everything the tools know.
+/// The data of all tools.
 #[derive(Debug)]
 pub(crate) struct Data {
     pub(crate) shares: Vec<Share>,
@@ -60,16 +58,12 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    pub(crate) fn read() -> Result<Self, serde_json::Error> {
+    pub(crate) fn parse() -> Result<Self, serde_json::Error> {
         Ok(Self {
-            shares: list(include_str!("../data/shares.json"))?,
-            places: list(include_str!("../data/places.json"))?,
-            weather: list(include_str!("../data/weather.json"))?,
-            rates: list(include_str!("../data/rates.json"))?,
+            shares: serde_json::from_str(include_str!("../data/shares.json"))?,
+            places: serde_json::from_str(include_str!("../data/places.json"))?,
+            weather: serde_json::from_str(include_str!("../data/weather.json"))?,
+            rates: serde_json::from_str(include_str!("../data/rates.json"))?,
         })
     }
-}
-
-fn list<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, serde_json::Error> {
-    serde_json::from_str(text)
 }

@@ -1,40 +1,40 @@
-//! Tools, model and request together.
+//! The whole demo: tools, model and request.
 
 use reknit_testing::ScriptedModel;
 use reknit_toolkit::ShutdownError;
 
-use crate::{Faults, StartError, Tools, story};
+use crate::{DemoStartError, DemoTools, Faults, scenario};
 
-/// The whole story on loopback: four tools, a scripted model, and a request. Dropping it ends everything.
+/// Four tools and a scripted model on loopback, and a request for them. Dropping it stops the servers.
 #[derive(Debug)]
 pub struct Demo {
     /// The four tools.
-    pub tools: Tools,
-    /// The model whose words are fixed; it records what it is asked.
+    pub tools: DemoTools,
+    /// The model with scripted replies. It records the requests that it receives.
     pub model: ScriptedModel,
-    /// What the user asks for.
+    /// The request of the user.
     pub request: &'static str,
 }
 
 impl Demo {
-    /// Starts everything with the faults of the story.
-    pub async fn start() -> Result<Self, StartError> {
-        Self::start_with(Faults::story()).await
+    /// Starts the servers with the faults of the scenario.
+    pub async fn start() -> Result<Self, DemoStartError> {
+        Self::start_with(Faults::scenario()).await
     }
 
-    /// Starts everything with faults of your choice.
-    pub async fn start_with(faults: Faults) -> Result<Self, StartError> {
-        let tools = Tools::start(faults).await?;
-        let model = ScriptedModel::start(story::script()).await.map_err(StartError::Model)?;
-        Ok(Self { tools, model, request: story::REQUEST })
+    /// Starts the servers with the given faults.
+    pub async fn start_with(faults: Faults) -> Result<Self, DemoStartError> {
+        let tools = DemoTools::start(faults).await?;
+        let model = ScriptedModel::start(scenario::script()).await.map_err(DemoStartError::Model)?;
+        Ok(Self { tools, model, request: scenario::REQUEST })
     }
 
-    /// What an OpenAI-compatible client calls the base URL of the model.
+    /// The base URL of the model for an OpenAI-compatible client.
     pub fn model_base_url(&self) -> String {
         self.model.base_url()
     }
 
-    /// Ends everything, after the calls that run.
+    /// Stops the servers after the running calls have finished.
     pub async fn shutdown(self) -> Result<(), ShutdownError> {
         self.tools.shutdown().await
     }

@@ -1,18 +1,18 @@
-//! What can be made to fail.
+//! Simulated failures.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Retryable, ToolError};
 
-/// What fails on purpose, from the start of the tools.
+/// Failures that the tools simulate, counted from their start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Faults {
     /// How many calls to the weather tool are refused with 429 before it answers.
     pub weather_rate_limits: u32,
-    /// How many seconds those refusals ask to wait.
+    /// How many seconds the client should wait after such a refusal (`retry_after`).
     pub weather_retry_after: u32,
-    /// How many calls to the geocoding tool fail with 503 before it answers; `u32::MAX` is as good as for ever.
+    /// How many calls to the geocoding tool fail with 503 before it answers; `u32::MAX` means always.
     pub geocoding_down: u32,
     /// How many calls to the stock tool fail with 503 before it answers.
     pub stock_down: u32,
@@ -21,42 +21,42 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Nothing fails.
+    /// No failures.
     pub fn none() -> Self {
         Self { weather_rate_limits: 0, weather_retry_after: 1, geocoding_down: 0, stock_down: 0, currency_down: 0 }
     }
 
-    /// What the story needs: the weather tool asks for one second of patience, once.
-    pub fn story() -> Self {
+    /// The faults of the demo: the weather tool is rate limited once, for one second.
+    pub fn scenario() -> Self {
         Self { weather_rate_limits: 1, ..Self::none() }
     }
 }
 
 impl Default for Faults {
-    /// Nothing fails.
+    /// No failures.
     fn default() -> Self {
         Self::none()
     }
 }
 
-/// Something that fails a given number of times.
+/// Counts down the calls that fail.
 #[derive(Debug)]
-pub(crate) struct Countdown(AtomicU32);
+pub(crate) struct FailureCountdown(AtomicU32);
 
-impl Countdown {
-    pub(crate) fn new(times: u32) -> Self {
-        Self(AtomicU32::new(times))
+impl FailureCountdown {
+    pub(crate) fn new(failures: u32) -> Self {
+        Self(AtomicU32::new(failures))
     }
 
-    /// Whether it fails this time.
-    pub(crate) fn fails(&self) -> bool {
-        let count = |left: u32| left.checked_sub(1);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count).is_ok()
+    /// Whether the next call fails; counts it.
+    pub(crate) fn next_fails(&self) -> bool {
+        let decrement = |left: u32| left.checked_sub(1);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, decrement).is_ok()
     }
 }
 
-/// The service behind a tool does not answer; nothing was done.
-pub(crate) fn unavailable(what: &str) -> ToolError {
-    ToolError::new(codes::SERVICE_UNAVAILABLE, format!("{what} cannot be reached"), Category::ServiceError)
+/// The error of a tool whose data source does not answer. The call had no effect.
+pub(crate) fn unavailable(source: &str) -> ToolError {
+    ToolError::new(codes::SERVICE_UNAVAILABLE, format!("{source} cannot be reached"), Category::ServiceError)
         .retryable(Retryable::Yes)
 }

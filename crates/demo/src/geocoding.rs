@@ -1,15 +1,15 @@
-//! `geocoding-tool`: where a handful of cities are.
+//! `geocoding-tool`: the coordinates of a few cities.
 
 use std::sync::Arc;
 
 use reknit_protocol::tool::codes;
-use reknit_protocol::{Category, Effect, Retryable, ToolError};
-use reknit_toolkit::{CallContext, Capability, Handler, Service};
+use reknit_protocol::{Category, Retryable, SideEffect, ToolError};
+use reknit_toolkit::{CallContext, CapabilityDefinition, Handler, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Data, Place};
-use crate::faults::{Countdown, unavailable};
+use crate::faults::{FailureCountdown, unavailable};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Args {
@@ -19,7 +19,7 @@ struct Args {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Found {
+struct Location {
     /// The latitude in degrees, as text.
     lat: String,
     /// The longitude in degrees, as text.
@@ -33,31 +33,31 @@ struct Found {
 }
 
 #[derive(Debug)]
-struct Geocoder {
+struct GeocodeHandler {
     data: Arc<Data>,
-    down: Countdown,
+    down: FailureCountdown,
 }
 
 /// The tool.
 pub(crate) fn service(data: &Arc<Data>, down: u32) -> Service {
-    let geocoder = Geocoder { data: Arc::clone(data), down: Countdown::new(down) };
+    let handler = GeocodeHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
     Service::new("geocoding-tool").describe("Where places are").capability(
-        Capability::new("geocode", Effect::Read, geocoder)
+        CapabilityDefinition::new("geocode", SideEffect::Read, handler)
             .describe("Gets the coordinates, the country and the currency of a city")
-            .answers_with::<Found>(),
+            .with_output::<Location>(),
     )
 }
 
-impl Handler<Args> for Geocoder {
-    type Output = Found;
+impl Handler<Args> for GeocodeHandler {
+    type Output = Location;
 
-    async fn call(&self, _: CallContext, args: Args) -> Result<Found, ToolError> {
-        if self.down.fails() {
+    async fn call(&self, _: CallContext, args: Args) -> Result<Location, ToolError> {
+        if self.down.next_fails() {
             return Err(unavailable("the list of places"));
         }
-        let place = self.data.places.iter().find(|place| is_meant(place, &args.location));
-        let place = place.ok_or_else(|| unknown(&args.location))?;
-        Ok(Found {
+        let place = self.data.places.iter().find(|place| matches(place, &args.location));
+        let place = place.ok_or_else(|| unknown_location(&args.location))?;
+        Ok(Location {
             lat: place.lat.clone(),
             lon: place.lon.clone(),
             name: place.name.clone(),
@@ -67,8 +67,8 @@ impl Handler<Args> for Geocoder {
     }
 }
 
-/// `Seoul`, `seoul, KR`, `Seoul, South Korea`. A country that is another one's is no match.
-fn is_meant(place: &Place, location: &str) -> bool {
+/// Matches `Seoul`, `seoul, KR` and `Seoul, South Korea`, but not `Seoul, Japan`.
+fn matches(place: &Place, location: &str) -> bool {
     let (city, country) = location.split_once(',').map_or((location, None), |(city, rest)| (city, Some(rest.trim())));
     city.trim().eq_ignore_ascii_case(&place.name)
         && country.is_none_or(|country| {
@@ -76,7 +76,7 @@ fn is_meant(place: &Place, location: &str) -> bool {
         })
 }
 
-fn unknown(location: &str) -> ToolError {
+fn unknown_location(location: &str) -> ToolError {
     ToolError::new(codes::LOCATION_NOT_FOUND, format!("there is no place called `{location}`"), Category::NotFound)
         .retryable(Retryable::Yes)
         .detail("original_location", location)

@@ -1,16 +1,16 @@
-//! Four honest tools on embedded data, and the scripted words of a model: a story that needs no key.
+//! Four working tools on embedded data, and a model with scripted replies: a demo that needs no API key.
 //!
 //! ```text
-//! stock-tool      get_stock_quote, place_order      model: the plan, two analyses, one that mends, an answer
+//! stock-tool      get_stock_quote, place_order      model: a plan, four repairs (one succeeds), an answer
 //! geocoding-tool  geocode                           request: sell 100 Tesla shares for a trip to Seoul
 //! weather-tool    get_weather
 //! currency-tool   convert_currency
 //! ```
 //!
-//! The tools are built with `reknit-toolkit` and speak the protocol on loopback. Their data is fixed and a few lines
-//! long, but nothing in them pretends: what they do not know they report. The model's words are fixed, too, and are
-//! those of a careless one: the plan comes in prose with a trailing comma, and the amount to convert is 0. No word of
-//! it holds a computed number.
+//! The tools are built with `reknit-toolkit` and speak the protocol on loopback. Their data is fixed and small, but they
+//! compute every result from it and return an error for anything that it does not contain. The replies of the model are
+//! fixed, too, and careless: the plan comes in prose with a trailing comma, and the amount to convert is 0. No reply
+//! contains a computed number.
 //!
 //! ```
 //! use reknit_demo::Demo;
@@ -25,10 +25,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where to go next: [`Demo`] for everything at once, [`Tools`] for the tools alone (with a model of your own),
-//! [`Faults`] for what can be made to fail, [`story`] for the words.
+//! Where to go next: [`Demo`] for everything at once, [`DemoTools`] for the tools alone (with a model of your own),
+//! [`Faults`] for simulated failures, [`scenario`] for the request and the replies of the model.
 
-pub mod story;
+pub mod scenario;
 
 mod currency;
 mod data;
@@ -43,4 +43,4 @@ mod weather;
 pub use demo::Demo;
 pub use faults::Faults;
 pub use orders::{Order, Orders};
-pub use tools::{StartError, Tools};
+pub use tools::{DemoStartError, DemoTools};

@@ -1,8 +1,8 @@
-//! Orders that are only written down.
+//! Orders that the stock tool accepts. It records them and sells nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The orders that were placed, in order; clones are the same list.
+/// The accepted orders, oldest first. Clones share one list.
 #[derive(Debug, Clone, Default)]
 pub struct Orders(Arc<Mutex<Vec<Order>>>);
 
@@ -16,17 +16,17 @@ pub struct Order {
 }
 
 impl Orders {
-    /// How many there are. A call that is repeated under its key is counted once.
+    /// The number of orders. A repeated call with the same idempotency key counts once.
     pub fn count(&self) -> usize {
         self.all().len()
     }
 
-    /// All of them.
+    /// All orders.
     pub fn all(&self) -> Vec<Order> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Writes one down and returns its number, from 1.
+    /// Records an order and returns its number, from 1.
     pub(crate) fn place(&self, order: Order) -> usize {
         let mut orders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         orders.push(order);

@@ -1,15 +1,15 @@
-//! `stock-tool`: prices of a handful of shares, and orders that are only written down.
+//! `stock-tool`: prices of five shares, and orders that it records but does not execute.
 
 use std::sync::Arc;
 
 use reknit_protocol::tool::codes;
-use reknit_protocol::{Category, Effect, Retryable, ToolError, Value};
-use reknit_toolkit::{CallContext, Capability, Exact, Handler, Service};
+use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
+use reknit_toolkit::{CallContext, CapabilityDefinition, ExactNumber, Handler, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Data, Share};
-use crate::faults::{Countdown, unavailable};
+use crate::faults::{FailureCountdown, unavailable};
 use crate::orders::{Order, Orders};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ struct Quote {
     /// The name of the company.
     name: String,
     /// The price of one share.
-    current_price: Exact,
+    current_price: ExactNumber,
     /// What the price is in.
     currency: String,
     /// Where the share is traded.
@@ -44,7 +44,7 @@ struct OrderArgs {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Placed {
+struct PlacedOrder {
     /// The number of the order.
     order_id: String,
     /// The ticker symbol.
@@ -55,46 +55,44 @@ struct Placed {
     status: &'static str,
 }
 
-/// Answers with prices.
 #[derive(Debug)]
-struct Quotes {
+struct QuoteHandler {
     data: Arc<Data>,
-    down: Countdown,
+    down: FailureCountdown,
 }
 
-/// Takes orders.
 #[derive(Debug)]
-struct Desk {
+struct OrderHandler {
     data: Arc<Data>,
     orders: Orders,
 }
 
-/// The tool; orders are written into `orders`.
+/// The tool. It adds accepted orders to `orders`.
 pub(crate) fn service(data: &Arc<Data>, down: u32, orders: &Orders) -> Service {
-    let quotes = Quotes { data: Arc::clone(data), down: Countdown::new(down) };
-    let desk = Desk { data: Arc::clone(data), orders: orders.clone() };
+    let quote = QuoteHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
+    let order = OrderHandler { data: Arc::clone(data), orders: orders.clone() };
     Service::new("stock-tool")
         .describe("Share prices, and orders to sell shares")
         .capability(
-            Capability::new("get_stock_quote", Effect::Read, quotes)
+            CapabilityDefinition::new("get_stock_quote", SideEffect::Read, quote)
                 .describe("Gets the current price of one share by its ticker symbol")
-                .answers_with::<Quote>(),
+                .with_output::<Quote>(),
         )
         .capability(
-            Capability::new("place_order", Effect::Keyed, desk)
+            CapabilityDefinition::new("place_order", SideEffect::Keyed, order)
                 .describe("Places an order to sell shares; only for a user who asks to sell now")
-                .answers_with::<Placed>(),
+                .with_output::<PlacedOrder>(),
         )
 }
 
-impl Handler<QuoteArgs> for Quotes {
+impl Handler<QuoteArgs> for QuoteHandler {
     type Output = Quote;
 
     async fn call(&self, _: CallContext, args: QuoteArgs) -> Result<Quote, ToolError> {
-        if self.down.fails() {
+        if self.down.next_fails() {
             return Err(unavailable("the exchange"));
         }
-        let share = find(&self.data, &args.symbol).ok_or_else(|| unknown(&self.data, &args.symbol))?;
+        let share = find_share(&self.data, &args.symbol).ok_or_else(|| unknown_symbol(&self.data, &args.symbol))?;
         Ok(Quote {
             symbol: share.symbol.clone(),
             name: share.name.clone(),
@@ -105,22 +103,22 @@ impl Handler<QuoteArgs> for Quotes {
     }
 }
 
-impl Handler<OrderArgs> for Desk {
-    type Output = Placed;
+impl Handler<OrderArgs> for OrderHandler {
+    type Output = PlacedOrder;
 
-    async fn call(&self, _: CallContext, args: OrderArgs) -> Result<Placed, ToolError> {
-        let share = find(&self.data, &args.symbol).ok_or_else(|| unknown(&self.data, &args.symbol))?;
+    async fn call(&self, _: CallContext, args: OrderArgs) -> Result<PlacedOrder, ToolError> {
+        let share = find_share(&self.data, &args.symbol).ok_or_else(|| unknown_symbol(&self.data, &args.symbol))?;
         let number = self.orders.place(Order { symbol: share.symbol.clone(), shares: args.shares });
         let order_id = format!("order-{number}");
-        Ok(Placed { order_id, symbol: share.symbol.clone(), shares: args.shares, status: "accepted" })
+        Ok(PlacedOrder { order_id, symbol: share.symbol.clone(), shares: args.shares, status: "accepted" })
     }
 }
 
-fn find<'a>(data: &'a Data, symbol: &str) -> Option<&'a Share> {
+fn find_share<'a>(data: &'a Data, symbol: &str) -> Option<&'a Share> {
     data.shares.iter().find(|share| share.symbol.eq_ignore_ascii_case(symbol.trim()))
 }
 
-fn unknown(data: &Data, symbol: &str) -> ToolError {
+fn unknown_symbol(data: &Data, symbol: &str) -> ToolError {
     let known: Vec<Value> = data.shares.iter().map(|share| share.symbol.as_str().into()).collect();
     ToolError::new(codes::SYMBOL_NOT_FOUND, format!("no share is traded as `{symbol}`"), Category::NotFound)
         .retryable(Retryable::Yes)

@@ -2,41 +2,41 @@
 
 use std::sync::Arc;
 
-use reknit_toolkit::{Running, Service, ShutdownError};
+use reknit_toolkit::{RunningService, Service, ShutdownError};
 
 use crate::data::Data;
 use crate::{Faults, Orders, currency, geocoding, stock, weather};
 
-/// Why the demo does not start.
+/// Why the demo cannot start.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum DemoStartError {
     /// The embedded data cannot be read.
-    #[error("the embedded data cannot be read")]
+    #[error("cannot read the embedded data")]
     Data(#[from] serde_json::Error),
-    /// A tool does not start.
-    #[error("`{name}` does not start")]
+    /// A tool cannot start.
+    #[error("cannot start `{name}`")]
     Tool {
-        /// Which one.
+        /// The name of the tool.
         name: String,
-        /// Why.
-        source: reknit_toolkit::StartError,
+        /// The error of the tool server.
+        source: reknit_toolkit::ServeError,
     },
-    /// The scripted model does not start.
-    #[error("the scripted model does not start")]
+    /// The scripted model cannot start.
+    #[error("cannot start the scripted model")]
     Model(#[source] std::io::Error),
 }
 
-/// The four tools on loopback. Dropping them ends them.
+/// The four tools on loopback. Dropping this stops them.
 #[derive(Debug)]
-pub struct Tools {
-    running: Vec<(String, Running)>,
+pub struct DemoTools {
+    running: Vec<(String, RunningService)>,
     orders: Orders,
 }
 
-impl Tools {
-    /// Starts all four, each on a free port of 127.0.0.1.
-    pub async fn start(faults: Faults) -> Result<Self, StartError> {
-        let data = Arc::new(Data::read()?);
+impl DemoTools {
+    /// Starts all four tools, each on a free port of 127.0.0.1.
+    pub async fn start(faults: Faults) -> Result<Self, DemoStartError> {
+        let data = Arc::new(Data::parse()?);
         let orders = Orders::default();
         let services = [
             stock::service(&data, faults.stock_down, &orders),
@@ -51,22 +51,22 @@ impl Tools {
         Ok(Self { running, orders })
     }
 
-    /// Name and base URL of each, as a static list of tools has them.
+    /// The name and the base URL of each tool.
     pub fn endpoints(&self) -> Vec<(String, String)> {
         self.running.iter().map(|(name, running)| (name.clone(), running.base_url())).collect()
     }
 
-    /// The base URL of one.
+    /// The base URL of one tool; `None` if there is no tool of that name.
     pub fn base_url(&self, name: &str) -> Option<String> {
-        self.running.iter().find(|(known, _)| known == name).map(|(_, running)| running.base_url())
+        self.running.iter().find(|(tool, _)| tool == name).map(|(_, running)| running.base_url())
     }
 
-    /// The orders that were placed.
+    /// The orders that the stock tool has accepted.
     pub fn orders(&self) -> &Orders {
         &self.orders
     }
 
-    /// Ends all four, after the calls that run.
+    /// Stops all four tools after their running calls have finished.
     pub async fn shutdown(self) -> Result<(), ShutdownError> {
         for (_, running) in self.running {
             running.shutdown().await?;
@@ -75,10 +75,10 @@ impl Tools {
     }
 }
 
-async fn start(service: Service) -> Result<(String, Running), StartError> {
+async fn start(service: Service) -> Result<(String, RunningService), DemoStartError> {
     let name = service.name().to_owned();
     match service.start().await {
         Ok(running) => Ok((name, running)),
-        Err(source) => Err(StartError::Tool { name, source }),
+        Err(source) => Err(DemoStartError::Tool { name, source }),
     }
 }

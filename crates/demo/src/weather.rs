@@ -1,18 +1,18 @@
-//! `weather-tool`: what the nearest of a handful of stations has measured.
+//! `weather-tool`: the measurement of the nearest weather station.
 
 use std::sync::Arc;
 
 use reknit_protocol::tool::codes;
-use reknit_protocol::{Category, Effect, Retryable, ToolError};
-use reknit_toolkit::{CallContext, Capability, Exact, Handler, Service};
+use reknit_protocol::{Category, Retryable, SideEffect, ToolError};
+use reknit_toolkit::{CallContext, CapabilityDefinition, ExactNumber, Handler, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Faults;
 use crate::data::{Data, Measurement};
-use crate::faults::Countdown;
+use crate::faults::FailureCountdown;
 
-/// Farther away a measurement says nothing about a place. Degrees; about 100 km.
+/// A station farther away than this, in degrees (about 100 km), does not count.
 const MAX_DISTANCE: f64 = 1.0;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -41,7 +41,7 @@ struct Weather {
     /// The station that has measured it.
     station: String,
     /// The temperature.
-    temperature: Exact,
+    temperature: ExactNumber,
     /// `celsius` or `fahrenheit`.
     unit: &'static str,
     /// The sky, in a word or two.
@@ -51,36 +51,36 @@ struct Weather {
 }
 
 #[derive(Debug)]
-struct Stations {
+struct WeatherHandler {
     data: Arc<Data>,
-    refusals: Countdown,
+    rate_limits: FailureCountdown,
     retry_after: u32,
 }
 
 /// The tool.
 pub(crate) fn service(data: &Arc<Data>, faults: Faults) -> Service {
-    let stations = Stations {
+    let handler = WeatherHandler {
         data: Arc::clone(data),
-        refusals: Countdown::new(faults.weather_rate_limits),
+        rate_limits: FailureCountdown::new(faults.weather_rate_limits),
         retry_after: faults.weather_retry_after,
     };
     Service::new("weather-tool").describe("The weather now").capability(
-        Capability::new("get_weather", Effect::Read, stations)
+        CapabilityDefinition::new("get_weather", SideEffect::Read, handler)
             .describe("Gets the current weather at a latitude and a longitude")
-            .answers_with::<Weather>(),
+            .with_output::<Weather>(),
     )
 }
 
-impl Handler<Args> for Stations {
+impl Handler<Args> for WeatherHandler {
     type Output = Weather;
 
     async fn call(&self, _: CallContext, args: Args) -> Result<Weather, ToolError> {
-        if self.refusals.fails() {
-            return Err(too_many(self.retry_after));
+        if self.rate_limits.next_fails() {
+            return Err(rate_limited(self.retry_after));
         }
-        let away = |station: &Measurement| distance(station, &args);
-        let nearest = self.data.weather.iter().min_by(|one, other| away(one).total_cmp(&away(other)));
-        let found = nearest.filter(|station| away(station) <= MAX_DISTANCE).ok_or_else(|| no_station(&args))?;
+        let distance = |station: &Measurement| distance_in_degrees(station, &args);
+        let nearest = self.data.weather.iter().min_by(|one, other| distance(one).total_cmp(&distance(other)));
+        let found = nearest.filter(|station| distance(station) <= MAX_DISTANCE).ok_or_else(|| no_station(&args))?;
         let (temperature, unit) = match args.units {
             Units::Metric => (&found.celsius, "celsius"),
             Units::Imperial => (&found.fahrenheit, "fahrenheit"),
@@ -95,12 +95,12 @@ impl Handler<Args> for Stations {
     }
 }
 
-/// In degrees, as if the earth were flat: enough to tell cities apart.
-fn distance(station: &Measurement, args: &Args) -> f64 {
+/// The distance on a flat map, which is enough to tell cities apart.
+fn distance_in_degrees(station: &Measurement, args: &Args) -> f64 {
     (station.lat - args.lat).hypot(station.lon - args.lon)
 }
 
-fn too_many(retry_after: u32) -> ToolError {
+fn rate_limited(retry_after: u32) -> ToolError {
     ToolError::new(codes::RATE_LIMIT_EXCEEDED, "too many requests for the weather", Category::RateLimit)
         .retryable(Retryable::Yes)
         .detail("retry_after", retry_after)

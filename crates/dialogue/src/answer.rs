@@ -1,118 +1,130 @@
-//! What a model has answered.
+//! Answers of models.
 
-mod finish;
+mod finish_reason;
 mod format_used;
 
 use serde::{Deserialize, Serialize};
 
-pub use finish::Finish;
+pub use finish_reason::FinishReason;
 pub use format_used::FormatUsed;
 
-use crate::{ErrorClass, Failure, Money, Thought, ToolCall, Usage};
+use crate::{ErrorClass, Message, ModelFailure, Money, Thought, ToolCall, Usage};
 
-/// What a model has answered. Complete in the sense that the provider ended it; see [`Finish`] for why it did.
+/// Answer of a model that the provider has ended; [`FinishReason`] says why it did.
 ///
-/// It may have no words: a model may only call tools, only think, or say nothing. Who needs words asks for
-/// [`Answer::words`].
+/// The text may be empty: a model may only call tools, only reason, or say nothing. Callers that need text use
+/// [`ModelAnswer::require_text`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
-    /// The words of the answer, or of the refusal to give one; without the model's reasoning where the provider tells
-    /// them apart.
+pub struct ModelAnswer {
+    /// Text of the answer or of the refusal, without the reasoning if the provider separates it.
     pub text: String,
-    /// The tools that are to be called.
+    /// The tool calls that the model asks for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// What the model thought.
+    /// The model's reasoning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasoning: Vec<Thought>,
-    /// Why the answer ends where it ends.
-    pub finish: Finish,
-    /// What it used.
+    /// Why the model ended the answer.
+    pub finish: FinishReason,
+    /// Tokens used.
     pub usage: Usage,
-    /// What it cost, if the target's prices are known.
+    /// The cost, if the target's prices are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
-    /// The model that answered, in the provider's words; the one that was asked for if the provider does not say.
+    /// The provider's name of the model that answered; the requested model if the provider does not say.
     pub model: String,
-    /// What the provider calls this exchange.
+    /// The provider's id of this exchange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// What the provider was really asked for.
+    /// The response format that the provider was asked for.
     pub format_used: FormatUsed,
-    /// What the request wished for and the target does not understand, by the names in [`Request`](crate::Request).
+    /// Fields of the [`ModelRequest`](crate::ModelRequest) that were not sent because the target does not support them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<String>,
-    /// Pieces of a streamed answer that could not be read and are missing from the text.
+    pub omitted_options: Vec<String>,
+    /// Unreadable events of the stream; their content is missing from the answer.
     pub skipped_events: u32,
-    /// How long it took, if somebody has measured it.
+    /// Duration of the attempt, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timings: Option<Timings>,
 }
 
-/// How long an answer took, from the start of the attempt.
+/// Durations from the start of the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timings {
-    /// Until the first byte of the response.
+    /// Time to the first byte of the response.
     pub first_byte_ms: u64,
-    /// Until the answer was complete.
+    /// Time to the complete answer.
     pub total_ms: u64,
 }
 
-impl Answer {
-    /// A whole answer in plain text.
+impl ModelAnswer {
+    /// A complete answer in plain text.
     pub fn complete(text: impl Into<String>, model: impl Into<String>, usage: Usage) -> Self {
         Self {
             text: text.into(),
             tool_calls: Vec::new(),
             reasoning: Vec::new(),
-            finish: Finish::Complete,
+            finish: FinishReason::Complete,
             usage,
             cost: None,
             model: model.into(),
             request_id: None,
             format_used: FormatUsed::Text,
-            left_out: Vec::new(),
+            omitted_options: Vec::new(),
             skipped_events: 0,
             timings: None,
         }
     }
 
-    /// The words, or why there are none: for questions that only words can answer.
+    /// The text, for requests that only text can answer.
     ///
-    /// A refusal is `content_filter`, with the model's words. Everything else without words is `invalid_response`, and
-    /// says what there is instead.
-    pub fn words(&self) -> Result<&str, Failure> {
-        let held_back = self.text.trim().is_empty();
+    /// Fails as `content_filter` if the model refused or the whole answer was filtered, and as `invalid_response` if the text
+    /// is empty otherwise; the message says what the answer contains instead.
+    pub fn require_text(&self) -> Result<&str, ModelFailure> {
+        let is_empty = self.text.trim().is_empty();
         let (class, message) = match self.finish {
-            Finish::Refusal if held_back => (ErrorClass::ContentFilter, "the model refused without a word".to_owned()),
-            Finish::Refusal => (ErrorClass::ContentFilter, self.text.trim().to_owned()),
-            Finish::ContentFilter if held_back => {
-                (ErrorClass::ContentFilter, "the server held the whole answer back".to_owned())
+            FinishReason::Refusal if is_empty => {
+                (ErrorClass::ContentFilter, "the model refused without a reason".to_owned())
             }
-            _ if held_back => (ErrorClass::InvalidResponse, self.instead_of_words()),
+            FinishReason::Refusal => (ErrorClass::ContentFilter, self.text.trim().to_owned()),
+            FinishReason::ContentFilter if is_empty => {
+                (ErrorClass::ContentFilter, "the provider withheld the whole answer".to_owned())
+            }
+            _ if is_empty => (ErrorClass::InvalidResponse, self.describe_missing_text()),
             _ => return Ok(&self.text),
         };
-        Err(Failure::new(class, message).with_usage(self.usage))
+        Err(ModelFailure::new(class, message).with_usage(self.usage))
     }
 
-    /// How many characters the model thought.
+    /// The characters of the reasoning.
     fn reasoning_length(&self) -> usize {
         self.reasoning.iter().map(|thought| thought.text.chars().count()).sum()
     }
 
-    /// That there is no text, and what there is.
-    fn instead_of_words(&self) -> String {
-        let mut rest = vec![format!("finish reason `{}`", self.finish)];
-        for (count, what) in [
+    /// Says that the text is empty, and what the answer contains instead.
+    fn describe_missing_text(&self) -> String {
+        let mut details = vec![format!("finish reason `{}`", self.finish)];
+        for (count, unit) in [
             (self.reasoning_length(), "characters of reasoning"),
-            (self.tool_calls.len(), "calls of tools"),
-            (usize::try_from(self.skipped_events).unwrap_or(usize::MAX), "events that cannot be read"),
+            (self.tool_calls.len(), "tool calls"),
+            (usize::try_from(self.skipped_events).unwrap_or(usize::MAX), "unreadable events"),
         ] {
             if count > 0 {
-                rest.push(format!("{what}: {count}"));
+                details.push(format!("{unit}: {count}"));
             }
         }
-        format!("no text ({})", rest.join(", "))
+        format!("no text ({})", details.join(", "))
+    }
+}
+
+impl From<&ModelAnswer> for Message {
+    /// The answer as a message of the conversation that continues after it.
+    fn from(answer: &ModelAnswer) -> Self {
+        Self::Assistant {
+            text: answer.text.clone(),
+            tool_calls: answer.tool_calls.clone(),
+            reasoning: answer.reasoning.clone(),
+        }
     }
 }
 
@@ -120,53 +132,56 @@ impl Answer {
 mod tests {
     use super::*;
 
-    fn answer(text: &str, finish: Finish) -> Answer {
-        Answer { finish, ..Answer::complete(text, "m-1", Usage::reported(3, 1)) }
+    fn answer(text: &str, finish: FinishReason) -> ModelAnswer {
+        ModelAnswer { finish, ..ModelAnswer::complete(text, "m-1", Usage::reported(3, 1)) }
     }
 
     #[test]
-    fn an_answer_comes_back_from_its_text() {
-        let answer = answer("yes", Finish::Other("eos".into()));
+    fn an_answer_survives_serialization() {
+        let answer = answer("yes", FinishReason::Other("eos".into()));
         let text = serde_json::to_string(&answer).unwrap();
         insta::assert_snapshot!(text, @r#"{"text":"yes","finish":{"other":"eos"},"usage":{"input_tokens":3,"output_tokens":1,"source":"reported"},"model":"m-1","format_used":"text","skipped_events":0}"#);
-        assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
+        assert_eq!(serde_json::from_str::<ModelAnswer>(&text).unwrap(), answer);
     }
 
     #[test]
-    fn an_answer_with_everything_in_it_comes_back_from_its_text() {
-        let mut answer = answer("", Finish::ToolCalls);
+    fn an_answer_with_all_fields_survives_serialization() {
+        let mut answer = answer("", FinishReason::ToolCalls);
         answer.tool_calls.push(ToolCall::new("call_1", "f", "{"));
-        answer.reasoning.push(Thought { text: "hm".into(), seal: None });
+        answer.reasoning.push(Thought { text: "hm".into(), provider_state: None });
         answer.usage = Usage { cached_tokens: 2, cache_written_tokens: 1, reasoning_tokens: 1, ..answer.usage };
         answer.cost = Some(Money::from_nanos(5));
         answer.request_id = Some("req_1".into());
-        answer.left_out = vec!["seed".into()];
+        answer.omitted_options = vec!["seed".into()];
         answer.timings = Some(Timings { first_byte_ms: 10, total_ms: 20 });
         let text = serde_json::to_string(&answer).unwrap();
-        insta::assert_snapshot!(text, @r#"{"text":"","tool_calls":[{"id":"call_1","name":"f","arguments":"{"}],"reasoning":[{"text":"hm"}],"finish":"tool_calls","usage":{"input_tokens":3,"output_tokens":1,"cached_tokens":2,"cache_written_tokens":1,"reasoning_tokens":1,"source":"reported"},"cost":5,"model":"m-1","request_id":"req_1","format_used":"text","left_out":["seed"],"skipped_events":0,"timings":{"first_byte_ms":10,"total_ms":20}}"#);
-        assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
+        insta::assert_snapshot!(text, @r#"{"text":"","tool_calls":[{"id":"call_1","name":"f","arguments":"{"}],"reasoning":[{"text":"hm"}],"finish":"tool_calls","usage":{"input_tokens":3,"output_tokens":1,"cached_tokens":2,"cache_written_tokens":1,"reasoning_tokens":1,"source":"reported"},"cost":5,"model":"m-1","request_id":"req_1","format_used":"text","omitted_options":["seed"],"skipped_events":0,"timings":{"first_byte_ms":10,"total_ms":20}}"#);
+        assert_eq!(serde_json::from_str::<ModelAnswer>(&text).unwrap(), answer);
     }
 
     #[test]
-    fn an_answer_without_words_says_what_there_is_instead() {
-        let mut thinking = answer(" \n", Finish::Length);
-        thinking.reasoning.push(Thought { text: "hmm".into(), seal: None });
-        let mut calling = answer("", Finish::ToolCalls);
+    fn an_answer_without_text_says_what_it_contains_instead() {
+        let mut thinking = answer(" \n", FinishReason::Length);
+        thinking.reasoning.push(Thought { text: "hmm".into(), provider_state: None });
+        let mut calling = answer("", FinishReason::ToolCalls);
         calling.tool_calls.push(ToolCall::new("1", "f", "{}"));
-        let unread = Answer { skipped_events: 2, ..answer("", Finish::Other("unstated".into())) };
+        let unread = ModelAnswer { skipped_events: 2, ..answer("", FinishReason::Other("unstated".into())) };
         for (answer, expected) in [
-            (answer("", Finish::Complete), "invalid response: no text (finish reason `complete`)"),
+            (answer("", FinishReason::Complete), "invalid response: no text (finish reason `complete`)"),
             (thinking, "invalid response: no text (finish reason `length`, characters of reasoning: 3)"),
-            (calling, "invalid response: no text (finish reason `tool_calls`, calls of tools: 1)"),
-            (unread, "invalid response: no text (finish reason `unstated`, events that cannot be read: 2)"),
-            (answer(" I cannot.", Finish::Refusal), "refused for its content: I cannot."),
-            (answer("", Finish::Refusal), "refused for its content: the model refused without a word"),
-            (answer("", Finish::ContentFilter), "refused for its content: the server held the whole answer back"),
+            (calling, "invalid response: no text (finish reason `tool_calls`, tool calls: 1)"),
+            (unread, "invalid response: no text (finish reason `unstated`, unreadable events: 2)"),
+            (answer(" I cannot.", FinishReason::Refusal), "refused by a content filter: I cannot."),
+            (answer("", FinishReason::Refusal), "refused by a content filter: the model refused without a reason"),
+            (
+                answer("", FinishReason::ContentFilter),
+                "refused by a content filter: the provider withheld the whole answer",
+            ),
         ] {
-            let failure = answer.words().unwrap_err();
+            let failure = answer.require_text().unwrap_err();
             assert_eq!((failure.to_string().as_str(), failure.usage), (expected, Some(answer.usage)));
         }
-        assert_eq!(answer("half", Finish::ContentFilter).words(), Ok("half"));
-        assert_eq!(answer("half", Finish::Length).words(), Ok("half"));
+        assert_eq!(answer("half", FinishReason::ContentFilter).require_text(), Ok("half"));
+        assert_eq!(answer("half", FinishReason::Length).require_text(), Ok("half"));
     }
 }

@@ -1,19 +1,19 @@
-//! A piece of an answer that is still coming.
+//! A piece of a streamed answer.
 
-/// A piece of an answer that is still coming. All pieces of a kind, put together, are that part of the answer.
+/// A piece of a streamed answer. All pieces of a variant, concatenated, are that part of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delta<'a> {
-    /// Words of the answer.
+    /// More of the answer's text.
     Text(&'a str),
-    /// Words of the model's reasoning.
+    /// More of the model's reasoning.
     Reasoning(&'a str),
-    /// A piece of a call of a tool.
+    /// A piece of a tool call.
     ToolCall {
-        /// Which call of the answer, from 0.
+        /// The index of the call in the answer, from 0.
         index: usize,
-        /// The tool, with the first piece of the call.
+        /// The name of the tool, in the first piece of the call.
         name: Option<&'a str>,
-        /// More of the arguments.
+        /// More of the arguments' text.
         arguments: &'a str,
     },
 }

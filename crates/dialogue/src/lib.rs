@@ -1,62 +1,63 @@
-//! Talking to models, purely: what is asked, what comes back, why it failed, and who is asked next.
+//! Pure types and state machines for talking to models: requests, answers, failures, and which target to ask next.
 //!
 //! ```text
-//!            .-----------------------------------------------.
-//!            v                                               |
-//! Rotation::target() -> one attempt -> Answer  -> succeeded()  the counters start again
-//!                            |                               ^
-//!        |                   '-------> Failure -> failed() --+--> Next::Ask | Next::Wait
-//!        |                                                   |
-//!        '-- its Gate is shut: no attempt ----> closed() ----'--> Next::GiveUp
+//!              .-----------------------------------------------------.
+//!              v                                                     |
+//! Rotation::target() -> one attempt -> ModelAnswer  -> succeeded()   |   the counters are reset
+//!              |            |                                        |
+//!              |            '--------> ModelFailure -> failed() -----+-> Next::Ask | Next::Wait
+//!              |                                                     |
+//!              '-- its Breaker is open: no attempt --> breaker_open()'-> Next::GiveUp
 //! ```
 //!
-//! The attempt itself is somebody else's: nothing here has a clock, a network or an `await`. All types are plain data
-//! that can be written down and read back, a rotation in the middle of its work too.
+//! The caller makes the attempts: nothing here has a clock, a network or an `await`. All types are plain data that can be
+//! serialized, a rotation in the middle of its work too.
 //!
 //! ```
-//! use reknit_dialogue::{ErrorClass, Failure, Next, Rotation, Rules};
+//! use reknit_dialogue::{ErrorClass, ModelFailure, Next, Rotation, RotationRules};
 //!
-//! let mut rotation = Rotation::new(vec!["big".into(), "small".into()], Rules::default());
+//! let mut rotation = Rotation::new(vec!["big".into(), "small".into()], RotationRules::default());
 //! assert_eq!(rotation.target().map(|target| target.as_str()), Some("big"));
 //!
-//! // One is at its limit: the other is asked at once. Both are: only then is there a wait.
-//! let limited = Failure::new(ErrorClass::RateLimit, "slow down").with_retry_after_ms(2_500);
+//! // If one target is rate limited, the other is asked at once. Only if both are, there is a wait.
+//! let limited = ModelFailure::new(ErrorClass::RateLimit, "slow down").with_retry_after_ms(2_500);
 //! assert_eq!(rotation.failed(&limited, 0), Next::Ask);
 //! assert_eq!(rotation.target().map(|target| target.as_str()), Some("small"));
 //! assert_eq!(rotation.failed(&limited, 0), Next::Wait { ms: 2_500 });
 //! ```
 //!
-//! Where to go next: [`Request`] and [`Answer`] for one exchange, [`Failure`] and [`classify`] for one that went wrong,
-//! [`Rotation`] for several attempts, [`Gate`] for what all who ask the same target share, [`Prices`] for what they cost.
+//! Where to go next: [`ModelRequest`] and [`ModelAnswer`] for one exchange, [`ModelFailure`] and [`classify`] for a failed
+//! one, [`Rotation`] for several attempts, [`Breaker`] for what all callers of a target share, [`Prices`] for costs.
 
 mod answer;
-mod class;
+mod breaker;
 mod classify;
 mod delta;
+mod error_class;
 mod failure;
-mod gate;
 mod message;
-mod name;
 mod price;
 mod purpose;
 mod request;
+mod request_cost;
 mod rotation;
+mod target_name;
 mod temperature;
-mod tool;
+mod tool_definition;
 mod usage;
 
-pub use answer::{Answer, Finish, FormatUsed, Timings};
-pub use class::ErrorClass;
-pub use classify::{Evidence, classify, classify_with};
+pub use answer::{FinishReason, FormatUsed, ModelAnswer, Timings};
+pub use breaker::{Admission, Breaker, BreakerRules, CallOutcome, CallPermit};
+pub use classify::{FailureEvidence, classify, classify_with_provider_names};
 pub use delta::Delta;
-pub use failure::Failure;
-pub use gate::{CallOutcome, Entry, Gate, GateRules, Pass};
-pub use message::{Message, Role, Seal, Thought, ToolCall, ToolCallId};
-pub use name::TargetName;
+pub use error_class::ErrorClass;
+pub use failure::ModelFailure;
+pub use message::{Message, ProviderState, Role, Thought, ToolCall, ToolCallId};
 pub use price::{Money, MoneyError, Price, PriceError, Prices};
 pub use purpose::Purpose;
-pub use request::{Effort, Format, Request};
-pub use rotation::{GiveUp, Next, OnAuthError, Policy, Rotation, Rules};
+pub use request::{Effort, ModelRequest, ResponseFormat};
+pub use rotation::{GiveUpReason, Next, OnAuthError, Rotation, RotationPolicy, RotationRules};
+pub use target_name::TargetName;
 pub use temperature::{Temperature, TemperatureError};
-pub use tool::{Tool, ToolChoice};
+pub use tool_definition::{ToolChoice, ToolDefinition};
 pub use usage::{Usage, UsageSource};

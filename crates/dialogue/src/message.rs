@@ -1,10 +1,8 @@
-//! What has been said, by whom.
+//! Messages of a conversation.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-use crate::Answer;
 
 /// One message of a conversation.
 ///
@@ -14,8 +12,8 @@ use crate::Answer;
 /// let call = ToolCall::new("call_1", "lookup_order", r#"{"id": 7}"#);
 /// let conversation = [
 ///     Message::user("Where is order 7?"),
-///     Message::calls("", vec![call.clone()]),
-///     Message::result(&call, "It was sent on Monday."),
+///     Message::assistant_with_calls("", vec![call.clone()]),
+///     Message::tool_result(&call, "It was sent on Monday."),
 /// ];
 /// assert_eq!(conversation[2].role().as_str(), "tool");
 /// assert_eq!(conversation[2].text(), "It was sent on Monday.");
@@ -23,34 +21,34 @@ use crate::Answer;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// What the model is told about its work.
+    /// Instructions for the model.
     System {
-        /// What is said.
+        /// The text.
         text: String,
     },
-    /// What the model is asked.
+    /// Input of the user.
     User {
-        /// What is said.
+        /// The text.
         text: String,
     },
-    /// What a model has said before.
+    /// An earlier answer of the model.
     Assistant {
-        /// What is said; empty if it only called tools.
+        /// The text; empty if the model only called tools.
         text: String,
-        /// The tools it called.
+        /// The tool calls of the answer.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
-        /// What it thought. Sent back only to providers that want it, and only what they have sealed themselves.
+        /// The reasoning. Sent back only to the provider whose [`ProviderState`] it carries.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reasoning: Vec<Thought>,
     },
-    /// What a tool has answered.
+    /// The result of a tool call.
     Tool {
-        /// Which call this answers.
+        /// The id of the call.
         call: ToolCallId,
-        /// The tool that was called.
+        /// The name of the tool.
         name: String,
-        /// What it answered.
+        /// The result or the error.
         text: String,
         /// Whether the call failed.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -59,37 +57,37 @@ pub enum Message {
 }
 
 impl Message {
-    /// What the model is told about its work.
+    /// Instructions for the model.
     pub fn system(text: impl Into<String>) -> Self {
         Self::System { text: text.into() }
     }
 
-    /// What the model is asked.
+    /// Input of the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into() }
     }
 
-    /// What a model has said before, in words alone.
+    /// An earlier answer of the model without tool calls.
     pub fn assistant(text: impl Into<String>) -> Self {
-        Self::calls(text, Vec::new())
+        Self::assistant_with_calls(text, Vec::new())
     }
 
-    /// What a model has said before, with the tools it called.
-    pub fn calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
+    /// An earlier answer of the model with tool calls.
+    pub fn assistant_with_calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
         Self::Assistant { text: text.into(), tool_calls, reasoning: Vec::new() }
     }
 
-    /// What a tool has answered to a call.
-    pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
+    /// The result of a successful tool call.
+    pub fn tool_result(call: &ToolCall, text: impl Into<String>) -> Self {
         Self::Tool { call: call.id.clone(), name: call.name.clone(), text: text.into(), is_error: false }
     }
 
-    /// How a call has failed.
-    pub fn error(call: &ToolCall, text: impl Into<String>) -> Self {
+    /// The error of a failed tool call.
+    pub fn tool_error(call: &ToolCall, text: impl Into<String>) -> Self {
         Self::Tool { call: call.id.clone(), name: call.name.clone(), text: text.into(), is_error: true }
     }
 
-    /// Who says it.
+    /// The role of the author.
     pub const fn role(&self) -> Role {
         match self {
             Self::System { .. } => Role::System,
@@ -99,7 +97,7 @@ impl Message {
         }
     }
 
-    /// What is said, in words.
+    /// The text of the message.
     pub fn text(&self) -> &str {
         match self {
             Self::System { text } | Self::User { text } | Self::Assistant { text, .. } | Self::Tool { text, .. } => {
@@ -108,7 +106,7 @@ impl Message {
         }
     }
 
-    /// The tools that are called in it.
+    /// The tool calls of an assistant message; empty for others.
     pub fn tool_calls(&self) -> &[ToolCall] {
         match self {
             Self::Assistant { tool_calls, .. } => tool_calls,
@@ -117,33 +115,22 @@ impl Message {
     }
 }
 
-impl From<&Answer> for Message {
-    /// The answer as a part of the conversation that goes on behind it.
-    fn from(answer: &Answer) -> Self {
-        Self::Assistant {
-            text: answer.text.clone(),
-            tool_calls: answer.tool_calls.clone(),
-            reasoning: answer.reasoning.clone(),
-        }
-    }
-}
-
-/// Who says something.
+/// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Whoever set the model up.
+    /// The application.
     System,
-    /// Whoever asks.
+    /// The user.
     User,
     /// The model.
     Assistant,
-    /// A tool that the model called.
+    /// A tool.
     Tool,
 }
 
 impl Role {
-    /// The word on the wire.
+    /// The name in JSON, which most providers share.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -154,35 +141,35 @@ impl Role {
     }
 }
 
-/// A tool that a model wants to be called.
+/// Tool call that a model asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// What the answer to it must be marked with.
+    /// The id that the result must carry.
     pub id: ToolCallId,
-    /// The tool, in the model's words: there may be none of that name.
+    /// The name of the tool as the model wrote it; there may be no such tool.
     pub name: String,
-    /// The arguments as the model wrote them, which may be anything. They are read with care by whoever makes the call.
+    /// The arguments as the model wrote them, which may not be valid JSON.
     pub arguments: String,
-    /// What the provider wants to see again with this call.
+    /// Provider state to send back with this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seal: Option<Seal>,
+    pub provider_state: Option<ProviderState>,
 }
 
 impl ToolCall {
-    /// A call without a seal.
+    /// A call without provider state.
     pub fn new(id: impl Into<ToolCallId>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        Self { id: id.into(), name: name.into(), arguments: arguments.into(), seal: None }
+        Self { id: id.into(), name: name.into(), arguments: arguments.into(), provider_state: None }
     }
 }
 
-/// Marks a call of a tool, and the answer to it. Unique within one answer; where a provider gives no ids, the first call
-/// of each answer is `call_1`.
+/// Id of a tool call and of its result. Unique within one answer; where a provider gives no ids, the first call of each
+/// answer is `call_1`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ToolCallId(String);
 
 impl ToolCallId {
-    /// The text.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -212,23 +199,30 @@ impl fmt::Debug for ToolCallId {
     }
 }
 
-/// A piece of a model's reasoning, which is no part of its answer.
+/// Part of a model's reasoning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thought {
-    /// The words, as far as the provider shows them.
+    /// The text, as far as the provider discloses it.
     pub text: String,
-    /// What the provider wants to see again with it.
+    /// Provider state to send back with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seal: Option<Seal>,
+    pub provider_state: Option<ProviderState>,
 }
 
-/// Something that a provider has made, wants to see again unchanged, and that means nothing to anybody else.
+/// Opaque data of a provider, such as a signature or encrypted reasoning, that must be sent back to it unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seal {
-    /// The wire format it belongs to: `anthropic`, `gemini`. Others are never shown it.
+pub struct ProviderState {
+    /// The wire format that it belongs to, such as `anthropic` or `gemini`. It is never sent in another.
     pub format: String,
-    /// The text as it came.
+    /// The data as received.
     pub text: String,
+}
+
+impl ProviderState {
+    /// State of a wire format.
+    pub fn new(format: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { format: format.into(), text: text.into() }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -239,26 +233,27 @@ fn is_false(flag: &bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ModelAnswer;
 
     #[test]
-    fn every_message_comes_back_from_its_text() {
+    fn every_message_survives_serialization() {
         let mut call = ToolCall::new("call_1", "f", "{\"a\": 1");
-        call.seal = Some(Seal { format: "gemini".into(), text: "xyz".into() });
-        let thought = Thought { text: "hm".into(), seal: None };
+        call.provider_state = Some(ProviderState::new("gemini", "xyz"));
+        let thought = Thought { text: "hm".into(), provider_state: None };
         let messages = [
             Message::system("s"),
             Message::user("u"),
             Message::assistant("a"),
             Message::Assistant { text: String::new(), tool_calls: vec![call.clone()], reasoning: vec![thought] },
-            Message::result(&call, "fine"),
-            Message::error(&call, "no"),
+            Message::tool_result(&call, "fine"),
+            Message::tool_error(&call, "no"),
         ];
         let text = serde_json::to_string(&messages).unwrap().replace("},{\"role", "},\n{\"role");
         insta::assert_snapshot!(text, @r#"
         [{"role":"system","text":"s"},
         {"role":"user","text":"u"},
         {"role":"assistant","text":"a"},
-        {"role":"assistant","text":"","tool_calls":[{"id":"call_1","name":"f","arguments":"{\"a\": 1","seal":{"format":"gemini","text":"xyz"}}],"reasoning":[{"text":"hm"}]},
+        {"role":"assistant","text":"","tool_calls":[{"id":"call_1","name":"f","arguments":"{\"a\": 1","provider_state":{"format":"gemini","text":"xyz"}}],"reasoning":[{"text":"hm"}]},
         {"role":"tool","call":"call_1","name":"f","text":"fine"},
         {"role":"tool","call":"call_1","name":"f","text":"no","is_error":true}]
         "#);
@@ -266,10 +261,10 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_goes_into_the_conversation_with_its_calls_and_its_thoughts() {
-        let mut answer = Answer::complete("so", "m", crate::Usage::reported(1, 1));
+    fn an_answer_becomes_a_message_with_its_calls_and_reasoning() {
+        let mut answer = ModelAnswer::complete("so", "m", crate::Usage::reported(1, 1));
         answer.tool_calls.push(ToolCall::new("1", "f", "{}"));
-        answer.reasoning.push(Thought { text: "hm".into(), seal: None });
+        answer.reasoning.push(Thought { text: "hm".into(), provider_state: None });
         let message = Message::from(&answer);
         assert_eq!(
             (message.role(), message.text(), message.tool_calls()),

@@ -1,37 +1,37 @@
-//! What a model is asked for.
+//! Purposes of model requests.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a model is asked for. A closed list: it labels metrics, events and recorded prompts.
+/// Purpose of a model request. A closed list: it labels metrics, events and recorded prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// Turn a request into a plan.
     PlanGeneration,
-    /// Correct the parameters of a rejected call by what the tool said.
+    /// Correct the parameters of a rejected call by the tool's error.
     Correction,
     /// Bind a parameter that code could not bind, before the call.
     MicroResolution,
-    /// Find a rejected call's parameters anew, with everything that is known.
+    /// Find a rejected call's parameters again, with all context.
     SemanticRetry,
-    /// Put the results into words.
+    /// Write the answer from the results.
     Synthesis,
-    /// The same, shown while it is written.
+    /// The same, streamed.
     SynthesisStreaming,
-    /// Choose the tools that a plan may need, out of many.
+    /// Choose the tools that a plan may need from a large catalogue.
     TieredSelection,
-    /// Look for things in a plan that do not exist.
+    /// Find invented tools and fields in a plan.
     HallucinationDetection,
-    /// Judge whether a failed call can succeed at all.
+    /// Judge whether a failed call can succeed with other parameters.
     ErrorAnalysis,
-    /// Take a session one turn further.
+    /// Make the next turn of an agent session.
     AgentTurn,
 }
 
 impl Purpose {
-    /// Every purpose there is.
+    /// All purposes.
     pub const ALL: [Self; 10] = [
         Self::PlanGeneration,
         Self::Correction,
@@ -45,7 +45,7 @@ impl Purpose {
         Self::AgentTurn,
     ];
 
-    /// The word on the wire.
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::PlanGeneration => "plan_generation",
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_in_messages_is_the_word_in_json() {
+    fn a_purpose_is_displayed_by_its_name_in_json() {
         for purpose in Purpose::ALL {
             assert_eq!(serde_json::to_string(&purpose).unwrap(), format!("\"{purpose}\""));
         }

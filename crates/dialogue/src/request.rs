@@ -1,50 +1,51 @@
-//! What a model is asked.
+//! Requests to models.
 
 use std::collections::BTreeMap;
 
 use reknit_protocol::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Temperature, Tool, ToolChoice};
+use crate::{Message, Temperature, ToolChoice, ToolDefinition};
 
-/// One question to a model, whichever target will get it.
+/// One request to a model, independent of the target.
 ///
-/// What a target does not understand is not sent to it, and stands in the answer's [`left_out`](crate::Answer::left_out).
+/// Options that a target does not support are not sent, and are listed in
+/// [`ModelAnswer::omitted_options`](crate::ModelAnswer::omitted_options).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
+pub struct ModelRequest {
     /// The conversation so far, oldest first.
     pub messages: Vec<Message>,
-    /// What the model may call.
+    /// Tools that the model may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<Tool>,
-    /// Whether it has to.
+    pub tools: Vec<ToolDefinition>,
+    /// Whether it may or must call them.
     #[serde(default, skip_serializing_if = "ToolChoice::is_auto")]
     pub tool_choice: ToolChoice,
-    /// How freely the model may choose its words; as the provider likes if there is none.
+    /// Sampling temperature; the provider's default if none.
     pub temperature: Option<Temperature>,
-    /// The most the answer may have, in tokens, reasoning included.
+    /// The most tokens of the answer, reasoning included.
     pub max_tokens: u32,
-    /// What the answer should look like.
-    pub format: Format,
-    /// Texts at which the answer ends.
+    /// The format of the answer.
+    pub format: ResponseFormat,
+    /// Stop sequences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
-    /// The same seed gives the same answer, where a provider keeps to that.
+    /// Sampling seed, where the provider supports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// How much the model should think first; as the provider likes if there is none.
+    /// Reasoning effort; the provider's default if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// The longest the whole answer may take, if that is less than the target is allowed anyway.
+    /// Timeout of the whole answer, if it is shorter than the target's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_ms: Option<u64>,
-    /// What the provider is to keep with the request, for whoever looks at its records.
+    pub timeout_ms: Option<u64>,
+    /// Metadata that the provider stores with the request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
 }
 
-impl Request {
-    /// A question whose answer is plain text, at temperature 0, without tools.
+impl ModelRequest {
+    /// A request for plain text, at temperature 0, without tools.
     pub fn new(messages: Vec<Message>, max_tokens: u32) -> Self {
         Self {
             messages,
@@ -52,46 +53,46 @@ impl Request {
             tool_choice: ToolChoice::Auto,
             temperature: Some(Temperature::ZERO),
             max_tokens,
-            format: Format::Text,
+            format: ResponseFormat::Text,
             stop: Vec::new(),
             seed: None,
             effort: None,
-            max_ms: None,
+            timeout_ms: None,
             metadata: BTreeMap::new(),
         }
     }
 
-    /// The same with another temperature.
+    /// Sets the temperature.
     #[must_use]
     pub fn with_temperature(self, temperature: Temperature) -> Self {
         Self { temperature: Some(temperature), ..self }
     }
 
-    /// The same with another form of answer.
+    /// Sets the response format.
     #[must_use]
-    pub fn with_format(self, format: Format) -> Self {
+    pub fn with_format(self, format: ResponseFormat) -> Self {
         Self { format, ..self }
     }
 
-    /// The same with tools to call.
+    /// Sets the tools and whether the model must call them.
     #[must_use]
-    pub fn with_tools(self, tools: Vec<Tool>, tool_choice: ToolChoice) -> Self {
+    pub fn with_tools(self, tools: Vec<ToolDefinition>, tool_choice: ToolChoice) -> Self {
         Self { tools, tool_choice, ..self }
     }
 }
 
-/// What an answer should look like. A wish: what was asked of the provider in the end stands in the answer's
-/// [`FormatUsed`](crate::FormatUsed), and no provider's promise replaces reading the text with care.
+/// Requested format of an answer. The provider may be asked for less, as [`FormatUsed`](crate::FormatUsed) says, and its
+/// answer must be checked in any case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum ResponseFormat {
     /// Any text.
     Text,
-    /// JSON of any shape.
+    /// Any JSON.
     Json,
-    /// JSON that fits this schema.
+    /// JSON that conforms to a schema.
     Schema {
-        /// What the provider is to call it: letters, digits, `_` and `-`.
+        /// Name of the schema for the provider: letters, digits, `_` and `-`.
         name: String,
         /// The JSON Schema.
         #[serde(with = "reknit_protocol::exact")]
@@ -99,24 +100,24 @@ pub enum Format {
     },
 }
 
-/// How much a model should think before it answers.
+/// How much a model should reason before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
-    /// Not at all.
+    /// No reasoning.
     None,
-    /// Hardly.
+    /// As little as possible.
     Minimal,
-    /// A little.
+    /// Little reasoning.
     Low,
-    /// Neither little nor much.
+    /// Moderate reasoning.
     Medium,
-    /// Much.
+    /// Much reasoning.
     High,
 }
 
 impl Effort {
-    /// The word on the wire.
+    /// The name in JSON, which most providers share.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -132,38 +133,38 @@ impl Effort {
 mod tests {
     use super::*;
 
-    fn request() -> Request {
+    fn request() -> ModelRequest {
         let schema = Value::parse(r#"{"type":"number","maximum":123456789012345678901234567890.10}"#).unwrap();
-        Request::new(vec![Message::system("be brief"), Message::user("how much?")], 500)
+        ModelRequest::new(vec![Message::system("be brief"), Message::user("how much?")], 500)
             .with_temperature(Temperature::from_hundredths(30).unwrap())
-            .with_format(Format::Schema { name: "amount".into(), schema })
+            .with_format(ResponseFormat::Schema { name: "amount".into(), schema })
     }
 
     #[test]
-    fn a_request_comes_back_from_its_text_with_every_digit_of_its_schema() {
+    fn a_request_survives_serialization_with_every_digit_of_its_schema() {
         let text = serde_json::to_string(&request()).unwrap();
         insta::assert_snapshot!(text, @r#"{"messages":[{"role":"system","text":"be brief"},{"role":"user","text":"how much?"}],"temperature":0.3,"max_tokens":500,"format":{"schema":{"name":"amount","schema":{"type":"number","maximum":123456789012345678901234567890.10}}}}"#);
-        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request());
+        assert_eq!(serde_json::from_str::<ModelRequest>(&text).unwrap(), request());
     }
 
     #[test]
-    fn everything_that_can_be_asked_for_comes_back_from_its_text() {
-        let tool = Tool {
+    fn a_request_with_all_fields_survives_serialization() {
+        let tool = ToolDefinition {
             name: "f".into(),
             description: "does it".into(),
             schema: Value::parse(r#"{"maximum":1.10}"#).unwrap(),
         };
-        let request = Request {
+        let request = ModelRequest {
             temperature: None,
             stop: vec!["END".into()],
             seed: Some(7),
             effort: Some(Effort::Low),
-            max_ms: Some(1_000),
+            timeout_ms: Some(1_000),
             metadata: [("run".to_owned(), "r1".to_owned())].into(),
             ..request().with_tools(vec![tool], ToolChoice::Named("f".into()))
         };
         let text = serde_json::to_string(&request).unwrap();
-        insta::assert_snapshot!(text, @r#"{"messages":[{"role":"system","text":"be brief"},{"role":"user","text":"how much?"}],"tools":[{"name":"f","description":"does it","schema":{"maximum":1.10}}],"tool_choice":{"named":"f"},"temperature":null,"max_tokens":500,"format":{"schema":{"name":"amount","schema":{"type":"number","maximum":123456789012345678901234567890.10}}},"stop":["END"],"seed":7,"effort":"low","max_ms":1000,"metadata":{"run":"r1"}}"#);
-        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
+        insta::assert_snapshot!(text, @r#"{"messages":[{"role":"system","text":"be brief"},{"role":"user","text":"how much?"}],"tools":[{"name":"f","description":"does it","schema":{"maximum":1.10}}],"tool_choice":{"named":"f"},"temperature":null,"max_tokens":500,"format":{"schema":{"name":"amount","schema":{"type":"number","maximum":123456789012345678901234567890.10}}},"stop":["END"],"seed":7,"effort":"low","timeout_ms":1000,"metadata":{"run":"r1"}}"#);
+        assert_eq!(serde_json::from_str::<ModelRequest>(&text).unwrap(), request);
     }
 }

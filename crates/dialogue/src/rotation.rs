@@ -1,219 +1,235 @@
-//! Who is asked next.
+//! State machine that chooses the model target of each attempt.
 
 mod advance;
-mod outcome;
-mod prefer;
+mod next;
+mod prefer_primary;
 mod rules;
-mod seat;
+mod slot;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use outcome::{GiveUp, Next};
-pub use rules::{OnAuthError, Policy, Rules};
-use seat::{Fit, Seat};
+pub use next::{GiveUpReason, Next};
+pub use rules::{OnAuthError, RotationPolicy, RotationRules};
+use slot::RotationSlot;
 
-use crate::{ErrorClass, Failure, TargetName};
+use crate::{ErrorClass, ModelFailure, TargetName};
 
-/// Who is asked next, over several attempts at one question.
+/// Chooses the target of each attempt at one request, and the waits between attempts.
 ///
-/// | after | [`Policy::Advance`] | [`Policy::PreferPrimary`] |
+/// | after | [`RotationPolicy::Advance`] | [`RotationPolicy::PreferPrimary`] |
 /// |---|---|---|
-/// | a rate limit | the next target; when all are at their limit, the longest wait that any of them is due | the same target after its wait, once, if that is short; else the next |
-/// | a broken connection, a broken server | the next target; a lone one after a wait | the same target, once, unless a part of the answer had come; else the next |
-/// | a limit of time, an answer that is none | the next target | the next target |
-/// | a refused request | the next target; this one is left out while another is left | the next target; this one is not asked that question again |
-/// | a question that is too long | the same | the next target that is not known to be as small |
-/// | a refusal for the content | the same | the end |
-/// | a refused key, an empty account | the end, or the next target for good | the same |
-/// | a target that rests ([`Rotation::closed`]) | the next target; when all rest or are at their limit, a wait | the next target; when all rest, a wait for the first that wakes |
+/// | a rate limit | the next target; if all are rate limited, a wait for the longest `Retry-After` | the same target after its wait, once, if that is short; else the next |
+/// | a network error | the next target; a single target after a wait | the same target, once, unless a part of the answer had arrived; else the next |
+/// | a timeout, an invalid response | the next target | the next target |
+/// | a refused request | the next target; this one is excluded while another is eligible | the next target; this one is excluded |
+/// | a request longer than the context window | the same | the next target that is not known to have as small a window |
+/// | a content filter | the same | give up |
+/// | a refused key, an exceeded quota | give up, or drop the target for good | the same |
+/// | an open breaker ([`Rotation::breaker_open`]) | the next target; if all are open or rate limited, a wait | the next target; if all are open, a wait for the first that half-opens |
 ///
-/// Both wrap round until the attempts are spent, and no wait is ever made without an attempt behind it. The next
-/// question begins at the first target again.
+/// Both policies wrap around until the attempts are spent, and never wait without an attempt to follow. The next request
+/// starts at the first target again.
 ///
-/// It is told what happened and says what to do; it never acts. It can be written down at any point and goes on from
-/// there.
+/// The caller reports what happened, and the rotation says what to do. It is pure, and can be serialized at any point and
+/// continued from there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotation {
-    rules: Rules,
-    seats: Vec<Seat>,
+    rules: RotationRules,
+    slots: Vec<RotationSlot>,
     cursor: usize,
     attempts: u32,
-    /// How often all targets were waited for because they rested. As many as attempts are allowed, so that it ends.
-    rests: u32,
+    /// The number of waits for open breakers. Limited by `max_attempts`, so that the rotation ends.
+    breaker_waits: u32,
     deadline_ms: Option<u64>,
-    gave_up: Option<GiveUp>,
+    gave_up: Option<GiveUpReason>,
 }
 
 impl Rotation {
-    /// Starts at the first target. A name may stand twice; it is then asked twice in a round.
-    pub fn new(targets: Vec<TargetName>, rules: Rules) -> Self {
-        let seats = targets.into_iter().map(Seat::new).collect();
-        let mut rotation = Self { rules, seats, cursor: 0, attempts: 0, rests: 0, deadline_ms: None, gave_up: None };
+    /// Starts at the first target. A target that is listed twice is asked twice in a round.
+    pub fn new(targets: Vec<TargetName>, rules: RotationRules) -> Self {
+        let slots = targets.into_iter().map(RotationSlot::new).collect();
+        let mut rotation =
+            Self { rules, slots, cursor: 0, attempts: 0, breaker_waits: 0, deadline_ms: None, gave_up: None };
         rotation.restart();
         rotation
     }
 
-    /// The same, ending rather than waiting past this moment of the clock that [`Rotation::failed`] is told.
+    /// Gives up rather than starting an attempt at or after this time of the clock that [`Rotation::failed`] is given.
     #[must_use]
     pub fn with_deadline_ms(self, deadline_ms: u64) -> Self {
         Self { deadline_ms: Some(deadline_ms), ..self }
     }
 
-    /// Sets that moment anew, for a clock that stands still at times.
+    /// Moves the deadline, for a clock that is paused at times.
     pub fn set_deadline_ms(&mut self, deadline_ms: u64) {
         self.deadline_ms = Some(deadline_ms);
     }
 
-    /// Who is to be asked next; nobody after [`Next::GiveUp`].
+    /// The target of the next attempt; none after [`Next::GiveUp`].
     pub fn target(&self) -> Option<&TargetName> {
         match self.gave_up {
             Some(_) => None,
-            None => self.seats.get(self.cursor).map(|seat| &seat.target),
+            None => self.slots.get(self.cursor).map(|slot| &slot.target),
         }
     }
 
-    /// Everybody who can still be asked, now or later; not those whose key was refused.
+    /// All targets but those that were dropped for a refused key or an exceeded quota.
     pub fn targets(&self) -> impl Iterator<Item = &TargetName> {
-        self.seats.iter().map(|seat| &seat.target)
+        self.slots.iter().map(|slot| &slot.target)
     }
 
-    /// How many attempts at this question have failed.
+    /// The number of failed attempts at this request.
     pub fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Why nobody is asked any more, if that is so.
-    pub fn gave_up(&self) -> Option<&GiveUp> {
+    /// Why the rotation gave up, if it did.
+    pub fn gave_up(&self) -> Option<&GiveUpReason> {
         self.gave_up.as_ref()
     }
 
-    /// The attempt on [`Rotation::target`] has failed. What now?
+    /// Reports that the attempt on [`Rotation::target`] failed.
     ///
-    /// After it has given up it says so again, and counts nothing.
-    pub fn failed(&mut self, failure: &Failure, now_ms: u64) -> Next {
+    /// Once the rotation has given up, it repeats its reason and counts nothing.
+    pub fn failed(&mut self, failure: &ModelFailure, now_ms: u64) -> Next {
         if let Some(reason) = &self.gave_up {
             return Next::GiveUp(reason.clone());
         }
         self.attempts = self.attempts.saturating_add(1);
-        if failure.class.fatal() {
-            if self.rules.on_auth_error == OnAuthError::End || !self.has_another() {
-                return self.give_up(GiveUp::Fatal(failure.class));
+        if failure.class.is_fatal() {
+            if self.rules.on_auth_error == OnAuthError::End || !self.has_other_target() {
+                return self.give_up(GiveUpReason::Fatal(failure.class));
             }
             self.drop_target();
         }
         match self.rules.policy {
-            Policy::Advance => self.advance(failure, now_ms),
-            Policy::PreferPrimary => self.prefer(failure, now_ms),
+            RotationPolicy::Advance => self.advance_after_failure(failure, now_ms),
+            RotationPolicy::PreferPrimary => self.prefer_after_failure(failure, now_ms),
         }
     }
 
-    /// [`Rotation::target`] was not asked, for it rests until that moment: its [`Gate`](crate::Gate) is closed. What now?
+    /// Reports that [`Rotation::target`] was not asked because its [`Breaker`](crate::Breaker) is open.
     ///
-    /// This is no attempt. Only waiting until anybody can be asked again is counted, and not endless.
-    pub fn closed(&mut self, until_ms: u64, now_ms: u64) -> Next {
+    /// This is not an attempt. Only waits for breakers are counted, and their number is limited.
+    pub fn breaker_open(&mut self, until_ms: u64, now_ms: u64) -> Next {
         if let Some(reason) = &self.gave_up {
             return Next::GiveUp(reason.clone());
         }
         match self.rules.policy {
-            Policy::Advance => self.advance_past(until_ms, now_ms),
-            Policy::PreferPrimary => self.prefer_another(until_ms, now_ms),
+            RotationPolicy::Advance => self.advance_past_breaker(until_ms, now_ms),
+            RotationPolicy::PreferPrimary => self.prefer_past_breaker(until_ms, now_ms),
         }
     }
 
-    /// [`Rotation::target`] is not asked at all: it is known that the question is not for it. Nobody is left if there is no
-    /// answer; [`Rotation::readmit`] takes them all in again. This is no attempt.
-    pub fn leave_out(&mut self, now_ms: u64) -> Option<Next> {
+    /// Excludes [`Rotation::target`] from this request without an attempt, because it is known not to be able to serve it.
+    ///
+    /// Returns none if every target is excluded now; [`Rotation::readmit`] makes them eligible again.
+    pub fn exclude_target(&mut self, now_ms: u64) -> Option<Next> {
         if let Some(reason) = &self.gave_up {
             return Some(Next::GiveUp(reason.clone()));
         }
-        self.mark_unfit(|_, _| false);
-        if self.seats.iter().all(|seat| seat.fit == Fit::No) {
+        self.exclude_current(|_, _| false);
+        if self.all_excluded() {
             return None;
         }
         Some(match self.rules.policy {
-            Policy::Advance => self.advance_without(now_ms),
-            Policy::PreferPrimary => {
-                let wait = self.hand_over(now_ms);
+            RotationPolicy::Advance => self.advance_past_excluded(now_ms),
+            RotationPolicy::PreferPrimary => {
+                let wait = self.switch_target(now_ms);
                 self.next_after(wait, now_ms)
             }
         })
     }
 
-    /// Every target comes into question again: the question has changed.
+    /// Makes every excluded target eligible again, for a request that has changed.
     pub fn readmit(&mut self) {
-        for seat in &mut self.seats {
-            seat.fit = Fit::Yes;
+        for slot in &mut self.slots {
+            slot.excluded = false;
         }
     }
 
-    /// The attempt on [`Rotation::target`] was answered. The next question starts afresh.
+    /// Reports that the attempt on [`Rotation::target`] was answered, and restarts.
     pub fn succeeded(&mut self) {
         self.restart();
     }
 
-    /// Starts afresh with the next question: at the first target, with all attempts. Targets that were dropped because
-    /// of their key or their account stay out, for that does not pass by itself.
+    /// Restarts for the next request: at the first target, with all attempts. Targets that were dropped for their key or
+    /// their quota stay out, because waiting does not help them.
     pub fn restart(&mut self) {
         self.cursor = 0;
         self.attempts = 0;
-        self.rests = 0;
-        for seat in &mut self.seats {
-            *seat = Seat::new(seat.target.clone());
+        self.breaker_waits = 0;
+        for slot in &mut self.slots {
+            *slot = RotationSlot::new(slot.target.clone());
         }
-        self.gave_up = if self.seats.is_empty() {
-            Some(GiveUp::NoTargets)
-        } else if self.rules.attempts == 0 {
-            Some(GiveUp::AttemptsSpent { attempts: 0 })
+        self.gave_up = if self.slots.is_empty() {
+            Some(GiveUpReason::NoTargets)
+        } else if self.rules.max_attempts == 0 {
+            Some(GiveUpReason::AttemptsSpent { attempts: 0 })
         } else {
             None
         };
     }
 
-    /// The end, if as many attempts as are allowed have failed.
-    fn spent(&self) -> Option<GiveUp> {
-        (self.attempts >= self.rules.attempts).then_some(GiveUp::AttemptsSpent { attempts: self.attempts })
+    fn attempts_spent(&self) -> Option<GiveUpReason> {
+        (self.attempts >= self.rules.max_attempts).then_some(GiveUpReason::AttemptsSpent { attempts: self.attempts })
     }
 
-    /// The provider's own wait, else a second for each attempt; never less or more than the rules allow.
-    fn wait_for(&self, failure: &Failure, attempts: u32) -> u64 {
-        let asked = failure.retry_after_ms.unwrap_or_else(|| u64::from(attempts).saturating_mul(1000));
-        // Not `clamp`, which panics when someone has set the least above the most.
-        asked.max(self.rules.min_wait_ms).min(self.rules.max_wait_ms)
+    /// The provider's `Retry-After`, else a second for each attempt, within the bounds of the rules.
+    fn wait_for(&self, failure: &ModelFailure, attempts: u32) -> u64 {
+        let wait_ms = failure.retry_after_ms.unwrap_or_else(|| u64::from(attempts).saturating_mul(1000));
+        // Not `clamp`, which panics if `min_wait_ms` is set above `max_wait_ms`.
+        wait_ms.max(self.rules.min_wait_ms).min(self.rules.max_wait_ms)
     }
 
-    /// Asks or waits, unless that would be too late.
+    /// Asks or waits, unless the attempt would begin after the deadline.
     fn next_after(&mut self, wait_ms: u64, now_ms: u64) -> Next {
         if self.deadline_ms.is_some_and(|deadline| now_ms.saturating_add(wait_ms) >= deadline) {
-            return self.give_up(GiveUp::Deadline);
+            return self.give_up(GiveUpReason::Deadline);
         }
         if wait_ms == 0 { Next::Ask } else { Next::Wait { ms: wait_ms } }
     }
 
-    /// Counts a wait for targets that rest. Says whether there may be another.
-    fn may_rest(&mut self) -> bool {
-        self.rests = self.rests.saturating_add(1);
-        self.rests <= self.rules.attempts
+    /// Counts a wait for open breakers; false if there were too many.
+    fn may_wait_for_breaker(&mut self) -> bool {
+        self.breaker_waits = self.breaker_waits.saturating_add(1);
+        self.breaker_waits <= self.rules.max_attempts
     }
 
-    /// Whether a target of another name is left.
-    fn has_another(&self) -> bool {
-        self.seats.get(self.cursor).is_some_and(|asked| self.seats.iter().any(|seat| seat.target != asked.target))
+    fn has_other_target(&self) -> bool {
+        self.slots.get(self.cursor).is_some_and(|current| self.slots.iter().any(|slot| slot.target != current.target))
     }
 
-    /// Takes the target that was asked out of the round, wherever it stands in it; the next one moves up.
+    fn all_excluded(&self) -> bool {
+        self.slots.iter().all(|slot| slot.excluded)
+    }
+
+    /// Excludes the current target from this request, and every other whose context window `is_too_small` next to the
+    /// current one's.
+    fn exclude_current(&mut self, is_too_small: fn(u32, u32) -> bool) {
+        let Some(current) = self.slots.get(self.cursor).map(|slot| slot.target.clone()) else { return };
+        let windows = &self.rules.context_windows;
+        let own = windows.get(&current).copied();
+        for slot in &mut self.slots {
+            let too_small = windows.get(&slot.target).zip(own).is_some_and(|(window, own)| is_too_small(*window, own));
+            slot.excluded |= slot.target == current || too_small;
+        }
+    }
+
+    /// Removes all slots of the current target; the cursor then points to the slot after it.
     fn drop_target(&mut self) {
-        let Some(dropped) = self.seats.get(self.cursor).map(|seat| seat.target.clone()) else { return };
-        let before = self.seats.iter().take(self.cursor).filter(|seat| seat.target == dropped).count();
-        self.seats.retain(|seat| seat.target != dropped);
+        let Some(dropped) = self.slots.get(self.cursor).map(|slot| slot.target.clone()) else { return };
+        let before = self.slots.iter().take(self.cursor).filter(|slot| slot.target == dropped).count();
+        self.slots.retain(|slot| slot.target != dropped);
         self.cursor -= before;
-        if self.cursor >= self.seats.len() {
+        if self.cursor >= self.slots.len() {
             self.cursor = 0;
         }
     }
 
-    fn give_up(&mut self, reason: GiveUp) -> Next {
+    fn give_up(&mut self, reason: GiveUpReason) -> Next {
         self.gave_up = Some(reason.clone());
         Next::GiveUp(reason)
     }

@@ -1,13 +1,13 @@
-//! How freely a model may choose its words.
+//! Sampling temperature.
 
 use std::fmt;
 
 use reknit_protocol::Number;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// How freely a model may choose its words: 0 to 2, in hundredths.
+/// Sampling temperature from 0 to 2, in hundredths.
 ///
-/// Kept as a whole number, so that it compares exactly and 0 is a value like any other, never "not set".
+/// An integer compares exactly, and 0 is a value like any other, never "not set".
 ///
 /// ```
 /// use reknit_dialogue::Temperature;
@@ -21,36 +21,36 @@ use serde::{Deserialize, Serialize, Serializer};
 #[serde(try_from = "f64")]
 pub struct Temperature(u16);
 
-/// Why a number is no temperature.
+/// Why a number is not a temperature.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum TemperatureError {
-    /// It is below 0, above 2, or no number at all.
+    /// Below 0, above 2, or NaN.
     #[error("a temperature is between 0 and 2, not {0}")]
     OutOfRange(f64),
-    /// It would have to be rounded.
-    #[error("a temperature has at most two digits behind the point, unlike {0}")]
-    TooFine(f64),
+    /// More than two decimal places.
+    #[error("a temperature has at most two decimal places, unlike {0}")]
+    TooPrecise(f64),
 }
 
 impl Temperature {
-    /// As predictable as the model can be.
+    /// The most predictable sampling.
     pub const ZERO: Self = Self(0);
 
     const MAX_HUNDREDTHS: u16 = 200;
 
-    /// From hundredths: 30 is 0.3. Nothing above 200 exists.
+    /// From hundredths: 30 is 0.3. Returns none above 200.
     pub const fn from_hundredths(hundredths: u16) -> Option<Self> {
         if hundredths <= Self::MAX_HUNDREDTHS { Some(Self(hundredths)) } else { None }
     }
 
-    /// In hundredths.
+    /// The temperature in hundredths.
     pub const fn hundredths(self) -> u16 {
         self.0
     }
 
-    /// The number to send: `0`, `0.3`, `1`.
+    /// As a JSON number: `0`, `0.3`, `1`.
     pub fn to_number(self) -> Number {
-        // The default is never reached: what is shown is always a JSON number, as a test knows for each of the 201.
+        // The default is unreachable: a test checks that each of the 201 values prints as a JSON number.
         Number::parse(&self.to_string()).unwrap_or_default()
     }
 }
@@ -63,7 +63,7 @@ impl TryFrom<f64> for Temperature {
             .map(Self)
             .find(|candidate| (f64::from(candidate.0) - number * 100.0).abs() < 1e-6)
             .ok_or(if (0.0..=2.0).contains(&number) {
-                TemperatureError::TooFine(number)
+                TemperatureError::TooPrecise(number)
             } else {
                 TemperatureError::OutOfRange(number)
             })
@@ -95,25 +95,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_temperature_is_sent_shown_and_stored_alike_and_comes_back_the_same() {
+    fn every_temperature_has_one_text_that_parses_back_to_it() {
         for hundredths in 0..=200 {
             let temperature = Temperature::from_hundredths(hundredths).unwrap();
-            let shown = temperature.to_string();
-            assert_eq!(temperature.to_number().to_string(), shown);
-            assert_eq!(serde_json::to_string(&temperature).unwrap(), shown);
-            assert_eq!(serde_json::from_str::<Temperature>(&shown).unwrap(), temperature);
+            let text = temperature.to_string();
+            assert_eq!(temperature.to_number().to_string(), text);
+            assert_eq!(serde_json::to_string(&temperature).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Temperature>(&text).unwrap(), temperature);
         }
         assert_eq!(Temperature::from_hundredths(201), None);
     }
 
     #[test]
-    fn what_is_no_temperature_is_refused_with_its_number() {
+    fn a_number_that_is_not_a_temperature_is_refused_by_its_value() {
         for (number, expected) in [
             (-0.1, "a temperature is between 0 and 2, not -0.1"),
             (2.01, "a temperature is between 0 and 2, not 2.01"),
             (f64::NAN, "a temperature is between 0 and 2, not NaN"),
             (f64::INFINITY, "a temperature is between 0 and 2, not inf"),
-            (0.125, "a temperature has at most two digits behind the point, unlike 0.125"),
+            (0.125, "a temperature has at most two decimal places, unlike 0.125"),
         ] {
             assert_eq!(Temperature::try_from(number).unwrap_err().to_string(), expected);
         }

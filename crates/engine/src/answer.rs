@@ -1,4 +1,6 @@
-//! What a run ends with: what was done, what was mended, what is missing.
+//! The answer of a run: results, repairs, and missing results.
+
+pub(crate) mod account;
 
 use std::fmt;
 
@@ -6,30 +8,29 @@ use reknit_protocol::{AgentName, CapabilityName, Object, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
-use crate::synthesis::account_text;
-use reknit_mend::Fate;
-use reknit_mend::Mend;
+use account::account_text;
+use reknit_mend::{Fate, Mend};
 
-/// How a run ended.
+/// The final status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Every step did what it should.
+    /// Every step succeeded.
     Complete,
-    /// Some steps did.
+    /// Some steps succeeded.
     Partial,
-    /// None did, or there was no plan.
+    /// No step succeeded, or there was no plan.
     Failed,
     /// The tools cannot serve the request.
     Impossible,
-    /// Somebody wanted it to end.
+    /// The run was cancelled.
     Cancelled,
     /// A limit was reached.
     BudgetExhausted,
 }
 
 impl Status {
-    /// The word for it.
+    /// The name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -48,99 +49,98 @@ impl fmt::Display for Status {
     }
 }
 
-/// What a run ends with.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// How it ended.
+    /// The final status.
     pub status: Status,
     /// The answer for the user.
     pub text: String,
-    /// Who wrote the text.
-    pub written_by: Writer,
-    /// Why it ended so, where the steps alone do not say.
+    /// The author of the text.
+    pub written_by: AnswerAuthor,
+    /// The reason for the status, if the steps do not explain it.
     pub reason: Option<String>,
-    /// What should be looked at twice, in words: numbers that no result states or no step used.
+    /// What a reader should verify: numbers that no result explains, or that no step used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
-    /// What became of each step, in the order of the plan.
+    /// The outcome of each step, in the order of the plan.
     pub steps: Vec<StepReport>,
-    /// What the plan gives, by name.
+    /// The outputs of the plan, by name.
     #[serde(with = "exact", default, skip_serializing_if = "Object::is_empty")]
     pub outputs: Object,
-    /// What the plan should give and cannot.
+    /// The outputs that could not be computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_outputs: Vec<MissingOutput>,
-    /// What it cost.
+    /// What the run spent.
     pub spent: Spent,
 }
 
 impl Answer {
-    /// The text, and behind the words of a model what was mended, tried and left out, which a model may forget. Code says
-    /// so by itself, and results as JSON have nothing else beside them.
+    /// The text. Behind a model's text it adds the repairs and missing results, which a model may omit.
     pub fn full_text(&self) -> String {
         match self.written_by {
-            Writer::Model => format!("{}{}", self.text, account_text(&self.steps, &self.missing_outputs)),
-            Writer::Template | Writer::Raw | Writer::TemplateInstead(_) => self.text.clone(),
+            AnswerAuthor::Model => format!("{}{}", self.text, account_text(&self.steps, &self.missing_outputs)),
+            AnswerAuthor::Template | AnswerAuthor::Raw | AnswerAuthor::TemplateInstead(_) => self.text.clone(),
         }
     }
 }
 
-/// An output that has no value.
+/// An output without a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingOutput {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Why not, in words.
+    /// The reason.
     pub reason: String,
 }
 
-/// Who wrote the text of an answer.
+/// The author of an answer's text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Writer {
+pub enum AnswerAuthor {
     /// A model, from the results.
     Model,
-    /// Code, because it was asked for.
+    /// Code, because the policy says so.
     Template,
-    /// Nobody: the text is the results as JSON.
+    /// Code: the text is the results as JSON.
     Raw,
     /// Code, because no model could; with the reason.
     TemplateInstead(String),
 }
 
-/// What became of a step.
+/// The outcome of a step, and its repairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
-    /// Which step.
+    /// The step.
     pub step: StepId,
     /// The tool.
     pub agent: AgentName,
-    /// Its capability.
+    /// The tool's capability.
     pub capability: CapabilityName,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// How it was mended, in order.
+    /// The repairs, in order.
     pub mends: Vec<Mend>,
-    /// How often the tool was called.
+    /// The number of tool calls.
     pub calls: u32,
 }
 
-/// How a step ended.
+/// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// With a result.
+    /// The result.
     Done(#[serde(with = "exact")] Value),
-    /// Without.
+    /// The step failed.
     Failed {
-        /// Why, in words.
+        /// The reason.
         reason: String,
-        /// Whether the call may have had its effect all the same.
+        /// Whether the call may have taken effect.
         fate: Fate,
     },
-    /// It never began.
+    /// The step never started.
     Skipped {
-        /// Why, in words.
+        /// The reason.
         reason: String,
     },
 }

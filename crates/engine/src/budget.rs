@@ -1,5 +1,5 @@
-//! What a run may spend and has spent. A call is paid for when it becomes due, so no number of parallel steps can
-//! overdraw.
+//! The budget of a run: limits and spending. A call is charged when it becomes due, so parallel steps cannot exceed a
+//! limit.
 
 mod quote;
 
@@ -10,86 +10,85 @@ use crate::policy::{Limits, Policy, Synthesis};
 pub(crate) use quote::{Bill, Quote};
 use reknit_protocol::human_duration;
 
-/// How long the last question, the one for the answer, is taken to be: its results are not known yet. If it turns out to be
-/// longer and cannot be paid for, code writes the answer.
-const ENDING_TOKENS: u64 = 6_000;
+/// The assumed length of the prompt for the final answer: its results are not known yet. If the prompt turns out longer
+/// and exceeds the budget, code writes the answer.
+const ANSWER_PROMPT_TOKENS: u64 = 6_000;
 
 /// What a run has spent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// Calls of tools.
+    /// Tool calls.
     pub tool_calls: u32,
-    /// Questions to models.
+    /// Model calls.
     pub model_calls: u32,
-    /// Tokens sent, as far as models said.
+    /// Input tokens, as far as providers reported them.
     pub input_tokens: u64,
-    /// Tokens received, as far as models said.
+    /// Output tokens, as far as providers reported them.
     pub output_tokens: u64,
-    /// Tokens of questions that broke off, sent and received: the provider may want to be paid for them. Counted by it, or
-    /// roughly by us.
+    /// Input and output tokens of interrupted model calls, for which the provider may charge: reported or estimated.
     #[serde(default)]
     pub wasted_tokens: u64,
-    /// What models cost, as far as they have prices, in the unit of the prices.
+    /// The cost of model calls with a price, in the currency of the prices.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub cost: Money,
-    /// The part of it that nobody knows: questions that broke off, or whose provider did not say what they used, count at
-    /// the most they could cost.
+    /// The estimated part of the cost: a call that was interrupted or has no reported usage counts with its maximum
+    /// cost.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub estimated_cost: Money,
-    /// Set aside for questions that are under way, and for the end.
+    /// Reserved for model calls in progress and for the final answer.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub reserved_cost: Money,
-    /// Questions to models that have no price.
+    /// Model calls without a price.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpriced_calls: u32,
-    /// Time in which the run was not waiting for a person, up to the last event.
+    /// Time in which the run did not wait for a person, up to the last event.
     pub active_ms: u64,
 }
 
-/// What ran out.
+/// The limit that was reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Exhausted {
-    /// Calls of tools.
-    #[error("the limit of {} is reached", counted(*.0, "tool call"))]
+    /// Tool calls.
+    #[error("the limit of {} is reached", count_of(*.0, "tool call"))]
     ToolCalls(u32),
-    /// Questions to models.
-    #[error("the limit of {} is reached", counted(*.0, "model call"))]
+    /// Model calls.
+    #[error("the limit of {} is reached", count_of(*.0, "model call"))]
     ModelCalls(u32),
-    /// Money.
+    /// The cost of model calls.
     #[error(
-        "the limit of {limit} for models is reached: the next question may cost {most}, and {left} is left for it, apart from what the end needs"
+        "the cost limit of {limit} is reached: the next model call may cost {most}, and {left} is left after reserving for the final answer"
     )]
     Money {
         /// The limit.
         limit: Money,
-        /// What is left, without what is kept for the end.
+        /// The rest of the budget, after the reservation for the final answer.
         left: Money,
-        /// What the question may cost.
+        /// The maximum cost of the next call.
         most: Money,
     },
-    /// A model that must not be asked under a limit of money.
-    #[error("there is a limit of money, and model `{0}` has no price")]
+    /// The model has no price, so a cost limit cannot be enforced.
+    #[error("model `{0}` has no price, so it cannot be used under a cost limit")]
     Unpriced(String),
-    /// Time.
+    /// Active time, in milliseconds.
     #[error("the limit of {} of active time is reached", human_duration(*.0))]
     Time(u64),
 }
 
-/// `1 tool call`, `2 tool calls`.
-fn counted(number: u32, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+/// `1 tool call` or `2 tool calls`.
+fn count_of(count: u32, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 impl Spent {
-    /// Counts the tokens of an answer.
+    /// Adds the tokens of an answer.
     pub(crate) fn add_tokens(&mut self, usage: &Usage) {
-        self.input_tokens += usage.input_tokens;
-        self.output_tokens += usage.output_tokens;
+        self.input_tokens = self.input_tokens.saturating_add(usage.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(usage.output_tokens);
     }
 
-    /// Pays for a call.
-    pub(crate) fn take_tool_call(&mut self, limits: &Limits) -> Result<(), Exhausted> {
+    /// Charges a tool call.
+    pub(crate) fn charge_tool_call(&mut self, limits: &Limits) -> Result<(), Exhausted> {
         if self.tool_calls >= limits.tool_calls {
             return Err(Exhausted::ToolCalls(limits.tool_calls));
         }
@@ -97,32 +96,34 @@ impl Spent {
         Ok(())
     }
 
-    /// A call that was paid for and not made.
-    pub(crate) fn give_back_tool_call(&mut self) {
+    /// Refunds a tool call that was not made.
+    pub(crate) fn refund_tool_call(&mut self) {
         self.tool_calls = self.tool_calls.saturating_sub(1);
     }
 
-    /// A question that was paid for and not asked.
-    pub(crate) fn give_back_model_call(&mut self) {
+    /// Refunds a model call that was not made.
+    pub(crate) fn refund_model_call(&mut self) {
         self.model_calls = self.model_calls.saturating_sub(1);
     }
 
-    /// Pays for a question to that target. One is kept for the answer, if a model is to write it, and the money for it.
-    pub(crate) fn take_model_call(
+    /// Charges a model call, and reserves its cost. One call and its cost stay reserved for the answer if a model
+    /// writes it.
+    pub(crate) fn charge_model_call(
         &mut self,
         policy: &Policy,
         purpose: Purpose,
         target: Option<&TargetName>,
         quote: Quote,
     ) -> Result<(), Exhausted> {
-        let keeps = policy.synthesis == Synthesis::Model && purpose != Purpose::Synthesis;
+        let reserves_answer = policy.synthesis == Synthesis::Model && purpose != Purpose::Synthesis;
         let limit = policy.limits.model_calls;
-        if self.model_calls.saturating_add(u32::from(keeps)) >= limit {
+        if self.model_calls.saturating_add(u32::from(reserves_answer)) >= limit {
             return Err(Exhausted::ModelCalls(limit));
         }
-        let ending = Usage::reported(ENDING_TOKENS, u64::from(policy.asking.answer.max_tokens));
-        let kept = if keeps { Quote::of_usage(policy, target, &ending).most() } else { Money::default() };
-        self.can_pay(policy, quote, kept, target.map_or("", TargetName::as_str))?;
+        let answer = Usage::reported(ANSWER_PROMPT_TOKENS, u64::from(policy.asking.answer.max_tokens));
+        let reserved =
+            if reserves_answer { Quote::of_usage(policy, target, &answer).max_cost() } else { Money::default() };
+        self.can_pay(policy, quote, reserved, target.map_or("", TargetName::as_str))?;
         self.model_calls += 1;
         self.reserve(quote);
         Ok(())

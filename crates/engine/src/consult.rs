@@ -1,13 +1,15 @@
-//! Asking until somebody answers: one question, several models, in turn.
+//! One question to models: attempts on several targets until one answers or none is left.
 
-use reknit_dialogue::{Failure, Next, Purpose, Request, Rotation, TargetName};
+use std::sync::Arc;
+
+use reknit_dialogue::{ModelFailure, ModelRequest, Next, Purpose, Rotation, TargetName};
+use reknit_protocol::{EffectId, EffectKind, EffectOwner};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Bill, Exhausted, Quote, Spent};
 use crate::effect::{AskModel, Effect};
 use crate::policy::Policy;
-use reknit_protocol::EffectId;
-use reknit_protocol::{EffectKind, EffectOwner};
+use crate::record::ModelQuestion;
 
 /// A question that is being asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,15 +17,15 @@ pub(crate) struct Consultation {
     owner: EffectOwner,
     kind: EffectKind,
     purpose: Purpose,
-    request: Request,
+    request: Arc<ModelRequest>,
     rotation: Rotation,
-    /// How often anybody was asked under this owner and rung; the next effect has the next number.
+    /// The number of attempts under this owner and kind so far: the ordinal of the current effect.
     asked: u32,
     stage: Stage,
-    /// What is set aside for the attempt that is under way.
+    /// The money reserved for the attempt in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     quote: Option<Quote>,
-    /// By when the question must be over.
+    /// The moment by which the question must be answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     deadline_ms: Option<i64>,
 }
@@ -35,32 +37,31 @@ enum Stage {
     Waiting { until_ms: i64 },
 }
 
-/// What a failed question leads to.
+/// What follows from the outcome of an attempt.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum AfterFailure {
-    /// Another model is asked at once, which must be paid for.
-    AskNext,
-    /// It is asked later.
-    Wait,
-    /// Nobody is left to ask.
+pub(crate) enum NextAttempt {
+    /// Ask the next target now; the attempt must be paid for first.
+    AskNow,
+    /// Ask after a wait, which has begun.
+    Wait { id: EffectId, until_ms: i64 },
+    /// No target is left.
     GiveUp(String),
 }
 
 impl Consultation {
-    /// Opens a question; the first to be asked is the first in the rotation. `asked` is how often the rung was used before.
+    /// Opens a question. `asked` is the number of earlier attempts under this owner and kind.
     pub(crate) fn open(
-        owner: EffectOwner,
-        kind: EffectKind,
+        (owner, kind): (EffectOwner, EffectKind),
         asked: u32,
         purpose: Purpose,
-        request: Request,
+        request: ModelRequest,
         rotation: Rotation,
     ) -> Self {
         Self {
             owner,
             kind,
             purpose,
-            request,
+            request: Arc::new(request),
             rotation,
             asked: asked + 1,
             stage: Stage::Asking,
@@ -69,123 +70,129 @@ impl Consultation {
         }
     }
 
-    /// Pays for the attempt that is due, and sets aside what it may cost.
+    /// Pays for the next attempt and reserves the money it may cost.
     pub(crate) fn pay(&mut self, spent: &mut Spent, policy: &Policy) -> Result<(), Exhausted> {
-        // Another process may have asked, and nobody knows what that cost.
+        // After a crash the attempt may have been made, at an unknown cost.
         self.settle(spent, Bill::Unknown);
         let quote = Quote::new(policy, self.target(), &self.request);
-        spent.take_model_call(policy, self.purpose, self.target(), quote)?;
+        spent.charge_model_call(policy, self.purpose, self.target(), quote)?;
         self.quote = Some(quote);
         Ok(())
     }
 
-    /// The attempt that was paid for is over.
+    /// Replaces the reservation for the attempt by its cost.
     pub(crate) fn settle(&mut self, spent: &mut Spent, bill: Bill<'_>) {
-        if let Some(quote) = self.take_quote() {
+        if let Some(quote) = self.quote.take() {
             spent.settle(quote, bill);
         }
     }
 
-    /// What was set aside for the attempt, for whoever settles it.
-    pub(crate) fn take_quote(&mut self) -> Option<Quote> {
-        self.quote.take()
-    }
-
-    /// How often anybody was asked, this question included.
+    /// The number of attempts under this owner and kind, the current one included.
     pub(crate) fn asked(&self) -> u32 {
         self.asked
     }
 
     fn id(&self) -> EffectId {
-        match self.stage {
-            Stage::Asking => EffectId::new(self.owner.clone(), self.kind, self.asked),
-            Stage::Waiting { .. } => {
-                EffectId::new(self.owner.clone(), self.kind.wait().unwrap_or(EffectKind::AskWait), self.asked)
-            }
-        }
+        let kind = match self.stage {
+            Stage::Asking => self.kind,
+            Stage::Waiting { .. } => self.kind.wait().unwrap_or(EffectKind::AskWait),
+        };
+        EffectId::new(self.owner.clone(), kind, self.asked)
     }
 
-    /// Whether the answer to an effect belongs here.
-    pub(crate) fn wants(&self, effect: &EffectId) -> bool {
+    /// Whether the outcome of `effect` is for this question.
+    pub(crate) fn awaits(&self, effect: &EffectId) -> bool {
         self.id() == *effect
     }
 
-    /// Whether a model is being asked, and not only waited for.
+    /// Whether an attempt is in progress; otherwise the question waits.
     pub(crate) fn is_asking(&self) -> bool {
         self.stage == Stage::Asking
     }
 
-    /// What is to be done now.
+    /// The effect that is due.
     pub(crate) fn effect(&self) -> Option<Effect> {
         let id = self.id();
         match self.stage {
             Stage::Waiting { until_ms } => Some(Effect::Sleep { id, until_ms }),
             Stage::Asking => Some(Effect::AskModel(AskModel {
                 id,
-                target: self.rotation.target()?.clone(),
+                target: self.target()?.clone(),
                 purpose: self.purpose,
-                request: self.request.clone(),
+                request: Arc::clone(&self.request),
             })),
         }
     }
 
-    /// Who is asked.
+    /// The record of the attempt in progress. `attempt` replaces the ordinal where the purpose counts otherwise.
+    pub(crate) fn question(&self, attempt: Option<u32>) -> Option<ModelQuestion> {
+        Some(ModelQuestion {
+            id: self.id(),
+            target: self.target()?.clone(),
+            purpose: self.purpose,
+            attempt: attempt.unwrap_or(self.asked),
+            request: Arc::clone(&self.request),
+        })
+    }
+
+    /// The target of the current attempt.
     pub(crate) fn target(&self) -> Option<&TargetName> {
         self.rotation.target()
     }
 
-    /// By when it must be over, whatever the run may still do.
-    pub(crate) fn end_before(&mut self, deadline_ms: i64, now_ms: i64) {
+    /// Sets the deadline of the question, which may be earlier than the run's.
+    pub(crate) fn set_deadline(&mut self, deadline_ms: i64, now_ms: i64) {
         self.deadline_ms = Some(deadline_ms);
-        self.shorten(now_ms);
+        self.limit_answer_time(now_ms);
     }
 
-    /// Time in which nobody drove the run is given back.
-    pub(crate) fn put_deadline_off(&mut self, ms: i64) {
+    /// Moves the deadline by the time in which no process drove the run.
+    pub(crate) fn extend_deadline(&mut self, ms: i64) {
         self.deadline_ms = self.deadline_ms.map(|deadline| deadline.saturating_add(ms));
     }
 
-    /// No answer may take longer than what is left.
-    fn shorten(&mut self, now_ms: i64) {
+    fn limit_answer_time(&mut self, now_ms: i64) {
         if let Some(deadline_ms) = self.deadline_ms {
-            self.request.max_ms = Some(u64::try_from(deadline_ms.saturating_sub(now_ms)).unwrap_or(0).max(1));
+            let left_ms = u64::try_from(deadline_ms.saturating_sub(now_ms)).unwrap_or(0).max(1);
+            Arc::make_mut(&mut self.request).timeout_ms = Some(left_ms);
         }
     }
 
-    /// By when the run must end: nobody is asked after that, and nobody waited for.
-    pub(crate) fn end_by(&mut self, deadline_ms: i64, now_ms: i64) {
-        self.shorten(now_ms);
+    /// Tells the question when the run ends: it neither asks nor waits beyond that.
+    pub(crate) fn set_run_deadline(&mut self, deadline_ms: i64, now_ms: i64) {
+        self.limit_answer_time(now_ms);
         let deadline_ms = self.deadline_ms.map_or(deadline_ms, |own| own.min(deadline_ms));
         self.rotation.set_deadline_ms(u64::try_from(deadline_ms).unwrap_or(0));
     }
 
-    /// The model did not answer.
-    pub(crate) fn failed(&mut self, failure: &Failure, now_ms: i64) -> AfterFailure {
+    /// The attempt failed.
+    pub(crate) fn on_failure(&mut self, failure: &ModelFailure, now_ms: i64) -> NextAttempt {
         let next = self.rotation.failed(failure, u64::try_from(now_ms).unwrap_or(0));
         self.after(next, now_ms, failure)
     }
 
-    /// The model was not asked: it rests. Nothing was paid for, and nothing is counted.
-    pub(crate) fn closed(&mut self, until_ms: i64, now_ms: i64) -> AfterFailure {
-        let next = self.rotation.closed(u64::try_from(until_ms).unwrap_or(0), u64::try_from(now_ms).unwrap_or(0));
+    /// The attempt was not made because the target's circuit breaker is open. It is neither paid for nor counted.
+    pub(crate) fn on_breaker_open(&mut self, until_ms: i64, now_ms: i64) -> NextAttempt {
+        let next = self.rotation.breaker_open(u64::try_from(until_ms).unwrap_or(0), u64::try_from(now_ms).unwrap_or(0));
         self.after(next, now_ms, "no model was asked")
     }
 
-    fn after(&mut self, next: Next, now_ms: i64, what: impl std::fmt::Display) -> AfterFailure {
+    fn after(&mut self, next: Next, now_ms: i64, error: impl std::fmt::Display) -> NextAttempt {
         match next {
             Next::Ask => {
                 self.asked += 1;
-                AfterFailure::AskNext
+                NextAttempt::AskNow
             }
             Next::Wait { ms } => {
-                self.stage = Stage::Waiting { until_ms: now_ms.saturating_add_unsigned(ms) };
-                AfterFailure::Wait
+                let until_ms = now_ms.saturating_add_unsigned(ms);
+                self.stage = Stage::Waiting { until_ms };
+                NextAttempt::Wait { id: self.id(), until_ms }
             }
-            Next::GiveUp(reason) => AfterFailure::GiveUp(format!("{what}; {reason}")),
+            Next::GiveUp(reason) => NextAttempt::GiveUp(format!("{error}; {reason}")),
         }
     }
 
-    /// Until when nobody is asked, if that is so.
+    /// The end of the wait in progress; `None` while a model is asked.
     pub(crate) fn waits_until_ms(&self) -> Option<i64> {
         match self.stage {
             Stage::Asking => None,
@@ -193,9 +200,9 @@ impl Consultation {
         }
     }
 
-    /// The wait is over: the next model is asked, which must be paid for.
-    pub(crate) fn woke(&mut self, now_ms: i64) {
-        self.shorten(now_ms);
+    /// The wait is over: the next attempt is due, and must be paid for.
+    pub(crate) fn on_wait_over(&mut self, now_ms: i64) {
+        self.limit_answer_time(now_ms);
         self.asked += 1;
         self.stage = Stage::Asking;
     }

@@ -1,19 +1,19 @@
-//! Hashes that are the same on every machine.
+//! Hashes that are the same on every platform.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// The hash of a thing as JSON. What cannot be written has no hash of its own, and says so.
-pub(crate) fn digest_of(thing: &impl Serialize) -> String {
-    match serde_json::to_vec(thing) {
+/// The hash of a value as JSON, or a text with the error if the value cannot be serialized.
+pub(crate) fn digest_of(value: &impl Serialize) -> String {
+    match serde_json::to_vec(value) {
         Ok(bytes) => hex(&Sha256::digest(&bytes)),
-        Err(error) => format!("unwritable: {error}"),
+        Err(error) => format!("cannot be serialized: {error}"),
     }
 }
 
-/// The hash of several texts. Each is preceded by its length, so that moving a border changes the hash.
+/// The hash of several texts. Each is preceded by its length, so different splits have different hashes.
 pub(crate) fn digest_of_texts(texts: &[&str]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for text in texts {
@@ -23,13 +23,13 @@ pub(crate) fn digest_of_texts(texts: &[&str]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The key under which a call may be sent any number of times and happens once.
+/// The idempotency key of a call: it depends on the run, the step and the number of corrections.
 pub(crate) fn idempotency_key(run: &str, step: &str, correction: u32) -> String {
     let hash = digest_of_texts(&["key", run, step, &correction.to_string()]);
     hex(hash.get(..16).unwrap_or(&hash))
 }
 
-/// A number below `limit` that looks random and follows from the seed and the name alone.
+/// A pseudo-random number below `limit` that depends on the seed and the name alone.
 pub(crate) fn jitter(seed: u64, name: &str, limit: u64) -> u64 {
     let hash = digest_of_texts(&["jitter", &seed.to_string(), name]);
     let number = hash.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));

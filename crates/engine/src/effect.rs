@@ -1,104 +1,106 @@
-//! What the machine wants done.
+//! Effects: the work that a machine requests from its driver.
 
-use reknit_dialogue::{Purpose, Request, TargetName};
+use std::sync::Arc;
+
+use reknit_dialogue::{ModelRequest, Purpose, TargetName};
 use reknit_protocol::{CallTool, EffectId, StepId};
 use serde::{Deserialize, Serialize};
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::digest::digest_of;
-use crate::session::Report;
+use crate::report::Report;
 
-/// Something the driver is to do, and to answer with an event.
+/// A request to the driver. The driver reports the outcome as an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Ask one model, once.
+    /// Ask one model once.
     AskModel(AskModel),
-    /// Count how many tokens a question has for a target.
+    /// Count the tokens of a question for a target.
     CountTokens(Box<CountTokens>),
-    /// Call a tool, once.
+    /// Call a tool once.
     CallTool(CallTool),
-    /// Wait until a moment.
+    /// Wait.
     Sleep {
-        /// Which effect.
+        /// The id of the effect.
         id: EffectId,
-        /// Milliseconds since 1970.
+        /// Until when, in milliseconds since 1970.
         until_ms: i64,
     },
-    /// Ask a person, who may take days.
+    /// Ask a person. This may take days.
     AskPerson(AskPerson),
-    /// Stop an effect that is under way; it is answered all the same, by its result or as interrupted.
+    /// Stop an effect in progress. Its outcome is still reported: its result, or that it was interrupted.
     Abort {
         /// The effect to stop.
         effect: EffectId,
-        /// How long its result may still be waited for: stopping a call that changes something is worse than waiting.
+        /// How long to wait for its result first: interrupting a call with side effects is worse than waiting.
         grace_ms: u64,
     },
-    /// Nothing is left to do.
+    /// The run has ended.
     Finish(Box<Answer>),
-    /// Nothing is left to do: a session has its report.
+    /// The session has ended.
     Report(Box<Report>),
 }
 
-/// One attempt on one target.
+/// One question to one model target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskModel {
-    /// Which effect.
+    /// The id of the effect.
     pub id: EffectId,
-    /// Who is asked.
+    /// The target.
     pub target: TargetName,
-    /// What for.
+    /// The purpose of the question.
     pub purpose: Purpose,
-    /// What is asked.
-    pub request: Request,
+    /// The question.
+    pub request: Arc<ModelRequest>,
 }
 
-/// A question that may be too long for a target.
+/// A question that may be too long for its target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CountTokens {
-    /// Which effect.
+    /// The id of the effect.
     pub id: EffectId,
-    /// Who would be asked.
+    /// The target.
     pub target: TargetName,
-    /// What would be asked.
-    pub request: Request,
+    /// The question.
+    pub request: ModelRequest,
 }
 
-/// A question that only a person can decide.
+/// A question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskPerson {
-    /// Which effect.
+    /// The id of the effect.
     pub id: EffectId,
-    /// For which step.
+    /// The step.
     pub step: StepId,
-    /// What is asked.
+    /// The question.
     pub question: Question,
-    /// What a decision must name: it binds the decision to just this question, this call and these parameters.
+    /// The hash that a decision must state: it binds the decision to this call with these parameters.
     pub hash: String,
-    /// When the question counts as denied, in milliseconds since 1970.
+    /// When the question expires and counts as denied, in milliseconds since 1970.
     pub expires_ms: i64,
 }
 
-/// Why a person is asked.
+/// The reason for a question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// A call that must not happen twice may have happened. Approve: send it again. Deny: leave it.
+    /// An unsafe call may have taken effect. Approve: send it again. Deny: do not.
     SendAgain {
         /// The call.
         call: Box<CallTool>,
     },
-    /// A call that must not happen twice has values that a model gave. Approve: send it so.
+    /// A model changed the values of an unsafe call. Approve: send it with these values.
     SendCorrected {
         /// The call as it would be sent.
         call: Box<CallTool>,
-        /// Why the model thinks so.
+        /// The model's reason.
         reason: String,
     },
 }
 
 impl Effect {
-    /// Which effect; a finished run and the stopping of an effect have no answer and so no id of their own.
+    /// The id of the effect; `None` for effects without an outcome of their own.
     pub fn id(&self) -> Option<&EffectId> {
         match self {
             Self::AskModel(AskModel { id, .. })
@@ -110,7 +112,7 @@ impl Effect {
         }
     }
 
-    /// A hash of all of it. A run that is read back must want just what it wanted before.
+    /// A hash of the whole effect. A replayed run must request exactly the same effects.
     pub fn digest(&self) -> String {
         digest_of(self)
     }

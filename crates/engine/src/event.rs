@@ -1,113 +1,113 @@
-//! What has happened. The state of a run is the fold of its events and of nothing else.
+//! Events: everything that happens to a machine. Its state follows from its events alone.
 
 use std::sync::Arc;
 
-use reknit_bind::Mapping;
-use reknit_dialogue::{Answer as ModelAnswer, Failure as ModelFailure, TargetName};
+use reknit_bind::ParameterMapping;
+use reknit_dialogue::{ModelAnswer, ModelFailure, TargetName};
 use reknit_plan::Catalogue;
-use reknit_protocol::{EffectId, Object, Plan, RunId, exact};
+use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, exact};
 use serde::{Deserialize, Serialize};
 
-use crate::session::SessionStarted;
-use crate::telemetry::TraceParent;
+use crate::session_start::SessionStarted;
+use crate::trace_parent::TraceParent;
 use crate::{Policy, Templates};
-use reknit_protocol::{ToolReply, TransportFailure};
 
-/// The version of the machine: an event list written by another version may want other effects.
-pub const MACHINE_VERSION: u32 = 4;
+/// The version of the state machine. Another version may decide differently for the same events.
+pub const MACHINE_VERSION: u32 = 5;
 
-/// Something that happened, and when.
+/// An event and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What happened.
-    pub what: What,
+    /// The event.
+    pub kind: EventKind,
 }
 
-/// What happened.
+/// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
-    /// The run began. Event 0; everything the machine will ever know besides events is in here.
+pub enum EventKind {
+    /// A run started. Always the first event; it holds everything the machine ever knows besides later events.
     Started(Box<Started>),
-    /// A session began. Event 0 of a session.
+    /// A session started. Always the first event.
     SessionStarted(Box<SessionStarted>),
-    /// A process took the run over; the time since the last event does not count as active.
+    /// Another process took over. The time since the last event does not count as active.
     Resumed,
     /// A model answered.
     ModelAnswered {
-        /// The effect that asked.
+        /// The question.
         effect: EffectId,
-        /// What it said.
+        /// The answer.
         answer: ModelAnswer,
     },
     /// A model did not answer.
     ModelFailed {
-        /// The effect that asked.
+        /// The question.
         effect: EffectId,
-        /// Why not.
+        /// The failure.
         failure: ModelFailure,
     },
-    /// A tool answered, well or badly.
+    /// A tool replied, with a success or an error.
     ToolAnswered {
-        /// The effect that called.
+        /// The call.
         effect: EffectId,
-        /// What it said.
+        /// The reply.
         reply: ToolReply,
     },
-    /// A call brought no answer.
+    /// A tool call failed without a reply.
     ToolFailed {
-        /// The effect that called.
+        /// The call.
         effect: EffectId,
-        /// Why not.
+        /// The failure.
         failure: TransportFailure,
     },
-    /// An effect was not begun: what it needs rests, or is at its limit, for all who want it. Nothing was sent.
-    GateClosed {
+    /// The driver did not start an effect because a circuit breaker is open or a rate limit is reached. Nothing was
+    /// sent.
+    BreakerOpen {
         /// The effect.
         effect: EffectId,
         /// When it may be tried again, in milliseconds since 1970.
         until_ms: i64,
     },
-    /// Somebody has counted how many tokens a question has.
+    /// The tokens of a question were counted.
     TokensCounted {
-        /// The effect that wanted to know.
+        /// The effect that requested the count.
         effect: EffectId,
-        /// How many; none if nobody can count for this target.
+        /// The count; `None` if no tokenizer is known for the target.
         tokens: Option<u64>,
     },
     /// A wait is over.
     Woke {
-        /// The effect that waited.
+        /// The wait.
         effect: EffectId,
     },
     /// A person decided.
     PersonDecided {
-        /// The effect that asked.
+        /// The question.
         effect: EffectId,
-        /// The hash of the question that was decided.
+        /// The hash of the question.
         hash: String,
-        /// What was decided.
+        /// The decision.
         decision: Decision,
     },
-    /// An effect was under way when its process died or was told to stop: nobody knows how far it got.
+    /// The process of an effect ended or was told to stop: it is unknown how far the effect got.
     Interrupted {
         /// The effect.
         effect: EffectId,
     },
-    /// Somebody wants the run to end.
+    /// The run was cancelled.
     Cancelled,
-    /// Somebody wants it to come to its end soon: a session still writes its report.
+    /// The user asked for an early end. A session still writes its report.
     Stopped,
-    /// Somebody sent something that cannot be understood. It changes nothing, but it is not lost.
+    /// A message to the run could not be understood. It changes nothing, but is recorded.
     NotUnderstood {
-        /// What it was, in words.
+        /// The message.
         words: String,
     },
 }
 
-/// The one list of what answers effects; for a shared and for a mutable view.
+/// The effect of an event, for shared and mutable references.
 macro_rules! effect_of {
     ($what:expr) => {
         match $what {
@@ -115,7 +115,7 @@ macro_rules! effect_of {
             | Self::ModelFailed { effect, .. }
             | Self::ToolAnswered { effect, .. }
             | Self::ToolFailed { effect, .. }
-            | Self::GateClosed { effect, .. }
+            | Self::BreakerOpen { effect, .. }
             | Self::TokensCounted { effect, .. }
             | Self::Woke { effect }
             | Self::PersonDecided { effect, .. }
@@ -130,8 +130,8 @@ macro_rules! effect_of {
     };
 }
 
-impl What {
-    /// The name of the variant as it is written.
+impl EventKind {
+    /// The name of the variant in JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Started(_) => "started",
@@ -141,7 +141,7 @@ impl What {
             Self::ModelFailed { .. } => "model_failed",
             Self::ToolAnswered { .. } => "tool_answered",
             Self::ToolFailed { .. } => "tool_failed",
-            Self::GateClosed { .. } => "gate_closed",
+            Self::BreakerOpen { .. } => "breaker_open",
             Self::TokensCounted { .. } => "tokens_counted",
             Self::Woke { .. } => "woke",
             Self::PersonDecided { .. } => "person_decided",
@@ -152,7 +152,7 @@ impl What {
         }
     }
 
-    /// The effect that it answers, if it answers one.
+    /// The effect whose outcome this is, if any.
     pub fn effect(&self) -> Option<&EffectId> {
         effect_of!(self)
     }
@@ -162,18 +162,18 @@ impl What {
     }
 }
 
-/// What a person decided.
+/// A person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Do it.
+    /// Make the call.
     Approve,
-    /// Leave it.
+    /// Do not make the call.
     Deny,
 }
 
 impl Decision {
-    /// What was done to the question: `approved` or `denied`.
+    /// The name: `approved` or `denied`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Approve => "approved",
@@ -182,35 +182,35 @@ impl Decision {
     }
 }
 
-/// How a run begins.
+/// The first event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Started {
-    /// Which run.
+    /// The id of the run.
     pub run: RunId,
-    /// What the user asked for, in the user's words.
+    /// The user's request.
     pub request: String,
-    /// The plan, if somebody wrote one; otherwise a model makes it.
+    /// The plan; `None` if a model makes it.
     #[serde(with = "exact::option")]
     pub plan: Option<Plan>,
-    /// What the plan is given, by the names of its inputs; for the rest their defaults count.
+    /// The inputs of the plan, by name. Missing ones have their defaults.
     #[serde(with = "exact", default)]
     pub inputs: Object,
-    /// What tools there are.
+    /// The available tools.
     pub catalogue: Arc<Catalogue>,
-    /// The models that may be asked, the preferred one first.
+    /// The model targets, the preferred one first.
     pub targets: Vec<TargetName>,
-    /// The rules.
+    /// The policy.
     pub policy: Arc<Policy>,
-    /// The words in which models are asked.
+    /// The prompt templates.
     pub templates: Arc<Templates>,
-    /// Where earlier runs found values that their plans left open.
+    /// Where earlier runs found values that their plans left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mappings: Vec<Mapping>,
-    /// What chance is made of.
+    pub mappings: Vec<ParameterMapping>,
+    /// Seed for deterministic jitter.
     pub seed: u64,
-    /// The span of somebody else that it is a part of, for as long as it lasts and whoever drives it.
+    /// The parent span of another program. It stays the same when another process takes over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_parent: Option<TraceParent>,
-    /// The version of the machine that began it.
+    /// The version of the state machine that started the run.
     pub machine_version: u32,
 }

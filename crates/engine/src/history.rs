@@ -1,175 +1,182 @@
-//! The journal of each step, told from the events: what was sent, what came back, who was asked about it, what was decided
-//! and why, and how long everything took.
+//! The history of each step: what was sent, what came back, which models were asked, what was decided and why, and how long
+//! everything took.
 
 use std::collections::{BTreeMap, HashMap};
 
 use reknit_dialogue::{TargetName, Usage};
-use reknit_protocol::{Object, StepId, exact};
+use reknit_mend::Mend;
+use reknit_protocol::{EffectId, Object, StepId, exact};
 use serde::Serialize;
 
-use crate::event::{Decision, Event, What};
-use crate::{ApplyError, Effect, Run};
-use reknit_mend::Mend;
-use reknit_mend::{Verdict, judge_failure, judge_reply};
-use reknit_protocol::EffectId;
+use crate::event::{Decision, Event};
+use crate::record::{CallEnd, ModelRecord, Record, RecordKind, RunRecord, StepDescription};
+use crate::run::ApplyError;
+use crate::session::Machine;
 
 /// Something that happened to a step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Moment {
-    /// When, in milliseconds since 1970.
+pub struct HistoryEntry {
+    /// When it began, in milliseconds since 1970.
     pub at_ms: i64,
-    /// How long it took; 0 for what takes no time.
+    /// How long it took; 0 for a decision.
     pub took_ms: u64,
-    /// What.
+    /// What happened.
     #[serde(flatten)]
-    pub deed: Deed,
+    pub kind: HistoryKind,
 }
 
 /// What happened to a step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "deed", rename_all = "snake_case")]
-pub enum Deed {
-    /// Its call was made.
+pub enum HistoryKind {
+    /// The tool was called.
     Called {
-        /// What was sent.
+        /// The parameters that were sent.
         #[serde(with = "exact")]
         parameters: Object,
-        /// The status, if the tool answered.
+        /// The status, if the tool replied.
         status: Option<u16>,
-        /// Why it failed, in words; none if it did not.
+        /// Why the call failed; `None` for a success.
         error: Option<String>,
-        /// What had to be mended for the answer to be read, in words.
+        /// The repairs that made the reply readable.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         mended: Vec<String>,
     },
-    /// A model was asked about it.
+    /// A model was asked about the step.
     Asked {
-        /// On which rung.
+        /// The rung.
         rung: String,
-        /// Who.
+        /// The model.
         target: TargetName,
-        /// What the answer used; none if there was no answer.
+        /// The tokens that the answer used; `None` without an answer.
         usage: Option<Usage>,
-        /// Why there was none, in words.
+        /// Why there is no answer.
         error: Option<String>,
     },
-    /// It waited before it was tried again.
+    /// The step waited before it was tried again.
     Waited,
-    /// It was turned away: what it needs rests.
-    TurnedAway,
+    /// The call or the question was not sent: a circuit breaker was open.
+    #[serde(rename = "turned_away")]
+    BreakerOpen,
     /// A person decided.
     Decided {
-        /// What.
+        /// The decision.
         decision: Decision,
     },
-    /// Nobody knows how far its call got.
+    /// It is unknown how far the call got.
     Interrupted,
-    /// Something was done about a failure, or nothing could be done on a rung.
+    /// A rung repaired the call, or could not help.
     Mended(Mend),
 }
 
-/// Tells what happened to each step, in order.
+/// The history of each step of a run, in order.
 ///
-/// Fails if the events are not those of one run, from the first on.
-pub fn history(events: &[Event]) -> Result<BTreeMap<StepId, Vec<Moment>>, ApplyError> {
-    let Some((first, rest)) = events.split_first() else { return Ok(BTreeMap::new()) };
-    let mut teller =
-        Teller { run: Run::begin(first)?, due: BTreeMap::new(), told: BTreeMap::new(), mends: HashMap::new() };
-    teller.look(first.at_ms);
-    for event in rest {
-        teller.take(event)?;
+/// Fails if the events are not those of one run from its first event on.
+pub fn history(events: &[Event]) -> Result<BTreeMap<StepId, Vec<HistoryEntry>>, ApplyError> {
+    let Some((_, decided)) = Machine::replay(events)? else { return Ok(BTreeMap::new()) };
+    let mut builder = HistoryBuilder::default();
+    for (event, records) in events.iter().zip(&decided) {
+        for record in records.iter().filter(|record| record.scope.is_empty()) {
+            builder.add(event.at_ms, record);
+        }
     }
-    Ok(teller.told)
+    Ok(builder.entries)
 }
 
-/// Follows a run and notes what it sees.
-struct Teller {
-    run: Run,
-    /// What is due, and since when.
-    due: BTreeMap<EffectId, (i64, Effect)>,
-    told: BTreeMap<StepId, Vec<Moment>>,
-    /// How many mends of each step have been told.
-    mends: HashMap<StepId, usize>,
+#[derive(Default)]
+struct HistoryBuilder {
+    /// When effects in progress began, and the model that was asked.
+    started: HashMap<EffectId, (i64, Option<TargetName>)>,
+    entries: BTreeMap<StepId, Vec<HistoryEntry>>,
 }
 
-impl Teller {
-    fn take(&mut self, event: &Event) -> Result<(), ApplyError> {
-        let due = event.what.effect().and_then(|effect| self.due.remove(effect));
-        self.run.apply(event)?;
-        if let Some((since_ms, effect)) = due
-            && let Some((step, deed)) = self.deed(&effect, event)
-        {
-            let took_ms = u64::try_from(event.at_ms.saturating_sub(since_ms)).unwrap_or(0);
-            self.tell(step, Moment { at_ms: since_ms, took_ms, deed });
-        }
-        self.look(event.at_ms);
-        Ok(())
-    }
-
-    fn tell(&mut self, step: StepId, moment: Moment) {
-        self.told.entry(step).or_default().push(moment);
-    }
-
-    /// Notes what has become due, and what was decided about steps.
-    fn look(&mut self, now_ms: i64) {
-        for effect in self.run.pending() {
-            if let Some(id) = effect.id() {
-                self.due.entry(id.clone()).or_insert((now_ms, effect));
-            }
-        }
-        for (step, mends) in self.run.mends() {
-            let known = self.mends.get(step).copied();
-            if known == Some(mends.len()) {
-                continue;
-            }
-            self.mends.insert(step.clone(), mends.len());
-            let moments = mends.iter().skip(known.unwrap_or(0)).map(|mend| Moment {
-                at_ms: now_ms,
-                took_ms: 0,
-                deed: Deed::Mended(mend.clone()),
-            });
-            self.told.entry(step.clone()).or_default().extend(moments);
+impl HistoryBuilder {
+    fn add(&mut self, at_ms: i64, record: &Record) {
+        match &record.kind {
+            RecordKind::Model(record) => self.add_model(at_ms, record),
+            RecordKind::Run(record) => self.add_run(at_ms, record),
+            RecordKind::Session(_) => {}
         }
     }
 
-    /// What an effect and its outcome were for a step; none if they were for the run as a whole.
-    fn deed(&self, effect: &Effect, event: &Event) -> Option<(StepId, Deed)> {
-        let id = effect.id()?;
-        let (step, rung) = self.owner(id)?;
-        let deed = match (&event.what, effect) {
-            (What::GateClosed { .. }, _) => Deed::TurnedAway,
-            (What::Interrupted { .. }, _) => Deed::Interrupted,
-            (What::PersonDecided { decision, .. }, _) => Deed::Decided { decision: *decision },
-            (What::Woke { .. }, _) => Deed::Waited,
-            (What::ToolAnswered { reply, .. }, Effect::CallTool(call)) => {
-                let error = error(judge_reply(reply, event.at_ms));
-                let mended = reply.body.fixes().to_vec();
-                Deed::Called { parameters: call.parameters.clone(), status: Some(reply.status), error, mended }
-            }
-            (What::ToolFailed { failure, .. }, Effect::CallTool(call)) => {
-                let error = error(judge_failure(failure));
-                Deed::Called { parameters: call.parameters.clone(), status: None, error, mended: Vec::new() }
-            }
-            (What::ModelAnswered { answer, .. }, Effect::AskModel(ask)) => {
-                Deed::Asked { rung, target: ask.target.clone(), usage: Some(answer.usage), error: None }
-            }
-            (What::ModelFailed { failure, .. }, Effect::AskModel(ask)) => {
-                Deed::Asked { rung, target: ask.target.clone(), usage: None, error: Some(failure.to_string()) }
-            }
-            _ => return None,
-        };
-        Some((step, deed))
+    fn add_model(&mut self, at_ms: i64, record: &ModelRecord) {
+        match record {
+            ModelRecord::Asked(question) => self.start(&question.id, at_ms, Some(question.target.clone())),
+            ModelRecord::Answered { id, answer, .. } => self.end_question(id, at_ms, Some(answer.usage), None),
+            ModelRecord::Failed { id, failure } => self.end_question(id, at_ms, None, Some(failure.to_string())),
+            ModelRecord::Skipped { id, .. } => self.end(id, at_ms, HistoryKind::BreakerOpen),
+        }
     }
 
-    /// The step that wants an effect, and on which rung.
-    fn owner(&self, id: &EffectId) -> Option<(StepId, String)> {
-        Some((id.step()?.clone(), id.kind().as_str().to_owned()))
+    fn add_run(&mut self, at_ms: i64, record: &RunRecord) {
+        match record {
+            RunRecord::StepStarted(StepDescription { step, .. }) | RunRecord::StepEnded { step, .. } => {
+                self.entries.entry(step.clone()).or_default();
+            }
+            RunRecord::CallStarted { call } => self.start(&call.id, at_ms, None),
+            RunRecord::CallEnded { call, end, fault } => {
+                let called = |status, mended| HistoryKind::Called {
+                    parameters: call.parameters.clone(),
+                    status,
+                    error: fault.as_ref().map(ToString::to_string),
+                    mended,
+                };
+                let kind = match end {
+                    CallEnd::Replied { status, fixes } => called(Some(*status), fixes.clone()),
+                    CallEnd::Failed { .. } => called(None, Vec::new()),
+                    CallEnd::Interrupted => HistoryKind::Interrupted,
+                };
+                self.end(&call.id, at_ms, kind);
+            }
+            RunRecord::CallSkipped { id, .. } => self.end(id, at_ms, HistoryKind::BreakerOpen),
+            RunRecord::WaitStarted { id, .. } => self.start(id, at_ms, None),
+            RunRecord::ApprovalRequested(ask) => self.start(&ask.id, at_ms, None),
+            RunRecord::WaitEnded { id } | RunRecord::ApprovalDecided { id, expired: true, .. } => {
+                self.end(id, at_ms, HistoryKind::Waited);
+            }
+            RunRecord::ApprovalDecided { id, decision, .. } => {
+                self.end(id, at_ms, HistoryKind::Decided { decision: *decision });
+            }
+            RunRecord::Mended { step, mend, .. } => {
+                self.push(step, HistoryEntry { at_ms, took_ms: 0, kind: HistoryKind::Mended(mend.clone()) });
+            }
+            RunRecord::Started { .. }
+            | RunRecord::Resumed
+            | RunRecord::ToolsSelected { .. }
+            | RunRecord::PlanAccepted { .. }
+            | RunRecord::PlanRejected { .. }
+            | RunRecord::StepBound { .. }
+            | RunRecord::RungStarted(_)
+            | RunRecord::AdviceRead { .. }
+            | RunRecord::FeedbackExhausted { .. }
+            | RunRecord::LateOutcome { .. }
+            | RunRecord::Ended { .. } => {}
+        }
     }
-}
 
-fn error(verdict: Verdict) -> Option<String> {
-    match verdict {
-        Verdict::Success(_) => None,
-        Verdict::Stop(fault) | Verdict::SendAgain(fault) | Verdict::Mend(fault) => Some(fault.to_string()),
+    /// Notes the start of an effect. One that is started again after a crash keeps its first start.
+    fn start(&mut self, id: &EffectId, at_ms: i64, target: Option<TargetName>) {
+        self.started.entry(id.clone()).or_insert((at_ms, target));
+    }
+
+    fn end_question(&mut self, id: &EffectId, at_ms: i64, usage: Option<Usage>, error: Option<String>) {
+        let target = self.started.get(id).and_then(|(_, target)| target.clone());
+        if let Some(target) = target {
+            let rung = id.kind().as_str().to_owned();
+            self.end(id, at_ms, HistoryKind::Asked { rung, target, usage, error });
+        }
+    }
+
+    /// Adds the end of an effect to the history of its step.
+    fn end(&mut self, id: &EffectId, at_ms: i64, kind: HistoryKind) {
+        let started = self.started.remove(id);
+        if let (Some((since_ms, _)), Some(step)) = (started, id.step()) {
+            let took_ms = u64::try_from(at_ms.saturating_sub(since_ms)).unwrap_or(0);
+            self.push(step, HistoryEntry { at_ms: since_ms, took_ms, kind });
+        }
+    }
+
+    fn push(&mut self, step: &StepId, entry: HistoryEntry) {
+        self.entries.entry(step.clone()).or_default().push(entry);
     }
 }

@@ -1,18 +1,20 @@
-//! The machines that turn a request into an answer: they decide everything and do nothing.
+//! The state machines that turn a request into an answer. They decide everything and perform no I/O.
 //!
 //! ```text
-//! run.apply(&event)     what happened: a model answered, a tool failed, a wait is over
-//! run.pending()         what is to be done: ask a model, call a tool, wait, ask a person, finish
+//! let records = machine.apply(&event)?;   // an event: a model answered, a tool failed, a wait is over
+//! let effects = machine.pending();        // effects: ask a model, call a tool, wait, ask a person, finish
 //! ```
 //!
-//! There is no clock, no randomness, no network and no `await` in here. A driver does what is pending and tells what came
-//! of it; the state is the fold of the events, so a run can be stopped anywhere and go on elsewhere.
+//! The code has no clock, no randomness, no network and no `await`. A driver performs the pending effects and reports each
+//! outcome as an event. The state follows from the events alone, so a run can stop anywhere and resume in another process.
+//! Each event also yields [`Record`]s: the decisions that were made for it. Telemetry, history and progress are built from
+//! records.
 //!
-//! There are two machines: a [`Run`] has a plan and ends with an answer; a [`Session`] works in turns, in which a model says
-//! what to call, and ends with a report. [`Machine`] is either.
+//! There are two machines: a [`Run`] executes a plan and ends with an [`Answer`]; a [`Session`] works in turns, in which a
+//! model chooses the tool calls, and ends with a [`Report`]. A [`Machine`] is either.
 //!
-//! Where to go next: [`Run`] and [`Session`] are the machines, [`Event`] and [`Effect`] are their two languages, [`Policy`] and
-//! [`SessionRules`] their rules, [`Catalogue`] the tools they know, [`check`] what protects a run from a bad plan.
+//! Where to go next: [`Run`] and [`Session`] are the machines, [`Event`] and [`Effect`] their input and output, [`RunRecord`]
+//! and [`SessionRecord`] their decisions, [`Policy`] and [`SessionRules`] their rules.
 
 mod answer;
 mod budget;
@@ -21,29 +23,39 @@ mod digest;
 mod effect;
 mod event;
 mod history;
-mod interaction;
-mod machine;
+mod internal_error;
 mod nest;
 mod policy;
+mod record;
+mod report;
 mod run;
 mod session;
+mod session_start;
 mod synthesis;
-pub mod telemetry;
 mod templates;
+mod trace_parent;
+mod uncertain_call;
 
-pub use answer::{Answer, MissingOutput, Outcome, Status, StepReport, Writer};
+pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
 pub use budget::{Exhausted, Spent};
 pub use effect::{AskModel, AskPerson, CountTokens, Effect, Question};
-pub use event::{Decision, Event, MACHINE_VERSION, Started, What};
-pub use history::{Deed, Moment, history};
-pub use interaction::{Interaction, interactions};
-pub use machine::{Ending, Machine};
-pub use policy::{Asking, Effects, Freedom, Limits, LlmDebug, Policy, Synthesis, Undeclared};
-pub use run::{ApplyError, Progress, RefusedPlan, Run, Shown, StepState, StepView};
-pub use session::{
-    Action, AnswerKind, Attempt, AttemptStatus, ChildDoing, ChildReport, ChildView, CollapseReason, ContextAction,
-    Directive, Doing, Dropped, Exit, ForcedReason, Notice, PLAN_TOOL, Plans, QuestionSize, READ_TOOL, REPORT_ALIAS,
-    REPORT_TOOL, Record, Report, ReportFormat, ReportRules, ReportSource, ReportStatus, RetryReason, Session,
-    SessionRules, SessionStarted, SessionView, SubAgent, SyntheticReason, Totals, TurnOutcome, WaitEnd, Words,
+pub use event::{Decision, Event, EventKind, MACHINE_VERSION, Started};
+pub use history::{HistoryEntry, HistoryKind, history};
+pub use policy::{Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy};
+pub use record::{
+    Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,
+    ModelQuestion, ModelRecord, Record, RecordKind, RejectionCause, RetryDirective, RunRecord, RungStart,
+    SessionRecord, StepDescription, StepEnd, TurnOutcome, WaitEnd, WaitReason,
 };
+pub use report::{
+    ChildReport, FinalTurnReason, REPORT_ALIAS, REPORT_TOOL, Report, ReportSource, ReportStatus, SessionExit,
+    SyntheticReason, Totals,
+};
+pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView, ToolSelectionView};
+pub use session::{
+    ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,
+    SessionActivity, SessionView,
+};
+pub use session_start::{Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SessionTexts, SubAgent};
 pub use templates::{PromptBuilder, TemplateError, Templates};
+pub use trace_parent::{SpanId, TraceId, TraceParent, TraceParentError};

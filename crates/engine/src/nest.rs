@@ -3,10 +3,10 @@
 use reknit_protocol::{CallTool, ScopeLevel};
 
 use crate::effect::{AskModel, AskPerson, CountTokens, Effect, Question};
-use crate::event::What;
+use crate::event::EventKind;
 
-/// An effect of the machine nested at `scope`, as the enclosing machine requests it.
-pub(crate) fn outer(scope: &[ScopeLevel], effect: Effect) -> Effect {
+/// Prefixes the ids of a nested machine's effect with `scope`, so that the enclosing machine can request it.
+pub(crate) fn effect_in_scope(scope: &[ScopeLevel], effect: Effect) -> Effect {
     let call = |call: CallTool| CallTool { id: call.id.nested_in(scope), ..call };
     match effect {
         Effect::AskModel(ask) => Effect::AskModel(AskModel { id: ask.id.nested_in(scope), ..ask }),
@@ -34,11 +34,11 @@ pub(crate) fn outer(scope: &[ScopeLevel], effect: Effect) -> Effect {
 
 /// The outcome of an effect of the machine nested at `scope`, under that machine's own id; `None` if the effect belongs to
 /// another machine.
-pub(crate) fn inner(scope: &[ScopeLevel], what: &What) -> Option<What> {
-    let effect = what.effect()?.within(scope)?;
-    let mut what = what.clone();
-    if let Some(id) = what.effect_mut() {
+pub(crate) fn event_for_scope(scope: &[ScopeLevel], kind: &EventKind) -> Option<EventKind> {
+    let effect = kind.effect()?.within(scope)?;
+    let mut kind = kind.clone();
+    if let Some(id) = kind.effect_mut() {
         *id = effect;
     }
-    Some(what)
+    Some(kind)
 }

@@ -1,159 +1,160 @@
-//! The rules of a run. They are part of its first event, so a change of configuration never changes a run that began.
+//! The policy of a run. It is part of the first event, so a change of configuration does not affect a run that has
+//! started.
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::{Message, Money, Prices, Request, Rules, TargetName, Temperature};
-use reknit_mend::{LadderPolicy, Mending, People, Resend};
+use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
+use reknit_mend::{LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
 use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};
 
-/// The rules of a run.
+/// The policy of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
-    /// What it may spend.
+    /// The budget and time limits.
     pub limits: Limits,
-    /// How a call that failed in passing is sent again.
-    pub resend: Resend,
-    /// How a rejected call is mended.
-    pub mending: Mending,
-    /// How models are taken in turn.
-    pub rotation: Rules,
-    /// How plans are made.
+    /// Retries after transient failures.
+    pub resend: ResendPolicy,
+    /// Repairs of rejected calls.
+    pub mending: MendingPolicy,
+    /// The rotation over model targets.
+    pub rotation: RotationRules,
+    /// Planning.
     pub planning: Planning,
-    /// How freely and at what length models may answer.
+    /// Temperature and length of the models' answers.
     #[serde(default)]
-    pub asking: Asking,
-    /// Who writes the answer.
+    pub asking: SamplingPolicy,
+    /// How the answer is written.
     pub synthesis: Synthesis,
-    /// What calls do to the world, where the tool says otherwise or nothing: `agent/capability` or `agent`.
-    pub effects: Effects,
+    /// The side effects of calls, where the configuration overrides the tool: by `agent/capability` or `agent`.
+    pub effects: SideEffectPolicy,
     /// Whether a person can be asked.
-    pub people: People,
-    /// What models cost, where that is known.
+    pub people: PeoplePolicy,
+    /// The prices of models, as far as they are known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<TargetName, Prices>,
-    /// Whether people may see what models were asked and what they answered, word for word.
+    /// Whether people may see the exact prompts and answers of models.
     #[serde(default)]
     pub llm_debug: LlmDebug,
 }
 
-/// What a run may spend.
+/// The budget and time limits of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Calls of tools.
+    /// Tool calls.
     pub tool_calls: u32,
-    /// Questions to models, one of which is kept for the answer.
+    /// Model calls. One is reserved for the answer.
     pub model_calls: u32,
-    /// What models may cost, in the unit of their prices. A model without a price is not asked then.
+    /// The cost of model calls, in the currency of the prices. With this limit, models without a price are not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
-    /// Time in which it is not waiting for a person.
+    /// Active time: without waiting for a person.
     pub active_ms: u64,
-    /// Calls under way at once.
+    /// Tool calls in progress at once.
     pub calls_at_once: u32,
-    /// How long a step may take in all, from when its inputs are there, without the time in which a person is asked. What
-    /// a plan says about a step comes first.
+    /// The time for one step, from when its inputs are available, without waiting for a person. A plan can override it
+    /// per step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_ms: Option<u64>,
-    /// How long one call may take.
+    /// The time for one tool call.
     pub call_ms: u64,
-    /// How long a call may still take when the run is cancelled.
+    /// The time for calls in progress to complete after the run was cancelled.
     pub drain_ms: u64,
-    /// How long a person may take.
+    /// The time for a person's decision.
     pub person_ms: u64,
 }
 
-/// How plans are made.
+/// The rules for planning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Planning {
-    /// How often a plan that cannot be read or run is asked for again.
+    /// How often a model is asked again after an unreadable or invalid plan.
     pub retries: u32,
-    /// From how many capabilities on only some of them are shown to the planner.
+    /// With at least this many capabilities, the planner is shown a selection.
     pub choose_from: u32,
 }
 
-/// How freely and at what length models may answer, for each question of a run.
+/// Temperature and length of answers, per kind of question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Asking {
-    /// For the tools that a plan may need, out of many.
-    pub choice: Freedom,
+pub struct SamplingPolicy {
+    /// For the selection of tools.
+    pub choice: Sampling,
     /// For a plan.
-    pub plan: Freedom,
-    /// For where a value is; the length grows with the number of values.
-    pub resolution: Freedom,
-    /// For what an error says.
-    pub feedback: Freedom,
-    /// For what all that is known says.
-    pub context: Freedom,
+    pub plan: Sampling,
+    /// For missing values; the length grows with their number.
+    pub resolution: Sampling,
+    /// For a correction by the error.
+    pub feedback: Sampling,
+    /// For a correction by all known values.
+    pub context: Sampling,
     /// For the answer.
-    pub answer: Freedom,
+    pub answer: Sampling,
 }
 
-/// How freely and at what length a model may answer.
+/// Temperature and length of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Freedom {
-    /// How freely it may choose its words.
+pub struct Sampling {
+    /// The sampling temperature.
     pub temperature: Temperature,
-    /// The most it may write, in tokens.
+    /// The token limit.
     pub max_tokens: u32,
 }
 
-/// Who writes the answer.
+/// How the answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Synthesis {
-    /// A model, from the results; if it fails, the template.
+    /// A model writes it from the results; if it fails, the template is used.
     Model,
-    /// Code: what was done, mended and left out, one line each.
+    /// Code lists results, repairs and missing results, one line each.
     Template,
-    /// Code: the results as one JSON object, by the ids of their steps.
+    /// Code prints the results as one JSON object, by step id.
     Raw,
 }
 
-/// Whether people may see what models were asked and what they answered, word for word.
+/// Whether people may see the exact prompts and answers of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LlmDebug {
-    /// They may.
+    /// People may see them.
     On,
-    /// The run keeps it to itself, for going on after a crash.
+    /// They are only used to resume the run.
     #[default]
     Off,
 }
 
-/// What calls do to the world, against or beyond what tools say.
+/// The side effects of calls, where the configuration overrides or completes what tools declare.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Effects {
-    /// How a call is treated whose tool does not say what it does.
-    pub undeclared: Undeclared,
-    /// The class of a capability (`agent/capability`) or of all of a tool's (`agent`).
+pub struct SideEffectPolicy {
+    /// The treatment of calls whose tool declares no side effect.
+    pub undeclared: UndeclaredPolicy,
+    /// The side effect of a capability (`agent/capability`) or of a whole tool (`agent`).
     pub classes: BTreeMap<String, SideEffect>,
 }
 
-/// How a call is treated whose tool does not say what it does.
+/// The treatment of calls whose tool declares no side effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Undeclared {
-    /// It is sent again under the same key.
+pub enum UndeclaredPolicy {
+    /// The call is sent again with the same idempotency key.
     #[default]
     SendAgain,
-    /// As if it were unsafe: a person is asked.
+    /// The call counts as unsafe: a person is asked.
     Ask,
 }
 
-impl Freedom {
-    pub(crate) fn request(self, messages: Vec<Message>) -> Request {
-        Request::new(messages, self.max_tokens).with_temperature(self.temperature)
+impl Sampling {
+    pub(crate) fn to_model_request(self, messages: Vec<Message>) -> ModelRequest {
+        ModelRequest::new(messages, self.max_tokens).with_temperature(self.temperature)
     }
 }
 
-impl Effects {
-    /// The class that counts for a capability.
+impl SideEffectPolicy {
+    /// The side effect of a capability: configured, or else declared.
     pub fn class(&self, agent: &str, capability: &str, declared: SideEffect) -> SideEffect {
         let set = self.classes.get(&format!("{agent}/{capability}")).or_else(|| self.classes.get(agent)).copied();
         match (set.unwrap_or(declared), self.undeclared) {
-            (SideEffect::Undeclared, Undeclared::Ask) => SideEffect::Unsafe,
+            (SideEffect::Undeclared, UndeclaredPolicy::Ask) => SideEffect::Unsafe,
             (class, _) => class,
         }
     }
@@ -163,14 +164,14 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
-            resend: Resend::default(),
-            mending: Mending::default(),
-            rotation: Rules::default(),
+            resend: ResendPolicy::default(),
+            mending: MendingPolicy::default(),
+            rotation: RotationRules::default(),
             planning: Planning::default(),
-            asking: Asking::default(),
+            asking: SamplingPolicy::default(),
             synthesis: Synthesis::Model,
-            effects: Effects::default(),
-            people: People::Ask,
+            effects: SideEffectPolicy::default(),
+            people: PeoplePolicy::Ask,
             prices: BTreeMap::new(),
             llm_debug: LlmDebug::Off,
         }
@@ -199,18 +200,18 @@ impl Default for Planning {
     }
 }
 
-/// 0.3: a little freedom helps after a plan that could not be used.
+/// 0.3: some variation helps after a rejected plan.
 const PLAN_TEMPERATURE: Temperature = match Temperature::from_hundredths(30) {
     Some(temperature) => temperature,
     None => Temperature::ZERO,
 };
 
-impl Default for Asking {
+impl Default for SamplingPolicy {
     fn default() -> Self {
-        let exact = |max_tokens| Freedom { temperature: Temperature::ZERO, max_tokens };
+        let exact = |max_tokens| Sampling { temperature: Temperature::ZERO, max_tokens };
         Self {
             choice: exact(500),
-            plan: Freedom { temperature: PLAN_TEMPERATURE, max_tokens: 2_000 },
+            plan: Sampling { temperature: PLAN_TEMPERATURE, max_tokens: 2_000 },
             resolution: exact(400),
             feedback: exact(500),
             context: exact(1_000),

@@ -1,82 +1,85 @@
 //! A run: from a request to an answer, as the fold of its events.
 //!
 //! ```text
-//!   Started -> planning -> running -> answering -> ended
-//!                 |           |           |
-//!              AskModel   CallTool     AskModel        each step on its own:
-//!                         Sleep                        waiting -> queued -> calling -> done
-//!                         AskModel                                  ^         |
-//!                         AskPerson                                 |         v
-//!                                                        resting, advising, deciding -> failed
+//!   Started -> selecting -> planning -> running -> answering -> ended
+//!                 |            |           |           |
+//!              AskModel     AskModel    CallTool    AskModel      each step on its own:
+//!                                       Sleep                     waiting -> queued -> calling -> done
+//!                                       AskModel                                ^         |
+//!                                       AskPerson                               |         v
+//!                                                           backing off, consulting, awaiting approval -> failed
 //! ```
 
-mod advising;
-mod choosing;
-mod deadlines;
-mod determining;
-mod doubting;
-mod ending;
-mod gates;
-pub(crate) mod glance;
+mod breakers;
+mod consultations;
+mod finish;
 mod nested;
-mod planning;
-mod progress;
-mod resolving;
-mod resuming;
-mod scheduling;
+mod repair_by_model;
+mod repair_by_rules;
+mod repeated_failures;
+mod request_plan;
+mod resolve_parameters;
+mod resume;
+mod schedule;
+mod select_tools;
 mod sources;
 pub(crate) mod state;
-mod stepping;
+mod step_deadlines;
+mod step_events;
 mod steps;
+mod ungrounded_numbers;
 mod view;
 
-pub use state::RefusedPlan;
-pub use view::{Progress, Shown, StepState, StepView};
+pub use state::RejectedPlan;
+pub use view::{Progress, StepState, StepView, ToolSelectionView};
 
 use std::sync::Arc;
 
-use reknit_protocol::{Plan, StepId, Value};
+use reknit_plan::{Catalogue, CheckedPlan, PlanAuthor, PlanProblem, PlannedStep, StepIndex, check, resolve_inputs};
+use reknit_protocol::{Plan, Value};
 
 use crate::answer::Answer;
 use crate::budget::{Exhausted, Spent};
 use crate::effect::Effect;
-use crate::event::{Event, MACHINE_VERSION, Started, What};
+use crate::event::{Event, EventKind, MACHINE_VERSION, Started};
+use crate::internal_error::{Decided, InternalError};
 use crate::policy::Policy;
-use crate::session::Doubtful;
-use reknit_mend::Mend;
-use reknit_plan::Catalogue;
-use reknit_plan::{Author, Checked, PlanProblem, check, settle_inputs};
+use crate::record::{Record, RecordKind, RunRecord};
+use crate::uncertain_call::UncertainCall;
 use state::{Phase, State, Stop};
 
-/// A run. [`Run::apply`] takes in what happened, [`Run::pending`] says what is to be done; neither does anything else.
+/// The state machine of one run. [`Run::apply`] takes in an event, [`Run::pending`] lists the effects that are due; neither
+/// performs I/O.
 #[derive(Debug, Clone)]
 pub struct Run {
     started: Arc<Started>,
-    /// Follows from the plan in the state: parsed once, never written.
-    plan: Arc<Checked>,
-    /// What the plan was given; none if it asks for nothing.
+    /// The checked plan. It follows from the plan in the state and is not part of a snapshot.
+    plan: Arc<CheckedPlan>,
+    /// The inputs of the plan; `None` if the plan declares none.
     inputs: Option<Value>,
     state: State,
+    /// The decisions made for the event that is being applied.
+    records: Vec<RecordKind>,
 }
 
-/// Why an event cannot be taken in. The run is as it was.
+/// Why an event was refused. The run is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    /// The first event must be the beginning.
-    #[error("a run begins with `started`, not with `{0}`")]
+    /// The first event must be `started`.
+    #[error("the first event of a run must be `started`, not `{0}`")]
     NotStarted(&'static str),
-    /// A run begins only once.
-    #[error("the run has begun already")]
+    /// `started` can only be the first event.
+    #[error("the run has already started")]
     StartedTwice,
-    /// The run was begun by another version of the machine.
-    #[error("the run was begun by version {found} of the machine; this is version {expected}")]
+    /// Another version of the state machine wrote the event.
+    #[error("the run was started by version {found} of the state machine; this build has version {expected}")]
     OtherMachine {
-        /// The version that began it.
+        /// The version that started the run.
         found: u32,
-        /// This version.
+        /// The version of this build.
         expected: u32,
     },
-    /// The schema of a session's report is none.
+    /// The schema for a session's report cannot be compiled.
     #[error("the schema of the report cannot be used: {0}")]
     ReportSchema(String),
     /// A snapshot cannot be read.
@@ -85,98 +88,111 @@ pub enum ApplyError {
 }
 
 impl Run {
-    /// Begins a run with its first event.
-    pub fn begin(event: &Event) -> Result<Self, ApplyError> {
+    /// Starts a run with its first event.
+    pub fn begin(event: &Event) -> Result<(Self, Vec<Record>), ApplyError> {
         Self::begin_without(event, &[])
     }
 
-    /// The same without calls that must not be made: they may have happened before it began.
-    pub(crate) fn begin_without(event: &Event, avoided: &[Doubtful]) -> Result<Self, ApplyError> {
-        let What::Started(started) = &event.what else { return Err(ApplyError::NotStarted(event.what.name())) };
+    /// Starts a run that must not make the calls in `avoided`: they may have happened already.
+    pub(crate) fn begin_without(event: &Event, avoided: &[UncertainCall]) -> Result<(Self, Vec<Record>), ApplyError> {
+        let EventKind::Started(started) = &event.kind else { return Err(ApplyError::NotStarted(event.kind.name())) };
         let started = Arc::new(started.as_ref().clone());
         if started.machine_version != MACHINE_VERSION {
             return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
         }
-        let mut run = Self { started, plan: Arc::default(), inputs: None, state: State::new(event.at_ms) };
+        let state = State::new(event.at_ms);
+        let mut run = Self { started, plan: Arc::default(), inputs: None, state, records: Vec::new() };
         run.state.avoided = avoided.to_vec();
-        match run.started.plan.clone() {
-            Some(plan) => run.take_given_plan(plan),
+        let (request, has_plan) = (run.started.request.clone(), run.started.plan.is_some());
+        run.record(RunRecord::Started { request, has_plan });
+        let decided = match run.started.plan.clone() {
+            Some(plan) => run.accept_given_plan(plan),
             None => run.begin_planning(),
-        }
-        run.settle();
-        Ok(run)
+        };
+        let decided = decided.and_then(|()| run.advance());
+        run.end_if_internal_error(decided);
+        let records = run.take_records();
+        Ok((run, records))
     }
 
-    /// Takes in what happened. An answer that nobody waits for is counted and changes nothing else.
-    pub fn apply(&mut self, event: &Event) -> Result<(), ApplyError> {
+    /// Applies an event and returns what was decided. An outcome that the run does not wait for changes nothing but a
+    /// counter.
+    pub fn apply(&mut self, event: &Event) -> Result<Vec<Record>, ApplyError> {
+        if matches!(event.kind, EventKind::Started(_) | EventKind::SessionStarted(_)) {
+            return Err(ApplyError::StartedTwice);
+        }
         self.state.events += 1;
         let last_ms = self.state.now_ms;
         self.state.now_ms = last_ms.max(event.at_ms);
-        match &event.what {
-            What::Started(_) | What::SessionStarted(_) => {
-                self.state.events -= 1;
-                return Err(ApplyError::StartedTwice);
-            }
-            What::Resumed => self.on_resumed(last_ms),
-            // A run has no shorter way to its end than to leave what is not done.
-            What::Cancelled | What::Stopped => self.stop(Stop::Cancelled),
-            _ if matches!(self.state.phase, Phase::Ended(_)) => self.state.late += 1,
-            What::Woke { effect } if self.state.clock.deadline_id() == *effect => {
+        let decided = self.decide(&event.kind, last_ms).and_then(|()| self.advance());
+        self.end_if_internal_error(decided);
+        Ok(self.take_records())
+    }
+
+    fn decide(&mut self, kind: &EventKind, last_ms: i64) -> Decided {
+        match kind {
+            EventKind::Resumed => self.on_resumed(last_ms),
+            // A run has no early end other than to skip the remaining steps.
+            EventKind::Cancelled | EventKind::Stopped => self.stop(Stop::Cancelled),
+            _ if matches!(self.state.phase, Phase::Ended(_)) => self.on_late_outcome(kind),
+            EventKind::Woke { effect } if self.state.clock.deadline_id() == *effect => {
                 let limit = self.policy().limits.active_ms;
-                self.stop(Stop::Exhausted(Exhausted::Time(limit)));
+                self.stop(Stop::Exhausted(Exhausted::Time(limit)))
             }
-            what => {
-                self.prepare_question(what);
-                let taken =
-                    self.on_choosing(what) || self.on_planning(what) || self.on_step(what) || self.on_answering(what);
-                if !taken {
-                    self.state.late += 1;
-                }
-            }
+            kind if self.on_consultation(kind)? || self.on_step_event(kind)? => Ok(()),
+            kind => self.on_late_outcome(kind),
         }
-        self.settle();
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "it is one of several decisions that can fail")]
+    fn on_late_outcome(&mut self, kind: &EventKind) -> Decided {
+        self.state.late += 1;
+        if let Some(id) = kind.effect().cloned() {
+            self.record(RunRecord::LateOutcome { id });
+        }
         Ok(())
     }
 
-    /// What is to be done now. An effect stays here until an event answers it; one that is under way and no longer here
-    /// may be dropped.
+    /// The effects that are due. An effect stays due until an event reports its outcome; the driver drops an effect in
+    /// progress that is no longer due.
     pub fn pending(&self) -> Vec<Effect> {
         let mut effects = Vec::new();
         match &self.state.phase {
             Phase::Ended(answer) => return vec![Effect::Finish(answer.clone())],
-            Phase::Choosing { consultation }
+            Phase::Selecting { consultation }
             | Phase::Planning { consultation, .. }
             | Phase::Answering { consultation } => {
                 effects.extend(consultation.effect());
             }
             Phase::Running => {
                 let grace_ms = self.policy().limits.drain_ms;
-                effects.extend(self.state.steps.acting().flat_map(|(_, step)| step.effects(grace_ms)));
+                effects.extend(self.state.steps.acting().flat_map(|step| step.effects(grace_ms)));
             }
         }
-        // What is ending already needs no second end; a deadline that stays due would come again and again.
+        // A run that is ending needs no second end: a deadline that stays due would fire again and again.
         if !self.state.stop.as_ref().is_some_and(Stop::is_immediate) {
             effects.extend(self.state.clock.effect(self.policy().limits.active_ms));
         }
         effects
     }
 
-    /// The state as text, for a driver that works in segments.
+    /// The state as text.
     pub fn snapshot(&self) -> Result<String, ApplyError> {
         serde_json::to_string(&(self.started.as_ref(), &self.state))
             .map_err(|error| ApplyError::Snapshot(error.to_string()))
     }
 
-    /// The run that [`Run::snapshot`] wrote down.
+    /// The run that [`Run::snapshot`] wrote.
     pub fn restore(text: &str) -> Result<Self, ApplyError> {
         let (started, state): (Started, State) =
             serde_json::from_str(text).map_err(|error| ApplyError::Snapshot(error.to_string()))?;
         if started.machine_version != MACHINE_VERSION {
             return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
         }
-        let mut run = Self { started: Arc::new(started), plan: Arc::default(), inputs: None, state };
+        let started = Arc::new(started);
+        let mut run = Self { started, plan: Arc::default(), inputs: None, state, records: Vec::new() };
         if let Some(plan) = run.state.plan.clone() {
-            // It was checked before it was taken: a plan that fails now is not the plan of this run.
+            // The plan passed these checks before: one that fails now is not the plan of this run.
             run.prepare(&plan).map_err(|problems| {
                 let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 ApplyError::Snapshot(problems.join("; "))
@@ -186,12 +202,12 @@ impl Run {
         Ok(run)
     }
 
-    /// How it began.
+    /// The first event.
     pub fn started(&self) -> &Started {
         &self.started
     }
 
-    /// How many events were taken in, the first included.
+    /// The number of events applied, the first included.
     pub fn event_count(&self) -> u64 {
         self.state.events
     }
@@ -204,80 +220,50 @@ impl Run {
         }
     }
 
-    /// Whether nothing but a person's decision can take it on.
+    /// Whether the run can only go on after a person's decision.
     pub fn is_waiting_for_person(&self) -> bool {
         matches!(self.state.phase, Phase::Running) && self.state.steps.wait_for_person()
     }
 
-    /// What it has spent so far.
+    /// What the run has spent so far.
     pub fn spent(&self) -> Spent {
         let mut spent = self.state.spent.clone();
         spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
         spent
     }
 
-    /// How many answers came that nobody waited for.
+    /// The number of outcomes that arrived too late to matter.
     pub fn late(&self) -> u32 {
         self.state.late
     }
 
-    /// How far it is.
-    pub fn progress(&self) -> Progress {
-        match &self.state.phase {
-            Phase::Choosing { .. } => Progress::Choosing,
-            Phase::Planning { attempt, .. } => Progress::Planning { attempt: *attempt },
-            Phase::Running => Progress::Running,
-            Phase::Answering { .. } => Progress::Answering,
-            Phase::Ended(_) => Progress::Ended,
-        }
-    }
-
-    /// Until when no model is asked, if the plan or the answer waits for one that is at its limit or rests.
-    pub fn model_wait_ms(&self) -> Option<i64> {
-        match &self.state.phase {
-            Phase::Choosing { consultation }
-            | Phase::Planning { consultation, .. }
-            | Phase::Answering { consultation } => consultation.waits_until_ms(),
-            Phase::Running | Phase::Ended(_) => None,
-        }
-    }
-
-    /// When the last event happened, in milliseconds since 1970.
+    /// The time of the last event, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.state.now_ms
     }
 
-    /// How the words of a model had to be repaired to become the plan.
+    /// The repairs that turned a model's text into the plan.
     pub fn plan_repairs(&self) -> &[String] {
         &self.state.plan_repairs
     }
 
-    /// The tries at a plan that could not be used, in order.
-    pub fn refused_plans(&self) -> &[RefusedPlan] {
-        &self.state.refused_plans
+    /// The rejected plans, in order.
+    pub fn rejected_plans(&self) -> &[RejectedPlan] {
+        &self.state.rejected_plans
     }
 
-    /// Which tools the planner was shown, if there were too many for all of them.
-    pub fn shown(&self) -> Option<Shown<'_>> {
-        let choice = self.state.choice.as_ref()?;
-        let instead = choice.instead.as_deref();
-        Some(Shown { capabilities: &choice.shown, instead, saved_tokens: choice.saved_tokens })
+    fn record(&mut self, record: impl Into<RecordKind>) {
+        self.records.push(record.into());
     }
 
-    /// The steps as a person wants to see them.
-    pub fn steps(&self) -> Vec<StepView> {
-        view::steps(self)
+    pub(crate) fn take_records(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.records).into_iter().map(Record::new).collect()
     }
 
-    /// What was done about the failures of each step.
-    pub(crate) fn mends(&self) -> impl Iterator<Item = (&StepId, &[Mend])> {
-        self.plan.steps.iter().zip(self.state.steps.iter()).map(|(planned, step)| (&planned.id, step.mends.as_slice()))
-    }
-
-    /// Makes what follows from a plan and is never written, or tells all that is wrong with it.
+    /// Checks a plan and keeps what follows from it, or returns every problem.
     fn prepare(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
         let checked = check(plan, self.catalogue(), self.author());
-        let inputs = settle_inputs(plan, &self.started.inputs);
+        let inputs = resolve_inputs(plan, &self.started.inputs);
         match (checked, inputs) {
             (Ok(checked), Ok(inputs)) => {
                 self.plan = Arc::new(checked);
@@ -288,9 +274,9 @@ impl Run {
         }
     }
 
-    /// Who wrote the plan: one that the run began with is a person's, any other a model's.
-    fn author(&self) -> Author {
-        if self.started.plan.is_some() { Author::Person } else { Author::Model }
+    /// The author of the plan: a person if the run started with it, otherwise a model.
+    fn author(&self) -> PlanAuthor {
+        if self.started.plan.is_some() { PlanAuthor::Person } else { PlanAuthor::Model }
     }
 
     fn policy(&self) -> &Policy {
@@ -301,12 +287,18 @@ impl Run {
         &self.started.catalogue
     }
 
-    /// Does all that follows without anything new happening: starts what can start, skips what cannot, ends what is over.
-    fn settle(&mut self) {
-        self.schedule();
-        self.end_if_over();
+    /// Decides what follows without a new event: starts and skips steps, ends a run that is over.
+    fn advance(&mut self) -> Decided {
+        self.schedule()?;
+        self.finish_if_over()?;
         let active = !matches!(self.state.phase, Phase::Ended(_)) && !self.is_waiting_for_person();
         let now_ms = self.state.now_ms;
         self.state.clock.set_active(active, now_ms);
+        Ok(())
     }
+}
+
+/// The step of a plan at an index that came from that plan.
+fn planned(plan: &CheckedPlan, index: StepIndex) -> Decided<&PlannedStep> {
+    plan.get(index).ok_or_else(|| InternalError::new(format!("the plan has no step at index {index:?}")))
 }

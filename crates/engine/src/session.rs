@@ -1,266 +1,269 @@
 //! A session: an agent that works in turns and always ends with one report.
 //!
 //! ```text
-//!   SessionStarted -> turn 1 -> turn 2 -> ... -> last turn -> ended, with exactly one report
+//!   SessionStarted -> turn 1 -> turn 2 -> ... -> final turn -> ended, with exactly one report
 //!
 //!   a turn:   asking --answer with calls--> calling --results--> next turn
 //!              ^  |'--------- the report ----------------------> ended
 //!              |  '--- anything else: a failed attempt --.
 //!              '---- the next target, with a notice -----+
-//!              '---- waiting: everybody is at a limit ---'
+//!              '---- waiting: every target is limited ---'
 //! ```
 //!
-//! The rules, in short:
+//! Rules:
 //!
-//! - **Attempts.** A turn has `max_retries` of them. The rotation says who is asked next, and whether all are at a limit
-//!   and there is a wait. What a failed attempt said is not kept: the history is as it was, byte for byte. What it did
-//!   wrong is told to the next attempts of the turn as a notice, which is never part of the history.
-//! - **Answers** are told apart: calls, the report, words alone, nothing, reasoning alone, cut, calls that cannot be read,
-//!   calls of unknown tools, a refusal. Each is recorded under its own name.
-//! - **The window.** A question that does not fit a target goes to one that can read more. If nobody can, older results are
-//!   replaced by their names, under which they can be read and searched, and then the turn becomes the last one.
-//! - **Calls** are made by a [`Run`] inside the session, whose steps are the calls: so they go through the same ladder of
-//!   mending, the same classes and claims as the steps of a plan. Its effects have names that begin with the turn. They
-//!   begin only after the answer is complete and written down. A whole plan and another agent can be called too: each is a
-//!   machine inside the session, with a share of what is left to spend.
-//! - **The last turn** is the one that is left when turns, attempts, context or budget are used up, or somebody wants the
-//!   session to stop. Only the report may be given then. If none comes, one that was found in words before is accepted;
-//!   if there is none, the machine writes one that says what happened. So there is always one, and only one.
-//!
-//! Nothing here has a clock, a network or an `await`: [`Session::apply`] takes in what happened, [`Session::pending`] says
-//! what is to be done.
+//! - **Attempts.** A turn has `max_retries` attempts. The rotation chooses the model target of each attempt, or a wait
+//!   if every target is at its rate limit. A failed attempt leaves the history unchanged, byte for byte. The next
+//!   attempts of the turn get a notice that says what was wrong; notices are never part of the history.
+//! - **Answers** are classified: tool calls, the report, text only, empty, reasoning only, truncated, malformed calls,
+//!   calls of unknown tools, refusal. Each attempt is recorded with its class.
+//! - **Context window.** A question that does not fit a target's window goes to a target with a larger window. If it
+//!   fits none, older results are replaced by references (the model can still read and search them), and then the turn
+//!   becomes the final one.
+//! - **Calls** are the steps of a [`Run`] nested in the session, so they get the same repairs, side-effect classes and
+//!   claims as the steps of a plan. They start only after the answer is complete and in the journal. The ids of their
+//!   effects start with the turn. The model can also call a whole plan or another agent: each is a nested machine with
+//!   a share of the remaining budget.
+//! - **The final turn** starts when turns, attempts, context or budget are used up, or the user stops the session. The
+//!   model may only give its report then. Without one, a fallback report found in an earlier answer is committed;
+//!   without that, the machine writes a synthetic report. So a session always has exactly one report.
 
-mod asking;
-mod attempting;
-mod calling;
-mod children;
-mod context;
-mod directive;
-mod draft;
-mod ending;
-mod estimate;
-mod exit;
-mod handing;
+mod ask_model;
+mod attempt_outcome;
+mod child_machines;
+mod classify_answer;
+mod context_window;
+mod finish;
+mod machine;
 mod notice;
-mod record;
-mod report;
-mod sorting;
-mod started;
+mod plan_tool;
+mod report_draft;
 mod state;
-mod stopping;
-mod stored;
-mod telemetry;
+mod stop;
+mod stored_results;
+mod token_estimate;
+mod tool_calls;
 mod toolbox;
 mod view;
-mod words;
 
-use reknit_protocol::ScopeLevel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use reknit_dialogue::{Message, Rotation, Rules};
+use reknit_dialogue::{Message, Rotation, RotationRules};
+use reknit_protocol::ScopeLevel;
 use reknit_salvage::Schema;
 
-pub use children::ChildReport;
-pub use context::QuestionSize;
-pub use directive::{Action, Directive};
-pub use exit::Exit;
+pub use context_window::QuestionSize;
+pub use machine::{Ending, Machine};
 pub use notice::{Notice, RetryReason};
-pub use record::{
-    AnswerKind, Attempt, AttemptStatus, CollapseReason, ContextAction, Dropped, ForcedReason, Record, Totals,
-    TurnOutcome, WaitEnd,
-};
-pub use report::{REPORT_ALIAS, REPORT_TOOL, Report, ReportSource, ReportStatus, SyntheticReason};
-pub use started::{Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent};
-pub use stored::READ_TOOL;
+pub use stored_results::READ_TOOL;
 pub use toolbox::PLAN_TOOL;
-pub use view::{ChildDoing, ChildView, Doing, SessionView};
-pub use words::Words;
+pub use view::{ChildActivity, ChildView, SessionActivity, SessionView};
 
-use crate::budget::Spent;
+use crate::budget::{Quote, Spent};
 use crate::effect::Effect;
-use crate::event::{Event, MACHINE_VERSION, What};
-use crate::machine::Machine;
+use crate::event::{Event, EventKind, MACHINE_VERSION, Started};
 use crate::policy::Synthesis;
+use crate::record::{Record, RecordKind, SessionRecord};
+use crate::report::Totals;
 use crate::run::state::{ActiveClock, State as RunState};
 use crate::run::{ApplyError, Run};
-use children::Child;
-pub(crate) use sorting::Doubtful;
-use state::{Phase, State};
+use crate::session_start::SessionStarted;
+use child_machines::Child;
+use state::{AbortReason, Phase, State};
 use toolbox::Toolbox;
 
-/// A session. [`Session::apply`] takes in what happened, [`Session::pending`] says what is to be done; neither does anything
-/// else.
+/// The state machine of one session. [`Session::apply`] takes in an event, [`Session::pending`] lists the effects that
+/// are due; neither performs I/O.
 #[derive(Debug, Clone)]
 pub struct Session {
     started: Arc<SessionStarted>,
-    /// What follows from the beginning alone.
-    known: Arc<Known>,
-    /// The run that makes the calls of the turn.
-    calls: Option<Box<Run>>,
-    /// The run of calls that ended with the last event: only for whoever tells of it.
-    ended_calls: Option<Box<Run>>,
-    /// The plans and agents that were called in the turn.
+    /// Everything that follows from the first event alone.
+    setup: Arc<SessionSetup>,
+    /// The run whose steps are the tool calls of the current turn.
+    call_run: Option<Box<Run>>,
+    /// The running plans and agents that the current turn called.
     children: Vec<Child>,
-    /// Those that ended with the last event: only for whoever tells of them.
-    ended_children: Vec<Child>,
     state: State,
+    /// The decisions made for the event that is being applied.
+    records: Vec<Record>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct SessionSetup {
     toolbox: Toolbox,
-    schema: Option<Schema>,
-    /// How the calls of a turn begin, but for their name and the plan.
-    calls: crate::event::Started,
-    /// What a plan may call: what the model is shown.
-    open: Arc<reknit_plan::Catalogue>,
+    report_schema: Option<Schema>,
+    /// The first event of the run for a turn's calls, without its id.
+    calls_started: Started,
+    /// The tools that a plan of the model may call: those that the model is shown.
+    public_catalogue: Arc<reknit_plan::Catalogue>,
 }
 
 impl Session {
-    /// Begins a session with its first event.
-    pub fn begin(event: &Event) -> Result<Self, ApplyError> {
-        let What::SessionStarted(started) = &event.what else { return Err(ApplyError::NotStarted(event.what.name())) };
+    /// Starts a session with its first event.
+    pub fn begin(event: &Event) -> Result<(Self, Vec<Record>), ApplyError> {
+        let EventKind::SessionStarted(started) = &event.kind else {
+            return Err(ApplyError::NotStarted(event.kind.name()));
+        };
         let started = Arc::new(started.as_ref().clone());
-        let known = Arc::new(Known::new(&started)?);
-        let rules = Rules { attempts: started.rules.max_retries, ..started.policy.rotation.clone() };
+        let setup = Arc::new(SessionSetup::new(&started)?);
+        let rules = RotationRules { max_attempts: started.rules.max_retries, ..started.policy.rotation.clone() };
         let system = format!("{}\n\n{}", started.prompt.trim_end(), started.words.instructions);
         let state = State {
             events: 1,
             now_ms: event.at_ms,
             clock: ActiveClock::new(),
             spent: Spent::default(),
-            quote: None,
-            kept: crate::budget::Quote::default(),
-            late: 0,
+            question_quote: None,
+            report_reserve: Quote::default(),
+            late_outcomes: 0,
             history: vec![Message::system(system.trim_start()), Message::user(started.input.as_str())],
             turn: 0,
-            turn_began_ms: event.at_ms,
-            asked: 0,
-            counted: 0,
+            turn_started_ms: event.at_ms,
+            question_ordinal: 0,
+            count_ordinal: 0,
             max_turns: started.rules.max_turns,
             rotation: Rotation::new(started.targets.clone(), rules),
             phase: Phase::Asking { attempt: 0, since_ms: event.at_ms },
             notices: notice::Notices::default(),
-            forced: None,
-            collapsed_in: None,
-            pending_report: None,
+            final_turn_reason: None,
+            collapsed_in_turn: None,
+            fallback_report: None,
             final_report_attempts: 0,
-            output_tokens: started.rules.max_output_tokens,
-            halt: None,
+            max_output_tokens: started.rules.max_output_tokens,
+            abort_reason: None,
             last_stop_reason: None,
             last_error: None,
-            records: Vec::new(),
+            turns_completed: 0,
             totals: Totals::default(),
-            doubtful: Vec::new(),
-            stored: stored::Stored::default(),
-            meters: estimate::Meters::default(),
+            uncertain_calls: Vec::new(),
+            stored_results: stored_results::StoredResults::default(),
+            token_counts: token_estimate::TokenCounts::default(),
             uncountable: BTreeSet::new(),
             learned_windows: BTreeMap::new(),
             children: Vec::new(),
         };
-        let (children, ended_children) = (Vec::new(), Vec::new());
-        let mut session = Self { started, known, calls: None, ended_calls: None, children, ended_children, state };
+        let records = Vec::new();
+        let mut session = Self { started, setup, call_run: None, children: Vec::new(), state, records };
+        let (agent, input) = (session.started.agent.clone(), session.started.input.clone());
+        session.record(SessionRecord::Started { agent, input });
         session.begin_turn();
-        session.settle();
-        Ok(session)
+        session.update_clock();
+        let records = std::mem::take(&mut session.records);
+        Ok((session, records))
     }
 
-    /// Takes in what happened. An answer that nobody waits for is counted and changes nothing else.
-    pub fn apply(&mut self, event: &Event) -> Result<(), ApplyError> {
-        if matches!(event.what, What::Started(_) | What::SessionStarted(_)) {
+    /// Applies an event and returns what was decided. An outcome that the session does not wait for only increments a
+    /// counter.
+    pub fn apply(&mut self, event: &Event) -> Result<Vec<Record>, ApplyError> {
+        if matches!(event.kind, EventKind::Started(_) | EventKind::SessionStarted(_)) {
             return Err(ApplyError::StartedTwice);
         }
         self.state.events += 1;
         let last_ms = self.state.now_ms;
         self.state.now_ms = last_ms.max(event.at_ms);
-        self.ended_calls = None;
-        self.ended_children.clear();
-        match &event.what {
-            What::Resumed => self.on_resumed(last_ms),
-            _ if matches!(self.state.phase, Phase::Ended(_)) => self.state.late += 1,
-            What::Cancelled => self.halt(state::Halt::Cancelled),
-            What::Stopped => self.stop(),
-            What::Woke { effect } if self.state.clock.deadline_id() == *effect => self.halt(state::Halt::TimeOver),
-            what => {
-                if !(self.on_asking(what) || self.on_calls(event.at_ms, what)) {
-                    self.state.late += 1;
+        match &event.kind {
+            EventKind::Resumed => self.on_resumed(last_ms),
+            kind if matches!(self.state.phase, Phase::Ended(_)) => self.on_late_outcome(kind),
+            EventKind::Cancelled => self.abort(AbortReason::Cancelled),
+            EventKind::Stopped => self.stop(),
+            EventKind::Woke { effect } if self.state.clock.deadline_id() == *effect => {
+                self.abort(AbortReason::TimeLimit);
+            }
+            kind => {
+                if !(self.on_question_event(kind) || self.on_call_event(event.at_ms, kind)) {
+                    self.on_late_outcome(kind);
                 }
             }
         }
-        self.settle();
-        Ok(())
+        self.update_clock();
+        Ok(std::mem::take(&mut self.records))
     }
 
-    /// What is to be done now. An effect stays here until an event answers it; one that is under way and no longer here may
-    /// be dropped.
+    fn on_late_outcome(&mut self, kind: &EventKind) {
+        self.state.late_outcomes += 1;
+        if let Some(id) = kind.effect().cloned() {
+            self.record(SessionRecord::LateOutcome { id });
+        }
+    }
+
+    fn record(&mut self, record: impl Into<RecordKind>) {
+        self.records.push(Record::new(record));
+    }
+
+    /// Adds the decisions of a nested machine.
+    fn record_nested(&mut self, scope: &[ScopeLevel], records: Vec<Record>) {
+        self.records.extend(records.into_iter().map(|record| record.nested_in(scope)));
+    }
+
+    /// The effects that are due. An effect stays due until an event reports its outcome; the driver drops an effect in
+    /// progress that is no longer due.
     pub fn pending(&self) -> Vec<Effect> {
         let mut effects = match &self.state.phase {
             Phase::Ended(report) => return vec![Effect::Report(report.clone())],
-            Phase::Asking { .. } => self.ask().into_iter().collect(),
+            Phase::Asking { .. } => self.question_effect().map(Effect::AskModel).into_iter().collect(),
             Phase::Counting { .. } => self.count_effect().into_iter().collect(),
             Phase::Waiting { until_ms, .. } => vec![Effect::Sleep { id: self.wait_id(), until_ms: *until_ms }],
             Phase::Calling(_) => self.call_effects(),
         };
-        // What is ending already needs no second end; a deadline that stays due would come again and again.
-        if self.state.halt.is_none() {
+        // A session that is ending needs no second end: a deadline that stays due would fire again and again.
+        if self.state.abort_reason.is_none() {
             effects.extend(self.state.clock.effect(self.started.policy.limits.active_ms));
         }
         effects
     }
 
-    /// The state as text, for a driver that works in segments.
+    /// The state as text.
     pub fn snapshot(&self) -> Result<String, ApplyError> {
-        let calls = self.calls.as_ref().map(|run| run.state());
+        let call_run = self.call_run.as_ref().map(|run| run.state());
         let children = self.children.iter().map(|child| Ok((child.call, child.machine.snapshot()?)));
         let children = children.collect::<Result<Vec<_>, ApplyError>>()?;
-        serde_json::to_string(&(self.started.as_ref(), &self.state, calls, children))
+        serde_json::to_string(&(self.started.as_ref(), &self.state, call_run, children))
             .map_err(|error| ApplyError::Snapshot(error.to_string()))
     }
 
-    /// The session that [`Session::snapshot`] wrote down.
+    /// The session that [`Session::snapshot`] wrote.
     pub fn restore(text: &str) -> Result<Self, ApplyError> {
-        let (started, state, calls, children): (SessionStarted, State, Option<RunState>, Vec<(usize, String)>) =
+        let (started, state, call_run, children): (SessionStarted, State, Option<RunState>, Vec<(usize, String)>) =
             serde_json::from_str(text).map_err(|error| ApplyError::Snapshot(error.to_string()))?;
         let started = Arc::new(started);
-        let known = Arc::new(Known::new(&started)?);
+        let setup = Arc::new(SessionSetup::new(&started)?);
         let restored = |(call, text): (usize, String)| Ok(Child { call, machine: Machine::restore(&text)? });
         let children = children.into_iter().map(restored).collect::<Result<_, ApplyError>>()?;
-        let ended_children = Vec::new();
-        let mut session = Self { started, known, calls: None, ended_calls: None, children, ended_children, state };
-        session.restore_calls(calls);
+        let mut session = Self { started, setup, call_run: None, children, state, records: Vec::new() };
+        session.restore_call_run(call_run)?;
         Ok(session)
     }
 
-    /// What follows from the event without anything new happening.
-    fn settle(&mut self) {
+    /// Starts or stops the clock that measures active time.
+    fn update_clock(&mut self) {
         let active = !matches!(self.state.phase, Phase::Ended(_)) && !self.is_waiting_for_person();
         let now_ms = self.state.now_ms;
         self.state.clock.set_active(active, now_ms);
     }
 
-    /// The name that effects of the turn begin with.
+    /// The scope of the effects of the current turn.
     fn turn_scope(&self) -> ScopeLevel {
         ScopeLevel::Turn(self.state.turn)
     }
 }
 
-impl Known {
+impl SessionSetup {
     fn new(started: &SessionStarted) -> Result<Self, ApplyError> {
         if started.machine_version != MACHINE_VERSION {
             return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
         }
-        let schema = started.rules.report.schema.as_ref().map(Schema::compile).transpose();
-        let schema = schema.map_err(|error| ApplyError::ReportSchema(error.to_string()))?;
+        let report_schema = started.rules.report.schema.as_ref().map(Schema::compile).transpose();
+        let report_schema = report_schema.map_err(|error| ApplyError::ReportSchema(error.to_string()))?;
         let mut policy = started.policy.as_ref().clone();
         policy.synthesis = Synthesis::Template;
-        // Mending must not use up the question that the report needs.
+        // Repairs must not use up the model call that the report needs.
         policy.limits.model_calls = policy.limits.model_calls.saturating_sub(1);
         Ok(Self {
             toolbox: Toolbox::new(&started.catalogue, &started.agents, started.rules.plans, &started.rules.report),
-            open: Arc::new(started.catalogue.without_internal()),
-            schema,
-            calls: crate::event::Started {
+            public_catalogue: Arc::new(started.catalogue.without_internal()),
+            report_schema,
+            calls_started: Started {
                 run: started.run.clone(),
                 request: started.input.clone(),
                 plan: None,

@@ -1,28 +1,24 @@
-//! The answer in words: written by code, or written by a model and looked through by code.
+//! The text of an answer: written by code, or written by a model and checked by code.
 
-pub(crate) mod figures;
+pub(crate) mod numbers_in_text;
 
-use std::fmt::Write as _;
+use reknit_protocol::{Object, Plan, ToolResponse, Value, truncate};
 
-use reknit_protocol::{Object, Plan, ToolResponse, Value};
-
+use crate::answer::account::{account_text, add_section, mended_lines, missing_lines, tried_lines};
 use crate::answer::{MissingOutput, Outcome, Status, StepReport};
-use reknit_mend::Fate;
-use reknit_mend::MendEffect;
-use reknit_protocol::truncate;
 
-/// The most of one result that is shown, in bytes.
-const SHOWN: usize = 8_192;
+/// The maximum length of one result in a text, in bytes.
+const MAX_RESULT_BYTES: usize = 8_192;
 
-/// What a plan gives.
+/// The outputs of a plan.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct PlanOutputs {
     pub(crate) outputs: Object,
     pub(crate) missing: Vec<MissingOutput>,
 }
 
-/// Everything that was done, mended and left out, one line each.
-pub(crate) fn template_text(status: Status, steps: &[StepReport], given: &Given) -> String {
+/// The answer as code writes it: outputs, results, repairs and missing results, one line each.
+pub(crate) fn template_text(status: Status, steps: &[StepReport], plan_outputs: &PlanOutputs) -> String {
     let mut text = match status {
         Status::Complete => "Everything was done.".to_owned(),
         Status::Partial => "Some of it was done.".to_owned(),
@@ -31,78 +27,70 @@ pub(crate) fn template_text(status: Status, steps: &[StepReport], given: &Given)
         Status::Cancelled => "The run was cancelled.".to_owned(),
         Status::BudgetExhausted => "A limit was reached before everything was done.".to_owned(),
     };
-    for (title, lines) in [("Outputs", output_lines(given)), ("Done", done_lines(steps))] {
-        add(&mut text, title, &lines);
+    for (title, lines) in [("Outputs", output_lines(plan_outputs)), ("Done", done_lines(steps))] {
+        add_section(&mut text, title, &lines);
     }
-    text + &account_text(steps, &given.missing)
+    text + &account_text(steps, &plan_outputs.missing)
 }
 
-/// What was mended, tried and left out, to be put behind an answer; empty if there is nothing to tell.
-pub(crate) fn account_text(steps: &[StepReport], missing: &[MissingOutput]) -> String {
-    let mut text = String::new();
-    for (title, lines) in
-        [("Mended", mended_lines(steps)), ("Tried", tried_lines(steps)), ("Missing", missing_lines(steps, missing))]
-    {
-        add(&mut text, title, &lines);
-    }
-    text
-}
-
-fn add(text: &mut String, title: &str, lines: &[String]) {
-    if !lines.is_empty() {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n\n{title}:\n{}", lines.join("\n"));
-    }
-}
-
-/// The results as a model sees them.
-pub(crate) fn results_text(steps: &[StepReport], given: &Given) -> String {
-    let lines = [done_lines(steps), output_lines(given)].concat();
+/// The results, for the prompt.
+pub(crate) fn results_text(steps: &[StepReport], plan_outputs: &PlanOutputs) -> String {
+    let lines = [done_lines(steps), output_lines(plan_outputs)].concat();
     if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }
 }
 
-/// What is missing, as a model sees it; empty if nothing is.
-pub(crate) fn missing_text(steps: &[StepReport], given: &Given) -> String {
-    missing_lines(steps, &given.missing).join("\n")
+/// The missing results, for the prompt; empty if none is missing.
+pub(crate) fn missing_text(steps: &[StepReport], plan_outputs: &PlanOutputs) -> String {
+    missing_lines(steps, &plan_outputs.missing).join("\n")
 }
 
-fn output_lines(given: &Given) -> Vec<String> {
-    given.outputs.iter().map(|(name, value)| format!("- {name}: {}", truncate(value.to_string(), SHOWN))).collect()
+fn output_lines(plan_outputs: &PlanOutputs) -> Vec<String> {
+    plan_outputs
+        .outputs
+        .iter()
+        .map(|(name, value)| format!("- {name}: {}", truncate(value.to_string(), MAX_RESULT_BYTES)))
+        .collect()
 }
 
-/// The numbers that a model wrote into the answer and no result states; none, in words, if all are explained.
-pub(crate) fn unstated(text: &str, request: &str, plan: &Plan, steps: &[StepReport], given: &Given) -> Option<String> {
-    let (results, missing) = (results_text(steps, given), missing_text(steps, given));
-    let known = [request, &sent(plan), &results, &missing, &changed_text(steps)];
-    let numbers = figures::unexplained(text, known, steps.len());
+/// A sentence about numbers in a model's answer that no result explains; `None` if all are explained.
+pub(crate) fn doubt_about_answer(
+    text: &str,
+    request: &str,
+    plan: &Plan,
+    steps: &[StepReport],
+    plan_outputs: &PlanOutputs,
+) -> Option<String> {
+    let (results, missing) = (results_text(steps, plan_outputs), missing_text(steps, plan_outputs));
+    let sources = [request, &plan_parameters(plan), &results, &missing, &changed_text(steps)];
+    let numbers = numbers_in_text::unexplained_numbers(text, sources, steps.len());
     (!numbers.is_empty()).then(|| format!("the answer says {}, which no result states", numbers.join(", ")))
 }
 
-/// The numbers of the request that a model's plan does not use; none, in words, if it uses all.
-pub(crate) fn unused(request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
-    let numbers = figures::unused(request, [sent(plan).as_str(), &changed_text(steps)]);
+/// A sentence about numbers in the request that a model's plan does not use; `None` if it uses all.
+pub(crate) fn doubt_about_plan(request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
+    let numbers = numbers_in_text::numbers_absent_from(request, [plan_parameters(plan).as_str(), &changed_text(steps)]);
     (!numbers.is_empty()).then(|| format!("the request says {}, which no step used", numbers.join(", ")))
 }
 
-fn sent(plan: &Plan) -> String {
+fn plan_parameters(plan: &Plan) -> String {
     let parameters = plan.steps.iter().filter_map(|step| Some(step.parameters()?.to_string()));
     parameters.collect::<Vec<_>>().join("\n")
 }
 
-/// How calls were mended, as a model sees it; empty if none was.
+/// The repairs, for the prompt; empty if there were none.
 pub(crate) fn mended_text(steps: &[StepReport]) -> String {
     mended_lines(steps).join("\n")
 }
 
-/// Every change to a call, whether it helped or not.
+/// Every change to a call, successful or not.
 fn changed_text(steps: &[StepReport]) -> String {
     [mended_lines(steps), tried_lines(steps)].concat().join("\n")
 }
 
-/// The results as one JSON object, by the ids of their steps.
+/// The results as one JSON object, by step id.
 pub(crate) fn raw_text(steps: &[StepReport]) -> String {
     let result = |step: &StepReport| match &step.outcome {
-        Outcome::Done(value) => Some((step.step.as_str().to_owned(), data(value))),
+        Outcome::Done(value) => Some((step.step.as_str().to_owned(), response_data(value))),
         Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
     };
     steps.iter().filter_map(result).collect::<Object>().to_string()
@@ -110,49 +98,18 @@ pub(crate) fn raw_text(steps: &[StepReport]) -> String {
 
 fn done_lines(steps: &[StepReport]) -> Vec<String> {
     let line = |step: &StepReport| match &step.outcome {
-        Outcome::Done(value) => Some(format!("- {} ({}): {}", step.step, step.capability, shown(value))),
+        Outcome::Done(value) => Some(format!("- {} ({}): {}", step.step, step.capability, abridged(value))),
         Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
     };
     steps.iter().filter_map(line).collect()
 }
 
-/// What helped.
-fn mended_lines(steps: &[StepReport]) -> Vec<String> {
-    applied_lines(steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))))
+fn abridged(value: &Value) -> String {
+    truncate(response_data(value).to_string(), MAX_RESULT_BYTES)
 }
 
-/// What did not help.
-fn tried_lines(steps: &[StepReport]) -> Vec<String> {
-    applied_lines(steps.iter().filter(|step| !matches!(step.outcome, Outcome::Done(_))))
-}
-
-fn applied_lines<'a>(steps: impl Iterator<Item = &'a StepReport>) -> Vec<String> {
-    let lines = |step: &StepReport| -> Vec<String> {
-        let applied = step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied);
-        applied.map(|mend| format!("- {} by {}: {}", step.step, mend.rung.as_str(), mend.words)).collect()
-    };
-    steps.flat_map(lines).collect()
-}
-
-fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> Vec<String> {
-    let line = |step: &StepReport| match &step.outcome {
-        Outcome::Done(_) => None,
-        Outcome::Failed { reason, fate } => {
-            let unknown = if *fate == Fate::Unknown { " (it may have happened all the same)" } else { "" };
-            Some(format!("- {} ({}): failed{unknown}: {reason}", step.step, step.capability))
-        }
-        Outcome::Skipped { reason } => Some(format!("- {} ({}): skipped: {reason}", step.step, step.capability)),
-    };
-    let outputs = missing.iter().map(|output| format!("- output {}: {}", output.name, output.reason));
-    steps.iter().filter_map(line).chain(outputs).collect()
-}
-
-fn shown(value: &Value) -> String {
-    truncate(data(value).to_string(), SHOWN)
-}
-
-/// What the tool gave, without the envelope around it.
-pub(crate) fn data(value: &Value) -> Value {
+/// The data of a tool's response, without its envelope.
+pub(crate) fn response_data(value: &Value) -> Value {
     let response = ToolResponse::from_value(value).ok().filter(|_| ToolResponse::is_envelope(value));
     response.as_ref().and_then(ToolResponse::data).unwrap_or(value).clone()
 }

@@ -1,5 +1,5 @@
-//! The words in which models are asked. They are part of a run's first event: an update of the program does not change
-//! what a run that began asks.
+//! The prompt templates. They are part of a run's first event, so a new version of the program does not change the
+//! prompts of a run that has started.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,30 @@ use minijinja::{Environment, UndefinedBehavior};
 use reknit_dialogue::Message;
 use serde::{Deserialize, Serialize};
 
-/// A line that divides what the system says from what the user says.
-const DIVIDER: &str = "\n---\n";
+/// The line between the system message and the user message.
+const ROLE_SEPARATOR: &str = "\n---\n";
 
-/// How much work one template may do: enough for any list of results, too little for an endless loop.
+/// The limit on work for one template: enough for any list of results, too little for an endless loop.
 const FUEL: u64 = 100_000;
 
-/// The words in which models are asked, one template for each purpose.
+/// The prompt templates, one per purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Templates {
-    /// For the tools that a plan may need, out of many. Knows `tools`, `request`.
+    /// Selects the tools that a plan may need, out of many. Variables: `tools`, `request`.
     pub choice: String,
-    /// For a plan. Knows `tools`, `request`, and of the answer before, if it could not be used, `last` and `problems`.
+    /// Requests a plan. Variables: `tools`, `request`, and after a rejected plan `last` and `problems`.
     pub plan: String,
-    /// For values that the plan does not give. Knows `request`, `instruction`, `agent`, `capability`, `description`,
-    /// `wanted`, `sources`, `schema`.
+    /// Finds values that the plan does not give. Variables: `request`, `instruction`, `agent`, `capability`,
+    /// `description`, `wanted`, `sources`, `schema`.
     pub resolution: String,
-    /// For what the error says. Knows `agent`, `capability`, `description`, `instruction`, `attempt`, `status`, `code`,
-    /// `category`, `message`, `details` (or the body, of a tool that has none), `facts`, `parameters`, `schema`.
+    /// Corrects a call by its error. Variables: `agent`, `capability`, `description`, `instruction`, `attempt`,
+    /// `status`, `code`, `category`, `message`, `details` (or the response body if the error has no details), `facts`,
+    /// `parameters`, `schema`.
     pub feedback: String,
-    /// For what all that is known says. Knows `request`, `instruction`, `agent`, `capability`, `description`, `sources`,
-    /// `schema`, `attempts`, `facts`.
+    /// Corrects a call by all known values. Variables: `request`, `instruction`, `agent`, `capability`, `description`,
+    /// `sources`, `schema`, `attempts`, `facts`.
     pub context: String,
-    /// For the answer. Knows `request`, `results`, `missing`, `mended`.
+    /// Requests the answer. Variables: `request`, `results`, `missing`, `mended`.
     pub answer: String,
 }
 
@@ -46,24 +47,24 @@ impl Default for Templates {
     }
 }
 
-/// A template that cannot be used.
+/// Why a prompt template was rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
-    /// It cannot be filled: it is no template, or asks for a name that is not there.
-    #[error("a template cannot be used: {0}")]
+    /// The template has a syntax error, or uses an unknown variable.
+    #[error("invalid prompt template: {0}")]
     Broken(minijinja::Error),
-    /// There is no question of this name.
-    #[error("there is no prompt `{name}`; there is: {}", Templates::NAMES.join(", "))]
+    /// No prompt has this name.
+    #[error("there is no prompt `{name}`; the prompts are: {}", Templates::NAMES.join(", "))]
     UnknownName {
         /// The name.
         name: String,
     },
-    /// It leaves out what a model must know.
-    #[error("the prompt `{name}` does not say `{{{{ {variable} }}}}`, without which a model cannot answer")]
+    /// The template omits a variable that the model needs.
+    #[error("the prompt `{name}` must contain `{{{{ {variable} }}}}`: without it the model cannot answer")]
     Missing {
-        /// Which one.
+        /// The prompt.
         name: &'static str,
-        /// What it must say.
+        /// The variable.
         variable: &'static str,
     },
 }
@@ -74,23 +75,23 @@ impl From<minijinja::Error> for TemplateError {
     }
 }
 
-/// Gives the words in which models are asked, from code. They are asked for once, before a run begins, and travel in its
-/// first event: what a run asks follows from its events alone.
+/// Builds prompt templates in code. They are built once, before a run starts, and become part of its first event, so
+/// the prompts of a run follow from its events alone.
 ///
-/// A function from the name of a prompt and our own words for it is one, too.
+/// Every function from a prompt's name and its default template implements this trait.
 pub trait PromptBuilder {
-    /// The template for one of [`Templates::NAMES`], in the place of `ours`; none leaves ours. It must use everything that
-    /// ours is filled with.
-    fn build(&self, name: &str, ours: &str) -> Option<String>;
+    /// The template for one of [`Templates::NAMES`] instead of `default`; `None` keeps the default. It must use every
+    /// variable of the default.
+    fn build(&self, name: &str, default: &str) -> Option<String>;
 }
 
 impl<F: Fn(&str, &str) -> Option<String>> PromptBuilder for F {
-    fn build(&self, name: &str, ours: &str) -> Option<String> {
-        self(name, ours)
+    fn build(&self, name: &str, default: &str) -> Option<String> {
+        self(name, default)
     }
 }
 
-/// What each template is filled with. It must use all of it: what a model is not told, it makes up.
+/// The variables of each template. A template must use all of them: a model invents what it is not told.
 const VARIABLES: [(&str, &[&str]); 6] = [
     ("choice", &["tools", "request"]),
     ("plan", &["tools", "request", "last", "problems"]),
@@ -124,17 +125,17 @@ impl Templates {
     /// The names of the prompts.
     pub const NAMES: [&str; 6] = ["choice", "plan", "resolution", "feedback", "context", "answer"];
 
-    /// Puts other words in the place of ours. They must use everything that ours are filled with.
+    /// Replaces a template. The new one must use every variable of the default.
     ///
     /// ```
     /// use reknit_engine::Templates;
     ///
     /// let mut templates = Templates::default();
     /// templates.replace("choice", "Which of {{ tools }} help with: {{ request }}".to_owned())?;
-    /// let error = templates.replace("choice", "Which tools help?".to_owned()).expect_err("nothing can be chosen from");
+    /// let error = templates.replace("choice", "Which tools help?".to_owned()).expect_err("`tools` is missing");
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the prompt `choice` does not say `{{ tools }}`, without which a model cannot answer"
+    ///     "the prompt `choice` must contain `{{ tools }}`: without it the model cannot answer"
     /// );
     /// # Ok::<(), reknit_engine::TemplateError>(())
     /// ```
@@ -142,25 +143,30 @@ impl Templates {
         let Some((name, variables)) = VARIABLES.into_iter().find(|(other, _)| *other == name) else {
             return Err(TemplateError::UnknownName { name: name.to_owned() });
         };
-        // Each variable is filled with something that nothing else says.
-        let marks: Vec<String> = variables.iter().map(|variable| format!("\u{1}{variable}\u{1}")).collect();
-        let values: Vec<(&str, &str)> =
-            variables.iter().zip(&marks).map(|(variable, mark)| (*variable, mark.as_str())).collect();
-        let said: String = render(&text, &values)?.iter().map(Message::text).collect();
-        if let Some((variable, _)) = variables.iter().zip(&marks).find(|(_, mark)| !said.contains(mark.as_str())) {
+        // Each variable gets a placeholder that appears nowhere else.
+        let placeholders: Vec<String> = variables.iter().map(|variable| format!("\u{1}{variable}\u{1}")).collect();
+        let values: Vec<(&str, &str)> = variables
+            .iter()
+            .zip(&placeholders)
+            .map(|(variable, placeholder)| (*variable, placeholder.as_str()))
+            .collect();
+        let rendered: String = render(&text, &values)?.iter().map(Message::text).collect();
+        if let Some((variable, _)) =
+            variables.iter().zip(&placeholders).find(|(_, placeholder)| !rendered.contains(placeholder.as_str()))
+        {
             return Err(TemplateError::Missing { name, variable });
         }
-        *self.place(name) = text;
+        *self.template_mut(name) = text;
         Ok(())
     }
 
-    /// The same with the words of a builder where it has any. Fails as [`Templates::replace`] does.
+    /// Replaces the templates that the builder provides. Fails as [`Templates::replace`] does.
     ///
     /// ```
     /// use reknit_engine::Templates;
     ///
-    /// let careful = |name: &str, ours: &str| {
-    ///     (name == "plan").then(|| format!("You plan for a hospital; never guess a dose.\n{ours}"))
+    /// let careful = |name: &str, default: &str| {
+    ///     (name == "plan").then(|| format!("You plan for a hospital; never guess a dose.\n{default}"))
     /// };
     /// let templates = Templates::default().built_by(&careful)?;
     /// assert!(templates.plan.starts_with("You plan for a hospital"));
@@ -169,14 +175,14 @@ impl Templates {
     /// ```
     pub fn built_by(mut self, builder: &dyn PromptBuilder) -> Result<Self, TemplateError> {
         for name in Self::NAMES {
-            if let Some(text) = builder.build(name, self.place(name)) {
+            if let Some(text) = builder.build(name, self.template_mut(name)) {
                 self.replace(name, text)?;
             }
         }
         Ok(self)
     }
 
-    fn place(&mut self, name: &str) -> &mut String {
+    fn template_mut(&mut self, name: &str) -> &mut String {
         match name {
             "choice" => &mut self.choice,
             "plan" => &mut self.plan,
@@ -188,16 +194,16 @@ impl Templates {
     }
 }
 
-/// Fills a template and divides it into messages.
+/// Renders a template and splits it into messages.
 pub(crate) fn render(template: &str, values: &[(&str, &str)]) -> Result<Vec<Message>, TemplateError> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
-    // The values are never part of the template: what a tool said is not read as one.
+    // The values are data: text from a tool is never rendered as a template.
     let values: BTreeMap<String, String> =
         values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let values = minijinja::Value::from(values);
-    let (system, user) = template.split_once(DIVIDER).unwrap_or(("", template));
+    let (system, user) = template.split_once(ROLE_SEPARATOR).unwrap_or(("", template));
     let mut messages = Vec::new();
     if !system.is_empty() {
         messages.push(Message::system(environment.render_str(system, &values)?));
@@ -211,27 +217,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_own_words_use_everything_they_are_filled_with() {
-        let ours = Templates::default();
+    fn the_default_templates_use_every_variable() {
+        let defaults = Templates::default();
         for name in Templates::NAMES {
-            let mut templates = ours.clone();
-            let text = templates.place(name).clone();
+            let mut templates = defaults.clone();
+            let text = templates.template_mut(name).clone();
             templates.replace(name, text).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(templates, ours);
+            assert_eq!(templates, defaults);
         }
     }
 
     #[test]
-    fn words_from_code_are_checked_as_those_from_files_are() {
-        let silent = |name: &str, _: &str| (name == "answer").then(|| "Answer.".to_owned());
-        let error = Templates::default().built_by(&silent).expect_err("it says nothing").to_string();
-        assert_eq!(error, "the prompt `answer` does not say `{{ request }}`, without which a model cannot answer");
-        let nothing = |_: &str, _: &str| None;
-        assert_eq!(Templates::default().built_by(&nothing).expect("ours stay"), Templates::default());
+    fn a_template_from_a_prompt_builder_must_use_every_variable() {
+        let incomplete = |name: &str, _: &str| (name == "answer").then(|| "Answer.".to_owned());
+        let error = Templates::default().built_by(&incomplete).expect_err("`request` is missing").to_string();
+        assert_eq!(error, "the prompt `answer` must contain `{{ request }}`: without it the model cannot answer");
+        let none = |_: &str, _: &str| None;
+        assert_eq!(Templates::default().built_by(&none).expect("the defaults stay"), Templates::default());
     }
 
     #[test]
-    fn a_prompt_that_is_none_or_asks_for_what_is_not_there_is_refused() {
+    fn an_unknown_prompt_and_an_invalid_template_are_refused() {
         let mut templates = Templates::default();
         for (name, text) in
             [("plans", "{{ tools }}"), ("choice", "{{ tools"), ("choice", "{{ tools }}{{ request }}{{ moon }}")]

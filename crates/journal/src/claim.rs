@@ -1,10 +1,10 @@
-//! What a claim was answered with.
+//! The outcome of claiming an effect.
 
 /// What [`Journal::claim`](crate::Journal::claim) found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
-    /// Nobody had claimed the effect: it is the caller's to perform.
-    Fresh,
-    /// It was claimed before, so it may have been performed. It stays claimed forever.
-    Already,
+pub enum ClaimOutcome {
+    /// The effect had no claim: the caller may perform it.
+    New,
+    /// The effect was claimed before, so it may have been performed already. The claim is permanent.
+    AlreadyClaimed,
 }

@@ -1,11 +1,11 @@
 //! What a committed event survives.
 
-/// What a committed event survives. Every level survives the end of the process, however it ends.
+/// What a committed event survives. At every level it survives a crash of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// A power cut, too: each group of commits waits for the disk. What is committed is never repeated.
+    /// Survives a power cut: each group of commits waits for the disk, so a committed effect is never repeated.
     Full,
-    /// A power cut may take the last moments, never anything before them; the file stays whole.
+    /// A power cut may lose the most recent commits, never older ones; the file stays intact.
     Normal,
     /// A power cut may damage the file. For tests and for runs that can be thrown away.
     Off,

@@ -1,4 +1,4 @@
-//! What can go wrong, by what the caller was doing.
+//! Errors, one type for each kind of operation.
 
 mod open;
 pub(crate) mod storage;
@@ -12,13 +12,13 @@ pub use storage::{Damage, SqliteError, StorageError};
 /// Why a run was not created.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CreateError {
-    /// Ids are used once.
+    /// The id is already in use.
     #[error("there is already a run `{run}`")]
     Exists {
-        /// The run that is there.
+        /// The run that has the id.
         run: RunId,
     },
-    /// The file cannot be used.
+    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
@@ -26,83 +26,83 @@ pub enum CreateError {
 /// Why a run was not leased.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LeaseError {
-    /// There is nothing to lease.
+    /// The run does not exist.
     #[error("there is no run `{run}`")]
     NoSuchRun {
-        /// The run that was asked for.
+        /// The run.
         run: RunId,
     },
-    /// Somebody else drives the run.
+    /// Another process drives the run.
     #[error("run `{run}` is driven by {holder}")]
     Held {
-        /// The run that was asked for.
+        /// The run.
         run: RunId,
-        /// Who drives it.
+        /// The process that drives it.
         holder: Holder,
-        /// The end of the term, in milliseconds since 1970.
+        /// When the lease expires, in milliseconds since 1970.
         until_ms: i64,
-        /// The epoch of the lease, which [`Journal::acquire_forced`](crate::Journal::acquire_forced) wants.
+        /// The epoch of the lease, which [`Journal::acquire_forced`](crate::Journal::acquire_forced) takes.
         epoch: u64,
     },
-    /// There is nothing left to drive.
+    /// The run has ended.
     #[error("run `{run}` has ended ({status})")]
     Ended {
-        /// The run that was asked for.
+        /// The run.
         run: RunId,
-        /// How it ended.
+        /// The status with which it ended.
         status: String,
     },
-    /// The file cannot be used.
+    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-/// Why something that only the holder of a lease may do was not done.
+/// Why an operation that needs the current lease was refused.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum FenceError {
-    /// The lease is not the run's newest: stop driving it.
-    #[error("the lease on run `{run}` is lost{}", taken(.by.as_ref()))]
+    /// The lease is no longer the current one: stop driving the run.
+    #[error("the lease on run `{run}` is lost{}", taken_over(.by.as_ref()))]
     Fenced {
         /// The run.
         run: RunId,
-        /// Who holds it now; nobody if the lease was given back or the run has ended.
+        /// The current holder; `None` if the lease was given back or the run has ended.
         by: Option<Holder>,
     },
-    /// The file cannot be used.
+    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-/// Why nothing was appended.
+/// Why an append was refused. It wrote nothing.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum AppendError {
-    /// The lease is not the run's newest: stop driving it.
-    #[error("the lease on run `{run}` is lost{}", taken(.by.as_ref()))]
+    /// The lease is no longer the current one: stop driving the run.
+    #[error("the lease on run `{run}` is lost{}", taken_over(.by.as_ref()))]
     Fenced {
         /// The run.
         run: RunId,
-        /// Who holds it now; nobody if the lease was given back or the run has ended.
+        /// The current holder; `None` if the lease was given back or the run has ended.
         by: Option<Holder>,
     },
-    /// The run has another number of events than the caller believes: restore it from the journal.
+    /// The run does not have the expected number of events: restore it from the journal.
     #[error("run `{run}` has {len} events, not {expected}")]
     Conflict {
         /// The run.
         run: RunId,
-        /// How many it has.
+        /// How many events it has.
         len: u64,
-        /// How many the caller expected.
+        /// How many events the caller expected.
         expected: u64,
     },
-    /// A signal that is to be consumed is not unread in the run's inbox.
-    #[error("signal {id} is not waiting in the inbox of run `{run}`")]
-    NotWaiting {
+    /// A signal to consume is not pending in the inbox of the run.
+    #[error("signal {id} is not pending in the inbox of run `{run}`")]
+    SignalNotPending {
         /// The run.
         run: RunId,
         /// The signal.
         id: SignalId,
     },
-    /// The file cannot be used.
+    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
@@ -110,39 +110,39 @@ pub enum AppendError {
 /// Why a signal was not sent.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SendError {
-    /// There is nobody to tell.
+    /// The run does not exist.
     #[error("there is no run `{run}`")]
     NoSuchRun {
-        /// The run that was asked for.
+        /// The run.
         run: RunId,
     },
-    /// Nobody will read it.
+    /// The run has ended, so no driver would read the signal.
     #[error("run `{run}` has ended ({status})")]
     Ended {
-        /// The run that was asked for.
+        /// The run.
         run: RunId,
-        /// How it ended.
+        /// The status with which it ended.
         status: String,
     },
-    /// The file cannot be used.
+    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-/// Why nothing was read.
+/// Why a run was not read.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum ReadError {
-    /// There is nothing to read.
+pub enum RunReadError {
+    /// The run does not exist.
     #[error("there is no run `{run}`")]
     NoSuchRun {
-        /// The run that was asked for.
+        /// The run.
         run: RunId,
     },
-    /// The file cannot be used.
+    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-fn taken(by: Option<&Holder>) -> String {
+fn taken_over(by: Option<&Holder>) -> String {
     by.map(|holder| format!(": {holder} drives it now")).unwrap_or_default()
 }

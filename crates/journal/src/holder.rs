@@ -1,4 +1,4 @@
-//! Who holds a lease, and whether that process is still there.
+//! The process that holds a lease, and whether it is still alive.
 
 use std::fmt;
 use std::fs;
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
-/// A process that may hold leases: enough for a person to find it, and to see that it is gone.
+/// A process that may hold leases, with enough data for a person to find it and for other processes to see that it ended.
 ///
 /// It prints as `process 4242 on laptop`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,46 +16,46 @@ pub struct Holder {
     pub pid: u32,
     /// The name of the host.
     pub host: String,
-    /// Random, so that two holders never look alike.
+    /// Random, so that two holders are never equal.
     pub token: String,
-    /// When the process started, in ticks since the host did: a process id is used again, the pair is not.
+    /// When the process started, in clock ticks since boot. Process ids are reused, but not together with this time.
     started: Option<u64>,
-    /// Where the process id means something: the host's boot and the namespace of process ids.
-    place: Option<String>,
+    /// The scope in which the process id is valid: the boot id of the host and the namespace of process ids.
+    pid_scope: Option<String>,
 }
 
-/// Whether the process of a holder is still there.
+/// Whether the process of a holder is alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
-    /// It is there.
+    /// It is running.
     Alive,
-    /// It certainly is not: its leases may be taken over at once.
+    /// It has certainly ended: its leases may be taken over at once.
     Dead,
-    /// It runs, or ran, where this process cannot look: wait for the end of the term.
+    /// This process cannot see it, for example because it is on another host: wait for the lease to expire.
     Unknown,
 }
 
 impl Holder {
-    /// This process, with a token of its own for each call.
+    /// This process, with a new token for each call.
     pub fn this_process() -> Self {
         Self::of_process(std::process::id())
     }
 
-    /// Another process on this host, on whose behalf leases are taken.
+    /// Another process on this host, for which the caller takes leases.
     pub fn of_process(pid: u32) -> Self {
         Self {
             pid,
             host: host(),
             token: uuid::Uuid::now_v7().simple().to_string(),
             started: ProcessState::of(pid).map(|state| state.started),
-            place: place(),
+            pid_scope: pid_scope(),
         }
     }
 
-    /// Whether the process is still there. Certainty needs the same host, the same boot of it and the same namespace of
-    /// process ids: in a container, another one's process 7 is not ours.
+    /// Whether the process is alive. A certain answer needs the same host, the same boot and the same namespace of process
+    /// ids: process 7 of another container is not our process 7.
     pub fn liveness(&self) -> Liveness {
-        if self.host != host() || self.place != place() {
+        if self.host != host() || self.pid_scope != pid_scope() {
             return Liveness::Unknown;
         }
         let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return Liveness::Unknown };
@@ -80,31 +80,31 @@ fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Nothing where the system does not tell; then the name of the host must do.
-fn place() -> Option<String> {
+/// `None` where the system has no `/proc`; then only the host name is compared.
+fn pid_scope() -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
     Some(format!("{} {}", boot.trim(), namespace.display()))
 }
 
-/// What `/proc/<pid>/stat` says.
+/// The state of a process, from `/proc/<pid>/stat`.
 struct ProcessState {
-    /// A process that was killed stays in the table until its parent has asked for its status.
+    /// A killed process stays in the process table until its parent waits for it.
     has_ended: bool,
     started: u64,
 }
 
 impl ProcessState {
     fn of(pid: u32) -> Option<Self> {
-        Self::read(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        Self::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The name of the program stands in parentheses and may hold spaces and parentheses: the fields follow the last one.
-    fn read(stat: &str) -> Option<Self> {
+    /// The program name is in parentheses and may itself contain spaces and parentheses: the fields follow the last one.
+    fn parse(stat: &str) -> Option<Self> {
         let (_, fields) = stat.rsplit_once(')')?;
         let mut fields = fields.split_ascii_whitespace();
         let has_ended = matches!(fields.next()?, "Z" | "X");
-        // The state is field 3 of the manual page proc_pid_stat(5), the start is field 22.
+        // proc_pid_stat(5): the state is field 3, the start time is field 22.
         let started = fields.nth(18)?.parse().ok()?;
         Some(Self { has_ended, started })
     }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_is_alive_and_prints_as_a_person_would_say_it() {
+    fn this_process_is_alive_and_prints_its_pid_and_host() {
         let holder = Holder { pid: 4242, host: "laptop".to_owned(), ..Holder::this_process() };
         assert_eq!(holder.to_string(), "process 4242 on laptop");
         assert_eq!(Holder::this_process().liveness(), Liveness::Alive);
@@ -131,26 +131,26 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_took_over_the_id_of_the_holder_does_not_keep_it_alive() {
+    fn a_reused_process_id_does_not_keep_a_holder_alive() {
         let this = Holder::this_process();
         let earlier = Holder { started: this.started.map(|started| started - 1), ..this.clone() };
         assert!(this.started.is_none() || earlier.liveness() == Liveness::Dead);
     }
 
     #[test]
-    fn a_process_elsewhere_is_never_declared_dead() {
+    fn a_process_on_another_host_or_boot_is_never_declared_dead() {
         for elsewhere in [
             Holder { host: "another".to_owned(), pid: u32::MAX, ..Holder::this_process() },
-            Holder { place: Some("another boot".to_owned()), pid: 1, ..Holder::this_process() },
+            Holder { pid_scope: Some("another boot".to_owned()), pid: 1, ..Holder::this_process() },
         ] {
             assert_eq!(elsewhere.liveness(), Liveness::Unknown);
         }
     }
 
     #[test]
-    fn a_killed_process_that_nobody_has_asked_about_has_ended() {
+    fn a_zombie_process_has_ended() {
         let stat = "7 (a (bad) name) Z 1 7 7 0 -1 4227084 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0";
-        let state = ProcessState::read(stat).expect("the line is well formed");
+        let state = ProcessState::parse(stat).expect("the line is well formed");
         assert_eq!((state.has_ended, state.started), (true, 12345));
     }
 }

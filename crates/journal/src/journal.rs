@@ -1,80 +1,83 @@
-//! The handle.
+//! The handle on a journal, and the choice between its two stores.
 
-mod drive;
+mod mailbox;
 mod read;
+mod write;
+
+pub use mailbox::Mailbox;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::storage::Stored;
-use crate::mailbox::Mailboxes;
-use crate::memory::Memory;
-use crate::rules::Verdict;
+use crate::error::storage::{StoreFailure, StoreResult};
+use crate::mailboxes::Mailboxes;
+use crate::memory::MemoryTables;
+use crate::rules::RuleResult;
 use crate::sqlite::Sqlite;
-use crate::tables::{Tables, Views};
+use crate::tables::{ReadTables, WriteTables};
 use crate::{Durability, OpenError, StorageError};
 
-/// What stands for the file where there is none.
+/// Stands for the path of a journal in memory in errors.
 const IN_MEMORY: &str = "(memory)";
 
-/// A journal: a cheap handle on it. The last one to be dropped closes the file.
+/// A cheap handle on a journal. Dropping the last handle closes the file.
 ///
-/// A method that writes answers when what it wrote is committed. Dropping its future does not take the write back: it may
-/// be committed all the same, and the next [`append`](Self::append) with the old length then finds a
+/// A method that writes returns once its write is committed. Dropping its future does not undo the write: it may still
+/// be committed, and the next [`append`](Self::append) with the old length then fails with
 /// [`Conflict`](crate::AppendError::Conflict).
 ///
-/// Methods that read a file need a tokio runtime around them, for its blocking threads.
+/// Methods that read a file must run inside a tokio runtime, because they use its blocking threads.
 #[derive(Debug, Clone)]
 pub struct Journal {
     store: Arc<Store>,
-    mail: Arc<Mailboxes>,
+    pub(crate) mailboxes: Arc<Mailboxes>,
 }
 
 #[derive(Debug)]
 enum Store {
-    Memory(Mutex<Memory>),
+    Memory(Mutex<MemoryTables>),
     Sqlite(Sqlite),
 }
 
 impl Journal {
-    /// Opens the file, or makes it, with the directories that are missing on the way. Only its owner can read it.
+    /// Opens the file, or creates it together with its missing parent directories. Only the owner can read it. A journal of
+    /// an older or newer build is refused and keeps its contents.
     ///
-    /// Any number of processes may have it open. This blocks for as long as the disk takes, and for [`BUSY`](crate::BUSY)
-    /// at most if another process keeps the file to itself.
+    /// Any number of processes may have the file open. This blocks on the disk, and for at most
+    /// [`BUSY_TIMEOUT`](crate::BUSY_TIMEOUT) while another process locks the file.
     pub fn open(path: &Path, durability: Durability) -> Result<Self, OpenError> {
-        let mail = Arc::new(Mailboxes::default());
-        let store = Arc::new(Store::Sqlite(Sqlite::open(path, durability, Arc::clone(&mail))?));
-        Ok(Self { store, mail })
+        let mailboxes = Arc::new(Mailboxes::default());
+        let store = Arc::new(Store::Sqlite(Sqlite::open(path, durability, Arc::clone(&mailboxes))?));
+        Ok(Self { store, mailboxes })
     }
 
-    /// A journal that ends with its last handle.
+    /// A journal in memory. Dropping its last handle deletes it.
     pub fn in_memory() -> Self {
-        Self { store: Arc::new(Store::Memory(Mutex::default())), mail: Arc::default() }
+        Self { store: Arc::new(Store::Memory(Mutex::default())), mailboxes: Arc::default() }
     }
 
-    /// The file, if there is one.
+    /// The path of the file; `None` for a journal in memory.
     pub fn path(&self) -> Option<&Path> {
         match &*self.store {
             Store::Memory(_) => None,
-            Store::Sqlite(file) => Some(file.path()),
+            Store::Sqlite(file) => Some(&file.path),
         }
-    }
-
-    pub(crate) fn mailboxes(&self) -> &Mailboxes {
-        &self.mail
     }
 
     pub(crate) fn closed(&self) -> StorageError {
         StorageError::Closed { path: self.path().unwrap_or(Path::new(IN_MEMORY)).to_owned() }
     }
 
-    async fn write<T, E>(&self, mut work: impl FnMut(&mut dyn Tables) -> Verdict<T, E> + Send + 'static) -> Result<T, E>
+    async fn write<T, E>(
+        &self,
+        mut work: impl FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StorageError> + Send + 'static,
     {
         match &*self.store {
-            Store::Sqlite(file) => file.write(work).await,
+            Store::Sqlite(file) => file.writer.write(work).await,
             Store::Memory(memory) => {
                 work(&mut *memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory)?
             }
@@ -83,15 +86,15 @@ impl Journal {
 
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&dyn Views) -> Stored<T> + Send + 'static,
+        work: impl FnOnce(&dyn ReadTables) -> StoreResult<T> + Send + 'static,
     ) -> Result<T, StorageError> {
         match &*self.store {
-            Store::Sqlite(file) => file.read(work).await,
+            Store::Sqlite(file) => file.readers.read(work).await,
             Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
         }
     }
 }
 
-fn in_memory(failure: crate::error::storage::Failure) -> StorageError {
+fn in_memory(failure: StoreFailure) -> StorageError {
     StorageError::new(Path::new(IN_MEMORY), failure)
 }

@@ -1,14 +1,14 @@
-//! The right to drive a run.
+//! The exclusive right to drive a run.
 
 use reknit_protocol::RunId;
 
 use crate::Holder;
 
-/// The right to append to a run, given by [`Journal::create`](crate::Journal::create) and
+/// The right to append to a run, returned by [`Journal::create`](crate::Journal::create) and
 /// [`Journal::acquire`](crate::Journal::acquire).
 ///
-/// What protects a run is the epoch: each new lease has the next one, and whoever comes with an older one is fenced off.
-/// A term that has passed only means that somebody else *may* take the run; until somebody does, the holder goes on.
+/// The epoch protects the run: each new lease gets the next epoch, and the journal refuses writes under an older one. An
+/// expired lease only means that another process *may* take the run over; until one does, the holder can go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     pub(crate) run: RunId,
@@ -23,33 +23,33 @@ impl Lease {
         &self.run
     }
 
-    /// The fencing epoch, from 1.
+    /// The fencing token, from 1.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Who holds it.
+    /// The process that holds the lease.
     pub fn holder(&self) -> &Holder {
         &self.holder
     }
 
-    /// The end of the term, in milliseconds since 1970.
+    /// When the lease expires, in milliseconds since 1970.
     pub fn until_ms(&self) -> i64 {
         self.until_ms
     }
 }
 
-/// How long a lease is asked for.
+/// The time for which a process asks for a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Term {
-    /// Now, in milliseconds since 1970.
+pub struct LeaseTerm {
+    /// The current time, in milliseconds since 1970.
     pub now_ms: i64,
-    /// For so many milliseconds from now.
+    /// How long the lease lasts from now, in milliseconds.
     pub ttl_ms: u64,
 }
 
-impl Term {
-    /// The first moment at which somebody else may take the run.
+impl LeaseTerm {
+    /// When the lease expires: from this moment on another process may take the run over.
     pub fn until_ms(self) -> i64 {
         self.now_ms.saturating_add_unsigned(self.ttl_ms)
     }

@@ -1,24 +1,24 @@
-//! What happened in each run, written down before anything is done about it: append-only events, claims, leases, inboxes.
+//! Durable log of runs: append-only events, claims, leases, inboxes, blobs and snapshots, in `SQLite` or in memory.
 //!
 //! ```text
-//!  driver --create, append, claim--> writer --one commit for all that wait--> file <--reads beside it-- runs list
-//!                                                                              ^
-//!                             another process --send: cancel, decision---------+---> Mailbox --> driver
+//!  driver --create, append, claim--> writer thread --group commit--> file <--concurrent reads-- runs list
+//!                                                                     ^
+//!                   another process --send: cancel, decision----------+---> Mailbox --> driver
 //! ```
 //!
-//! The journal does not know the engine: an event is text that it gives back byte for byte, with a little beside it. What
-//! it promises is order and safety. What was answered is committed; a run has one driver at a time, by a lease whose epoch
-//! fences off earlier ones; an append says which length it expects; an effect is claimed once and forever; values over
-//! 32 KiB are kept apart and shared.
+//! The journal does not know the engine: an event is text that it returns byte for byte, with a few columns beside it.
+//! It guarantees order and safety: a write is committed before its method returns; a run has one driver at a time, by a
+//! lease whose epoch is a fencing token; an append names the length that it expects the run to have; an effect can be
+//! claimed once, forever. Values over 32 KiB are stored once and shared between events.
 //!
 //! ```
-//! use reknit_journal::{Append, Due, Holder, Journal, NewEvent, NewRun, Term};
+//! use reknit_journal::{Append, DueEffect, Holder, Journal, LeaseTerm, NewEvent, NewRun};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! let journal = Journal::in_memory();
-//! let (holder, term) = (Holder::this_process(), Term { now_ms: 0, ttl_ms: 30_000 });
+//! let (holder, term) = (Holder::this_process(), LeaseTerm { now_ms: 0, ttl_ms: 30_000 });
 //!
-//! let first = NewEvent::new(0, "started", r#"{"request":"weather in Seoul"}"#).with_due([Due::new("plan/0", "5f2a")]);
+//! let first = NewEvent::new(0, "started", r#"{"request":"weather in Seoul"}"#).with_due([DueEffect::new("plan/0", "5f2a")]);
 //! let run = NewRun { run: "r-1".into(), title: "weather in Seoul".to_owned(), first };
 //! let lease = journal.create(run, &holder, term).await?;
 //!
@@ -31,8 +31,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where to go next: [`Journal`] has everything that can be done, [`Append`] what one transaction may hold, [`Lease`] and
-//! [`Holder`] who may drive, [`Mailbox`] how a driver hears from others, [`Durability`] what a commit survives.
+//! Where to go next: [`Journal`] has all operations, [`Append`] is the content of one transaction, [`Lease`] and
+//! [`Holder`] decide which process may drive a run, [`Mailbox`] delivers signals to a driver, [`Durability`] says what a
+//! commit survives.
 
 mod blob;
 mod claim;
@@ -42,29 +43,29 @@ mod event;
 mod holder;
 mod journal;
 mod lease;
-mod lesson;
-mod mailbox;
+mod mailboxes;
 mod memory;
 mod rules;
 mod run;
 mod signal;
 mod snapshot;
 mod sqlite;
+mod stored_mapping;
 mod tables;
 
-pub use claim::Claim;
+pub use claim::ClaimOutcome;
 pub use durability::Durability;
 pub use error::{
-    AppendError, CreateError, Damage, FenceError, LeaseError, OpenError, ReadError, SendError, SqliteError,
+    AppendError, CreateError, Damage, FenceError, LeaseError, OpenError, RunReadError, SendError, SqliteError,
     StorageError,
 };
-pub use event::{Due, NewEvent, Record};
+pub use event::{DueEffect, NewEvent, StoredEvent};
 pub use holder::{Holder, Liveness};
-pub use journal::Journal;
-pub use lease::{Lease, Term};
-pub use lesson::Lesson;
-pub use mailbox::Mailbox;
-pub use run::{Append, Ending, Held, NewRun, RunFilter, RunSummary, Which};
-pub use signal::{Letter, Signal, SignalId};
+pub use journal::{Journal, Mailbox};
+pub use lease::{Lease, LeaseTerm};
+
+pub use run::{Append, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
+pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
-pub use sqlite::BUSY;
+pub use sqlite::BUSY_TIMEOUT;
+pub use stored_mapping::StoredMapping;

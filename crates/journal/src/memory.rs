@@ -1,23 +1,25 @@
-//! The tables in memory, for tests and for runs that nobody needs to resume.
+//! The tables in memory, for tests and for runs that need not be resumed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use reknit_protocol::RunId;
 
-use crate::blob::{Folded, unfold};
-use crate::error::storage::{Failure, Stored};
-use crate::tables::{RunKey, RunRow, RunState, Tables, Views};
-use crate::{Claim, Due, Lesson, Letter, Record, RunFilter, Signal, SignalId, Snapshot};
+use crate::blob::{SplitEvent, join_body};
+use crate::error::storage::{StoreFailure, StoreResult};
+use crate::tables::{ReadTables, RunKey, RunRow, RunState, WriteTables};
+use crate::{
+    ClaimOutcome, DueEffect, InboxMessage, RunFilter, RunSignal, SignalId, Snapshot, StoredEvent, StoredMapping,
+};
 
 /// The tables in memory.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct MemoryTables {
     runs: Vec<Run>,
     keys: BTreeMap<RunId, RunKey>,
     blobs: HashMap<String, String>,
-    signals: u64,
-    /// By producer, consumer and parameter: when it was learned, and the expression.
-    lessons: BTreeMap<[String; 3], (i64, String)>,
+    last_signal_id: u64,
+    /// By producer, consumer and parameter, with the time when it was learned.
+    learned_mappings: BTreeMap<[String; 3], (i64, StoredMapping)>,
 }
 
 #[derive(Debug)]
@@ -25,143 +27,138 @@ struct Run {
     row: RunRow,
     events: Vec<Event>,
     claims: BTreeSet<String>,
-    unread: BTreeMap<SignalId, Letter>,
+    pending: BTreeMap<SignalId, InboxMessage>,
     snapshot: Option<Snapshot>,
 }
 
 #[derive(Debug)]
 struct Event {
-    record: Record,
-    due: Vec<Due>,
-    /// Where each blob belongs, and its digest.
+    /// The event without its blobs.
+    stored: StoredEvent,
+    due: Vec<DueEffect>,
+    /// The offset and the digest of each blob.
     blobs: Vec<(usize, String)>,
 }
 
-impl Memory {
-    fn of(&self, key: RunKey) -> Stored<&Run> {
+impl MemoryTables {
+    fn find_run(&self, key: RunKey) -> StoreResult<&Run> {
         usize::try_from(key.0).ok().and_then(|at| self.runs.get(at)).ok_or_else(no_such_key)
     }
 
-    fn of_mut(&mut self, key: RunKey) -> Stored<&mut Run> {
+    fn find_run_mut(&mut self, key: RunKey) -> StoreResult<&mut Run> {
         usize::try_from(key.0).ok().and_then(|at| self.runs.get_mut(at)).ok_or_else(no_such_key)
     }
 
-    fn whole(&self, event: &Event) -> Stored<Record> {
+    fn with_blobs(&self, event: &Event) -> StoreResult<StoredEvent> {
         let texts = event.blobs.iter().map(|(offset, digest)| Some((*offset, self.blobs.get(digest)?.clone())));
-        let body = texts.collect::<Option<Vec<_>>>().and_then(|texts| unfold(&event.record.body, &texts));
-        let body = body.ok_or_else(|| Failure::Contents("a blob is missing".to_owned()))?;
-        Ok(Record { body, ..event.record.clone() })
+        let body = texts.collect::<Option<Vec<_>>>().and_then(|texts| join_body(&event.stored.body, &texts));
+        let body = body.ok_or_else(|| StoreFailure::Contents("a blob is missing".to_owned()))?;
+        Ok(StoredEvent { body, ..event.stored.clone() })
     }
 }
 
-fn no_such_key() -> Failure {
-    Failure::Contents("a run has no row".to_owned())
+fn no_such_key() -> StoreFailure {
+    StoreFailure::Contents("a run has no row".to_owned())
 }
 
-impl Views for Memory {
-    fn run(&self, run: &RunId) -> Stored<Option<RunRow>> {
-        self.keys.get(run).map(|key| Ok(self.of(*key)?.row.clone())).transpose()
+impl ReadTables for MemoryTables {
+    fn run(&self, run: &RunId) -> StoreResult<Option<RunRow>> {
+        self.keys.get(run).map(|key| Ok(self.find_run(*key)?.row.clone())).transpose()
     }
 
-    fn runs(&self, filter: &RunFilter) -> Stored<Vec<RunRow>> {
-        let wanted = self.runs.iter().map(|run| &run.row).filter(|row| filter.which.holds(row.state.status.as_deref()));
-        let mut rows: Vec<&RunRow> = wanted.collect();
+    fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>> {
+        let matching = |row: &&RunRow| filter.status.matches(row.state.status.as_deref());
+        let mut rows: Vec<&RunRow> = self.runs.iter().map(|run| &run.row).filter(matching).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.created_ms, row.key.0)));
         Ok(rows.into_iter().take(filter.limit as usize).cloned().collect())
     }
 
-    fn runs_with_prefix(&self, prefix: &str, limit: u32) -> Stored<Vec<RunId>> {
+    fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>> {
         let from = self.keys.range(RunId::from(prefix)..).map(|(run, _)| run);
         Ok(from.take_while(|run| run.as_str().starts_with(prefix)).take(limit as usize).cloned().collect())
     }
 
-    fn events(&self, key: RunKey, from_seq: u64) -> Stored<Vec<Record>> {
-        let events = self.of(key)?.events.iter().filter(|event| event.record.seq >= from_seq);
-        events.map(|event| self.whole(event)).collect()
+    fn events(&self, key: RunKey, from_seq: u64) -> StoreResult<Vec<StoredEvent>> {
+        let events = self.find_run(key)?.events.iter().filter(|event| event.stored.seq >= from_seq);
+        events.map(|event| self.with_blobs(event)).collect()
     }
 
-    fn due(&self, key: RunKey) -> Stored<Vec<(u64, Due)>> {
-        let events = self.of(key)?.events.iter();
-        Ok(events.flat_map(|event| event.due.iter().map(|due| (event.record.seq, due.clone()))).collect())
+    fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>> {
+        let events = self.find_run(key)?.events.iter();
+        Ok(events.flat_map(|event| event.due.iter().map(|due| (event.stored.seq, due.clone()))).collect())
     }
 
-    fn claims(&self, key: RunKey) -> Stored<Vec<String>> {
-        Ok(self.of(key)?.claims.iter().cloned().collect())
+    fn claims(&self, key: RunKey) -> StoreResult<Vec<String>> {
+        Ok(self.find_run(key)?.claims.iter().cloned().collect())
     }
 
-    fn unread(&self, key: RunKey, after: SignalId) -> Stored<Vec<Letter>> {
-        let letters = self.of(key)?.unread.values();
-        Ok(letters.filter(|letter| letter.id > after).cloned().collect())
+    fn pending_messages(&self, key: RunKey, after: SignalId) -> StoreResult<Vec<InboxMessage>> {
+        let messages = self.find_run(key)?.pending.values();
+        Ok(messages.filter(|message| message.id > after).cloned().collect())
     }
 
-    fn snapshot(&self, key: RunKey) -> Stored<Option<Snapshot>> {
-        Ok(self.of(key)?.snapshot.clone())
+    fn snapshot(&self, key: RunKey) -> StoreResult<Option<Snapshot>> {
+        Ok(self.find_run(key)?.snapshot.clone())
     }
 
-    fn lessons(&self, limit: u32) -> Stored<Vec<Lesson>> {
-        let mut lessons: Vec<_> = self.lessons.iter().collect();
-        lessons.sort_by_key(|(_, (at_ms, _))| std::cmp::Reverse(*at_ms));
-        let lesson = |([producer, consumer, parameter], (_, expression)): (&[String; 3], &(i64, String))| Lesson {
-            producer: producer.clone(),
-            consumer: consumer.clone(),
-            parameter: parameter.clone(),
-            expression: expression.clone(),
-        };
-        Ok(lessons.into_iter().take(limit as usize).map(lesson).collect())
+    fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<StoredMapping>> {
+        let mut mappings: Vec<_> = self.learned_mappings.values().collect();
+        mappings.sort_by_key(|(at_ms, _)| std::cmp::Reverse(*at_ms));
+        Ok(mappings.into_iter().take(limit as usize).map(|(_, mapping)| mapping.clone()).collect())
     }
 }
 
-impl Tables for Memory {
-    fn add_run(&mut self, run: &RunId, title: &str, created_ms: i64, state: &RunState) -> Stored<RunKey> {
+impl WriteTables for MemoryTables {
+    fn add_run(&mut self, run: &RunId, title: &str, created_ms: i64, state: &RunState) -> StoreResult<RunKey> {
         let key = RunKey(i64::try_from(self.runs.len()).unwrap_or(i64::MAX));
         let row = RunRow { key, run: run.clone(), title: title.to_owned(), created_ms, state: state.clone() };
-        let (events, claims, unread) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        self.runs.push(Run { row, events, claims, unread, snapshot: None });
+        let (events, claims, pending) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+        self.runs.push(Run { row, events, claims, pending, snapshot: None });
         self.keys.insert(run.clone(), key);
         Ok(key)
     }
 
-    fn set_run(&mut self, key: RunKey, state: &RunState) -> Stored<()> {
-        self.of_mut(key)?.row.state = state.clone();
+    fn set_run(&mut self, key: RunKey, state: &RunState) -> StoreResult<()> {
+        self.find_run_mut(key)?.row.state = state.clone();
         Ok(())
     }
 
-    fn add_event(&mut self, key: RunKey, seq: u64, event: &Folded) -> Stored<()> {
-        let Folded { event, blobs } = event;
+    fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()> {
+        let SplitEvent { event, blobs } = event;
         for blob in blobs {
             self.blobs.entry(blob.digest.clone()).or_insert_with(|| blob.text.clone());
         }
-        let record = Record { seq, at_ms: event.at_ms, kind: event.kind.clone(), body: event.body.clone() };
+        let stored = StoredEvent { seq, at_ms: event.at_ms, kind: event.kind.clone(), body: event.body.clone() };
         let blobs = blobs.iter().map(|blob| (blob.offset, blob.digest.clone())).collect();
-        self.of_mut(key)?.events.push(Event { record, due: event.due.clone(), blobs });
+        self.find_run_mut(key)?.events.push(Event { stored, due: event.due.clone(), blobs });
         Ok(())
     }
 
-    fn add_claim(&mut self, key: RunKey, effect: &str, _epoch: u64) -> Stored<Claim> {
-        let fresh = self.of_mut(key)?.claims.insert(effect.to_owned());
-        Ok(if fresh { Claim::Fresh } else { Claim::Already })
+    fn add_claim(&mut self, key: RunKey, effect: &str, _epoch: u64) -> StoreResult<ClaimOutcome> {
+        let is_new = self.find_run_mut(key)?.claims.insert(effect.to_owned());
+        Ok(if is_new { ClaimOutcome::New } else { ClaimOutcome::AlreadyClaimed })
     }
 
-    fn add_signal(&mut self, key: RunKey, signal: &Signal, at_ms: i64) -> Stored<SignalId> {
-        self.signals += 1;
-        let id = SignalId(self.signals);
-        self.of_mut(key)?.unread.insert(id, Letter { id, at_ms, signal: signal.clone() });
+    fn add_signal(&mut self, key: RunKey, signal: &RunSignal, at_ms: i64) -> StoreResult<SignalId> {
+        self.last_signal_id += 1;
+        let id = SignalId(self.last_signal_id);
+        self.find_run_mut(key)?.pending.insert(id, InboxMessage { id, at_ms, signal: signal.clone() });
         Ok(id)
     }
 
-    fn consume(&mut self, key: RunKey, id: SignalId, _len: u64) -> Stored<()> {
-        self.of_mut(key)?.unread.remove(&id);
+    fn consume(&mut self, key: RunKey, id: SignalId, _len: u64) -> StoreResult<()> {
+        self.find_run_mut(key)?.pending.remove(&id);
         Ok(())
     }
 
-    fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> Stored<()> {
-        self.of_mut(key)?.snapshot = Some(snapshot.clone());
+    fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()> {
+        self.find_run_mut(key)?.snapshot = Some(snapshot.clone());
         Ok(())
     }
 
-    fn set_lesson(&mut self, lesson: &Lesson, at_ms: i64) -> Stored<()> {
-        let Lesson { producer, consumer, parameter, expression } = lesson.clone();
-        self.lessons.insert([producer, consumer, parameter], (at_ms, expression));
+    fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()> {
+        let StoredMapping { producer, consumer, parameter, .. } = mapping.clone();
+        self.learned_mappings.insert([producer, consumer, parameter], (at_ms, mapping.clone()));
         Ok(())
     }
 }

@@ -1,25 +1,25 @@
-//! What may be written, decided once for all stores: every check comes before the first write.
+//! The rules of what may be written, shared by both stores. Every check comes before the first write.
 //!
-//! Each rule gives `Ok(Ok(..))` if it wrote, `Ok(Err(..))` if it refused and wrote nothing, and `Err(..)` if the store
-//! failed; then the store undoes what was written.
+//! Each rule returns `Ok(Ok(..))` if it wrote, `Ok(Err(..))` if it refused and wrote nothing, and `Err(..)` if the store
+//! failed; then the store undoes what the rule had written.
 
 mod append;
 mod lease;
 
-pub(crate) use append::{Prepared, append, save_snapshot};
-pub(crate) use lease::{Opening, acquire, create, release, renew};
+pub(crate) use append::{PreparedAppend, append, save_snapshot};
+pub(crate) use lease::{PreparedRun, acquire, create, release, renew};
 
 use reknit_protocol::RunId;
 
-use crate::error::storage::Stored;
-use crate::tables::{RunRow, Tables};
-use crate::{Claim, FenceError, Holder, Lease, SendError, Signal, SignalId};
+use crate::error::storage::StoreResult;
+use crate::tables::{RunRow, WriteTables};
+use crate::{ClaimOutcome, FenceError, Holder, Lease, RunSignal, SendError, SignalId};
 
 /// The store's failure outside, the rule's refusal inside.
-pub(crate) type Verdict<T, E> = Stored<Result<T, E>>;
+pub(crate) type RuleResult<T, E> = StoreResult<Result<T, E>>;
 
-/// The run, if `lease` is its newest lease and not given back.
-fn fenced(tables: &dyn Tables, lease: &Lease) -> Stored<Result<RunRow, Option<Holder>>> {
+/// The row of the run if `lease` is its current lease; otherwise the current holder, if there is one.
+fn check_lease(tables: &dyn WriteTables, lease: &Lease) -> RuleResult<RunRow, Option<Holder>> {
     let Some(row) = tables.run(&lease.run)? else { return Ok(Err(None)) };
     match &row.state.lease {
         Some(_) if row.state.epoch == lease.epoch => Ok(Ok(row)),
@@ -28,20 +28,25 @@ fn fenced(tables: &dyn Tables, lease: &Lease) -> Stored<Result<RunRow, Option<Ho
     }
 }
 
-fn lost(run: &RunId, by: Option<Holder>) -> FenceError {
+fn fenced(run: &RunId, by: Option<Holder>) -> FenceError {
     FenceError::Fenced { run: run.clone(), by }
 }
 
 /// Claims an effect, forever.
-pub(crate) fn claim(tables: &mut dyn Tables, lease: &Lease, effect: &str) -> Verdict<Claim, FenceError> {
-    match fenced(tables, lease)? {
-        Err(by) => Ok(Err(lost(&lease.run, by))),
+pub(crate) fn claim(tables: &mut dyn WriteTables, lease: &Lease, effect: &str) -> RuleResult<ClaimOutcome, FenceError> {
+    match check_lease(tables, lease)? {
+        Err(by) => Ok(Err(fenced(&lease.run, by))),
         Ok(row) => Ok(Ok(tables.add_claim(row.key, effect, lease.epoch)?)),
     }
 }
 
 /// Puts a signal into the inbox of a run that has not ended.
-pub(crate) fn send(tables: &mut dyn Tables, run: &RunId, signal: &Signal, now_ms: i64) -> Verdict<SignalId, SendError> {
+pub(crate) fn send(
+    tables: &mut dyn WriteTables,
+    run: &RunId,
+    signal: &RunSignal,
+    now_ms: i64,
+) -> RuleResult<SignalId, SendError> {
     let Some(row) = tables.run(run)? else { return Ok(Err(SendError::NoSuchRun { run: run.clone() })) };
     if let Some(status) = row.state.status {
         return Ok(Err(SendError::Ended { run: run.clone(), status }));

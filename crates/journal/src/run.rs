@@ -1,82 +1,82 @@
-//! Runs: what makes one, what is added to it, what a list shows.
+//! Runs: creating one, appending to it, listing them.
 
 use reknit_protocol::RunId;
 
-use crate::{Holder, Lesson, NewEvent, SignalId, Snapshot};
+use crate::{Holder, NewEvent, SignalId, Snapshot, StoredMapping};
 
-/// A run to be created.
+/// A run to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRun {
     /// Its id, which no other run has.
     pub run: RunId,
-    /// What a list shows: the request, or the name of the plan.
+    /// The title in lists: the request, or the name of the plan.
     pub title: String,
     /// Event 0.
     pub first: NewEvent,
 }
 
-/// What is to be added to a run, in one transaction: all of it or nothing.
+/// The content of one transaction on a run: the journal writes all of it or nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
-    /// How many events the run must have now.
+    /// How many events the run must have before the append.
     pub expected_len: u64,
     /// The new events, in order.
     pub events: Vec<NewEvent>,
-    /// The signals that became these events. They are not unread any more.
+    /// The signals that became these events. They leave the inbox.
     pub consumed: Vec<SignalId>,
-    /// A snapshot of the state behind these events.
+    /// A snapshot of the state after these events.
     pub snapshot: Option<Snapshot>,
-    /// What later runs can learn from it.
-    pub lessons: Vec<Lesson>,
-    /// Set when the run has ended with these events; it also gives the lease back.
-    pub ending: Option<Ending>,
+    /// Mappings that the run learned, for later runs.
+    pub learned_mappings: Vec<StoredMapping>,
+    /// Set when the run ends with these events; this also releases the lease.
+    pub ending: Option<RunEnding>,
 }
 
 impl Append {
-    /// Nothing yet, for a run that has `expected_len` events.
+    /// An empty append to a run that has `expected_len` events.
     pub fn at(expected_len: u64) -> Self {
         Self {
             expected_len,
             events: Vec::new(),
             consumed: Vec::new(),
             snapshot: None,
-            lessons: Vec::new(),
+            learned_mappings: Vec::new(),
             ending: None,
         }
     }
 
-    /// One more event.
+    /// Adds an event.
     #[must_use]
     pub fn event(mut self, event: NewEvent) -> Self {
         self.events.push(event);
         self
     }
 
-    /// One more signal that became an event.
+    /// Adds a signal that became an event.
     #[must_use]
     pub fn consuming(mut self, signal: SignalId) -> Self {
         self.consumed.push(signal);
         self
     }
 
-    /// The run ends with these events.
+    /// Ends the run with these events.
     #[must_use]
     pub fn ending(mut self, status: impl Into<String>, at_ms: i64) -> Self {
-        self.ending = Some(Ending { status: status.into(), at_ms });
+        self.ending = Some(RunEnding { status: status.into(), at_ms });
         self
     }
 }
 
-/// How a run ended, for lists. The events remain the truth.
+/// How a run ended, for lists. The events stay the source of truth.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
+pub struct RunEnding {
     /// The status: `complete`, `failed`.
     pub status: String,
     /// When it ended, in milliseconds since 1970.
     pub at_ms: i64,
 }
 
-/// A run as a list shows it.
+/// A run as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
     /// Its id.
@@ -87,64 +87,63 @@ pub struct RunSummary {
     pub created_ms: i64,
     /// When its newest event happened.
     pub updated_ms: i64,
-    /// How it ended; nothing while it has not.
+    /// The status with which it ended; `None` until then.
     pub status: Option<String>,
     /// How many events it has.
     pub len: u64,
-    /// How often it was leased. Part of the summary even while nobody holds it.
+    /// How often it was leased. Set even while it has no lease.
     pub epoch: u64,
-    /// Who holds it. The term may have passed: then anybody may take it.
-    pub lease: Option<Held>,
+    /// The current lease. If it has expired, any process may take the run over.
+    pub lease: Option<LeaseInfo>,
 }
 
-/// Who holds a run, and for how long.
+/// The current lease of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// Who.
+pub struct LeaseInfo {
+    /// The process that holds the lease.
     pub holder: Holder,
-    /// The end of the term, in milliseconds since 1970.
+    /// When the lease expires, in milliseconds since 1970.
     pub until_ms: i64,
-    /// The fencing epoch of the lease.
+    /// The fencing token of the lease.
     pub epoch: u64,
 }
 
 /// Which runs to list, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Which ones.
-    pub which: Which,
-    /// At most so many.
+    /// The status that a run must have.
+    pub status: StatusFilter,
+    /// The maximum number of runs.
     pub limit: u32,
 }
 
 impl RunFilter {
-    /// The newest runs, whatever became of them.
+    /// The newest runs, with any status.
     pub fn newest(limit: u32) -> Self {
-        Self { which: Which::All, limit }
+        Self { status: StatusFilter::All, limit }
     }
 }
 
-/// Which runs to list.
+/// Selects runs by status.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
-    /// All of them.
+pub enum StatusFilter {
+    /// Every run.
     All,
-    /// Those that have not ended.
+    /// Runs that have not ended.
     Unfinished,
-    /// Those that have ended, in whatever way.
+    /// Runs that have ended, with any status.
     Ended,
-    /// Those that ended with this status.
+    /// Runs that ended with this status.
     Status(String),
 }
 
-impl Which {
-    /// Whether a run with this status belongs to them.
-    pub(crate) fn holds(&self, status: Option<&str>) -> bool {
+impl StatusFilter {
+    pub(crate) fn matches(&self, status: Option<&str>) -> bool {
         match self {
             Self::All => true,
             Self::Unfinished => status.is_none(),
             Self::Ended => status.is_some(),
-            Self::Status(wanted) => status == Some(wanted.as_str()),
+            Self::Status(expected) => status == Some(expected.as_str()),
         }
     }
 }

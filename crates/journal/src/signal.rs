@@ -1,22 +1,22 @@
-//! The inbox: what other processes want the driver of a run to know.
+//! Signals that other processes send to the driver of a run.
 
-/// What somebody wants the driver of a run to know: a cancellation, a decision.
+/// A signal to the driver of a run: a cancellation, a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signal {
-    /// What kind of signal it is: `cancel`.
+pub struct RunSignal {
+    /// The kind of signal: `cancel`.
     pub kind: String,
-    /// One JSON object, given back byte for byte.
+    /// One JSON object, returned byte for byte.
     pub body: String,
 }
 
-impl Signal {
-    /// A signal.
+impl RunSignal {
+    /// A signal of this kind with this body.
     pub fn new(kind: impl Into<String>, body: impl Into<String>) -> Self {
         Self { kind: kind.into(), body: body.into() }
     }
 }
 
-/// Which signal. A later one has a greater id, whichever run it is for.
+/// The id of a signal. A later signal has a greater id, across all runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SignalId(pub(crate) u64);
 
@@ -33,13 +33,13 @@ impl std::fmt::Display for SignalId {
     }
 }
 
-/// A signal in an inbox.
+/// A signal in the inbox of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Letter {
-    /// Which one. [`Append::consumed`](crate::Append::consumed) wants it back.
+pub struct InboxMessage {
+    /// Its id, which [`Append::consumed`](crate::Append::consumed) takes.
     pub id: SignalId,
     /// When it was sent, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What it says.
-    pub signal: Signal,
+    /// The signal.
+    pub signal: RunSignal,
 }

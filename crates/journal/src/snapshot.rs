@@ -1,12 +1,12 @@
-//! The state behind a number of events, so that not all of them must be applied again.
+//! Snapshots of the state of a run.
 
-/// A state of the machine. The events remain the truth; a snapshot only saves applying them again.
+/// A state of the machine. It only saves replaying the events, which stay the source of truth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// How many events the state has behind it.
+    /// How many events the state includes.
     pub len: u64,
     /// The version of the machine that wrote it.
     pub machine_version: u32,
-    /// The state, given back byte for byte.
+    /// The state, returned byte for byte.
     pub body: String,
 }

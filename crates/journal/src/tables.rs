@@ -1,27 +1,29 @@
-//! What a store keeps: the same tables in `SQLite` and in memory. The rules above them are written once, in `rules`.
+//! The tables that every store has, in `SQLite` and in memory. The rules above them are written once, in `rules`.
 
 use reknit_protocol::RunId;
 
-use crate::blob::Folded;
-use crate::error::storage::Stored;
-use crate::{Claim, Due, Holder, Lesson, Letter, Record, RunFilter, Signal, SignalId, Snapshot};
+use crate::blob::SplitEvent;
+use crate::error::storage::StoreResult;
+use crate::{
+    ClaimOutcome, DueEffect, Holder, InboxMessage, RunFilter, RunSignal, SignalId, Snapshot, StoredEvent, StoredMapping,
+};
 
-/// Which run, inside one store.
+/// The key of a run inside one store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RunKey(pub(crate) i64);
 
-/// What changes about a run.
+/// The columns of a run that change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunState {
     pub(crate) updated_ms: i64,
     pub(crate) status: Option<String>,
     pub(crate) len: u64,
     pub(crate) epoch: u64,
-    /// Who holds the run, and the end of the term.
+    /// The process that holds the run, and when its lease expires.
     pub(crate) lease: Option<(Holder, i64)>,
 }
 
-/// A run.
+/// A row of the table of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunRow {
     pub(crate) key: RunKey,
@@ -32,33 +34,34 @@ pub(crate) struct RunRow {
 }
 
 /// Reading. All calls on one value see the same state of the store.
-pub(crate) trait Views {
-    fn run(&self, run: &RunId) -> Stored<Option<RunRow>>;
-    fn runs(&self, filter: &RunFilter) -> Stored<Vec<RunRow>>;
-    /// In the order of their text.
-    fn runs_with_prefix(&self, prefix: &str, limit: u32) -> Stored<Vec<RunId>>;
-    /// In order, with their blobs put back.
-    fn events(&self, key: RunKey, from_seq: u64) -> Stored<Vec<Record>>;
-    fn due(&self, key: RunKey) -> Stored<Vec<(u64, Due)>>;
-    /// In the order of their text.
-    fn claims(&self, key: RunKey) -> Stored<Vec<String>>;
-    /// In order, those after `after`.
-    fn unread(&self, key: RunKey, after: SignalId) -> Stored<Vec<Letter>>;
-    fn snapshot(&self, key: RunKey) -> Stored<Option<Snapshot>>;
-    /// The newest first, then in the order of their text.
-    fn lessons(&self, limit: u32) -> Stored<Vec<Lesson>>;
+pub(crate) trait ReadTables {
+    fn run(&self, run: &RunId) -> StoreResult<Option<RunRow>>;
+    fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>>;
+    /// Sorted by id.
+    fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
+    /// In order, with complete bodies.
+    fn events(&self, key: RunKey, from_seq: u64) -> StoreResult<Vec<StoredEvent>>;
+    fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>>;
+    /// Sorted by effect.
+    fn claims(&self, key: RunKey) -> StoreResult<Vec<String>>;
+    /// The signals after `after` that no event has consumed, in order.
+    fn pending_messages(&self, key: RunKey, after: SignalId) -> StoreResult<Vec<InboxMessage>>;
+    fn snapshot(&self, key: RunKey) -> StoreResult<Option<Snapshot>>;
+    /// Newest first, then sorted by producer, consumer and parameter.
+    fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<StoredMapping>>;
 }
 
-/// Writing. Whoever calls has checked everything before the first write: a store undoes nothing for a rule's sake.
-pub(crate) trait Tables: Views {
-    fn add_run(&mut self, run: &RunId, title: &str, created_ms: i64, state: &RunState) -> Stored<RunKey>;
-    fn set_run(&mut self, key: RunKey, state: &RunState) -> Stored<()>;
-    fn add_event(&mut self, key: RunKey, seq: u64, event: &Folded) -> Stored<()>;
-    fn add_claim(&mut self, key: RunKey, effect: &str, epoch: u64) -> Stored<Claim>;
-    fn add_signal(&mut self, key: RunKey, signal: &Signal, at_ms: i64) -> Stored<SignalId>;
-    /// Marks a signal as consumed by the events up to a length of `len`.
-    fn consume(&mut self, key: RunKey, id: SignalId, len: u64) -> Stored<()>;
-    fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> Stored<()>;
-    /// In place of an older one for the same parameter.
-    fn set_lesson(&mut self, lesson: &Lesson, at_ms: i64) -> Stored<()>;
+/// Writing. The rule that calls these has finished its checks before the first write: a store never undoes a write
+/// because a rule refuses.
+pub(crate) trait WriteTables: ReadTables {
+    fn add_run(&mut self, run: &RunId, title: &str, created_ms: i64, state: &RunState) -> StoreResult<RunKey>;
+    fn set_run(&mut self, key: RunKey, state: &RunState) -> StoreResult<()>;
+    fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()>;
+    fn add_claim(&mut self, key: RunKey, effect: &str, epoch: u64) -> StoreResult<ClaimOutcome>;
+    fn add_signal(&mut self, key: RunKey, signal: &RunSignal, at_ms: i64) -> StoreResult<SignalId>;
+    /// Marks a signal as consumed by an append that made the run `len` events long.
+    fn consume(&mut self, key: RunKey, id: SignalId, len: u64) -> StoreResult<()>;
+    fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()>;
+    /// Replaces an older mapping for the same producer, consumer and parameter.
+    fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()>;
 }

@@ -1,4 +1,4 @@
-//! What a model says about a failed call, read into a shape we can act upon.
+//! A model's advice about a failed call, parsed from its answer.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Value};
 use reknit_salvage::{Completeness, ReadOptions, Schema, SchemaError, fit, read};
 
-/// A model's advice.
+/// A model's advice about a failed call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
     /// Whether another call can work.
@@ -15,31 +15,31 @@ pub struct Advice {
     pub transient: bool,
     /// Why, in the model's words.
     pub reason: String,
-    /// What to change; what is not mentioned stays.
+    /// New values of parameters; the others stay as they are.
     pub changes: Object,
-    /// Which parameters to leave out.
+    /// Parameters to leave out.
     pub removals: Vec<String>,
-    /// Whether it says how sure it is, or is nothing but values: then each must be one of a parameter that there is.
-    pub form: Form,
+    /// The form of the answer.
+    pub form: AdviceForm,
 }
 
-/// The form of an answer.
+/// The form in which a model answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// What to do, why, and with which changes.
-    Verdict,
-    /// The corrected parameters alone.
-    Values,
+pub enum AdviceForm {
+    /// The model said whether to retry, why, and with which changes.
+    Decision,
+    /// The model wrote only corrected parameters. Each of them must be a parameter that the capability has.
+    ParametersOnly,
 }
 
 impl Advice {
-    /// Whether it wants another call than the one that was refused.
+    /// Whether it asks for another call than the one that failed.
     pub fn is_change(&self) -> bool {
         !self.changes.is_empty() || !self.removals.is_empty()
     }
 }
 
-static SHAPE: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| {
+static SCHEMA: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| {
     let typed = |name: &str| Value::Object(Object::from([("type", Value::from(name))]));
     Schema::compile(&Value::Object(Object::from([
         ("type", Value::from("object")),
@@ -57,7 +57,7 @@ static SHAPE: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| {
     ])))
 });
 
-/// Other names for the same things, in answers to questions like ours.
+/// Other names that models use for the members of the answer.
 const ALIASES: [(&str, &str); 6] = [
     ("can_fix", "should_retry"),
     ("analysis", "reason"),
@@ -67,52 +67,53 @@ const ALIASES: [(&str, &str); 6] = [
     ("is_transient", "is_transient_error"),
 ];
 
-/// Reads the answer to a question about all that is known. There is no such thing as transient here: the error alone
-/// would have said so.
-pub fn read_context(text: &str) -> Result<Advice, String> {
-    whole(text).and_then(verdict).map(|advice| Advice { transient: false, ..advice })
+/// Parses the answer to the question of the context rung. Such advice is never transient: the feedback rung would have
+/// found that out from the error.
+pub fn parse_context_advice(text: &str) -> Result<Advice, String> {
+    read_whole(text).and_then(read_decision).map(|advice| Advice { transient: false, ..advice })
 }
 
-/// Reads the values for parameters that have none: an object, in which only those count.
-pub fn read_values(text: &str) -> Result<Object, String> {
-    match whole(text)? {
+/// Parses the answer to the question of the resolution rung: an object of values for the missing parameters.
+pub fn parse_parameter_values(text: &str) -> Result<Object, String> {
+    match read_whole(text)? {
         Value::Object(values) => Ok(values),
-        other => Err(format!("the answer is {}, not an object", other.kind())),
+        other => Err(format!("expected an object, found {}", other.kind().with_article())),
     }
 }
 
-fn whole(text: &str) -> Result<Value, String> {
+fn read_whole(text: &str) -> Result<Value, String> {
     let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
-    if reading.completeness == Completeness::Whole { Ok(reading.value) } else { Err("the answer is cut".to_owned()) }
+    if reading.completeness == Completeness::Complete {
+        Ok(reading.value)
+    } else {
+        Err("the answer is cut off".to_owned())
+    }
 }
 
-fn texts(values: &[Value]) -> Vec<String> {
-    values.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-/// Reads the answer to a question about an error. One without any word of a verdict may be the corrected parameters alone.
-pub fn read_feedback(text: &str) -> Result<Advice, String> {
-    match whole(text)? {
-        Value::Object(changes) if !changes.is_empty() && !has_verdict(&changes) => Ok(Advice {
+/// Parses the answer to the question of the feedback rung. An object without any member of a decision counts as corrected
+/// parameters.
+pub fn parse_feedback_advice(text: &str) -> Result<Advice, String> {
+    match read_whole(text)? {
+        Value::Object(changes) if !changes.is_empty() && !has_decision(&changes) => Ok(Advice {
             retry: true,
             transient: false,
-            reason: "it gave the parameters alone".to_owned(),
+            reason: "the model wrote only corrected parameters".to_owned(),
             changes,
             removals: Vec::new(),
-            form: Form::Values,
+            form: AdviceForm::ParametersOnly,
         }),
-        value => verdict(value),
+        value => read_decision(value),
     }
 }
 
-fn has_verdict(answer: &Object) -> bool {
+fn has_decision(answer: &Object) -> bool {
     let own = ["should_retry", "reason", "suggested_changes", "remove", "is_transient_error"];
     let known = || own.into_iter().chain(ALIASES.into_iter().map(|(alias, _)| alias));
-    answer.keys().any(|name| known().any(|word| are_alike(word, name)))
+    answer.keys().any(|name| known().any(|member| are_alike(member, name)))
 }
 
-fn verdict(mut value: Value) -> Result<Advice, String> {
-    let schema = SHAPE.as_ref().map_err(ToString::to_string)?;
+fn read_decision(mut value: Value) -> Result<Advice, String> {
+    let schema = SCHEMA.as_ref().map_err(ToString::to_string)?;
     if let Some(object) = value.as_object_mut() {
         for (alias, name) in ALIASES {
             if !object.contains_key(name) {
@@ -120,15 +121,17 @@ fn verdict(mut value: Value) -> Result<Advice, String> {
             }
         }
     }
-    let value = fit(value, schema).map_err(|misfit| format!("the answer has another shape: {misfit}"))?.value;
+    let value =
+        fit(value, schema).map_err(|misfit| format!("the answer does not have the expected shape: {misfit}"))?.value;
+    let removals = value.get("remove").and_then(Value::as_array).unwrap_or_default();
     let flag = |name| value.get(name).and_then(Value::as_bool).unwrap_or(false);
     Ok(Advice {
         retry: flag("should_retry"),
         transient: flag("is_transient_error"),
         reason: value.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned(),
         changes: value.get("suggested_changes").and_then(Value::as_object).cloned().unwrap_or_default(),
-        removals: value.get("remove").and_then(Value::as_array).map(texts).unwrap_or_default(),
-        form: Form::Verdict,
+        removals: removals.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        form: AdviceForm::Decision,
     })
 }
 
@@ -137,14 +140,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn advice_is_read_under_every_name_it_goes_by() {
+    fn advice_is_parsed_under_every_alias_of_its_members() {
         for text in [
             r#"{"should_retry": true, "reason": "typo", "suggested_changes": {"city": "Tokyo"}}"#,
             r#"{"can_fix": true, "analysis": "typo", "corrected_payload": {"city": "Tokyo"}}"#,
             r#"{"should_retry": true, "analysis": "typo", "corrected_parameters": {"city": "Tokyo"}}"#,
             "Sure:\n```json\n{should_retry: 'true', reason: \"typo\", suggested_changes: {\"city\": \"Tokyo\"},}\n```",
         ] {
-            let advice = read_feedback(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+            let advice = parse_feedback_advice(text).unwrap_or_else(|error| panic!("{error}: {text}"));
             assert!(advice.retry && !advice.transient);
             assert_eq!(advice.reason, "typo");
             assert_eq!(advice.changes.get("city"), Some(&Value::from("Tokyo")));
@@ -152,25 +155,25 @@ mod tests {
     }
 
     #[test]
-    fn parameters_alone_are_a_correction_by_the_error_and_by_nothing_else() {
+    fn parameters_alone_are_advice_on_the_feedback_rung_only() {
         let text = r#"```json
 {"lat": 35.6897, "lon": 139.69}
 ```"#;
-        let advice = read_feedback(text).expect("they are parameters");
-        assert_eq!((advice.retry, advice.form, advice.changes.len()), (true, Form::Values, 2));
-        assert!(read_context(text).is_err(), "a look at all that is known says how sure it is");
+        let advice = parse_feedback_advice(text).expect("they are parameters");
+        assert_eq!((advice.retry, advice.form, advice.changes.len()), (true, AdviceForm::ParametersOnly, 2));
+        assert!(parse_context_advice(text).is_err(), "the context rung asks for a decision");
         for text in ["{}", "[1]", r#"{"Reason": "unclear", "lat": 5}"#, r#"{"lat": 5, "can_fix": "perhaps"}"#] {
-            assert!(read_feedback(text).is_err(), "case: {text}");
+            assert!(parse_feedback_advice(text).is_err(), "case: {text}");
         }
     }
 
     #[test]
-    fn words_without_a_verdict_are_no_advice() {
-        assert!(read_feedback("I think the amount is wrong.").is_err());
-        assert!(read_feedback(r#"{"reason": "unclear"}"#).is_err());
+    fn an_answer_without_a_decision_is_no_advice() {
+        assert!(parse_feedback_advice("I think the amount is wrong.").is_err());
+        assert!(parse_feedback_advice(r#"{"reason": "unclear"}"#).is_err());
         assert_eq!(
-            read_context(r#"{"should_retry": true, "corrected_parameters": {"a": "#),
-            Err("the answer is cut".to_owned())
+            parse_context_advice(r#"{"should_retry": true, "corrected_parameters": {"a": "#),
+            Err("the answer is cut off".to_owned())
         );
     }
 }

@@ -1,39 +1,38 @@
-//! What a failed call tells us: the typed facts on which every remedy is decided.
+//! A failed call as typed data: every remedy is decided on a [`CallFault`].
 
-mod judge;
-mod wait;
-mod words;
+mod classify;
+mod error_message;
+mod extract_facts;
+mod retry_after;
 
-pub use judge::{Verdict, judge_failure, judge_reply};
-pub(crate) use words::headline;
+pub use classify::{Verdict, classify_failure, classify_reply};
+pub(crate) use error_message::headline;
+pub use extract_facts::extract_facts;
 
-use reknit_protocol::{Category, Object, Value, exact};
+use reknit_protocol::{Category, Object, TransportKind, Value, exact, human_duration};
 use serde::{Deserialize, Serialize};
-
-use reknit_protocol::TransportKind;
-use reknit_protocol::human_duration;
 
 /// How a call failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct CallFault {
     /// Where it failed.
-    pub origin: Origin,
-    /// What became of it.
+    pub origin: FaultOrigin,
+    /// Whether the call took effect.
     pub fate: Fate,
-    /// For machines: `LOCATION_NOT_FOUND`; empty if nobody said.
+    /// The tool's error code, such as `LOCATION_NOT_FOUND`; empty if it gave none.
     pub code: String,
-    /// In words, as the tool said it.
+    /// The tool's error message.
     pub message: String,
-    /// The kind of failure, if the tool or the status say so.
+    /// The kind of failure, if the tool or the status tells it.
     pub category: Option<String>,
-    /// Whether the tool thinks that trying again can help.
+    /// Whether the tool says that another call can work.
     pub retryable: Option<bool>,
-    /// Facts around the failure.
+    /// The details of the tool's error.
     #[serde(with = "exact")]
     pub details: Object,
-    /// How long the tool wants us to wait.
+    /// How long the tool asks us to wait.
     pub wait_ms: Option<u64>,
-    /// The body as it came, if it is not too long.
+    /// The body of the reply, shortened if it is long.
     #[serde(with = "exact")]
     pub body: Value,
 }
@@ -41,52 +40,61 @@ pub struct Fault {
 /// Where a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// Here: the parameters cannot be bound or do not fit, so nothing was sent.
+pub enum FaultOrigin {
+    /// Before it was sent: the parameters cannot be bound or do not fit their schema.
     Local,
-    /// On the way.
+    /// In transport.
     Transport(TransportKind),
     /// The tool answered with this status.
     Status(u16),
-    /// Nobody knows: the process that made the call is gone, or gave it up.
+    /// Unknown: the process that made the call ended, or abandoned it.
     Interrupted,
 }
 
-/// What became of a call that did not succeed.
+/// Whether a call that did not succeed took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It never left.
+    /// It was never sent.
     NotSent,
-    /// The tool refused it: it had no effect.
+    /// The tool rejected it, so it had no effect.
     Rejected,
-    /// It may or may not have had its effect.
+    /// It may have had its effect.
     Unknown,
 }
 
-impl Fault {
-    /// A call that was not made, because its parameters cannot be used.
+impl CallFault {
+    /// A call that was not sent, because its parameters cannot be used.
     pub fn local(message: String, details: Object) -> Self {
         Self {
-            origin: Origin::Local,
-            fate: Fate::NotSent,
             code: reknit_protocol::tool::codes::INVALID_FORMAT.to_owned(),
-            message,
             category: Some(Category::InputError.as_str().to_owned()),
             retryable: Some(true),
             details,
-            wait_ms: None,
-            body: Value::Null,
+            ..Self::without_reply(FaultOrigin::Local, Fate::NotSent, message)
         }
     }
 
-    /// A call whose process is gone.
+    /// A call whose process ended before the reply came.
     pub fn interrupted() -> Self {
+        let message = "the process that made the call ended before the answer came".to_owned();
+        Self::without_reply(FaultOrigin::Interrupted, Fate::Unknown, message)
+    }
+
+    /// A call that was abandoned because the run had to end.
+    pub fn abandoned(drain_ms: u64) -> Self {
+        let message =
+            format!("given up: no answer came within {} after the run was told to end", human_duration(drain_ms));
+        Self { message, ..Self::interrupted() }
+    }
+
+    /// A failure about which no tool said anything.
+    fn without_reply(origin: FaultOrigin, fate: Fate, message: String) -> Self {
         Self {
-            origin: Origin::Interrupted,
-            fate: Fate::Unknown,
+            origin,
+            fate,
             code: String::new(),
-            message: "the process that made the call ended before the answer came".to_owned(),
+            message,
             category: None,
             retryable: None,
             details: Object::new(),
@@ -95,25 +103,18 @@ impl Fault {
         }
     }
 
-    /// A call that was given up because the run had to end.
-    pub fn given_up(drain_ms: u64) -> Self {
-        let message =
-            format!("given up: no answer came within {} after the run was told to end", human_duration(drain_ms));
-        Self { message, ..Self::interrupted() }
-    }
-
-    /// The HTTP status, if the tool answered. A local rejection counts as 422, which is what a tool would have said.
+    /// The HTTP status, if the tool answered. A local rejection counts as 422, the status a tool would have answered with.
     pub fn status(&self) -> Option<u16> {
         match self.origin {
-            Origin::Local => Some(422),
-            Origin::Status(status) => Some(status),
-            Origin::Transport(_) | Origin::Interrupted => None,
+            FaultOrigin::Local => Some(422),
+            FaultOrigin::Status(status) => Some(status),
+            FaultOrigin::Transport(_) | FaultOrigin::Interrupted => None,
         }
     }
 
-    /// The status that counts where statuses are listed. A refusal inside a success has that of the tool's own category, for
-    /// that is the status a tool answers with that does not hide its refusals.
-    pub fn listed_status(&self) -> Option<u16> {
+    /// The status to look up in [`crate::MendingPolicy::context_statuses`]. For an error inside a 2xx reply it is the status
+    /// of the error's category, which the tool would otherwise have answered with.
+    pub fn policy_status(&self) -> Option<u16> {
         match self.status() {
             Some(200..=299) => match self.category.as_deref().map(Category::from) {
                 None | Some(Category::Other(_)) => Some(Category::InputError.status()),
@@ -123,38 +124,38 @@ impl Fault {
         }
     }
 
-    /// What makes two failures the same: where, which code, which words.
+    /// Whether another failure has the same origin, code and message.
     pub fn same_as(&self, other: &Self) -> bool {
         self.origin == other.origin && self.code == other.code && self.message == other.message
     }
 
-    /// What the tool said beside its words, for a model: the details, or the body where there is no place for details.
+    /// What the tool said beside its message, for a model: the details, or the body of a tool that has no details.
     pub fn evidence(&self) -> Value {
-        let is_told = |value: &Value| value.as_str() == Some(self.message.as_str());
-        let is_said = match &self.body {
-            Value::Object(object) => object.len() == 1 && object.values().all(is_told),
-            body => is_told(body),
+        let is_message = |value: &Value| value.as_str() == Some(self.message.as_str());
+        let only_message = match &self.body {
+            Value::Object(object) => object.len() == 1 && object.values().all(is_message),
+            body => is_message(body),
         };
-        if self.is_structured() || self.body.is_null() || is_said {
+        if self.uses_envelope() || self.body.is_null() || only_message {
             return Value::Object(self.details.clone());
         }
         self.body.clone()
     }
 
-    /// Whether the tool used the envelope, and so chose its words.
-    pub fn is_structured(&self) -> bool {
+    /// Whether the tool answered with the error envelope of the protocol.
+    pub fn uses_envelope(&self) -> bool {
         reknit_protocol::ToolResponse::is_envelope(&self.body)
     }
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for CallFault {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.origin {
-            Origin::Status(status) => write!(out, "{status}")?,
-            Origin::Local => write!(out, "not sent")?,
-            Origin::Transport(_) | Origin::Interrupted => return out.write_str(&self.message),
+            FaultOrigin::Status(status) => write!(out, "{status}")?,
+            FaultOrigin::Local => write!(out, "not sent")?,
+            FaultOrigin::Transport(_) | FaultOrigin::Interrupted => return out.write_str(&self.message),
         }
-        if !self.code.is_empty() && self.origin != Origin::Local {
+        if !self.code.is_empty() && self.origin != FaultOrigin::Local {
             write!(out, " {}", self.code)?;
         }
         write!(out, ": {}", self.message)

@@ -2,26 +2,38 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The rungs of the ladder, cheapest first.
+/// A rung of the repair ladder, cheapest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
-    /// The value was made to fit its schema.
+    /// Code made the parameters fit their schema.
     Schema,
-    /// What the error states determined the change.
+    /// Code changed the parameters as the facts in the error determine.
     Facts,
     /// A model said where in the results a missing value is.
     Resolution,
     /// The same call was sent again.
     Resend,
-    /// A model saw the error.
+    /// A model was shown the error.
     Feedback,
-    /// A model saw all that is known.
+    /// A model was shown the error, the request and the results.
+    Context,
+}
+
+/// A rung that asks a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelRung {
+    /// [`Rung::Resolution`].
+    Resolution,
+    /// [`Rung::Feedback`].
+    Feedback,
+    /// [`Rung::Context`].
     Context,
 }
 
 impl Rung {
-    /// The word for it.
+    /// The name in events, telemetry and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Schema => "schema",
@@ -34,23 +46,41 @@ impl Rung {
     }
 }
 
-/// One thing that was mended, or tried.
+impl ModelRung {
+    /// The name of the rung, as in [`Rung::as_str`].
+    pub fn as_str(self) -> &'static str {
+        Rung::from(self).as_str()
+    }
+}
+
+impl From<ModelRung> for Rung {
+    fn from(rung: ModelRung) -> Self {
+        match rung {
+            ModelRung::Resolution => Self::Resolution,
+            ModelRung::Feedback => Self::Feedback,
+            ModelRung::Context => Self::Context,
+        }
+    }
+}
+
+/// One repair of a call, whether it helped or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mend {
-    /// On which rung.
+    /// The rung that made it.
     pub rung: Rung,
     /// Whether it changed the call.
     pub effect: MendEffect,
-    /// What and why, in words.
-    pub words: String,
+    /// What was changed and why, for people and models.
+    #[serde(rename = "words")]
+    pub description: String,
 }
 
-/// What a rung came to.
+/// Whether a repair changed the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MendEffect {
     /// The call was changed or sent again.
     Applied,
-    /// It could not help.
+    /// The rung found no change to make.
     NoHelp,
 }

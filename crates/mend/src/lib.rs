@@ -1,4 +1,45 @@
-//! Why a tool call failed, and what can be done about it.
+//! Why a tool call failed, and what to do about it. Pure code: no I/O, no clock, no model.
+//!
+//! ```text
+//! ToolReply        --classify_reply----.
+//! TransportFailure --classify_failure--+--> Verdict: Success | Permanent | Transient | Correctable
+//!                                                                  |
+//!                               CallFault <------------------------'
+//!                                 |
+//!                                 |--extract_facts--> Facts --repair_by_rules--> corrected parameters, or nothing
+//!                                 |
+//!                                 '--choose_remedy--> Remedy: resend, ask a model, ask a person, give up
+//! ```
+//!
+//! A tool that rejects a call usually says why. This example reads the reason and corrects the call without a model:
+//!
+//! ```
+//! use reknit_mend::{AllowedChanges, RejectedCall, Verdict, classify_reply, extract_facts, repair_by_rules};
+//! use reknit_protocol::{Object, ReplyBody, ToolReply, Value};
+//!
+//! let body = Value::parse(r#"{"error": "to must be one of EUR, USD"}"#)?;
+//! let reply = ToolReply { status: 422, retry_after_ms: None, body: ReplyBody::Json(body) };
+//! let Verdict::Correctable(fault) = classify_reply(&reply, 0) else { panic!("another call may work") };
+//!
+//! let facts = extract_facts(&fault);
+//! assert_eq!(facts[0].to_string(), r#"`to`: must be one of "EUR", "USD""#);
+//!
+//! let repair = repair_by_rules(RejectedCall {
+//!     parameters: Object::from([("to", Value::from("Euro"))]),
+//!     schema: None,
+//!     facts: &facts,
+//!     message: &fault.message,
+//!     referenced: Vec::new(),
+//!     allowed_changes: AllowedChanges::Any,
+//!     request: ["convert it to euros", ""],
+//!     results: Vec::new(),
+//! });
+//! assert_eq!(repair.map(|repair| repair.parameters), Some(Object::from([("to", Value::from("EUR"))])));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Start with [`choose_remedy`], the table of remedies. [`Rung`] lists the steps of the repair ladder, [`FactKind`] what an
+//! error can state, and [`parse_feedback_advice`] reads what a model advises.
 
 mod advice;
 mod facts;
@@ -8,10 +49,12 @@ mod policy;
 mod remedy;
 mod rules;
 
-pub use advice::{Advice, Form, read_context, read_feedback, read_values};
-pub use facts::{Fact, Field, Says, TypeName, as_lines, facts};
-pub use fault::{Fate, Fault, Origin, Verdict, judge_failure, judge_reply};
-pub use ladder::{Mend, MendEffect, Rung};
-pub use policy::{IndependentSteps, LadderPolicy, Learning, Mending, People, Resend, Resolution};
-pub use remedy::{Again, Remedy, Used, last_rung, remedy, resend};
-pub use rules::{Amendment, Case, Caution, amend, facts_of_problems};
+pub use advice::{Advice, AdviceForm, parse_context_advice, parse_feedback_advice, parse_parameter_values};
+pub use facts::{Fact, FactKind, Field, TypeName, facts_as_lines};
+pub use fault::{CallFault, Fate, FaultOrigin, Verdict, classify_failure, classify_reply, extract_facts};
+pub use ladder::{Mend, MendEffect, ModelRung, Rung};
+pub use policy::{
+    IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy, ResolutionPolicy,
+};
+pub use remedy::{LadderUsage, Remedy, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
+pub use rules::{AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, repair_by_rules};

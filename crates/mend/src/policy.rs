@@ -5,55 +5,55 @@ use serde::{Deserialize, Serialize};
 /// The parts of a run's policy that choose a remedy.
 #[derive(Debug, Clone, Copy)]
 pub struct LadderPolicy<'a> {
-    /// How a call is sent again unchanged.
-    pub resend: &'a Resend,
-    /// How a rejected call is repaired.
-    pub mending: &'a Mending,
+    /// Limits for sending the same call again.
+    pub resend: &'a ResendPolicy,
+    /// Limits for repairing a rejected call.
+    pub mending: &'a MendingPolicy,
     /// Whether a person can be asked.
-    pub people: People,
+    pub people: PeoplePolicy,
 }
 
-/// How a call is sent again unchanged.
+/// How often and after which waits the same call is sent again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Resend {
-    /// How often, after the first time.
+pub struct ResendPolicy {
+    /// The most resends of one call.
     pub times: u32,
-    /// The first wait; it doubles.
+    /// The first backoff; each further one is twice as long.
     pub base_ms: u64,
-    /// Where doubling ends: the longest wait that no tool asked for.
+    /// The longest backoff that no tool asked for.
     pub max_ms: u64,
-    /// The longest wait a tool may ask for; beyond it the step gives up.
-    pub ceiling_ms: u64,
+    /// The longest wait that a tool may ask for; the step gives up if the tool asks for more.
+    pub max_retry_after_ms: u64,
 }
 
-/// How a rejected call is mended.
+/// How a rejected call is repaired.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Mending {
+pub struct MendingPolicy {
     /// Whether a model may say where a value is that the plan does not give, once for each step.
-    pub resolution: Resolution,
-    /// Whether a value is looked for where an earlier run found it, and what is found is kept for later ones.
+    pub resolution: ResolutionPolicy,
+    /// Whether this run uses the mappings that earlier runs learned, and keeps its own for later runs.
     #[serde(default)]
     pub learning: Learning,
-    /// How often the facts that errors state may change the call of one step, before any model is asked; 0 is never.
+    /// How often the facts in errors may change the call of one step before a model is asked; 0 is never.
     pub facts: u32,
-    /// How often a model may see the error of one step.
+    /// How often a model may be shown the error of one step.
     pub feedback: u32,
-    /// How often a model may see the error of one step with all that is known.
+    /// How often a model may be shown the error of one step with the request and the results.
     pub context: u32,
-    /// The statuses for which the second is allowed.
+    /// The statuses for which the context rung is allowed.
     pub context_statuses: Vec<u16>,
-    /// Whether the second is allowed for a step that needs no other: then only the request can help.
+    /// Whether the context rung is allowed for a step without dependencies, which has only the request to go by.
     pub independent_steps: IndependentSteps,
 }
 
-/// What all that is known is good for where a step needs no other.
+/// Whether the context rung is allowed for a step without dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IndependentSteps {
-    /// The request may help.
-    Mended,
-    /// Nothing: the step gives up.
-    Left,
+    /// It is: the request may help.
+    Allowed,
+    /// It is not: the step gives up.
+    Denied,
 }
 
 /// Whether runs learn from each other where values are.
@@ -63,46 +63,46 @@ pub enum Learning {
     /// They do.
     #[default]
     On,
-    /// Each run is on its own.
+    /// Each run starts without learned mappings.
     Off,
 }
 
 /// Whether a model may say where a value is that the plan does not give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Resolution {
+pub enum ResolutionPolicy {
     /// Once for each step, before its call.
     Once,
-    /// Never: what is missing is treated as a refusal.
+    /// Never: a missing value is treated as a rejected call.
     Off,
 }
 
 /// Whether a person can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum People {
-    /// Yes: the run waits.
+pub enum PeoplePolicy {
+    /// A person can be asked, and the run waits for the decision.
     Ask,
-    /// No: what only a person could decide is left undone.
+    /// Nobody can be asked: what only a person may decide is not done.
     Nobody,
 }
 
-impl Default for Resend {
+impl Default for ResendPolicy {
     fn default() -> Self {
-        Self { times: 3, base_ms: 1_000, max_ms: 30_000, ceiling_ms: 120_000 }
+        Self { times: 3, base_ms: 1_000, max_ms: 30_000, max_retry_after_ms: 120_000 }
     }
 }
 
-impl Default for Mending {
+impl Default for MendingPolicy {
     fn default() -> Self {
         Self {
-            resolution: Resolution::Once,
+            resolution: ResolutionPolicy::Once,
             learning: Learning::On,
             facts: 2,
             feedback: 2,
             context: 2,
             context_statuses: vec![400, 404, 409, 422],
-            independent_steps: IndependentSteps::Mended,
+            independent_steps: IndependentSteps::Allowed,
         }
     }
 }

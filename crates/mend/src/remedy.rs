@@ -1,151 +1,167 @@
-//! The one remedy a failure allows, as a table. Pure: the same failure in the same state gives the same remedy.
+//! The one remedy that a failure allows, as a table. The same failure in the same state gives the same remedy.
 
-use reknit_protocol::SideEffect;
+use reknit_protocol::{SideEffect, TransportKind, human_duration};
 
-use crate::fault::{Fate, Fault, Origin, Verdict};
-use crate::policy::{IndependentSteps, LadderPolicy, People};
-use reknit_protocol::TransportKind;
-use reknit_protocol::human_duration;
+use crate::fault::{CallFault, Fate, FaultOrigin, Verdict};
+use crate::policy::{IndependentSteps, LadderPolicy, PeoplePolicy};
 
-/// So many steps may fail in the same way before no model is asked about the next one: it would see what others saw.
-const FRUITLESS: u32 = 3;
+/// After this many steps failed in the same way no model is asked about the next one: it would see the same error again.
+const MAX_SIMILAR_FAILURES: u32 = 3;
 
-/// What one step has used up.
+/// What a step has used of the repair ladder, and what is known about its last failure.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Used {
+pub struct LadderUsage {
+    /// How often the same call was sent again.
     pub resends: u32,
+    /// How often a model was shown the error.
     pub feedback: u32,
+    /// How often a model was shown the error with the request and the results.
     pub context: u32,
-    /// Whether the step needs no other.
+    /// Whether the step depends on no other step.
     pub independent: bool,
     /// Whether the call before failed in the same way.
-    pub same_again: bool,
-    /// Whether the error says something about what was sent.
+    pub repeats_last_failure: bool,
+    /// Whether the error says something about the parameters that were sent.
     pub about_input: bool,
-    /// How many others failed in the same way although models were asked.
-    pub fruitless: u32,
+    /// How many other steps failed in the same way although a model was asked about them.
+    pub similar_failures: u32,
     /// Whether the same call may be sent again.
-    pub again: Again,
+    pub resend_rule: ResendRule,
 }
 
-/// Whether a call may be sent again as it is.
+/// Whether a call may be sent again unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Again {
+pub enum ResendRule {
+    /// It may.
     #[default]
-    Freely,
-    /// It must not happen twice, and an earlier call may have happened. The word that a person gave since was for one call.
-    WithAWord,
+    Allowed,
+    /// Only with a person's approval: the call must not take effect twice, and an earlier one may have taken effect. An
+    /// approval counts for one call.
+    NeedsApproval,
 }
 
-/// What is done about a failure.
+/// What to do about a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remedy {
-    /// Send the same again, after at least this wait.
-    SendAgain { floor_ms: u64 },
+    /// Send the same call again.
+    Resend {
+        /// The shortest wait before it.
+        min_wait_ms: u64,
+    },
     /// Show a model the error.
     Feedback,
-    /// Show a model all that is known.
+    /// Show a model the error, the request and the results.
     Context,
     /// Ask a person whether to send it again.
     AskPerson,
-    /// End the step.
+    /// End the step, for this reason.
     GiveUp(String),
 }
 
-/// Chooses the remedy. A success needs none.
-pub fn remedy(verdict: &Verdict, class: SideEffect, used: Used, policy: LadderPolicy<'_>) -> Option<Remedy> {
+/// Chooses the remedy for a verdict. `None` for a success.
+pub fn choose_remedy(
+    verdict: &Verdict,
+    class: SideEffect,
+    usage: LadderUsage,
+    policy: LadderPolicy<'_>,
+) -> Option<Remedy> {
     Some(match verdict {
         Verdict::Success(_) => return None,
-        Verdict::Stop(fault) => Remedy::GiveUp(stop_reason(fault)),
-        Verdict::SendAgain(fault) => send_again(fault, class, used, policy),
-        Verdict::Mend(fault) => mend(fault, used, policy),
+        Verdict::Permanent(fault) => Remedy::GiveUp(permanent_reason(fault)),
+        Verdict::Transient(fault) => for_transient(fault, class, usage, policy),
+        Verdict::Correctable(fault) => for_correctable(fault, usage, policy),
     })
 }
 
-fn stop_reason(fault: &Fault) -> String {
-    match fault.status() {
-        Some(300..=399) => "the tool has moved, and calls are not sent on to another place".to_owned(),
-        Some(401 | 403) => "the tool does not let us in; no other parameters can change that".to_owned(),
-        Some(405) => "the tool does not take calls there".to_owned(),
-        None if fault.origin == Origin::Transport(TransportKind::TooLarge) => {
-            "the same answer would come again".to_owned()
+fn permanent_reason(fault: &CallFault) -> String {
+    let is_unauthorized = fault.category.as_deref() == Some("AUTH_ERROR");
+    let reason = match fault.status() {
+        Some(300..=399) => "the tool answered with a redirect, and redirects are not followed",
+        Some(405) => "the tool does not accept calls at this address",
+        status if matches!(status, Some(401 | 403)) || is_unauthorized => {
+            "the tool denied access; no other parameters can change that"
         }
-        _ if fault.category.as_deref() == Some("AUTH_ERROR") => {
-            "the tool does not let us in; no other parameters can change that".to_owned()
+        None if fault.origin == FaultOrigin::Transport(TransportKind::TooLarge) => {
+            "the answer is too large, and another call would return the same one"
         }
-        _ => "nothing can be done about it".to_owned(),
-    }
+        _ => "the tool cannot be called, and other parameters do not change that",
+    };
+    reason.to_owned()
 }
 
-fn send_again(fault: &Fault, class: SideEffect, used: Used, policy: LadderPolicy<'_>) -> Remedy {
+fn for_transient(fault: &CallFault, class: SideEffect, usage: LadderUsage, policy: LadderPolicy<'_>) -> Remedy {
     if fault.fate == Fate::Unknown && class == SideEffect::Unsafe {
         return ask_person(policy);
     }
-    // A service that speaks of the input, or words its trouble twice in the same way, may be telling us about the input.
-    if fault.origin == Origin::Status(503)
-        && (used.about_input || (fault.is_structured() && used.same_again))
-        && used.feedback < policy.mending.feedback
-        && used.fruitless < FRUITLESS
+    // A service whose error mentions the input, or that gives the same structured error twice, may be rejecting the input.
+    if fault.origin == FaultOrigin::Status(503)
+        && (usage.about_input || (fault.uses_envelope() && usage.repeats_last_failure))
+        && feedback_is_left(usage, policy)
     {
         return Remedy::Feedback;
     }
-    resend(fault, used, policy)
+    resend_or_give_up(fault, usage, policy)
+}
+
+fn feedback_is_left(usage: LadderUsage, policy: LadderPolicy<'_>) -> bool {
+    usage.feedback < policy.mending.feedback && usage.similar_failures < MAX_SIMILAR_FAILURES
 }
 
 fn ask_person(policy: LadderPolicy<'_>) -> Remedy {
     match policy.people {
-        People::Ask => Remedy::AskPerson,
-        People::Nobody => {
-            Remedy::GiveUp("it may have happened, it must not happen twice, and nobody can be asked".to_owned())
-        }
+        PeoplePolicy::Ask => Remedy::AskPerson,
+        PeoplePolicy::Nobody => Remedy::GiveUp(
+            "the call may have taken effect, must not take effect twice, and nobody can be asked".to_owned(),
+        ),
     }
 }
 
-/// The same call again, as long as the budget for that lasts and the tool does not ask for too much patience.
-pub fn resend(fault: &Fault, used: Used, policy: LadderPolicy<'_>) -> Remedy {
-    if used.again == Again::WithAWord {
+/// Sends the same call again, unless its resends are used up or the tool asks for a longer wait than allowed.
+pub fn resend_or_give_up(fault: &CallFault, usage: LadderUsage, policy: LadderPolicy<'_>) -> Remedy {
+    if usage.resend_rule == ResendRule::NeedsApproval {
         return ask_person(policy);
     }
-    if used.resends >= policy.resend.times {
-        return Remedy::GiveUp(format!("it failed the same call {} times", used.resends + 1));
+    if usage.resends >= policy.resend.times {
+        return Remedy::GiveUp(match usage.resends {
+            0 => "the call is not sent again (`times` in `[resend]` is 0)".to_owned(),
+            resends => format!("the same call failed {} times", resends + 1),
+        });
     }
     match fault.wait_ms {
-        Some(wait) if wait > policy.resend.ceiling_ms => Remedy::GiveUp(format!(
-            "the tool asks for a wait of {}; the longest allowed is {} (`ceiling` in `[resend]`)",
+        Some(wait) if wait > policy.resend.max_retry_after_ms => Remedy::GiveUp(format!(
+            "the tool asks for a wait of {}; the longest allowed is {} (`longest-retry-after` in `[resend]`)",
             human_duration(wait),
-            human_duration(policy.resend.ceiling_ms)
+            human_duration(policy.resend.max_retry_after_ms)
         )),
-        wait => Remedy::SendAgain { floor_ms: wait.unwrap_or(0) },
+        wait => Remedy::Resend { min_wait_ms: wait.unwrap_or(0) },
     }
 }
 
-fn mend(fault: &Fault, used: Used, policy: LadderPolicy<'_>) -> Remedy {
+fn for_correctable(fault: &CallFault, usage: LadderUsage, policy: LadderPolicy<'_>) -> Remedy {
     if fault.retryable == Some(false) {
-        return Remedy::GiveUp("the tool says that no other try will work".to_owned());
+        return Remedy::GiveUp("the tool says that no other call will work".to_owned());
     }
-    // What could not be bound is in no error text: only the results can have it.
-    if fault.origin != Origin::Local && used.feedback < policy.mending.feedback && used.fruitless < FRUITLESS {
+    // A call that could not be bound has no error from a tool to show: only the results can have the missing value.
+    if fault.origin != FaultOrigin::Local && feedback_is_left(usage, policy) {
         return Remedy::Feedback;
     }
-    last_rung(fault, used, policy)
+    context_or_give_up(fault, usage, policy)
 }
 
-/// The last rung before giving up.
-pub fn last_rung(fault: &Fault, used: Used, policy: LadderPolicy<'_>) -> Remedy {
-    let allowed = fault.listed_status().is_some_and(|status| policy.mending.context_statuses.contains(&status));
-    if !allowed {
-        return Remedy::GiveUp("what is known cannot help with this kind of failure".to_owned());
-    }
-    if used.independent && policy.mending.independent_steps == IndependentSteps::Left {
-        return Remedy::GiveUp("it needs no other step, so nothing else is known".to_owned());
-    }
-    if used.fruitless >= FRUITLESS {
-        return Remedy::GiveUp(
-            "others failed in the same way, and asking models about them brought nothing".to_owned(),
-        );
-    }
-    if used.context >= policy.mending.context {
-        return Remedy::GiveUp("every way to mend it was tried".to_owned());
-    }
-    Remedy::Context
+/// The context rung, the last one before giving up, if policy and usage allow it.
+pub fn context_or_give_up(fault: &CallFault, usage: LadderUsage, policy: LadderPolicy<'_>) -> Remedy {
+    let mending = policy.mending;
+    let is_listed = fault.policy_status().is_some_and(|status| mending.context_statuses.contains(&status));
+    let refusal = if !is_listed {
+        "a model is not asked about this kind of failure (`context-statuses` in `[mending]`)"
+    } else if usage.independent && mending.independent_steps == IndependentSteps::Denied {
+        "the step depends on no other step, so there are no results that could help"
+    } else if usage.similar_failures >= MAX_SIMILAR_FAILURES {
+        "other steps failed in the same way, and asking a model did not help them"
+    } else if usage.context >= mending.context {
+        "every repair was tried"
+    } else {
+        return Remedy::Context;
+    };
+    Remedy::GiveUp(refusal.to_owned())
 }

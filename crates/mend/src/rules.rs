@@ -1,101 +1,100 @@
-//! What facts determine: changes of the parameters that need no model.
+//! Corrections of a rejected call that the facts in its error determine, without a model.
 //!
-//! A rule gives a change, or nothing. It uses only values that the schema, the error, the plan, the request or the results
-//! hold, it touches only what its fact names, and where two answers are possible it gives none.
+//! A rule returns one change or none. It uses only values from the schema, the error, the plan, the request or the results,
+//! changes only the field that its fact names, and returns none where two changes are possible.
 
-mod alike;
-mod allowed;
-mod case;
-mod convert;
-mod coordinates;
-mod date;
-mod drop;
-mod expected;
-mod fill;
-mod held;
-mod meant;
-mod place;
-mod problems;
+mod allowed_values;
+mod closest_match;
+mod convert_type;
+mod drop_unknown;
+mod expected_value;
+mod field_location;
+mod fill_missing;
+mod reformat_date;
+mod rejected_call;
+mod remove_sign;
 mod rename;
-mod sign;
+mod request_values;
+mod schema_problems;
 mod spelling;
+mod suggested_value;
+mod swap_coordinates;
 mod trim;
-mod written;
+mod value_sources;
 
-pub use case::{Case, Caution};
-pub use problems::facts_of_problems;
+pub use rejected_call::{AllowedChanges, RejectedCall};
+pub use schema_problems::facts_from_problems;
 
 use reknit_protocol::{Object, Path, Segment, Value};
 
 use super::facts::Fact;
-use place::set;
+use field_location::set;
 
-/// What a rule wants changed.
+/// A change of the parameters.
 #[derive(Debug, Clone, PartialEq)]
 enum Change {
-    /// Another value at a place.
+    /// Puts a value at a path.
     Set { at: Path, value: Value, from: Option<&'static str> },
-    /// Nothing at a place.
+    /// Removes the value at a path.
     Remove { at: Path },
-    /// The value at a place under another name beside it.
+    /// Moves the value at a path to another key of the same object.
     Rename { at: Path, to: String },
-    /// The values of two places exchanged.
+    /// Exchanges the values at two paths.
     Swap { one: Path, other: Path },
 }
 
-/// A rule: its name, and what it makes of one fact.
-type Rule = (&'static str, fn(&Case<'_>, &Fact) -> Option<Change>);
+/// A rule: its name, and the function that turns one fact into a change.
+type Rule = (&'static str, fn(&RejectedCall<'_>, &Fact) -> Option<Change>);
 
-/// The rules in their order: what says where a value belongs comes before what changes or drops it.
+/// All rules, in the order in which they apply: moving a value comes before changing or dropping it.
 const RULES: [Rule; 11] = [
     ("rename", rename::rule),
     ("trim", trim::rule),
-    ("convert", convert::rule),
-    ("allowed", allowed::rule),
-    ("meant", meant::rule),
-    ("expected", expected::rule),
-    ("date", date::rule),
-    ("sign", sign::rule),
-    ("swap", coordinates::rule),
-    ("fill", fill::rule),
-    ("drop", drop::rule),
+    ("convert", convert_type::rule),
+    ("allowed", allowed_values::rule),
+    ("suggested", suggested_value::rule),
+    ("expected", expected_value::rule),
+    ("date", reformat_date::rule),
+    ("sign", remove_sign::rule),
+    ("swap", swap_coordinates::rule),
+    ("fill", fill_missing::rule),
+    ("drop", drop_unknown::rule),
 ];
 
-/// What all the rules together made of the facts.
+/// The correction that all rules together made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Amendment {
-    /// The parameters as they would be.
+pub struct RuleRepair {
+    /// The corrected parameters.
     pub parameters: Object,
-    /// Which rule changed what, and for which fact, in words.
-    pub words: String,
+    /// Which rule changed what and because of which fact, for people and models.
+    pub description: String,
 }
 
-/// Applies every rule to every fact, each seeing what those before it changed.
-pub fn amend(case: Case<'_>) -> Option<Amendment> {
-    let mut case = case;
-    let mut words: Vec<String> = Vec::new();
+/// Applies every rule to every fact; each rule sees the changes of those before it. `None` if no rule applies.
+pub fn repair_by_rules(mut call: RejectedCall<'_>) -> Option<RuleRepair> {
+    let mut changes: Vec<String> = Vec::new();
     for (name, rule) in RULES {
-        for fact in case.facts {
-            let Some(change) = rule(&case, fact) else { continue };
-            // What the plan takes from a result is not replaced by what looks better, in whatever call.
-            let careful = case.caution == Caution::OnlySpelling || case.is_referenced(&change);
-            if careful && !spelling::is_only(&change, &case) {
+        for fact in call.facts {
+            let Some(change) = rule(&call, fact) else { continue };
+            // A value that the plan takes from a result is respelt and never replaced, whatever the call does.
+            let spelling_only = call.allowed_changes == AllowedChanges::SpellingOnly || call.is_referenced(&change);
+            if spelling_only && !spelling::changes_only_spelling(&change, &call) {
                 continue;
             }
-            let mut parameters = Value::Object(case.parameters.clone());
-            if let Some(what) = change.apply(&mut parameters)
+            let mut parameters = Value::Object(call.parameters.clone());
+            if let Some(change) = change.apply(&mut parameters)
                 && let Value::Object(changed) = parameters
             {
-                words.push(format!("{name}: {what} ({fact})"));
-                case.parameters = changed;
+                changes.push(format!("{name}: {change} ({fact})"));
+                call.parameters = changed;
             }
         }
     }
-    (!words.is_empty()).then(|| Amendment { parameters: case.parameters, words: words.join("; ") })
+    (!changes.is_empty()).then(|| RuleRepair { parameters: call.parameters, description: changes.join("; ") })
 }
 
 impl Change {
-    /// Makes the change and says it in words; nothing if there was nothing to change.
+    /// Makes the change and describes it. `None` if there is nothing to change.
     fn apply(self, parameters: &mut Value) -> Option<String> {
         match self {
             Self::Set { at, value, from } => {
@@ -105,14 +104,14 @@ impl Change {
                 }
                 let old = old.map_or_else(|| "nothing".to_owned(), |old| old.to_string());
                 let from = from.map_or_else(String::new, |from| format!(", from {from}"));
-                let text = format!("{} {old} -> {value}{from}", name_of(&at));
+                let text = format!("{} {old} -> {value}{from}", display_path(&at));
                 set(parameters, &at, value)?;
                 Some(text)
             }
             Self::Remove { at } => {
                 let (parent, name) = parent_of(&at)?;
                 let old = parameters.at_mut(&parent)?.as_object_mut()?.remove(&name)?;
-                Some(format!("{} {old} left out", name_of(&at)))
+                Some(format!("{} {old} left out", display_path(&at)))
             }
             Self::Rename { at, to } => {
                 let (parent, name) = parent_of(&at)?;
@@ -123,13 +122,13 @@ impl Change {
                 let (first, second) = (parameters.at(&one)?.clone(), parameters.at(&other)?.clone());
                 *parameters.at_mut(&one)? = second;
                 *parameters.at_mut(&other)? = first;
-                Some(format!("{} <-> {}", name_of(&one), name_of(&other)))
+                Some(format!("{} <-> {}", display_path(&one), display_path(&other)))
             }
         }
     }
 }
 
-/// The place of the object that holds a name, and the name.
+/// The path of the object that has a field, and the key of the field in it.
 fn parent_of(at: &Path) -> Option<(Path, String)> {
     let mut parent = at.clone();
     match parent.pop()? {
@@ -138,7 +137,13 @@ fn parent_of(at: &Path) -> Option<(Path, String)> {
     }
 }
 
-fn name_of(at: &Path) -> String {
+/// The only item; `None` if there are several.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next()?;
+    items.next().is_none().then_some(first)
+}
+
+fn display_path(at: &Path) -> String {
     let text = at.to_string();
     text.strip_prefix("$.").unwrap_or(&text).to_owned()
 }

@@ -1,16 +1,17 @@
-//! The wire format of Anthropic's `messages`. Pure: values in, values out.
+//! Wire format of Anthropic's `messages`. No I/O.
 
+mod error_names;
 mod family;
-mod reading;
-mod refusal;
 mod request;
+mod response;
 mod stream;
 
-pub(crate) use reading::whole;
-pub(crate) use refusal::CLASSES;
+pub(crate) use error_names::ERROR_CLASSES;
 pub(crate) use request::render;
-pub(crate) use stream::{Blocks, event};
+pub(crate) use response::read_whole;
+pub(crate) use stream::{Blocks, read_event};
 
-/// The mark of reasoning that must be sent back, and of reasoning that nobody can read.
-const SEAL: &str = "anthropic";
-const HIDDEN_SEAL: &str = "anthropic-hidden";
+/// Format of the signature of a thinking block, which must be sent back.
+const STATE_FORMAT: &str = "anthropic";
+/// Format of a thinking block that the provider has encrypted.
+const REDACTED_STATE_FORMAT: &str = "anthropic-hidden";

@@ -1,70 +1,70 @@
-//! The body of a response, piece by piece and no longer than is sane.
+//! Reading of response bodies, within timeouts and up to a largest size.
 
 use reqwest::Response;
 
-use crate::limits::{Exceeded, Stage, Watch};
-use crate::text::root_cause;
+use crate::sanitize::root_cause;
+use crate::timeouts::{Stage, TimeoutExceeded, TimeoutTracker};
 
-/// Longer than any answer a model can write; it bounds what a broken server can make us hold.
+/// Longer than any answer of a model; it bounds the memory that a broken server can make us use.
 pub(crate) const MAX_BODY: usize = 16 * 1024 * 1024;
 
-/// Why no further piece comes.
+/// Why a body could not be read further.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Broken {
+pub(crate) enum BodyError {
     #[error(transparent)]
-    Exceeded(#[from] Exceeded),
+    Timeout(#[from] TimeoutExceeded),
     #[error("the connection broke: {0}")]
     Connection(String),
-    #[error("more than {} MiB", MAX_BODY / 1024 / 1024)]
+    #[error("the body has more than {} MiB", MAX_BODY / 1024 / 1024)]
     TooLong,
 }
 
-/// The body of a response.
+/// Body of a response.
 #[derive(Debug)]
 pub(crate) struct Body {
     response: Response,
-    seen: usize,
+    read_bytes: usize,
 }
 
 impl Body {
-    /// Takes the response as it is after its head.
+    /// The body of a response whose headers have arrived.
     pub(crate) fn new(response: Response) -> Self {
-        Self { response, seen: 0 }
+        Self { response, read_bytes: 0 }
     }
 
-    /// The next piece, or none at the proper end.
-    pub(crate) async fn next(
+    /// The next chunk; none at the end.
+    pub(crate) async fn next_chunk(
         &mut self,
-        watch: &Watch,
+        tracker: &TimeoutTracker,
         stage: Stage,
-    ) -> Result<Option<impl AsRef<[u8]> + use<>>, Broken> {
-        let piece = watch
+    ) -> Result<Option<impl AsRef<[u8]> + use<>>, BodyError> {
+        let chunk = tracker
             .within(stage, self.response.chunk())
             .await?
-            .map_err(|error| Broken::Connection(root_cause(&error)))?;
-        self.seen = self.seen.saturating_add(piece.as_deref().map_or(0, <[u8]>::len));
-        if self.seen > MAX_BODY { Err(Broken::TooLong) } else { Ok(piece) }
+            .map_err(|error| BodyError::Connection(root_cause(&error)))?;
+        self.read_bytes = self.read_bytes.saturating_add(chunk.as_deref().map_or(0, <[u8]>::len));
+        if self.read_bytes > MAX_BODY { Err(BodyError::TooLong) } else { Ok(chunk) }
     }
 
-    /// All of it.
-    pub(crate) async fn whole(mut self, watch: &mut Watch) -> Result<Vec<u8>, Broken> {
+    /// Reads the whole body.
+    pub(crate) async fn read_all(mut self, tracker: &mut TimeoutTracker) -> Result<Vec<u8>, BodyError> {
         let mut bytes = Vec::new();
         let mut stage = Stage::FirstToken;
-        while let Some(piece) = self.next(watch, stage).await? {
-            bytes.extend_from_slice(piece.as_ref());
-            watch.progress();
-            stage = Stage::Next;
+        while let Some(chunk) = self.next_chunk(tracker, stage).await? {
+            bytes.extend_from_slice(chunk.as_ref());
+            tracker.note_progress();
+            stage = Stage::NextToken;
         }
         Ok(bytes)
     }
 
-    /// As much of it as comes, up to a length: for words about a failure that is one already.
-    pub(crate) async fn beginning(mut self, watch: &mut Watch, length: usize) -> Vec<u8> {
+    /// Reads up to `length` bytes, and ends early at an error: for the message of a failed request.
+    pub(crate) async fn read_prefix(mut self, tracker: &mut TimeoutTracker, length: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
-        watch.progress();
+        tracker.note_progress();
         while bytes.len() < length {
-            let Ok(Some(piece)) = self.next(watch, Stage::Tail).await else { break };
-            bytes.extend_from_slice(piece.as_ref());
+            let Ok(Some(chunk)) = self.next_chunk(tracker, Stage::Trailer).await else { break };
+            bytes.extend_from_slice(chunk.as_ref());
         }
         bytes.truncate(length);
         bytes

@@ -1,86 +1,89 @@
-//! Streams without a network: what is done with the bytes that arrive.
+//! Decoding of streamed answers, without a network.
 
-use reknit_dialogue::{Answer, Delta, Failure, FormatUsed, Request};
+use reknit_dialogue::{Delta, FormatUsed, ModelAnswer, ModelFailure, ModelRequest};
 
-use crate::draft::{Draft, OnDelta};
-use crate::sse::Events;
-use crate::wire::{Refused, Seen, Wire};
-use crate::{Provider, text};
+use crate::Provider;
+use crate::answer_builder::{AnswerBuilder, OnDelta};
+use crate::sanitize::sanitize;
+use crate::sse::SseDecoder;
+use crate::wire_event::{ErrorBody, EventOutcome};
+use crate::wire_format::WireFormat;
 
-/// Reads an answer out of the bytes of a stream, as [`Models::ask`](crate::Models::ask) does with what arrives; for
-/// streams that somebody has kept. How the bytes are cut into pieces makes no difference.
+/// Decodes an answer from the bytes of a recorded stream, as [`Models::ask`](crate::Models::ask) does with a live one. How
+/// the bytes are split into chunks makes no difference.
 ///
 /// ```
-/// use reknit_dialogue::{Message, Request};
-/// use reknit_models::{Provider, decode};
+/// use reknit_dialogue::{Message, ModelRequest};
+/// use reknit_models::{Provider, decode_stream};
 ///
-/// let request = Request::new(vec![Message::user("Say hello.")], 10);
+/// let request = ModelRequest::new(vec![Message::user("Say hello.")], 10);
 /// let stream = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hello!\"},\"finish_reason\":\"stop\"}]}\n\n".chunks(7);
-/// let answer = decode(Provider::Compatible, &request, stream, &mut |_| {})?;
+/// let answer = decode_stream(Provider::Compatible, &request, stream, &mut |_| {})?;
 /// assert_eq!(answer.text, "Hello!");
 /// # Ok::<(), reknit_models::DecodeError>(())
 /// ```
-pub fn decode<'a>(
+pub fn decode_stream<'a>(
     provider: Provider,
-    request: &Request,
-    pieces: impl IntoIterator<Item = &'a [u8]>,
+    request: &ModelRequest,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
     on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
-) -> Result<Answer, DecodeError> {
-    let (mut wire, mut draft, mut events) = (Wire::of(provider), Draft::default(), Events::default());
+) -> Result<ModelAnswer, DecodeError> {
+    let (mut wire, mut builder, mut events) =
+        (WireFormat::of(provider), AnswerBuilder::default(), SseDecoder::default());
     let mut is_over = false;
-    for piece in pieces {
-        events.feed(piece);
-        is_over = take_events(&mut wire, &mut draft, &mut events, on_delta, &mut || {})?;
+    for chunk in chunks {
+        events.feed(chunk);
+        is_over = read_events(&mut wire, &mut builder, &mut events, on_delta, &mut || {})?;
         if is_over {
             break;
         }
     }
     if !is_over {
         events.end();
-        take_events(&mut wire, &mut draft, &mut events, on_delta, &mut || {})?;
+        read_events(&mut wire, &mut builder, &mut events, on_delta, &mut || {})?;
     }
-    if !draft.is_ended() {
-        return Err(DecodeError::Cut { reached: draft.reached() });
+    if !builder.is_ended() {
+        return Err(DecodeError::Truncated { progress: builder.progress() });
     }
-    Ok(draft.conclude(request, "", FormatUsed::Text)?)
+    Ok(builder.build(request, "", FormatUsed::Text)?)
 }
 
-/// Why there is no answer in a stream.
+/// Why a stream contains no complete answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// It ends before the answer does.
-    #[error("the stream ends without a finish reason{reached}")]
-    Cut {
-        /// How far it came, in words.
-        reached: String,
+    /// The stream ends before the answer does.
+    #[error("the stream ends without a finish reason{progress}")]
+    Truncated {
+        /// How much of the answer had arrived, as a phrase that follows a verb; empty if nothing had.
+        progress: String,
     },
-    /// The server says no in it.
+    /// The stream contains an error of the server.
     #[error("the server reports an error: {0}")]
-    Refused(String),
-    /// The server has ended the answer as a failure.
+    ServerError(String),
+    /// The server ended the answer as a failure.
     #[error(transparent)]
-    Failed(#[from] Failure),
+    Failed(#[from] ModelFailure),
 }
 
-impl From<Refused> for DecodeError {
-    fn from(Refused(json): Refused) -> Self {
-        Self::Refused(text::tidy(&json.to_string(), None))
+impl From<ErrorBody> for DecodeError {
+    fn from(ErrorBody(json): ErrorBody) -> Self {
+        Self::ServerError(sanitize(&json.to_string(), None))
     }
 }
 
-/// Takes in all events that are whole. Says whether the mark behind the last one was among them.
-pub(crate) fn take_events(
-    wire: &mut Wire,
-    draft: &mut Draft,
-    events: &mut Events,
+/// Reads all complete events into the builder; true if the end mark was among them.
+pub(crate) fn read_events(
+    wire: &mut WireFormat,
+    builder: &mut AnswerBuilder,
+    events: &mut SseDecoder,
     on_delta: OnDelta<'_>,
     on_progress: &mut (dyn FnMut() + Send),
-) -> Result<bool, Refused> {
+) -> Result<bool, ErrorBody> {
     while let Some(event) = events.next() {
-        match wire.event(draft, &event, on_delta)? {
-            Seen::Progress => on_progress(),
-            Seen::EndMark => return Ok(true),
-            Seen::Nothing => {}
+        match wire.read_event(builder, &event, on_delta)? {
+            EventOutcome::Progress => on_progress(),
+            EventOutcome::EndMark => return Ok(true),
+            EventOutcome::Unreadable => {}
         }
     }
     Ok(false)

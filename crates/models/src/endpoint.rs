@@ -1,4 +1,4 @@
-//! A target made ready for use: checked address, HTTP client, headers with the key.
+//! Target with its checked URL, HTTP client and headers.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,10 +8,10 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, Url, redirect, retry};
 use secrecy::ExposeSecret;
 
-use crate::wire::Wire;
-use crate::{ConfigError, Target};
+use crate::wire_format::WireFormat;
+use crate::{Target, TargetError};
 
-/// A target made ready for use.
+/// Target that is ready for requests.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) target: Target,
@@ -20,27 +20,28 @@ pub(crate) struct Endpoint {
     headers: HeaderMap,
 }
 
-/// Many servers close an idle connection after five seconds. A request that meets the closing fails, so ours go first.
+/// Many servers close idle connections after five seconds. A request on a connection that is being closed fails, so ours
+/// are closed earlier.
 const POOL_IDLE: Duration = Duration::from_secs(4);
 
 impl Endpoint {
-    /// Checks the target and makes its client. Needs no network.
-    pub(crate) fn new(target: Target) -> Result<Self, ConfigError> {
+    /// Checks the target and builds its client, without network access.
+    pub(crate) fn new(target: Target) -> Result<Self, TargetError> {
         check(&target)?;
-        let wire = Wire::of(target.provider);
-        let url = address(&target, &wire)?;
+        let wire = WireFormat::of(target.provider);
+        let url = endpoint_url(&target, &wire)?;
         let headers = headers(&target, &wire)?;
         let client =
-            client(&url, &target).map_err(|source| ConfigError::Client { target: target.name.clone(), source })?;
+            client(&url, &target).map_err(|source| TargetError::Client { target: target.name.clone(), source })?;
         Ok(Self { target, url, client, headers })
     }
 
-    /// Sends one request and waits for the head of the response.
+    /// Sends one request and waits for the response headers.
     pub(crate) async fn send(&self, body: String) -> Result<Response, reqwest::Error> {
         self.client.post(self.url.clone()).headers(self.headers.clone()).body(body).send().await
     }
 
-    /// The server for messages: `127.0.0.1:8080`.
+    /// Host and port for messages: `127.0.0.1:8080`.
     pub(crate) fn server(&self) -> impl fmt::Display + use<'_> {
         fmt::from_fn(|out| {
             out.write_str(self.url.host_str().unwrap_or_default())?;
@@ -48,51 +49,51 @@ impl Endpoint {
         })
     }
 
-    /// The key, to keep it out of messages.
+    /// The API key, to redact it in messages.
     pub(crate) fn secret(&self) -> Option<&str> {
         self.target.key.as_ref().map(ExposeSecret::expose_secret)
     }
 }
 
-fn check(target: &Target) -> Result<(), ConfigError> {
+fn check(target: &Target) -> Result<(), TargetError> {
     if target.model.trim().is_empty() {
-        return Err(ConfigError::NoModel { target: target.name.clone() });
+        return Err(TargetError::NoModel { target: target.name.clone() });
     }
-    let limits = &target.limits;
-    for (limit, duration) in [
-        ("connect", limits.connect),
-        ("first_byte", limits.first_byte),
-        ("first_token", limits.first_token),
-        ("idle", limits.idle),
-        ("total", limits.total),
+    let timeouts = &target.timeouts;
+    for (timeout, duration) in [
+        ("connect", timeouts.connect),
+        ("first_byte", timeouts.first_byte),
+        ("first_token", timeouts.first_token),
+        ("idle", timeouts.idle),
+        ("total", timeouts.total),
     ] {
         if duration.is_zero() {
-            return Err(ConfigError::ZeroLimit { target: target.name.clone(), limit });
+            return Err(TargetError::ZeroTimeout { target: target.name.clone(), timeout });
         }
     }
     Ok(())
 }
 
-fn address(target: &Target, wire: &Wire) -> Result<Url, ConfigError> {
-    let unusable = |problem: &str| ConfigError::BaseUrl { target: target.name.clone(), problem: problem.to_owned() };
+fn endpoint_url(target: &Target, wire: &WireFormat) -> Result<Url, TargetError> {
+    let unusable = |problem: &str| TargetError::BaseUrl { target: target.name.clone(), problem: problem.to_owned() };
     let mut url = Url::parse(target.base_url.trim()).map_err(|error| unusable(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(unusable("it does not begin with http:// or https://"));
+        return Err(unusable("it does not start with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(unusable("it holds a user name or a password; the key is a setting of its own"));
+        return Err(unusable("it contains a user name or a password; configure the key separately"));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(unusable("it has a part behind `?` or `#`"));
+        return Err(unusable("it has a query (`?`) or a fragment (`#`)"));
     }
-    let (place, query) = wire.place(target);
-    let path = format!("{}{place}", url.path().trim_end_matches('/'));
+    let (suffix, query) = wire.path_and_query(target);
+    let path = format!("{}{suffix}", url.path().trim_end_matches('/'));
     url.set_path(&path);
     url.set_query(query);
     Ok(url)
 }
 
-fn headers(target: &Target, wire: &Wire) -> Result<HeaderMap, ConfigError> {
+fn headers(target: &Target, wire: &WireFormat) -> Result<HeaderMap, TargetError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
@@ -101,34 +102,34 @@ fn headers(target: &Target, wire: &Wire) -> Result<HeaderMap, ConfigError> {
     }
     let Some(key) = &target.key else { return Ok(headers) };
     let key = key.expose_secret();
-    let unusable = || ConfigError::Key { target: target.name.clone() };
+    let unusable = || TargetError::Key { target: target.name.clone() };
     if key.trim().is_empty() || key.trim() != key {
         return Err(unusable());
     }
-    let (name, before) = wire.key_header();
-    let mut value = HeaderValue::try_from(format!("{before}{key}")).map_err(|_invalid| unusable())?;
+    let (name, prefix) = wire.key_header();
+    let mut value = HeaderValue::try_from(format!("{prefix}{key}")).map_err(|_invalid| unusable())?;
     value.set_sensitive(true);
     headers.insert(name, value);
     Ok(headers)
 }
 
 fn client(url: &Url, target: &Target) -> Result<Client, reqwest::Error> {
-    // An error says that this process has a provider already, and then that one will do.
+    // An error means that the process has a crypto provider already, which is as good.
     let _already_installed = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(target.limits.connect)
+        .connect_timeout(target.timeouts.connect)
         .pool_idle_timeout(POOL_IDLE)
-        // A redirect would carry question and key to a place that nobody configured.
+        // A redirect would send the request and the key to a server that the user did not configure.
         .redirect(redirect::Policy::none())
-        // Attempts are counted by whoever asks; there are no others.
+        // The caller counts the attempts.
         .retry(retry::never());
     if is_loopback(url) {
-        // What HTTP_PROXY and its like name cannot reach this machine's own servers. Others go through it as people expect.
+        // A proxy cannot reach the servers of this machine.
         builder = builder.no_proxy();
     }
     if url.scheme() == "http" {
-        // To read the system's certificates costs time, and fails where there are none, for nothing.
+        // Loading the system's certificates takes time and may fail, and plain HTTP does not need them.
         builder = builder.tls_certs_only([]);
     }
     builder.build()
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_appended_however_the_address_ends() {
+    fn the_path_is_appended_to_base_urls_with_and_without_a_slash() {
         for (base_url, expected) in [
             ("http://localhost:8080/v1", "http://localhost:8080/v1/chat/completions"),
             ("http://localhost:8080/v1/", "http://localhost:8080/v1/chat/completions"),
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn each_provider_is_asked_at_its_own_place_with_its_own_header() {
+    fn each_provider_has_its_own_url_and_key_header() {
         for (provider, streaming, url, header) in [
             (Provider::OpenAi, Streaming::On, "https://api.openai.com/v1/chat/completions", "authorization"),
             (Provider::OpenAiResponses, Streaming::On, "https://api.openai.com/v1/responses", "authorization"),
@@ -183,36 +184,36 @@ mod tests {
                 "x-goog-api-key",
             ),
         ] {
-            let target = Target { key: Some("k-1".into()), streaming, ..Target::of(provider, "a", "m") };
-            let wire = Wire::of(provider);
-            assert_eq!(address(&target, &wire).unwrap().as_str(), url);
+            let target = Target { key: Some("k-1".into()), streaming, ..Target::for_provider(provider, "a", "m") };
+            let wire = WireFormat::of(provider);
+            assert_eq!(endpoint_url(&target, &wire).unwrap().as_str(), url);
             let value = headers(&target, &wire).unwrap().remove(header).unwrap();
             assert!(value.to_str().unwrap().ends_with("k-1") && value.is_sensitive());
         }
     }
 
     #[test]
-    fn what_cannot_work_is_refused_before_anything_is_sent() {
-        insta::assert_snapshot!(problem(at("localhost:8080/v1")), @"the base URL of model `a` is not usable: it does not begin with http:// or https://");
+    fn an_unusable_target_is_refused_before_any_request() {
+        insta::assert_snapshot!(problem(at("localhost:8080/v1")), @"the base URL of model `a` is not usable: it does not start with http:// or https://");
         insta::assert_snapshot!(problem(at("")), @"the base URL of model `a` is not usable: relative URL without a base");
         insta::assert_snapshot!(problem(at("https://")), @"the base URL of model `a` is not usable: empty host");
-        insta::assert_snapshot!(problem(at("http://u:geheim@h/v1")), @"the base URL of model `a` is not usable: it holds a user name or a password; the key is a setting of its own");
-        insta::assert_snapshot!(problem(at("http://h/v1?key=geheim")), @"the base URL of model `a` is not usable: it has a part behind `?` or `#`");
-        insta::assert_snapshot!(problem(Target { model: " ".into(), ..at("http://h") }), @"model `a` does not say which model it is on the server");
+        insta::assert_snapshot!(problem(at("http://u:geheim@h/v1")), @"the base URL of model `a` is not usable: it contains a user name or a password; configure the key separately");
+        insta::assert_snapshot!(problem(at("http://h/v1?key=geheim")), @"the base URL of model `a` is not usable: it has a query (`?`) or a fragment (`#`)");
+        insta::assert_snapshot!(problem(Target { model: " ".into(), ..at("http://h") }), @"model `a` has no `model`: the name that the server knows it by");
         let mut target = at("http://h");
-        target.limits.idle = Duration::ZERO;
-        insta::assert_snapshot!(problem(target), @"the limit `idle` of model `a` is zero");
+        target.timeouts.idle = Duration::ZERO;
+        insta::assert_snapshot!(problem(target), @"the timeout `idle` of model `a` is zero");
         for key in ["", " ", "sk-1\n", "sk\u{0}1"] {
             let target = Target { key: Some(key.into()), ..at("http://h") };
             assert_eq!(
                 problem(target),
-                "the key of model `a` is empty or has characters that no key has, such as a line break"
+                "the key of model `a` is empty or contains an invalid character, such as a line break"
             );
         }
     }
 
     #[test]
-    fn this_machine_is_known_by_all_its_names() {
+    fn loopback_hosts_are_recognised() {
         for (url, expected) in [
             ("http://127.0.0.1:1", true),
             ("http://127.9.9.9", true),

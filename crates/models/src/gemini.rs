@@ -1,14 +1,14 @@
-//! The wire format of Google's `generateContent`. Pure: values in, values out.
+//! Wire format of Google's `generateContent`. No I/O.
 
+mod error_names;
 mod family;
-mod reading;
-mod refusal;
 mod request;
+mod response;
 
-pub(crate) use family::thinks_unseen;
-pub(crate) use reading::{event, whole};
-pub(crate) use refusal::{CLASSES, code, retry_after};
+pub(crate) use error_names::{ERROR_CLASSES, retry_after, specific_code};
+pub(crate) use family::reasons_silently;
 pub(crate) use request::{path, render};
+pub(crate) use response::{read_event, read_whole};
 
-/// The mark of what must be sent back with a call.
-const SEAL: &str = "gemini";
+/// Format of the provider state that must be sent back with a call.
+const STATE_FORMAT: &str = "gemini";

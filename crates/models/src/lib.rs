@@ -1,70 +1,71 @@
-//! Model providers on the wire, one attempt at a time.
+//! HTTP clients for model providers, one attempt at a time.
 //!
 //! ```text
-//! Request --> wire format of the provider --> POST --> JSON or a stream of events --> Answer
-//!                                              |                   |
-//!                                              '- status, limits --'--> Failure { class, .. }
+//! ModelRequest --> wire format of the provider --> POST --> JSON or a stream of events --> ModelAnswer
+//!                                                    |                |
+//!                                                    '-- status, timeouts --> ModelFailure { class, .. }
 //! ```
 //!
-//! One call of [`Models::ask`] is one HTTP request. Nothing here retries, follows a redirect or falls back: who is asked
-//! next is decided by [`Rotation`](reknit_dialogue::Rotation). Every wait has a limit, every body a largest size, and an
-//! answer that was cut is a [`Failure`](reknit_dialogue::Failure), never a short answer. Dropping the future ends the
-//! request.
+//! One call of [`Models::ask`] is one HTTP request. This crate never retries, follows a redirect or falls back to another
+//! target: [`Rotation`](reknit_dialogue::Rotation) decides that. Every wait has a timeout, every body a largest size, and a
+//! truncated answer is a [`ModelFailure`](reknit_dialogue::ModelFailure), never a short answer. Dropping the future closes
+//! the connection.
 //!
 //! ```no_run
-//! use reknit_dialogue::{Delta, Message, Request};
+//! use reknit_dialogue::{Delta, Message, ModelRequest};
 //! use reknit_models::{Models, Target};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let models = Models::new(vec![Target::new("local", "http://127.0.0.1:8080/v1", "qwen3-4b")])?;
-//! let request = Request::new(vec![Message::user("Say hello.")], 100);
-//! let mut show = |delta: Delta<'_>| {
-//!     if let Delta::Text(words) = delta {
-//!         print!("{words}");
+//! let request = ModelRequest::new(vec![Message::user("Say hello.")], 100);
+//! let mut on_delta = |delta: Delta<'_>| {
+//!     if let Delta::Text(text) = delta {
+//!         print!("{text}");
 //!     }
 //! };
-//! let answer = models.ask(&"local".into(), &request, &mut show).await?;
+//! let answer = models.ask(&"local".into(), &request, &mut on_delta).await?;
 //! println!("\n{} tokens", answer.usage.output_tokens);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Four wire formats are spoken; [`Provider`] says which. What one does not understand is left out and named in the answer.
-//! A streamed answer is the same as one that comes in one piece.
+//! There are four wire formats; [`Provider`] chooses one. Options that it does not support are not sent, and the answer lists
+//! them. A streamed answer equals one that is sent as a whole.
 //!
-//! Where to go next: [`detect`] for a target without configuration, [`Target`] for what can be set, [`Limits`] for how long things may take, [`Models::ask`] for what a
-//! failure means.
+//! Where to go next: [`detect`] for a target without configuration, [`Target`] for its settings, [`Timeouts`],
+//! [`Models::ask`] for the meaning of each failure.
 
 pub mod detect;
 
+mod answer_builder;
 mod anthropic;
 mod attempt;
 mod body;
-mod config;
 mod decode;
-mod draft;
 mod endpoint;
+mod error_response;
 mod gemini;
 mod json;
-mod known;
-mod limits;
+mod model_info;
 mod models;
 mod openai;
 mod provider;
-mod refusal;
-mod rendered;
+mod request_body;
 mod responses;
 #[cfg(test)]
 mod sample;
+mod sanitize;
 mod sse;
 mod target;
-mod text;
-mod wire;
+mod target_error;
+mod timeouts;
+mod wire_event;
+mod wire_format;
 
-pub use config::ConfigError;
-pub use decode::{DecodeError, decode};
-pub use limits::Limits;
+pub use decode::{DecodeError, decode_stream};
 pub use models::Models;
 pub use provider::Provider;
 pub use target::{FormatSupport, Streaming, Target};
+pub use target_error::TargetError;
+pub use timeouts::Timeouts;

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use reknit_dialogue::{Answer, Delta, ErrorClass, Failure, Request, TargetName};
+use reknit_dialogue::{Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, TargetName};
 
 use crate::attempt::Attempt;
 use crate::endpoint::Endpoint;
-use crate::{ConfigError, Target};
+use crate::{Target, TargetError};
 
-/// All configured targets, ready to be asked. Connections are kept for a few seconds and used again.
+/// All configured targets, with their HTTP clients. Idle connections are reused for a few seconds.
 #[derive(Debug)]
 pub struct Models {
     endpoints: HashMap<TargetName, Endpoint>,
@@ -16,15 +16,15 @@ pub struct Models {
 }
 
 impl Models {
-    /// Checks every target. Nothing is sent, and no name is looked up.
+    /// Checks every target, without any network access.
     ///
-    /// A proxy named by `HTTPS_PROXY` and its like is used, except for addresses of this machine itself.
-    pub fn new(targets: Vec<Target>) -> Result<Self, ConfigError> {
+    /// Proxies of `HTTPS_PROXY` and the like are used, except for loopback addresses.
+    pub fn new(targets: Vec<Target>) -> Result<Self, TargetError> {
         let mut models = Self { endpoints: HashMap::new(), order: Vec::new() };
         for target in targets {
             let name = target.name.clone();
             if models.endpoints.contains_key(&name) {
-                return Err(ConfigError::Duplicate { target: name });
+                return Err(TargetError::Duplicate { target: name });
             }
             models.endpoints.insert(name.clone(), Endpoint::new(target)?);
             models.order.push(name);
@@ -32,7 +32,7 @@ impl Models {
         Ok(models)
     }
 
-    /// The target of this name.
+    /// The target with this name.
     pub fn target(&self, name: &TargetName) -> Option<&Target> {
         self.endpoints.get(name).map(|endpoint| &endpoint.target)
     }
@@ -42,30 +42,32 @@ impl Models {
         self.order.iter().filter_map(|name| self.target(name))
     }
 
-    /// Asks one target once. `on_delta` gets the answer piece by piece as it arrives; together the pieces are the answer,
-    /// and with a failure what had arrived by then. Nothing is read from the server while it runs, so who is slow to take
-    /// pieces in slows the server down. An answer may have no words; see [`Answer::words`].
+    /// Makes one attempt at one target. `on_delta` gets each piece of the answer as it arrives; on success the pieces together
+    /// are the answer. Nothing is read from the server while `on_delta` runs. The answer may have no text; see
+    /// [`ModelAnswer::require_text`].
     ///
     /// | failure | when |
     /// |---|---|
-    /// | by status and body, see [`classify`](reknit_dialogue::classify) | the server answers with an error, at once or inside a stream |
-    /// | `network_error` | no connection, or it broke |
-    /// | `timeout` | one of the [`Limits`](crate::Limits) has passed |
-    /// | `invalid_response` | the answer is cut without an error, too long, or something else altogether |
-    /// | `context_length` | the question cannot fit; see [`Target::max_context`] |
+    /// | by status and body, see [`classify`](reknit_dialogue::classify) | the server reports an error, as its response or inside a stream |
+    /// | `network_error` | the connection failed or broke |
+    /// | `timeout` | one of the [`Timeouts`](crate::Timeouts) passed |
+    /// | `invalid_response` | the answer is truncated, too long, or not in the wire format |
+    /// | `context_length` | the request cannot fit; see [`Target::max_context`] |
     /// | `model_error` | there is no such target |
     ///
-    /// [`Failure::usage`] is there if the server may have worked for it, counted by us if it could not say. Dropping the
-    /// future closes the connection.
+    /// [`ModelFailure::usage`] is set if the provider may bill the attempt; it is an estimate if the provider did not report it.
+    /// Dropping the future closes the connection.
     pub async fn ask(
         &self,
         target: &TargetName,
-        request: &Request,
+        request: &ModelRequest,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ModelAnswer, ModelFailure> {
         match self.endpoints.get(target) {
             Some(endpoint) => Attempt::new(endpoint, request).run(on_delta).await,
-            None => Err(Failure::new(ErrorClass::ModelError, format!("no model is called `{target}`"))),
+            None => {
+                Err(ModelFailure::new(ErrorClass::ModelError, format!("there is no model with the name `{target}`")))
+            }
         }
     }
 }
@@ -75,10 +77,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_targets_of_one_name_are_refused() {
+    fn two_targets_with_the_same_name_are_refused() {
         let target = Target::new("a", "http://localhost", "m");
         let error = Models::new(vec![target.clone(), target]).unwrap_err();
-        assert_eq!(error.to_string(), "two models are called `a`");
+        assert_eq!(error.to_string(), "two models have the name `a`");
     }
 
     #[test]
@@ -89,17 +91,17 @@ mod tests {
     }
 
     #[test]
-    fn models_shown_for_debugging_do_not_show_their_keys() {
+    fn the_debug_output_of_models_redacts_their_keys() {
         let target = Target { key: Some("sk-very-secret".into()), ..Target::new("a", "http://localhost", "m") };
-        let shown = format!("{:?}", Models::new(vec![target]).unwrap());
-        assert!(!shown.contains("very-secret"), "{shown}");
+        let debug = format!("{:?}", Models::new(vec![target]).unwrap());
+        assert!(!debug.contains("very-secret"), "{debug}");
     }
 
     #[test]
-    fn a_question_can_be_asked_from_any_task() {
+    fn the_future_of_a_request_is_send() {
         fn is_send(_: &impl Send) {}
         let models = Models::new(vec![]).unwrap();
-        let request = Request::new(vec![], 1);
+        let request = ModelRequest::new(vec![], 1);
         is_send(&models.ask(&"a".into(), &request, &mut |_| {}));
     }
 }

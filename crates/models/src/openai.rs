@@ -1,13 +1,13 @@
-//! The wire format of `chat/completions`, which most servers speak. Pure: values in, values out.
+//! Wire format of `chat/completions`, which most servers support. No I/O.
 
+mod error_names;
 mod family;
-mod reading;
-mod refusal;
 mod request;
+mod response;
 mod strict;
 
+pub(crate) use error_names::ERROR_CLASSES;
 pub(crate) use family::family;
-pub(crate) use reading::{event, whole};
-pub(crate) use refusal::CLASSES;
 pub(crate) use request::render;
+pub(crate) use response::{read_event, read_whole};
 pub(crate) use strict::is_strict;

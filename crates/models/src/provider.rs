@@ -1,10 +1,10 @@
-//! Who can be asked, and what is known about them beforehand.
+//! Model providers and their defaults.
 
 use std::fmt;
 
 use crate::FormatSupport;
 
-/// Who serves a model: it decides the wire format and what need not be said.
+/// Provider of a model. It decides the wire format and the defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Provider {
     /// `OpenAI`, `chat/completions`.
@@ -20,10 +20,10 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// Every provider there is.
+    /// All providers.
     pub const ALL: [Self; 5] = [Self::OpenAi, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Compatible];
 
-    /// The word in the configuration.
+    /// The name in the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -34,7 +34,7 @@ impl Provider {
         }
     }
 
-    /// The address of its server, if there is only one.
+    /// The base URL of its API, if there is only one.
     pub const fn base_url(self) -> Option<&'static str> {
         match self {
             Self::OpenAi | Self::OpenAiResponses => Some("https://api.openai.com/v1"),
@@ -44,7 +44,7 @@ impl Provider {
         }
     }
 
-    /// Where people keep its key; the first that is set counts.
+    /// Environment variables that usually hold its key; the first that is set counts.
     pub const fn key_variables(self) -> &'static [&'static str] {
         match self {
             Self::OpenAi | Self::OpenAiResponses => &["OPENAI_API_KEY"],
@@ -54,8 +54,8 @@ impl Provider {
         }
     }
 
-    /// The most that it understands about the form of an answer, if nobody says otherwise.
-    pub const fn format(self) -> FormatSupport {
+    /// The response formats that it supports, unless the configuration says otherwise.
+    pub const fn format_support(self) -> FormatSupport {
         match self {
             Self::OpenAi | Self::OpenAiResponses | Self::Anthropic | Self::Gemini => FormatSupport::Schema,
             Self::Compatible => FormatSupport::Json,

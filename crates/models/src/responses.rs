@@ -1,12 +1,12 @@
-//! The wire format of `responses`, by `OpenAI`. Pure: values in, values out.
+//! Wire format of `OpenAI`'s `responses`. No I/O.
 
-mod reading;
 mod request;
+mod response;
 mod stream;
 
-pub(crate) use reading::whole;
 pub(crate) use request::render;
-pub(crate) use stream::event;
+pub(crate) use response::read_whole;
+pub(crate) use stream::read_event;
 
-/// The mark of reasoning that may be sent back.
-const SEAL: &str = "openai-responses";
+/// Format of encrypted reasoning items that are sent back.
+const STATE_FORMAT: &str = "openai-responses";

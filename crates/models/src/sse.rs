@@ -1,25 +1,25 @@
-//! A stream of events, cut out of bytes as they arrive.
+//! Decoding of server-sent events.
 //!
-//! Linear in the bytes, whatever the pieces they come in, and nothing is decoded here: an event that is not valid text
-//! is that event's problem and not the stream's.
+//! Linear in the number of bytes, however they are split into chunks. Events are bytes: one that is not valid UTF-8 does not
+//! break the stream.
 
 use std::collections::VecDeque;
 
-/// Cuts bytes into the data of events. Names, ids and comments are dropped: the data says what it is.
+/// Incremental decoder that extracts the data of each event. Event names, ids and comments are dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
+pub(crate) struct SseDecoder {
     line: Vec<u8>,
-    /// The lines of data of the event so far, each with a line feed behind it.
+    /// The data lines of the current event, each followed by a line feed.
     data: Vec<u8>,
     ready: VecDeque<Vec<u8>>,
-    /// The last byte was a carriage return: a line feed right behind it belongs to it.
+    /// The last byte was a carriage return; a line feed after it belongs to it.
     after_return: bool,
-    /// The first line, which alone may begin with a byte order mark, is behind us.
-    begun: bool,
+    /// The first line, which may begin with a byte order mark, is complete.
+    past_first_line: bool,
 }
 
-impl Events {
-    /// Takes the next piece.
+impl SseDecoder {
+    /// Adds the next chunk.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         if self.after_return && !rest.is_empty() {
@@ -31,7 +31,7 @@ impl Events {
             self.line.extend_from_slice(line);
             self.end_line();
             rest = match tail {
-                [b'\r', b'\n', behind @ ..] | [_, behind @ ..] => behind,
+                [b'\r', b'\n', rest @ ..] | [_, rest @ ..] => rest,
                 [] => tail,
             };
             self.after_return = tail == b"\r";
@@ -39,21 +39,21 @@ impl Events {
         self.line.extend_from_slice(rest);
     }
 
-    /// Nothing will follow: what stands there is the last event, even without the empty line behind it.
+    /// Ends the stream. The last event counts even without the empty line after it.
     pub(crate) fn end(&mut self) {
         self.end_line();
         self.end_event();
     }
 
-    /// The next whole event.
+    /// The data of the next complete event.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         self.ready.pop_front()
     }
 
     fn end_line(&mut self) {
-        let mark = if self.begun { "" } else { "\u{feff}" };
-        self.begun = true;
-        let line = self.line.strip_prefix(mark.as_bytes()).unwrap_or(&self.line);
+        let byte_order_mark = if self.past_first_line { "" } else { "\u{feff}" };
+        self.past_first_line = true;
+        let line = self.line.strip_prefix(byte_order_mark.as_bytes()).unwrap_or(&self.line);
         if line.is_empty() {
             self.end_event();
         } else if let Some(value) = line.strip_prefix(b"data:") {
@@ -76,20 +76,20 @@ mod tests {
 
     use super::*;
 
-    fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut events = Events::default();
-        let mut found = Vec::new();
-        for piece in pieces {
-            events.feed(piece);
-            found.extend(std::iter::from_fn(|| events.next()));
+    fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut events = SseDecoder::default();
+        let mut data = Vec::new();
+        for chunk in chunks {
+            events.feed(chunk);
+            data.extend(std::iter::from_fn(|| events.next()));
         }
         events.end();
-        found.extend(std::iter::from_fn(|| events.next()));
-        found.into_iter().map(|data| String::from_utf8_lossy(&data).into_owned()).collect()
+        data.extend(std::iter::from_fn(|| events.next()));
+        data.into_iter().map(|event| String::from_utf8_lossy(&event).into_owned()).collect()
     }
 
     #[test]
-    fn events_are_found_in_every_form_they_come_in() {
+    fn events_are_decoded_in_every_valid_notation() {
         for (stream, expected) in [
             ("data: a\n\ndata: b\n\n", &["a", "b"][..]),
             ("data:a\r\n\r\ndata:  b\r\r", &["a", " b"]),
@@ -102,27 +102,27 @@ mod tests {
             ("data: a\n\ndata: [DONE]", &["a", "[DONE]"]),
             ("", &[]),
         ] {
-            assert_eq!(read([stream.as_bytes()]), expected, "{stream:?}");
+            assert_eq!(decode([stream.as_bytes()]), expected, "{stream:?}");
         }
     }
 
     #[test]
-    fn bytes_that_are_no_text_spoil_their_own_event_only() {
-        assert_eq!(read([&b"data: \xff\n\ndata: b\n\n"[..]]), ["\u{fffd}", "b"]);
+    fn invalid_utf8_affects_only_its_own_event() {
+        assert_eq!(decode([&b"data: \xff\n\ndata: b\n\n"[..]]), ["\u{fffd}", "b"]);
     }
 
     #[test]
-    fn a_cut_anywhere_changes_nothing() {
+    fn a_split_at_any_byte_changes_nothing() {
         let stream = "\u{feff}data: a\r\ndata: é\r\n\r\ndata: c\r\rdata: d\n\n".as_bytes();
-        for cut in 0..=stream.len() {
-            let (left, right) = stream.split_at(cut);
-            assert_eq!(read([left, right]), ["a\né", "c", "d"], "cut at {cut}");
+        for split in 0..=stream.len() {
+            let (left, right) = stream.split_at(split);
+            assert_eq!(decode([left, right]), ["a\né", "c", "d"], "split at {split}");
         }
     }
 
     proptest! {
         #[test]
-        fn the_pieces_do_not_matter(
+        fn the_split_into_chunks_does_not_matter(
             stream in "(data: ?|[a-z:é \u{feff}]{0,3}|\r\n|\n|\r){0,20}",
             cuts in prop::collection::vec(0..60_usize, 0..8),
         ) {
@@ -130,8 +130,8 @@ mod tests {
             let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
             cuts.extend([0, bytes.len()]);
             cuts.sort_unstable();
-            let pieces = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
-            prop_assert_eq!(read(pieces), read([bytes]));
+            let chunks = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+            prop_assert_eq!(decode(chunks), decode([bytes]));
         }
     }
 }

@@ -1,53 +1,53 @@
-//! A model on a server, as configured.
+//! Configured models.
 
-use reknit_dialogue::{Format, FormatUsed, Prices, TargetName};
+use reknit_dialogue::{FormatUsed, Prices, ResponseFormat, TargetName};
 use secrecy::SecretString;
 
-use crate::known::known;
+use crate::model_info::model_info;
 use crate::openai::is_strict;
-use crate::wire::Wire;
-use crate::{Limits, Provider};
+use crate::wire_format::WireFormat;
+use crate::{Provider, Timeouts};
 
-/// A model on a server, as configured.
+/// Model on a server, as configured.
 ///
 /// `Debug` does not show the key.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// What we call it.
+    /// Our name for it.
     pub name: TargetName,
-    /// Who serves it, which decides the wire format.
+    /// The provider, which decides the wire format.
     pub provider: Provider,
-    /// The address up to and without `/chat/completions` and its like: `https://api.openai.com/v1`.
+    /// The URL before `/chat/completions` and the like: `https://api.openai.com/v1`.
     pub base_url: String,
-    /// What the server calls the model.
+    /// The server's name for the model.
     pub model: String,
-    /// Sent in the header that the provider reads; local servers need none.
+    /// API key, sent in the provider's header; local servers need none.
     pub key: Option<SecretString>,
-    /// How many tokens the model can read: its window. A question that cannot fit even at eight characters a token fails as
-    /// `context_length` without being sent; everything else, and all if there is no number here, the server decides.
+    /// Context window in tokens. A request that cannot fit even at eight characters a token fails as `context_length` without
+    /// being sent; the server decides about all others, and about every request if this is none.
     pub max_context: Option<u32>,
-    /// How long things may take.
-    pub limits: Limits,
-    /// The most that the server understands about the form of an answer.
+    /// Timeouts of an attempt.
+    pub timeouts: Timeouts,
+    /// The response formats that the server supports.
     pub format: FormatSupport,
-    /// Whether the answer is asked for piece by piece.
+    /// Whether the answer is streamed.
     pub streaming: Streaming,
-    /// What it costs, if that is known.
+    /// Token prices, if they are known.
     pub prices: Option<Prices>,
 }
 
 impl Target {
-    /// A model of a provider at its own address and, where they are known, with its window and its published price; without
-    /// a key, with streaming and the default limits.
-    pub fn of(provider: Provider, name: impl Into<TargetName>, model: impl Into<String>) -> Self {
+    /// A model at its provider's own URL, with its context window and published prices where they are known; without a key,
+    /// with streaming and the default timeouts.
+    pub fn for_provider(provider: Provider, name: impl Into<TargetName>, model: impl Into<String>) -> Self {
         let target = Self::new(name, provider.base_url().unwrap_or_default(), model);
-        let known = known(provider, &target.model);
-        let (max_context, prices) = (known.map(|known| known.window), known.and_then(|known| known.prices));
-        Self { provider, format: provider.format(), max_context, prices, ..target }
+        let info = model_info(provider, &target.model);
+        let (max_context, prices) = (info.map(|info| info.context_window), info.and_then(|info| info.prices));
+        Self { provider, format: provider.format_support(), max_context, prices, ..target }
     }
 
     /// A model on any server that speaks `chat/completions`, without a key, with streaming, JSON mode and the default
-    /// limits.
+    /// timeouts.
     pub fn new(name: impl Into<TargetName>, base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -56,58 +56,58 @@ impl Target {
             model: model.into(),
             key: None,
             max_context: None,
-            limits: Limits::default(),
+            timeouts: Timeouts::default(),
             format: FormatSupport::Json,
             streaming: Streaming::On,
             prices: None,
         }
     }
-}
 
-impl Target {
-    /// The same with shorter limits, for one behind which another stands: it is given up sooner. See [`Limits`].
+    /// The same target with shorter timeouts, for one that has a fallback. See [`Timeouts`].
     #[must_use]
-    pub fn before_another(mut self) -> Self {
-        self.limits.idle = Limits::HAND_OVER_IDLE;
-        // Without streaming nothing comes before all of it, and who thinks unseen says nothing for as long.
-        if self.streaming == Streaming::On && !Wire::of(self.provider).thinks_unseen(&self.model) {
-            self.limits.first_byte = Limits::HAND_OVER;
-            self.limits.first_token = Limits::HAND_OVER;
+    pub fn with_fallback_timeouts(mut self) -> Self {
+        self.timeouts.idle = Timeouts::FALLBACK_IDLE;
+        // A whole answer has no earlier first token, and hidden reasoning sends nothing while it lasts.
+        if self.streaming == Streaming::On && !WireFormat::of(self.provider).reasons_silently(&self.model) {
+            self.timeouts.first_byte = Timeouts::FALLBACK_FIRST_TOKEN;
+            self.timeouts.first_token = Timeouts::FALLBACK_FIRST_TOKEN;
         }
         self
     }
 }
 
-/// The most that a server understands about the form of an answer. A server that is asked for more than it knows
-/// refuses the request, which is a failure like any other; nothing is tried again with less.
+/// Response formats that a server supports. A server that is asked for more refuses the request; it is not repeated with
+/// less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FormatSupport {
-    /// A JSON Schema, and JSON without one.
+    /// JSON with a schema, and JSON without one.
     Schema,
     /// JSON without a schema.
     Json,
-    /// None of it: the prompt alone has to do.
+    /// Text only; the prompt must ask for JSON.
     Text,
 }
 
 impl FormatSupport {
-    /// What to ask this server for when the request wishes for that.
-    pub(crate) fn reduce(self, wish: &Format) -> FormatUsed {
-        match (wish, self) {
-            (Format::Text, _) | (_, Self::Text) => FormatUsed::Text,
-            (Format::Schema { schema, .. }, Self::Schema) if is_strict(schema) => FormatUsed::Strict,
-            (Format::Schema { .. }, Self::Schema) => FormatUsed::Schema,
-            (Format::Json, Self::Json | Self::Schema) | (Format::Schema { .. }, Self::Json) => FormatUsed::Json,
+    /// The strongest supported format for a requested one.
+    pub(crate) fn reduce(self, requested: &ResponseFormat) -> FormatUsed {
+        match (requested, self) {
+            (ResponseFormat::Text, _) | (_, Self::Text) => FormatUsed::Text,
+            (ResponseFormat::Schema { schema, .. }, Self::Schema) if is_strict(schema) => FormatUsed::Strict,
+            (ResponseFormat::Schema { .. }, Self::Schema) => FormatUsed::Schema,
+            (ResponseFormat::Json, Self::Json | Self::Schema) | (ResponseFormat::Schema { .. }, Self::Json) => {
+                FormatUsed::Json
+            }
         }
     }
 }
 
-/// Whether an answer is asked for piece by piece.
+/// Whether an answer is streamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Streaming {
-    /// As a stream of events. A model that has died is noticed early.
+    /// As a stream of events, so that a stalled model is noticed early.
     On,
-    /// In one piece.
+    /// As one JSON document.
     Off,
 }
 
@@ -118,28 +118,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_asked_for_no_more_than_it_understands() {
-        let schema = Format::Schema { name: "x".into(), schema: Value::Null };
+    fn a_server_is_asked_for_no_more_than_it_supports() {
+        let schema = ResponseFormat::Schema { name: "x".into(), schema: Value::Null };
         let closed = Value::parse(r#"{"type":"object","properties":{},"additionalProperties":false}"#).unwrap();
-        let closed = Format::Schema { name: "x".into(), schema: closed };
-        for (support, wish, expected) in [
+        let closed = ResponseFormat::Schema { name: "x".into(), schema: closed };
+        for (support, requested, expected) in [
             (FormatSupport::Schema, &schema, FormatUsed::Schema),
             (FormatSupport::Schema, &closed, FormatUsed::Strict),
             (FormatSupport::Json, &closed, FormatUsed::Json),
-            (FormatSupport::Schema, &Format::Json, FormatUsed::Json),
-            (FormatSupport::Schema, &Format::Text, FormatUsed::Text),
+            (FormatSupport::Schema, &ResponseFormat::Json, FormatUsed::Json),
+            (FormatSupport::Schema, &ResponseFormat::Text, FormatUsed::Text),
             (FormatSupport::Json, &schema, FormatUsed::Json),
-            (FormatSupport::Json, &Format::Json, FormatUsed::Json),
-            (FormatSupport::Json, &Format::Text, FormatUsed::Text),
+            (FormatSupport::Json, &ResponseFormat::Json, FormatUsed::Json),
+            (FormatSupport::Json, &ResponseFormat::Text, FormatUsed::Text),
             (FormatSupport::Text, &schema, FormatUsed::Text),
-            (FormatSupport::Text, &Format::Json, FormatUsed::Text),
+            (FormatSupport::Text, &ResponseFormat::Json, FormatUsed::Text),
         ] {
-            assert_eq!(support.reduce(wish), expected, "{support:?} {wish:?}");
+            assert_eq!(support.reduce(requested), expected, "{support:?} {requested:?}");
         }
     }
 
     #[test]
-    fn only_who_shows_signs_of_life_is_given_up_soon_for_another() {
+    fn fallback_timeouts_are_short_only_for_models_that_stream_tokens_early() {
         for (provider, model, streaming, seconds) in [
             (Provider::Compatible, "qwen3-4b", Streaming::On, 12),
             (Provider::Compatible, "qwen3-4b", Streaming::Off, 120),
@@ -150,19 +150,19 @@ mod tests {
             (Provider::Gemini, "gemini-2.5-pro", Streaming::On, 120),
             (Provider::Gemini, "gemini-3.5-flash-lite", Streaming::On, 12),
         ] {
-            let target = Target { streaming, ..Target::of(provider, "a", model) };
-            assert_eq!(target.limits, Limits::default());
-            let limits = target.before_another().limits;
-            assert_eq!((limits.first_token.as_secs(), limits.idle.as_secs()), (seconds, 30), "{model}");
-            assert_eq!(limits.first_byte, limits.first_token);
+            let target = Target { streaming, ..Target::for_provider(provider, "a", model) };
+            assert_eq!(target.timeouts, Timeouts::default());
+            let timeouts = target.with_fallback_timeouts().timeouts;
+            assert_eq!((timeouts.first_token.as_secs(), timeouts.idle.as_secs()), (seconds, 30), "{model}");
+            assert_eq!(timeouts.first_byte, timeouts.first_token);
         }
     }
 
     #[test]
-    fn a_target_shown_for_debugging_does_not_show_its_key() {
+    fn the_debug_output_of_a_target_redacts_its_key() {
         let target = Target { key: Some("sk-very-secret".into()), ..Target::new("a", "http://localhost/v1", "m") };
-        let shown = format!("{target:?}");
-        assert!(!shown.contains("very-secret"), "{shown}");
-        assert!(shown.contains("REDACTED"), "{shown}");
+        let debug = format!("{target:?}");
+        assert!(!debug.contains("very-secret"), "{debug}");
+        assert!(debug.contains("REDACTED"), "{debug}");
     }
 }

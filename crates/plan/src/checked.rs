@@ -6,62 +6,90 @@ use std::sync::Arc;
 use reknit_bind::{Expression, Parameters};
 use reknit_protocol::{AgentName, CapabilityName, SideEffect, StepId};
 use reknit_salvage::Schema;
+use serde::{Deserialize, Serialize};
 
-/// A plan that may run: every name is known, every reference leads to an earlier step.
-#[derive(Debug, Clone, Default)]
-pub struct Checked {
-    /// The steps, in the order of the plan.
-    pub steps: Vec<Planned>,
-    /// What the plan gives, by name.
-    pub outputs: Vec<(String, Expression)>,
-    /// Where each step is: searching for it at every event would cost the square of the plan.
-    places: HashMap<StepId, usize>,
-}
-
-impl Checked {
-    /// A plan of these steps. Who makes one answers for its names and references.
-    pub fn new(steps: Vec<Planned>, outputs: Vec<(String, Expression)>) -> Self {
-        let places = steps.iter().enumerate().map(|(index, step)| (step.id.clone(), index)).collect();
-        Self { steps, outputs, places }
-    }
-
-    /// The place of a step in the plan.
-    pub fn place(&self, id: &str) -> Option<usize> {
-        self.places.get(id).copied()
-    }
-
-    /// The step of this name.
-    pub fn step(&self, id: &str) -> Option<&Planned> {
-        self.steps.get(self.place(id)?)
-    }
-}
-
-/// What templates and expressions call the inputs of the plan.
+/// The name by which templates and expressions refer to the inputs of the plan.
 pub const INPUTS: &str = "inputs";
+
+/// The position of a step in its plan, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StepIndex(usize);
+
+impl StepIndex {
+    /// The index of the step at a position.
+    pub const fn new(position: usize) -> Self {
+        Self(position)
+    }
+
+    /// The position, to index lists that run parallel to the steps of the plan.
+    pub const fn get(self) -> usize {
+        self.0
+    }
+}
+
+/// A plan that may run: every name is known, and every reference leads to an earlier step.
+#[derive(Debug, Clone, Default)]
+pub struct CheckedPlan {
+    /// The steps, in the order of the plan.
+    pub steps: Vec<PlannedStep>,
+    /// The outputs of the plan, by name.
+    pub outputs: Vec<(String, Expression)>,
+    /// The index of each step: a search at every event would cost the square of the plan.
+    indices: HashMap<StepId, StepIndex>,
+}
+
+impl CheckedPlan {
+    /// A plan of these steps. The caller guarantees that names and references are valid.
+    pub fn new(steps: Vec<PlannedStep>, outputs: Vec<(String, Expression)>) -> Self {
+        let indices = steps.iter().enumerate().map(|(index, step)| (step.id.clone(), StepIndex(index))).collect();
+        Self { steps, outputs, indices }
+    }
+
+    /// The index of the step with this id.
+    pub fn index_of(&self, id: &str) -> Option<StepIndex> {
+        self.indices.get(id).copied()
+    }
+
+    /// The step at an index.
+    pub fn get(&self, index: StepIndex) -> Option<&PlannedStep> {
+        self.steps.get(index.0)
+    }
+
+    /// The step with this id.
+    pub fn step(&self, id: &str) -> Option<&PlannedStep> {
+        self.get(self.index_of(id)?)
+    }
+
+    /// The indices of all steps, in the order of the plan.
+    pub fn indices(&self) -> impl DoubleEndedIterator<Item = StepIndex> + ExactSizeIterator + use<> {
+        (0..self.steps.len()).map(StepIndex)
+    }
+}
 
 /// One step of a checked plan.
 #[derive(Debug, Clone)]
-pub struct Planned {
-    /// Which step.
+pub struct PlannedStep {
+    /// The id of the step.
     pub id: StepId,
     /// The tool.
     pub agent: AgentName,
-    /// Its capability.
+    /// The capability of the tool.
     pub capability: CapabilityName,
-    /// What it does, in the tool's words.
+    /// What the capability does, as the tool describes it.
     pub description: String,
-    /// What the step is for, in the plan's words.
+    /// What the step is for, as the plan says it.
     pub instruction: String,
-    /// What the tool says a call does to the world.
+    /// The side effect of a call, as the tool declares it.
     pub declared: SideEffect,
-    /// The parameters, parsed once.
+    /// The parsed parameters.
     pub parameters: Parameters,
-    /// The schema they must fit, if the tool has one.
+    /// The schema that the parameters must fit, if the tool has one.
     pub schema: Option<Arc<Schema>>,
-    /// How long it may take in all, in milliseconds, if the plan says so.
+    /// The time limit of the step in milliseconds, if the plan sets one.
     pub limit_ms: Option<u64>,
-    /// The steps whose results it needs, written or inferred from references.
-    pub needs: Vec<StepId>,
-    /// Their places in the plan.
-    pub needs_at: Vec<usize>,
+    /// The steps whose results it needs, declared in the plan or inferred from references.
+    pub dependencies: Vec<StepId>,
+    /// The indices of the dependencies, in the same order.
+    pub dependency_indices: Vec<StepIndex>,
 }

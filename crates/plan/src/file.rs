@@ -1,4 +1,4 @@
-//! Plans as people write them: a file of a few words, as YAML or JSON.
+//! Plan files: plans as people write them, in YAML or JSON.
 
 mod document;
 mod reader;
@@ -12,16 +12,16 @@ use reknit_salvage::Fix;
 use super::read::{PlanError, read_plan};
 pub use document::Document;
 
-/// Something in a file that does not belong there.
+/// One error in a plan file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
-    /// Where in the value; the root if the text cannot be read at all.
+    /// The path of the value; the root if the text cannot be parsed.
     pub path: Path,
     /// The line and the column, from 1, if they are known.
-    pub place: Option<(usize, usize)>,
-    /// What is wrong, in words.
+    pub position: Option<(usize, usize)>,
+    /// What is wrong.
     pub message: String,
-    /// What to write instead, if that is known.
+    /// What to write instead, if the reader knows it.
     pub hint: Option<String>,
 }
 
@@ -29,7 +29,7 @@ impl std::error::Error for FileProblem {}
 
 impl fmt::Display for FileProblem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((line, column)) = self.place {
+        if let Some((line, column)) = self.position {
             write!(out, "line {line}, column {column}: ")?;
         }
         if !self.path.is_root() {
@@ -44,8 +44,8 @@ impl fmt::Display for FileProblem {
     }
 }
 
-/// Reads a plan from a file, whatever its form: as people write it, as JSON of the protocol, or as a model's words. What a
-/// model's words had to be repaired in is told.
+/// Reads a plan from the text of a file in any form: as people write it, as JSON of the protocol, or as the answer of a model.
+/// Returns the repairs that an answer needed.
 ///
 /// ```
 /// use reknit_plan::read_plan_file;
@@ -57,13 +57,13 @@ impl fmt::Display for FileProblem {
 ///   shares: {type: integer, default: 100, description: how many}
 /// steps:
 ///   - id: quote
-///     tool: stock-tool/get_stock_quote         # or only the capability, where one tool has it
+///     tool: stock-tool/get_stock_quote         # or only the capability, if one tool has it
 ///     with: {symbol: "{{inputs.symbol}}"}
 ///   - id: convert
 ///     tool: convert_currency
 ///     do: turn the dollars into won            # what the step is for
 ///     with: {amount: "{{inputs.shares * quote.current_price}}", from: USD, to: KRW}
-///     after: quote                             # one id or a list; what is read from is known anyway
+///     after: quote                             # one id or a list; references count as well
 /// outputs:
 ///   won: convert.converted                     # an expression over steps and inputs
 /// "#)?;
@@ -71,18 +71,18 @@ impl fmt::Display for FileProblem {
 /// # Ok::<(), reknit_plan::PlanError>(())
 /// ```
 pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
-    let as_words = |text: &str| read_plan(text, "").map(|(plan, reading)| (plan, reading.fixes));
+    let as_answer = |text: &str| read_plan(text, "").map(|(plan, reading)| (plan, reading.fixes));
     match Document::read(text) {
-        Ok(document) if is_short(&document.value) => {
+        Ok(document) if is_plan_file(&document.value) => {
             reader::read(&document).map(|plan| (plan, Vec::new())).map_err(PlanError::File)
         }
-        Ok(document) if document.value == Value::Null => Err(PlanError::File(vec![nothing()])),
-        Ok(document) if is_plan(&document.value) => as_words(&document.value.to_string()),
-        Ok(_) => as_words(text),
-        // Broken YAML is not searched for a piece that might be a plan.
+        Ok(document) if document.value == Value::Null => Err(PlanError::File(vec![empty_file()])),
+        Ok(document) if is_plan(&document.value) => as_answer(&document.value.to_string()),
+        Ok(_) => as_answer(text),
+        // Only a text with JSON in it is searched for a plan; broken YAML is not.
         Err(problem) => {
             if has_json(text) {
-                as_words(text)
+                as_answer(text)
             } else {
                 Err(PlanError::File(vec![problem]))
             }
@@ -90,37 +90,37 @@ pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
     }
 }
 
-/// What is wrong with a file that says nothing.
-fn nothing() -> FileProblem {
+/// The error of an empty file.
+fn empty_file() -> FileProblem {
     FileProblem {
         path: Path::root(),
-        place: None,
+        position: None,
         message: "it is empty: a plan has at least `steps`".to_owned(),
         hint: None,
     }
 }
 
-/// Whether a text has JSON that begins with a line, or in a fence: a model's words.
+/// Whether a text has JSON at the start of a line or in a code fence, as the answer of a model.
 fn has_json(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(['{', '[']) || line.trim_start().starts_with("```"))
 }
 
-/// Whether it is a list of steps, or has some.
+/// Whether a value is a list of steps, or has one.
 fn is_plan(value: &Value) -> bool {
     steps(value).is_some()
 }
 
-/// Whether it is a plan as people write it: with their keys, and without those of the protocol.
-fn is_short(value: &Value) -> bool {
+/// Whether a value has the keys of a plan file and none of the protocol's.
+fn is_plan_file(value: &Value) -> bool {
     let has = |value: &Value, keys: &[&str]| keys.iter().any(|key| value.get(key).is_some());
     let Value::Object(object) = value else {
         return steps(value).is_some_and(|steps| steps.iter().any(|step| has(step, &["id", "tool"])));
     };
-    let is_known = |key: &str| nearest(key, reader::PLAN).is_some();
-    let is_wire = |step: &Value| has(step, &["step_id", "agent_name"]);
+    let is_known = |key: &str| nearest(key, reader::PLAN_KEYS).is_some();
+    let is_protocol_step = |step: &Value| has(step, &["step_id", "agent_name"]);
     object.keys().any(is_known)
         && !has(value, &["plan_id", "original_request"])
-        && !steps(value).is_some_and(|steps| steps.iter().any(is_wire))
+        && !steps(value).is_some_and(|steps| steps.iter().any(is_protocol_step))
 }
 
 fn steps(value: &Value) -> Option<&[Value]> {

@@ -1,11 +1,11 @@
-//! What may have been meant.
+//! Hints for unknown names.
 
 use reknit_protocol::spelling::nearest;
 
-/// How many names a hint lists.
-const LISTED: usize = 8;
+/// The most names in a hint.
+const MAX_LISTED: usize = 8;
 
-/// The name that may be meant, or else the names there are.
+/// Suggests the closest name, or lists the names there are.
 pub(super) fn suggestion(wanted: &str, names: &[&str]) -> String {
     match nearest(wanted, names.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
@@ -13,11 +13,11 @@ pub(super) fn suggestion(wanted: &str, names: &[&str]) -> String {
     }
 }
 
-/// The names there are, as many as a person reads.
+/// Lists the names there are, at most [`MAX_LISTED`] of them.
 pub(super) fn listed(names: &[&str]) -> String {
-    let shown: Vec<String> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
-    match names.len().checked_sub(LISTED) {
-        _ if names.is_empty() => "there is none at all".to_owned(),
+    let shown: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    match names.len().checked_sub(MAX_LISTED) {
+        _ if names.is_empty() => "there are none".to_owned(),
         Some(more @ 1..) => format!("there is {} and {more} more", shown.join(", ")),
         _ => format!("there is {}", shown.join(", ")),
     }

@@ -1,4 +1,35 @@
-//! Plans: read from a model's text or a file, checked against the catalogue, made ready to run.
+//! Plans: read from a model's answer or from a file, checked against a catalogue of tools, ready to run.
+//!
+//! ```text
+//! model's answer --read_plan-------.
+//!                                  +--> Plan --correct_names--> Plan --check--> CheckedPlan, or PlanProblems
+//! file           --read_plan_file--'              ^                    ^
+//!                                                 '----- Catalogue ----'
+//! ```
+//!
+//! ```
+//! use reknit_plan::{Catalogue, PlanAuthor, check, correct_names, read_plan_file};
+//! use reknit_protocol::Value;
+//!
+//! let tools = r#"{"stocks": [{"name": "get_quote"}], "bank": [{"name": "convert"}]}"#;
+//! let catalogue = Catalogue::from_value(&Value::parse(tools)?)?;
+//!
+//! let (mut plan, _) = read_plan_file(r#"
+//! steps:
+//!   - {id: quote, tool: stocks/GetQuote, with: {symbol: TSLA}}
+//!   - {id: won, tool: bank/convert, with: {amount: "{{100 * quote.price}}", to: KRW}}
+//! "#)?;
+//! let fixes = correct_names(&mut plan, &catalogue, PlanAuthor::Person);
+//! assert_eq!(fixes[0].after, "get_quote");
+//!
+//! let checked = check(&plan, &catalogue, PlanAuthor::Person).expect("no problems");
+//! let won = checked.step("won").expect("it is a step of the plan");
+//! assert_eq!(won.dependency_indices, [checked.index_of("quote").expect("it is a step of the plan")]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`ProblemCode`] lists everything that can be wrong with a plan. [`describe_tools`] and [`plan_json_schema`] are what a
+//! model needs to write one, and [`ToolSelection`] picks the tools to show it if there are many.
 
 mod catalogue;
 mod check;
@@ -6,17 +37,17 @@ mod checked;
 mod file;
 mod hint;
 mod inputs;
-mod names;
+mod name_fixes;
 mod planner;
 mod problem;
 mod read;
 
-pub use catalogue::{Catalogue, Entry, ListingError, Tool};
-pub use check::{Author, PlanNote, check, check_structure, notes};
-pub use checked::{Checked, INPUTS, Planned};
+pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
+pub use check::{PlanAuthor, PlanNote, check, check_structure, plan_notes};
+pub use checked::{CheckedPlan, INPUTS, PlannedStep, StepIndex};
 pub use file::{Document, FileProblem, read_plan_file};
-pub use inputs::settle_inputs;
-pub use names::{NameFix, Named, correct_names};
-pub use planner::{Choice, list_tools, name_tools, plan_shape};
-pub use problem::{PlanPlace, PlanProblem, ProblemCode};
+pub use inputs::resolve_inputs;
+pub use name_fixes::{NameFix, NameKind, correct_names};
+pub use planner::{ToolSelection, describe_tools, plan_json_schema, summarize_tools};
+pub use problem::{PlanLocation, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};

@@ -1,9 +1,9 @@
-//! What a planner is shown, and the shape its plan is asked for in.
+//! What a planner is shown: descriptions of the tools, and the JSON Schema of its plan.
 
-mod choice;
-mod shape;
-mod tools;
+mod plan_schema;
+mod tool_descriptions;
+mod tool_selection;
 
-pub use choice::Choice;
-pub use shape::plan_shape;
-pub use tools::{list_tools, name_tools};
+pub use plan_schema::plan_json_schema;
+pub use tool_descriptions::{describe_tools, summarize_tools};
+pub use tool_selection::ToolSelection;

@@ -4,47 +4,47 @@ use std::fmt;
 
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
 
-/// One thing that is wrong with a plan.
+use crate::StepIndex;
+
+/// One problem of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanProblem {
-    /// What kind of thing, for programs.
+    /// The kind of problem, for programs.
     pub code: ProblemCode,
-    /// Where.
-    pub place: PlanPlace,
-    /// What is wrong, in words.
+    /// Where it is.
+    pub location: PlanLocation,
+    /// What is wrong, for people and models.
     pub message: String,
-    /// What to write instead, if that is known.
+    /// What to write instead, if the check knows it.
     pub hint: Option<String>,
 }
 
-/// A place in a plan.
-///
-/// It prints as people speak of it: "step `convert`", "`convert.amount`", "input `shares`".
+/// A location in a plan. It prints as "step `convert`", "`convert.amount`" or "input `shares`".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanPlace {
-    /// In which step; none if it concerns the plan as a whole.
+pub struct PlanLocation {
+    /// The step; `None` for the whole plan, an input or an output.
     pub step: Option<StepId>,
-    /// Where in the JSON form of the plan: `$.steps[2].metadata.parameters.amount`.
+    /// The path in the JSON form of the plan: `$.steps[2].metadata.parameters.amount`.
     pub path: Path,
 }
 
-/// Gives each kind of problem its word, so that no list of them can be forgotten.
+/// Defines the codes in one list, so that `ALL` and `as_str` are complete.
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// The kinds of things that can be wrong.
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// The kinds of problems.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ProblemCode {
             $($(#[$doc])* $name,)*
         }
 
         impl ProblemCode {
-            /// Every kind.
+            /// All codes.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The word for programs. It never changes.
+            /// The stable name of the code.
             pub const fn as_str(self) -> &'static str {
                 match self {
-                    $(Self::$name => $word,)*
+                    $(Self::$name => $text,)*
                 }
             }
         }
@@ -52,53 +52,53 @@ macro_rules! codes {
 }
 
 codes! {
-    /// There are more steps than any plan may have.
+    /// The plan has too many steps.
     TooManySteps = "too_many_steps",
     /// A step has no id.
     EmptyId = "empty_id",
-    /// Two steps have one id.
+    /// Two steps have the same id.
     DuplicateId = "duplicate_id",
-    /// A step needs itself.
+    /// A step depends on itself.
     SelfDependency = "self_dependency",
-    /// A step needs one that is not there.
+    /// A step depends on a step that does not exist.
     UnknownDependency = "unknown_dependency",
-    /// Steps need each other in a circle.
+    /// Steps depend on each other in a cycle.
     Cycle = "cycle",
-    /// There is no such tool.
+    /// The tool does not exist.
     UnknownTool = "unknown_tool",
-    /// Several tools have the capability, and the step does not say which one is meant.
+    /// Several tools have the capability, and the step names none of them.
     AmbiguousTool = "ambiguous_tool",
-    /// The tool has no such capability.
+    /// The tool does not have the capability.
     UnknownCapability = "unknown_capability",
-    /// The capability is there, but it was not among those that the model may use.
+    /// The capability exists but was not shown to the model that wrote the plan.
     NotShown = "not_shown",
-    /// A parameter that must be there is not, and no earlier step could give it.
+    /// A required parameter is missing, and no earlier step could give it.
     MissingParameter = "missing_parameter",
-    /// A parameter that the capability does not know.
+    /// The capability does not have the parameter.
     UnknownParameter = "unknown_parameter",
-    /// A value that does not fit, not even after what can be done without loss.
+    /// A value does not fit its schema, even after conversion without loss.
     BadValue = "bad_value",
-    /// A reference to something that is no step, or no input.
+    /// A reference to something that is neither a step nor an input.
     UnknownReference = "unknown_reference",
-    /// A reference to a place that the answer of the step cannot have.
+    /// A reference to a field that the result of the step cannot have.
     BadPath = "bad_path",
-    /// A reference to something whose type cannot fit.
+    /// A reference to a value whose type cannot fit.
     BadType = "bad_type",
-    /// An input that is given and not declared.
+    /// A value was given for an input that the plan does not declare.
     UnknownInput = "unknown_input",
-    /// An input that has no default and is not given.
+    /// An input has no default, and no value was given.
     MissingInput = "missing_input",
-    /// An input of a type that nobody knows.
+    /// The type of an input does not exist.
     UnknownType = "unknown_type",
-    /// A step that is called as the inputs of the plan are.
+    /// A step has the id that is reserved for the inputs of the plan.
     ReservedId = "reserved_id",
-    /// A template or an expression that cannot be read.
+    /// A template or an expression cannot be parsed.
     BadExpression = "bad_expression",
 }
 
 impl PlanProblem {
-    pub(super) fn new(code: ProblemCode, place: PlanPlace, message: impl Into<String>) -> Self {
-        Self { code, place, message: message.into(), hint: None }
+    pub(super) fn new(code: ProblemCode, location: PlanLocation, message: impl Into<String>) -> Self {
+        Self { code, location, message: message.into(), hint: None }
     }
 
     #[must_use]
@@ -110,10 +110,10 @@ impl PlanProblem {
     /// The JSON form: `code`, `step`, `path`, `message`, `hint`.
     pub fn to_value(&self) -> Value {
         let mut object = Object::from([("code", Value::from(self.code.as_str()))]);
-        if let Some(step) = &self.place.step {
+        if let Some(step) = &self.location.step {
             object.insert("step", step.as_str());
         }
-        object.insert("path", self.place.path.to_string());
+        object.insert("path", self.location.path.to_string());
         object.insert("message", self.message.as_str());
         if let Some(hint) = &self.hint {
             object.insert("hint", hint.as_str());
@@ -122,62 +122,62 @@ impl PlanProblem {
     }
 }
 
-impl PlanPlace {
+impl PlanLocation {
     /// The plan as a whole.
     pub(super) fn plan() -> Self {
         Self { step: None, path: Path::root() }
     }
 
-    /// A step, by its position.
-    pub(super) fn step(index: usize, id: &StepId) -> Self {
-        Self { step: Some(id.clone()), path: Path::root().key("steps").index(index) }
+    /// A step.
+    pub(super) fn step(index: StepIndex, id: &StepId) -> Self {
+        Self { step: Some(id.clone()), path: Path::root().key("steps").index(index.get()) }
     }
 
-    /// An input or output, by its name.
+    /// An input or an output.
     pub(super) fn named(list: &str, name: &str) -> Self {
         Self::plan().key(list).key(name)
     }
 
-    /// A place below this one.
+    /// The value under a key of this location.
     #[must_use]
     pub(super) fn key(mut self, key: &str) -> Self {
         self.path.push_key(key);
         self
     }
 
-    /// A position below this one.
+    /// An item of this location.
     #[must_use]
     pub(super) fn index(mut self, index: usize) -> Self {
         self.path.push_index(index);
         self
     }
 
-    /// A parameter of this step, or a place in it.
+    /// A path in the parameters of this step.
     #[must_use]
     pub(super) fn parameter(self, inside: &Path) -> Self {
         let Self { step, path } = self.key("metadata").key("parameters");
         Self { step, path: path.segments().iter().chain(inside.segments()).cloned().collect() }
     }
 
-    /// Inputs, then steps, then the rest.
+    /// The sort key: inputs, then steps in their order, then the rest.
     pub(super) fn order(&self) -> (u8, usize) {
-        match (self.position(), self.path.segments().first()) {
+        match (self.step_position(), self.path.segments().first()) {
             (Some(index), _) => (1, index),
             (None, Some(Segment::Key(list))) if list == "inputs" => (0, 0),
             (None, _) => (2, 0),
         }
     }
 
-    /// The position of the step.
-    fn position(&self) -> Option<usize> {
+    /// The position of the step in the plan.
+    fn step_position(&self) -> Option<usize> {
         match self.path.segments() {
             [Segment::Key(list), Segment::Index(index), ..] if list == "steps" => Some(*index),
             _ => None,
         }
     }
 
-    /// The rest of the path behind the parameters of the step; empty for any other place.
-    fn behind_parameters(&self) -> &[Segment] {
+    /// The path below the parameters of the step; empty for any other location.
+    fn path_in_parameters(&self) -> &[Segment] {
         match self.path.segments() {
             [_, _, Segment::Key(metadata), Segment::Key(parameters), rest @ ..]
                 if metadata == "metadata" && parameters == "parameters" =>
@@ -189,7 +189,7 @@ impl PlanPlace {
     }
 }
 
-impl fmt::Display for PlanPlace {
+impl fmt::Display for PlanLocation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(step) = &self.step else {
             return match self.path.segments() {
@@ -198,8 +198,10 @@ impl fmt::Display for PlanPlace {
                 _ => out.write_str("the plan"),
             };
         };
-        match self.behind_parameters() {
-            [] if step.as_str().trim().is_empty() => write!(out, "step {}", self.position().unwrap_or_default() + 1),
+        match self.path_in_parameters() {
+            [] if step.as_str().trim().is_empty() => {
+                write!(out, "step {}", self.step_position().unwrap_or_default() + 1)
+            }
             [] => write!(out, "step `{step}`"),
             inside => {
                 let path = inside.iter().cloned().collect::<Path>().to_string();
@@ -217,9 +219,9 @@ impl fmt::Display for ProblemCode {
 
 impl fmt::Display for PlanProblem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Of the plan as a whole the message speaks itself.
-        if self.place.path.segments().len() > 1 {
-            write!(out, "{}: ", self.place)?;
+        // A message about the whole plan names it itself.
+        if self.location.path.segments().len() > 1 {
+            write!(out, "{}: ", self.location)?;
         }
         out.write_str(&self.message)?;
         match &self.hint {

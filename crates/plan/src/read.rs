@@ -1,33 +1,33 @@
-//! From a model's words to a plan.
+//! Reads a plan from the answer of a model.
 
 use std::sync::LazyLock;
 
 use reknit_protocol::{Object, Plan, ShapeError, Value};
-use reknit_salvage::{Completeness, ReadError, ReadOptions, Reading, Schema, SchemaError, read, read_as};
+use reknit_salvage::{Completeness, ReadOptions, ReadTextError, Reading, Schema, SchemaError, read, read_as};
 
 use super::file::FileProblem;
 
-/// Why a model's words are no plan.
+/// Why a text is not a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// They cannot be read as JSON with steps.
-    #[error("this is no plan")]
-    Unreadable(#[source] Box<ReadError>),
-    /// They end early or leave something out.
-    #[error("the plan is cut: its end is missing or it says `...`")]
-    Cut,
-    /// They have another shape.
+    /// It cannot be read as JSON with steps.
+    #[error("this is not a plan")]
+    Unreadable(#[source] Box<ReadTextError>),
+    /// It ends early or leaves something out.
+    #[error("the plan is incomplete: its end is missing or it contains `...`")]
+    Incomplete,
+    /// Its JSON does not have the shape of a plan.
     #[error("this does not have the shape of a plan")]
     Shape(#[from] ShapeError),
-    /// A file that people write has something in it that does not belong there.
+    /// It is a plan file with errors.
     #[error("the file cannot be read as a plan")]
     File(Vec<FileProblem>),
-    /// The schema of plans itself is broken.
+    /// The built-in schema of plans cannot be compiled.
     #[error("the schema of plans cannot be compiled")]
     Schema(#[source] SchemaError),
 }
 
-// Only what tells a plan from other JSON in the same text; what is inside is checked step by step.
+// Only what distinguishes a plan from other JSON in the same text; the check looks at the rest.
 static STEPS: LazyLock<Value> = LazyLock::new(|| {
     let texts = Object::from([("type", Value::from("array")), ("items", typed("string"))]);
     let step = Object::from([
@@ -61,12 +61,11 @@ fn typed(name: &str) -> Value {
     Value::Object(Object::from([("type", Value::from(name))]))
 }
 
-/// Reads a plan, or a list of steps without anything around it. What a planner left out and we know (the request, an id) is
-/// filled in.
+/// Reads a plan or a bare list of steps. Fills in the request and the id of the plan if they are missing.
 pub fn read_plan(text: &str, request: &str) -> Result<(Plan, Reading), PlanError> {
     let reading = read_value(text)?;
-    if reading.completeness != Completeness::Whole {
-        return Err(PlanError::Cut);
+    if reading.completeness != Completeness::Complete {
+        return Err(PlanError::Incomplete);
     }
     let mut object = match reading.value.clone() {
         Value::Object(object) => object,
@@ -89,8 +88,8 @@ fn read_value(text: &str) -> Result<Reading, PlanError> {
         Err(error) => error,
     };
     match read(text, &ReadOptions::default()) {
-        // A plan that is cut in the middle of a step does not fit either, but that is not what its writer must be told.
-        Ok(reading) if reading.completeness != Completeness::Whole => Err(PlanError::Cut),
+        // A plan that ends inside a step does not fit the schema either, but the cause is that it is incomplete.
+        Ok(reading) if reading.completeness != Completeness::Complete => Err(PlanError::Incomplete),
         Ok(reading) if reading.value.as_array().is_some() => {
             read_as(text, schema(&BARE_STEPS)?).map_err(|error| PlanError::Unreadable(Box::new(error)))
         }

@@ -1,9 +1,9 @@
-//! Values inside types that are written as JSON text, digit for digit.
+//! Serde support that keeps every digit of the numbers in a field: `#[serde(with = "exact")]`.
 //!
-//! serde carries numbers of 64 bits and nothing longer, so [`Value`] as a field of a derived type fails on a number with
-//! thirty digits. With this module the field travels as the text it is. Formats other than JSON text refuse it; so do
-//! tagged and flattened types, which copy what they hold through serde's own buffer: enums around it must carry their
-//! name outside (serde's default).
+//! Serde's data model has numbers of at most 64 bits, so serialising a [`Value`] that holds a number of thirty digits
+//! fails. This module serialises the field as raw JSON text instead. It works only with `serde_json`'s text format. It
+//! fails inside flattened types and inside enums that are not externally tagged (serde's default), because serde
+//! buffers their content.
 //!
 //! ```
 //! use reknit_protocol::{Value, exact};
@@ -24,30 +24,30 @@ use serde_json::value::RawValue;
 
 use crate::{Object, Value};
 
-/// What has an exact form in JSON text: [`Value`], [`Object`] and everything of this crate that converts to a value.
-pub trait Exact: Sized {
+/// A type with a lossless JSON form: [`Value`], [`Object`] and every type of this crate that converts to a value.
+pub trait ExactJson: Sized {
     /// The JSON text.
-    fn to_text(&self) -> String;
-    /// Reads it back; fails with words if the value has another shape.
-    fn from_exact(value: Value) -> Result<Self, String>;
+    fn to_json(&self) -> String;
+    /// Converts a parsed value; fails with a message if its shape is wrong.
+    fn from_json(value: Value) -> Result<Self, String>;
 }
 
-impl Exact for Value {
-    fn to_text(&self) -> String {
+impl ExactJson for Value {
+    fn to_json(&self) -> String {
         self.to_string()
     }
 
-    fn from_exact(value: Value) -> Result<Self, String> {
+    fn from_json(value: Value) -> Result<Self, String> {
         Ok(value)
     }
 }
 
-impl Exact for Object {
-    fn to_text(&self) -> String {
+impl ExactJson for Object {
+    fn to_json(&self) -> String {
         self.to_string()
     }
 
-    fn from_exact(value: Value) -> Result<Self, String> {
+    fn from_json(value: Value) -> Result<Self, String> {
         match value {
             Value::Object(object) => Ok(object),
             other => Err(format!("expected an object, found {}", other.kind())),
@@ -55,39 +55,39 @@ impl Exact for Object {
     }
 }
 
-fn raw<E: serde::ser::Error>(thing: &impl Exact) -> Result<Box<RawValue>, E> {
-    RawValue::from_string(thing.to_text()).map_err(E::custom)
+fn to_raw<E: serde::ser::Error>(field: &impl ExactJson) -> Result<Box<RawValue>, E> {
+    RawValue::from_string(field.to_json()).map_err(E::custom)
 }
 
-fn read<T: Exact, E: serde::de::Error>(text: &RawValue) -> Result<T, E> {
+fn from_raw<T: ExactJson, E: serde::de::Error>(text: &RawValue) -> Result<T, E> {
     let value = Value::parse(text.get()).map_err(E::custom)?;
-    T::from_exact(value).map_err(E::custom)
+    T::from_json(value).map_err(E::custom)
 }
 
-/// Writes a field.
-pub fn serialize<T: Exact, S: Serializer>(thing: &T, out: S) -> Result<S::Ok, S::Error> {
-    raw::<S::Error>(thing)?.serialize(out)
+/// Serialises a field.
+pub fn serialize<T: ExactJson, S: Serializer>(field: &T, out: S) -> Result<S::Ok, S::Error> {
+    to_raw::<S::Error>(field)?.serialize(out)
 }
 
-/// Reads it back.
-pub fn deserialize<'de, T: Exact, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
-    read(&Box::<RawValue>::deserialize(from)?)
+/// Deserialises a field.
+pub fn deserialize<'de, T: ExactJson, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    from_raw(&Box::<RawValue>::deserialize(from)?)
 }
 
-/// The same for what may be absent. An absent field is written as `null`, so `Some(Value::Null)` comes back as `None`.
+/// The same for an `Option`. `None` is serialised as `null`, so `Some(Value::Null)` comes back as `None`.
 pub mod option {
-    use super::{Deserialize, Deserializer, Exact, RawValue, Serializer, raw, read};
+    use super::{Deserialize, Deserializer, ExactJson, RawValue, Serializer, from_raw, to_raw};
 
-    /// Writes a field.
-    pub fn serialize<T: Exact, S: Serializer>(thing: &Option<T>, out: S) -> Result<S::Ok, S::Error> {
-        match thing {
+    /// Serialises a field.
+    pub fn serialize<T: ExactJson, S: Serializer>(field: &Option<T>, out: S) -> Result<S::Ok, S::Error> {
+        match field {
             None => out.serialize_none(),
-            Some(thing) => out.serialize_some(&raw::<S::Error>(thing)?),
+            Some(field) => out.serialize_some(&to_raw::<S::Error>(field)?),
         }
     }
 
-    /// Reads it back.
-    pub fn deserialize<'de, T: Exact, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
-        Option::<Box<RawValue>>::deserialize(from)?.map(|text| read(&text)).transpose()
+    /// Deserialises a field.
+    pub fn deserialize<'de, T: ExactJson, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+        Option::<Box<RawValue>>::deserialize(from)?.map(|text| from_raw(&text)).transpose()
     }
 }

@@ -1,6 +1,6 @@
-//! Names that must not be mixed up.
+//! Ids and names as newtypes, so that one kind cannot be passed for another.
 
-/// Makes a type of its own for a name that is text on the wire.
+/// Defines a newtype for an id that is a string in JSON.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -8,7 +8,7 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes the text as it is; any text is allowed.
+            /// Wraps any text, without validation.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
@@ -70,27 +70,27 @@ macro_rules! id {
 }
 
 id! {
-    /// Which plan.
+    /// The id of a plan.
     PlanId
 }
 
 id! {
-    /// Which run of a request.
+    /// The id of one run.
     RunId
 }
 
 id! {
-    /// Which step of a plan: `step-1`.
+    /// The id of a step, unique within its plan: `step-1`.
     StepId
 }
 
 id! {
-    /// Which tool or agent: `weather-service`.
+    /// The name of a tool or agent: `weather-service`.
     AgentName
 }
 
 id! {
-    /// Which capability of a tool or agent: `get_weather`.
+    /// The name of a capability, unique within its tool or agent: `get_weather`.
     CapabilityName
 }
 
@@ -102,7 +102,7 @@ mod tests {
     use crate::Value;
 
     #[test]
-    fn an_id_is_its_text_on_the_wire_and_in_messages() {
+    fn an_id_is_a_string_in_json_and_in_messages() {
         let id = StepId::new("step-1");
         assert_eq!(id.to_value(), Value::from("step-1"));
         assert_eq!(StepId::from_value(&Value::from("step-1")), Ok(id.clone()));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_is_no_text_is_refused() {
+    fn an_id_that_is_not_a_string_is_refused() {
         let error = StepId::from_value(&Value::from(1)).unwrap_err();
         assert_eq!(error.to_string(), "`$`: expected a string, found a number");
     }

@@ -1,19 +1,19 @@
-//! A plan: which capability to call with what, and in which order.
+//! Plans: which capabilities to call, with which parameters and in which order.
 
 mod input;
 mod mode;
 mod step;
 
-pub use input::Input;
-pub use mode::Mode;
+pub use input::PlanInput;
+pub use mode::PlanMode;
 pub use step::Step;
 
-use crate::shape::{Extra, Fields, ShapeError, Wire, Writer, text, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, text, wire};
 use crate::{Object, Path, PlanId, Value};
 
-/// A request turned into steps.
+/// The steps that answer a request.
 ///
-/// This is the plan as written; whether its steps exist, agree and end is for others to check.
+/// Reading a plan checks only its JSON shape, not whether its tools exist or its dependencies are free of cycles.
 ///
 /// ```
 /// use reknit_protocol::{Plan, Value};
@@ -28,87 +28,83 @@ use crate::{Object, Path, PlanId, Value};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Which plan this is.
+    /// The id of the plan.
     pub plan_id: PlanId,
-    /// What the user asked for, in the user's words.
+    /// The request of the user, word for word.
     pub original_request: String,
-    /// How the plan came to be; `None` if it does not say.
-    pub mode: Option<Mode>,
-    /// What it asks for when it is run, by name.
-    pub inputs: Vec<(String, Input)>,
-    /// The steps, in the order they were written.
+    /// The origin of the plan; `None` if it is not stated.
+    pub mode: Option<PlanMode>,
+    /// The inputs that a run of the plan takes, by name.
+    pub inputs: Vec<(String, PlanInput)>,
+    /// The steps, in the order of the text.
     pub steps: Vec<Step>,
-    /// What it gives, by name: expressions over steps and inputs.
+    /// The outputs, by name: expressions over the results of steps and the inputs.
     pub outputs: Vec<(String, String)>,
-    /// When the plan was made, as written.
+    /// When the plan was made, as text in any format.
     pub created_at: Option<String>,
-    /// Fields the protocol does not know.
-    pub extra: Extra,
+    /// Fields that the protocol does not define.
+    pub extra: ExtraFields,
 }
 
 impl Plan {
-    /// A plan that was made for a request, in mode [`Mode::Autonomous`].
+    /// A plan with mode [`PlanMode::Autonomous`].
     pub fn new(plan_id: impl Into<PlanId>, original_request: impl Into<String>, steps: Vec<Step>) -> Self {
         Self {
             plan_id: plan_id.into(),
             original_request: original_request.into(),
-            mode: Some(Mode::Autonomous),
+            mode: Some(PlanMode::Autonomous),
             inputs: Vec::new(),
             steps,
             outputs: Vec::new(),
             created_at: None,
-            extra: Extra::default(),
+            extra: ExtraFields::default(),
         }
     }
 }
 
 impl Wire for Plan {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = Fields::open(value, path)?;
+        let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
             plan_id: fields.require_text("plan_id")?.into(),
             original_request: fields.require_text("original_request")?,
-            mode: fields.text("mode")?.map(Mode::from),
-            inputs: members(&mut fields, "inputs", Input::read)?,
+            mode: fields.text("mode")?.map(PlanMode::from),
+            inputs: read_members(&mut fields, "inputs", PlanInput::read)?,
             steps: fields.require_list("steps", Step::read)?,
-            outputs: members(&mut fields, "outputs", text)?,
+            outputs: read_members(&mut fields, "outputs", text)?,
             created_at: fields.text("created_at")?,
             extra: fields.finish(),
         })
     }
 
     fn write(&self) -> Value {
-        Writer::new(&self.extra)
+        ObjectWriter::new(&self.extra)
             .with("plan_id", self.plan_id.as_str())
             .with("original_request", self.original_request.as_str())
-            .with_some("mode", self.mode.as_ref().map(Mode::as_str))
-            .with_unless("inputs", Object::new(), object(&self.inputs, Input::to_value))
+            .with_some("mode", self.mode.as_ref().map(PlanMode::as_str))
+            .with_default("inputs", Object::new(), write_members(&self.inputs, PlanInput::to_value))
             .with("steps", self.steps.iter().map(Value::from).collect::<Vec<_>>())
-            .with_unless("outputs", Object::new(), object(&self.outputs, |text| text.as_str().into()))
+            .with_default("outputs", Object::new(), write_members(&self.outputs, |text| text.as_str().into()))
             .with_some("created_at", self.created_at.as_deref())
             .finish()
     }
 }
 
-/// Things with names, in the order they were written.
-fn members<T>(
-    fields: &mut Fields<'_>,
+/// Reads an object of named items, in the order of the text; an absent one has no items.
+fn read_members<T>(
+    fields: &mut ObjectReader<'_>,
     key: &str,
     read: impl Fn(Value, &Path) -> Result<T, ShapeError>,
 ) -> Result<Vec<(String, T)>, ShapeError> {
     let members = fields.read(key, |value, path| {
-        let members = crate::shape::object(value, path)?.into_iter();
-        let member = |(name, value): (String, Value)| {
-            let thing = read(value, &path.key(&name))?;
-            Ok((name, thing))
-        };
-        members.map(member).collect::<Result<Vec<_>, _>>()
+        let entries = crate::shape::object(value, path)?.into_iter();
+        entries.map(|(name, value)| read(value, &path.key(&name)).map(|item| (name, item))).collect()
     })?;
     Ok(members.unwrap_or_default())
 }
 
-fn object<T>(members: &[(String, T)], write: impl Fn(&T) -> Value) -> Object {
-    members.iter().map(|(name, thing)| (name.clone(), write(thing))).collect()
+fn write_members<T>(members: &[(String, T)], write: impl Fn(&T) -> Value) -> Object {
+    members.iter().map(|(name, item)| (name.clone(), write(item))).collect()
 }
 
 wire!(Plan);

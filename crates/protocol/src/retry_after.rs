@@ -1,25 +1,25 @@
-//! How long a server asks to be left alone, in whichever way it says so.
+//! The wait that a server asks for before the next request, as in the header `Retry-After`.
 
 mod date;
-mod length;
+mod duration;
 
-/// How long a server asks to be left alone, and where it says so.
+/// The wait that a server asks for before the next request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryAfter {
-    /// How long.
+    /// The wait in milliseconds.
     pub ms: u64,
-    /// The header, or the place in the body.
+    /// The name of the header, or the place in the body, that asks for the wait.
     pub origin: String,
 }
 
-/// What a bare number means.
+/// The unit of a bare number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Seconds,
     Millis,
 }
 
-/// The headers that ask for a wait, in lower case.
+/// The headers that ask for a wait, in lower case, with the unit of a bare number.
 const HEADERS: &[(&str, Unit)] = &[
     ("retry-after", Unit::Seconds),
     ("retry-after-ms", Unit::Millis),
@@ -37,11 +37,11 @@ const HEADERS: &[(&str, Unit)] = &[
 ];
 
 impl RetryAfter {
-    /// The longest wait that the headers ask for. `now_ms` is the time in milliseconds since 1970.
+    /// The longest wait that the headers ask for. `now_ms` is the current time in milliseconds since 1970.
     ///
-    /// A wait may be a number of seconds or milliseconds, a length such as `6m0s`, a moment in seconds or milliseconds
-    /// since 1970, or a date. Dates are held against the server's own `date` where it shows one, so that a wrong clock
-    /// here or there does no harm; a moment that has passed asks for no wait. What cannot be read asks for nothing.
+    /// A header may hold a number of seconds or milliseconds, a duration such as `6m0s`, a Unix time in seconds or
+    /// milliseconds, or a date. Points in time are compared with the `date` header of the server if there is one, so
+    /// that clock skew does no harm; one in the past means a wait of zero. A header that cannot be parsed is ignored.
     ///
     /// ```
     /// use reknit_protocol::RetryAfter;
@@ -51,44 +51,44 @@ impl RetryAfter {
     ///     "x-ratelimit-reset-tokens" => Some("6m0s"),
     ///     _ => None,
     /// };
-    /// let asked = RetryAfter::from_headers(headers, 0).unwrap();
-    /// assert_eq!((asked.ms, asked.origin.as_str()), (360_000, "x-ratelimit-reset-tokens"));
+    /// let wait = RetryAfter::from_headers(headers, 0).unwrap();
+    /// assert_eq!((wait.ms, wait.origin.as_str()), (360_000, "x-ratelimit-reset-tokens"));
     /// ```
     pub fn from_headers<'a>(header: impl Fn(&str) -> Option<&'a str>, now_ms: u64) -> Option<Self> {
-        let now_ms = header("date").and_then(date::read).unwrap_or(now_ms);
+        let now_ms = header("date").and_then(date::parse).unwrap_or(now_ms);
         let waits = HEADERS.iter().filter_map(|(name, unit)| {
-            let ms = wait(header(name)?, *unit, now_ms)?;
+            let ms = parse_wait(header(name)?, *unit, now_ms)?;
             Some(Self { ms, origin: (*name).to_owned() })
         });
         Self::longest(waits)
     }
 
-    /// The wait in a text that stands somewhere else; a bare number is in seconds.
+    /// Parses a wait from a text that is not a header; a bare number counts seconds.
     pub fn from_text(text: &str, origin: impl Into<String>, now_ms: u64) -> Option<Self> {
-        wait(text, Unit::Seconds, now_ms).map(|ms| Self { ms, origin: origin.into() })
+        parse_wait(text, Unit::Seconds, now_ms).map(|ms| Self { ms, origin: origin.into() })
     }
 
-    /// The longest of several; the first of those that are alike.
+    /// The longest of several waits; the first of equally long ones.
     pub fn longest(waits: impl IntoIterator<Item = Self>) -> Option<Self> {
         waits.into_iter().reduce(|longest, next| if next.ms > longest.ms { next } else { longest })
     }
 }
 
-/// A bare number from here on is a moment: a wait of thirty years makes no sense.
-const FIRST_MOMENT: f64 = 1e9;
-/// A moment from here on is in milliseconds: in seconds it would be in thirty thousand years.
-const FIRST_MOMENT_IN_MILLIS: f64 = 1e12;
+/// A bare number from here on is a Unix time: a wait of thirty years makes no sense.
+const FIRST_UNIX_TIME: f64 = 1e9;
+/// A Unix time from here on is in milliseconds: in seconds it would be thirty thousand years away.
+const FIRST_UNIX_TIME_IN_MILLIS: f64 = 1e12;
 
-fn wait(text: &str, unit: Unit, now_ms: u64) -> Option<u64> {
+fn parse_wait(text: &str, unit: Unit, now_ms: u64) -> Option<u64> {
     let text = text.trim();
-    let Some(number) = length::number(text) else {
-        return length::read(text).or_else(|| date::read(text).map(|moment| moment.saturating_sub(now_ms)));
+    let Some(number) = duration::parse_number(text) else {
+        return duration::parse(text).or_else(|| date::parse(text).map(|date_ms| date_ms.saturating_sub(now_ms)));
     };
-    if number < FIRST_MOMENT {
-        return Some(length::whole_millis(number * if unit == Unit::Seconds { 1000.0 } else { 1.0 }));
+    if number < FIRST_UNIX_TIME {
+        return Some(duration::whole_millis(number * if unit == Unit::Seconds { 1000.0 } else { 1.0 }));
     }
-    let moment = length::whole_millis(if number < FIRST_MOMENT_IN_MILLIS { number * 1000.0 } else { number });
-    Some(moment.saturating_sub(now_ms))
+    let unix_ms = duration::whole_millis(if number < FIRST_UNIX_TIME_IN_MILLIS { number * 1000.0 } else { number });
+    Some(unix_ms.saturating_sub(now_ms))
 }
 
 #[cfg(test)]
@@ -98,20 +98,20 @@ mod tests {
     /// Sun, 06 Nov 1994 08:49:30 GMT.
     const NOW: u64 = 784_111_770_000;
 
-    fn ask(headers: &[(&'static str, &'static str)]) -> Option<(u64, String)> {
-        let found = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-        RetryAfter::from_headers(found, NOW).map(|asked| (asked.ms, asked.origin))
+    fn wait_of(headers: &[(&'static str, &'static str)]) -> Option<(u64, String)> {
+        let header = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        RetryAfter::from_headers(header, NOW).map(|wait| (wait.ms, wait.origin))
     }
 
     #[test]
-    fn the_wait_is_read_in_every_form() {
+    fn a_wait_is_parsed_in_every_form() {
         for (name, text, expected) in [
             ("retry-after", "2", Some(2_000)),
             ("retry-after", " 1.5 ", Some(1_500)),
             ("retry-after", "0", Some(0)),
             ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", Some(7_000)),
             ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
-            // A moment before 2001 is a number of seconds like any other.
+            // A Unix time before 2001 counts as a number of seconds.
             ("retry-after", "784111800", Some(784_111_800_000)),
             ("retry-after", "1994-11-06T08:49:37Z", Some(7_000)),
             ("retry-after", "6m0s", Some(360_000)),
@@ -128,30 +128,33 @@ mod tests {
             ("retry-after", "", None),
             ("x-something", "5", None),
         ] {
-            assert_eq!(ask(&[(name, text)]).map(|(ms, _)| ms), expected, "{name}: {text}");
+            assert_eq!(wait_of(&[(name, text)]).map(|(ms, _)| ms), expected, "{name}: {text}");
         }
     }
 
     #[test]
-    fn a_moment_since_1970_is_no_number_of_seconds() {
+    fn a_unix_time_is_not_a_number_of_seconds() {
         let now = 1_700_000_000_000;
         for text in ["1700000007", "1700000007000", "1700000007.0"] {
-            assert_eq!(RetryAfter::from_text(text, "x", now).map(|asked| asked.ms), Some(7_000), "{text}");
+            assert_eq!(RetryAfter::from_text(text, "x", now).map(|wait| wait.ms), Some(7_000), "{text}");
         }
-        assert_eq!(RetryAfter::from_text("1600000000", "x", now).map(|asked| asked.ms), Some(0), "it has passed");
+        assert_eq!(RetryAfter::from_text("1600000000", "x", now).map(|wait| wait.ms), Some(0), "the time has passed");
     }
 
     #[test]
-    fn the_longest_wait_counts_and_says_where_it_stands() {
+    fn the_longest_wait_wins_and_names_its_header() {
         let both = [("retry-after", "1"), ("retry-after-ms", "1500"), ("x-ratelimit-reset-requests", "1s")];
-        assert_eq!(ask(&both), Some((1_500, "retry-after-ms".to_owned())));
-        assert_eq!(ask(&[("retry-after", "soon"), ("retry-after-ms", "9")]), Some((9, "retry-after-ms".to_owned())));
-        assert_eq!(ask(&[]), None);
+        assert_eq!(wait_of(&both), Some((1_500, "retry-after-ms".to_owned())));
+        assert_eq!(
+            wait_of(&[("retry-after", "soon"), ("retry-after-ms", "9")]),
+            Some((9, "retry-after-ms".to_owned()))
+        );
+        assert_eq!(wait_of(&[]), None);
     }
 
     #[test]
-    fn a_date_is_held_against_the_clock_of_the_server() {
+    fn a_date_is_compared_with_the_date_header_of_the_server() {
         let headers = [("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"), ("date", "Sun, 06 Nov 1994 08:49:36 GMT")];
-        assert_eq!(ask(&headers).map(|(ms, _)| ms), Some(1_000));
+        assert_eq!(wait_of(&headers).map(|(ms, _)| ms), Some(1_000));
     }
 }

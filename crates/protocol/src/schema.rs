@@ -1,4 +1,4 @@
-//! What values a capability takes and gives. JSON Schema is the inner truth; field hints are turned into it.
+//! Field hints of capabilities, and their conversion to JSON Schema, which the other crates work with.
 //!
 //! ```text
 //! Summary {required, optional: [FieldHint {name, type, example, description}]}
@@ -11,8 +11,8 @@ mod summary;
 mod type_word;
 
 pub use field_hint::FieldHint;
-pub use summary::{OtherFields, Summary};
+pub use summary::{AdditionalProperties, Summary};
 pub use type_word::for_type;
 
-/// The schema keyword under which a type word that JSON Schema does not know is kept.
+/// The schema keyword that keeps a type word without an equivalent in JSON Schema.
 pub const X_TYPE: &str = "x-type";

@@ -1,13 +1,13 @@
-//! Between typed things and JSON: errors that say where, and fields that survive although nobody knows them.
+//! Conversion between typed structs and JSON objects: errors with a path, and unknown fields that are kept.
 
 mod error;
 mod extra;
-mod fields;
+mod object_reader;
+mod object_writer;
 mod wire;
-mod writer;
 
-pub use error::{Actual, ShapeError};
-pub use extra::Extra;
-pub(crate) use fields::{Fields, object, text};
+pub use error::{ActualShape, ShapeError};
+pub use extra::ExtraFields;
+pub(crate) use object_reader::{ObjectReader, object, text};
+pub(crate) use object_writer::ObjectWriter;
 pub(crate) use wire::{Wire, wire};
-pub(crate) use writer::Writer;

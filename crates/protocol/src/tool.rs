@@ -1,4 +1,4 @@
-//! What a tool answers: an envelope with data, or with an error that can be acted on.
+//! Responses of tools: an envelope around data or around a structured error.
 
 pub mod codes;
 

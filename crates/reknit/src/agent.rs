@@ -1,11 +1,11 @@
-//! `reknit agent`: a session begins.
+//! `reknit agent`: starts a session.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Policy, SessionStarted, SubAgent, Words};
-use reknit_plan::{Catalogue, Tool};
+use reknit_engine::{MACHINE_VERSION, Policy, SessionStarted, SessionTexts, SubAgent};
+use reknit_plan::{Catalogue, CatalogueTool};
 use reknit_protocol::RunId;
 use reknit_runtime::agent::Agent;
 use uuid::Uuid;
@@ -15,52 +15,55 @@ use crate::cli::{AgentArguments, DriveArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::work::{Work, configured};
+use crate::setup::{MODEL_HINT, Setup, config_with_arguments};
 
-/// Begins a session with an agent and drives it to its report.
+/// Starts a session with an agent and drives it to its report.
 pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
-    let mut config = configured(&arguments.work)?;
+    let mut config = config_with_arguments(&arguments.setup)?;
     let agent = AgentFile::read(&arguments.file, &config.session)?;
     for name in agent.last_targets() {
-        config.ask_last(name);
+        config.use_limits_of_last_model(name);
     }
     let input = match arguments.input.as_deref() {
         None | Some("-") => Input::Stdin.read_text()?,
         Some(input) => input.to_owned(),
     };
     if input.trim().is_empty() {
-        return Err(usage("the agent is asked nothing", "write what you want behind its name"));
+        return Err(Failure::usage(
+            "the input of the agent is empty",
+            "write the question or task after the agent file: `reknit agent FILE \"QUESTION\"`",
+        ));
     }
-    let drive_as = DriveArguments { answer: None, json: arguments.json, driver: arguments.driver };
-    let work = Work::with(config, &arguments.work.files, &drive_as).await?;
+    let drive_arguments = DriveArguments { answer: None, json: arguments.json, driver: arguments.driver };
+    let setup = Setup::with_config(config, &arguments.setup.files, &drive_arguments).await?;
     let id = Uuid::now_v7();
     let (high, low) = id.as_u64_pair();
-    let mut started = started(&work, agent)?;
-    // Its id is the only thing in it that is left to chance.
+    let mut started = started(&setup, agent)?;
+    // The id is the only random part; the seed is derived from it.
     (started.run, started.seed) = (RunId::new(id.to_string()), high ^ low);
     input.trim().clone_into(&mut started.input);
-    drive(&work, started, &drive_as).await
+    drive(&setup, started, &drive_arguments).await
 }
 
-/// The first event of a session, but for its name and what it is asked; those of the agents that it may call are in it.
-fn started(work: &Work, file: AgentFile) -> Result<SessionStarted, Failure> {
+/// The first event of a session, without its id and input. It contains those of the agents that it may call.
+fn started(setup: &Setup, file: AgentFile) -> Result<SessionStarted, Failure> {
     let AgentFile { name, agent, agents } = file;
     let sub_agent = |file: AgentFile| {
         let (name, description) = (file.name.clone(), file.agent.description.clone());
-        Ok(SubAgent { name, description, session: started(work, file)? })
+        Ok(SubAgent { name, description, session: started(setup, file)? })
     };
     Ok(SessionStarted {
         run: RunId::new(""),
         agent: name,
         input: String::new(),
         agents: agents.into_iter().map(sub_agent).collect::<Result<_, Failure>>()?,
-        catalogue: catalogue(&work.reknit.catalogue, agent.tools.as_deref())?,
-        targets: targets(&work.reknit.targets, agent.targets.as_deref())?,
-        policy: Arc::new(policy(&work.reknit.policy, &agent)),
+        catalogue: catalogue(&setup.reknit.catalogue, agent.tools.as_deref())?,
+        targets: targets(&setup.reknit.targets, agent.targets.as_deref())?,
+        policy: Arc::new(policy(&setup.reknit.policy, &agent)),
         prompt: agent.prompt,
         rules: agent.rules,
-        templates: Arc::clone(&work.reknit.templates),
-        words: Arc::new(Words::default()),
+        templates: Arc::clone(&setup.reknit.templates),
+        words: Arc::new(SessionTexts::default()),
         seed: 0,
         trace_parent: None,
         machine_version: MACHINE_VERSION,
@@ -89,17 +92,16 @@ fn targets(known: &[TargetName], wanted: Option<&[String]>) -> Result<Vec<Target
         }
     };
     if found.is_empty() {
-        let hint = "name one: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml";
-        return Err(usage("there is no model to ask", hint));
+        return Err(Failure::usage("no model is configured", MODEL_HINT));
     }
     Ok(found)
 }
 
-/// The tools that the agent names, whole or one capability at a time.
+/// The tools and single capabilities that the agent names.
 fn catalogue(known: &Arc<Catalogue>, wanted: Option<&[String]>) -> Result<Arc<Catalogue>, Failure> {
     let Some(names) = wanted else { return Ok(Arc::clone(known)) };
     let all: Vec<&str> = known.tools.iter().map(|tool| tool.name.as_str()).collect();
-    let mut tools: Vec<Tool> = Vec::new();
+    let mut tools: Vec<CatalogueTool> = Vec::new();
     for name in names {
         let (agent, capability) = name.split_once('/').map_or((name.as_str(), None), |(a, c)| (a, Some(c)));
         let tool = known.tool(agent).ok_or_else(|| unknown("tool", Some(name), &all))?;
@@ -112,7 +114,7 @@ fn catalogue(known: &Arc<Catalogue>, wanted: Option<&[String]>) -> Result<Arc<Ca
             }
         };
         match tools.iter_mut().find(|tool| tool.name.as_str() == agent) {
-            None => tools.push(Tool { capabilities: entries, ..tool.clone() }),
+            None => tools.push(CatalogueTool { capabilities: entries, ..tool.clone() }),
             Some(tool) => {
                 let new = entries.into_iter().filter(|entry| !tool.capabilities.contains(entry)).collect::<Vec<_>>();
                 tool.capabilities.extend(new);
@@ -124,11 +126,7 @@ fn catalogue(known: &Arc<Catalogue>, wanted: Option<&[String]>) -> Result<Arc<Ca
 
 fn unknown(kind: &str, name: Option<&String>, known: &[&str]) -> Failure {
     let name = name.map(String::as_str).unwrap_or_default();
-    let there =
-        if known.is_empty() { "there is none at all".to_owned() } else { format!("there is: {}", known.join(", ")) };
-    usage(&format!("the agent wants the {kind} `{name}`, which there is not"), &there)
-}
-
-fn usage(what: &str, hint: &str) -> Failure {
-    Failure::Usage { what: what.to_owned(), hint: Some(hint.to_owned()) }
+    let hint =
+        if known.is_empty() { "none is configured".to_owned() } else { format!("available: {}", known.join(", ")) };
+    Failure::usage(format!("the agent uses the {kind} `{name}`, which does not exist"), hint)
 }

@@ -1,4 +1,4 @@
-//! The file of an agent, and those of the agents that it may call.
+//! Reads an agent file and the files of the agents that it may call.
 
 use std::path::{Path, PathBuf};
 
@@ -9,52 +9,56 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema_file;
 
-/// An agent as its file has it, with the agents that it may call.
+/// An agent file, with those of the agents that it may call.
 #[derive(Debug)]
 pub(crate) struct AgentFile {
-    /// The name of the file without its ending.
+    /// The file name without its extension.
     pub(crate) name: String,
     pub(crate) agent: Agent,
     pub(crate) agents: Vec<AgentFile>,
 }
 
 impl AgentFile {
-    /// Reads a file and all that it leads to. Agents that call each other in a circle are refused.
-    /// What they do not say is as `rules` have it.
+    /// Reads a file and all agent files that it names. `rules` are the defaults of their settings. Fails if agents call each
+    /// other in a cycle.
     pub(crate) fn read(path: &Path, rules: &SessionRules) -> Result<Self, Failure> {
-        Self::read_below(path, rules, &mut Vec::new())
+        Self::read_nested(path, rules, &mut Vec::new())
     }
 
-    fn read_below(path: &Path, rules: &SessionRules, above: &mut Vec<(PathBuf, String)>) -> Result<Self, Failure> {
+    fn read_nested(path: &Path, rules: &SessionRules, callers: &mut Vec<(PathBuf, String)>) -> Result<Self, Failure> {
         let input = Input::File(path.to_owned());
         let text = input.read_text()?;
-        let place = path.canonicalize().map_err(|source| Failure::Input { input, source })?;
-        let shown = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        if let Some(start) = above.iter().position(|(known, _)| *known == place) {
-            let circle = above.iter().skip(start).map(|(_, name)| name.as_str()).chain([shown.as_str()]);
-            return Err(Failure::Usage {
-                what: format!("agents call each other in a circle: {}", circle.collect::<Vec<_>>().join(" -> ")),
-                hint: Some("take one of them out of `agents`".to_owned()),
-            });
+        let canonical = path.canonicalize().map_err(|source| Failure::Input { input, source })?;
+        let file_name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        if let Some(start) = callers.iter().position(|(caller, _)| *caller == canonical) {
+            let cycle = callers.iter().skip(start).map(|(_, name)| name.as_str()).chain([file_name.as_str()]);
+            let cycle = cycle.collect::<Vec<_>>().join(" -> ");
+            return Err(Failure::usage(
+                format!("agents call each other in a cycle: {cycle}"),
+                "remove one of them from `agents` of its caller",
+            ));
         }
         let mut agent = Agent::read(&text, rules).map_err(|problems| Failure::Agent {
             path: path.to_owned(),
             problems: problems.iter().map(ToString::to_string).collect(),
         })?;
-        // As the agent names them: beside the agent, wherever it is called from.
-        let beside = |file: &str| path.parent().unwrap_or(Path::new("")).join(file);
+        // Paths in an agent file are relative to the file.
+        let relative = |file: &str| path.parent().unwrap_or(Path::new("")).join(file);
         if let Some(file) = agent.schema_file.take() {
-            agent.rules.report.schema = Some(schema_file::load(&beside(&file))?.source().clone());
+            agent.rules.report.schema = Some(schema_file::load(&relative(&file))?.source().clone());
         }
-        above.push((place, shown));
-        let agents =
-            agent.agents.iter().map(|file| Self::read_below(&beside(file), rules, above)).collect::<Result<_, _>>()?;
-        above.pop();
+        callers.push((canonical, file_name));
+        let agents = agent
+            .agents
+            .iter()
+            .map(|file| Self::read_nested(&relative(file), rules, callers))
+            .collect::<Result<_, _>>()?;
+        callers.pop();
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Self { name, agent, agents })
     }
 
-    /// The models that it or an agent that it may call asks last.
+    /// The last model in the list of the agent, and of each agent that it may call.
     pub(crate) fn last_targets(&self) -> Vec<&str> {
         let own = self.agent.targets.iter().filter_map(|names| names.last()).map(String::as_str);
         own.chain(self.agents.iter().flat_map(Self::last_targets)).collect()
@@ -66,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_asked_last_is_known_of_every_agent_that_may_be_called() {
+    fn the_last_targets_include_those_of_nested_agents() {
         let folder = std::env::temp_dir().join(format!("reknit-last-targets-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();

@@ -1,12 +1,12 @@
-//! What can be typed.
+//! The commands and their arguments.
 
 mod agent;
 mod config;
 mod eval;
 mod plan;
 mod repair;
+mod run_arguments;
 mod runs;
-mod work;
 
 use std::path::PathBuf;
 
@@ -18,22 +18,22 @@ pub(crate) use config::ConfigCommand;
 pub(crate) use eval::EvalArguments;
 pub(crate) use plan::PlanCommand;
 pub(crate) use repair::RepairArguments;
-pub(crate) use runs::RunsCommand;
-pub(crate) use work::{
-    AnswerBy, DriveArguments, DriverKind, JournalArguments, ModelArguments, ModelsArguments, WorkArguments,
+pub(crate) use run_arguments::{
+    AnswerBy, DriveArguments, DriverKind, FileArguments, ModelArguments, ModelsArguments, SetupArguments,
 };
+pub(crate) use runs::{DecideArguments, ResumeArguments, RunsCommand};
 
 macro_rules! examples {
     () => {
         "\
 Examples:
-  reknit demo                           see a run break and be mended, without a key
-  reknit ask \"weather in Seoul?\"        plan a request with a model and run it over your tools
-  reknit run plan.yaml                  run a plan that is written already
-  reknit plan check plan.yaml           what is wrong with a plan, before anything runs
-  reknit agent clerk.md \"order 7?\"      ask an agent, which calls tools in turns and reports
-  reknit runs list                      what has run, and what can be resumed
-  reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended"
+  reknit demo                           watch a run fail and repair itself, without an API key
+  reknit ask \"weather in Seoul?\"        let a model plan a request, and run the plan with your tools
+  reknit run plan.yaml                  run a plan that you wrote
+  reknit plan check plan.yaml           list the problems of a plan without running it
+  reknit agent clerk.md \"order 7?\"      start an agent, which calls tools in turns and ends with a report
+  reknit runs list                      list runs, also those that can be resumed
+  reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs"
     };
 }
 
@@ -43,24 +43,24 @@ macro_rules! environment {
 Environment:
   REKNIT_CONFIG      the configuration file
   REKNIT_JOURNAL     the journal file
-  REKNIT_FIND_MODEL  whether a model is looked for when none is named
-  REKNIT_LOG         how much is written about runs to standard error: error, warn, info or debug
-  NO_COLOR           no colour in the terminal
+  REKNIT_FIND_MODEL  `false`: do not search for a model when none is configured
+  REKNIT_LOG         the log level on standard error: error, warn, info or debug
+  NO_COLOR           turns off colours in the terminal
 
-An option beats a variable, and a variable beats the configuration. Every setting of the configuration has a variable:
-`reknit config reference` names them all, and `reknit config show` says what counts."
+An option overrides a variable, and a variable overrides the configuration file. Every setting has a variable:
+`reknit config reference` lists them all, and `reknit config show` prints the effective settings."
     };
 }
 
 const EXAMPLES: &str = examples!();
 
 const MODELS_DETAILS: &str = "\
-Without a model in the configuration or on the command line one is looked for: by the first of these keys that is set,
-OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY,
-TOGETHER_API_KEY, OPENROUTER_API_KEY; else on this machine, on the usual ports of Ollama (11434), llama.cpp (8080),
-LM Studio (1234) and vLLM (8000). REKNIT_FIND_MODEL=false turns that off.";
+If neither the configuration nor the command line names a model, Reknit uses the first API key that is set: OPENAI_API_KEY,
+ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY, TOGETHER_API_KEY or
+OPENROUTER_API_KEY. Without a key it looks for a server on this machine, on the default ports of Ollama (11434), llama.cpp
+(8080), LM Studio (1234) and vLLM (8000). REKNIT_FIND_MODEL=false turns this off.";
 
-/// Runs a request over tools and mends what breaks.
+/// Runs requests with tools and repairs what fails.
 #[derive(Debug, Parser)]
 #[command(name = "reknit", version, arg_required_else_help = true)]
 #[command(after_help = EXAMPLES, after_long_help = concat!(examples!(), "\n\n", environment!()))]
@@ -71,42 +71,42 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Plan a request with a model and run it over tools
+    /// Let a model plan a request, and run the plan with tools
     #[command(after_help = ASK_EXAMPLES)]
     Ask {
-        /// What you want, in your words
+        /// The request, in plain language
         request: String,
         #[command(flatten)]
-        work: WorkArguments,
+        setup: SetupArguments,
         #[command(flatten)]
         drive: DriveArguments,
     },
     /// Run a plan
     #[command(after_help = RUN_EXAMPLES)]
     Run {
-        /// The plan, as YAML, JSON or a model's words; standard input if it is `-`
+        /// The plan as YAML, JSON or a model's answer; `-` reads standard input
         #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
         plan: PathBuf,
-        /// A value for an input of the plan, in place of its default
+        /// A value for an input of the plan; overrides its default
         #[arg(long = "input", value_name = "NAME=VALUE")]
         inputs: Vec<String>,
         #[command(flatten)]
-        work: WorkArguments,
+        setup: SetupArguments,
         #[command(flatten)]
         drive: DriveArguments,
     },
-    /// Ask an agent, which works in turns and ends with a report
+    /// Start an agent, which calls tools in turns and ends with a report
     Agent(AgentArguments),
-    /// Look at plans
+    /// Check plans
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// List, show, resume, cancel and decide runs
+    /// List, show, resume, cancel, approve and deny runs
     #[command(subcommand)]
     Runs(RunsCommand),
-    /// Look at the tools
+    /// Check tools
     #[command(subcommand)]
     Tools(ToolsCommand),
-    /// List the models that are asked, and where their keys are
+    /// List the models, and where their API keys come from
     #[command(args_conflicts_with_subcommands = true, after_help = MODELS_DETAILS)]
     Models {
         #[command(subcommand)]
@@ -114,24 +114,24 @@ pub(crate) enum Command {
         #[command(flatten)]
         models: ModelsArguments,
     },
-    /// Look at the settings
+    /// Show settings
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// See a run break and be mended: four tools on loopback, no key needed
+    /// Watch a run fail and repair itself, with four local tools and without an API key
     #[command(after_help = DEMO_EXAMPLES)]
     Demo {
-        /// Ask the configured models instead of the scripted one
+        /// Use the configured models instead of the scripted one
         #[arg(long)]
         live: bool,
-        /// Only start the four tools, and say how to use them
+        /// Only start the four tools, and print how to use them
         #[arg(long, conflicts_with = "live")]
         serve: bool,
         #[command(flatten)]
-        work: WorkArguments,
+        setup: SetupArguments,
         #[command(flatten)]
         drive: DriveArguments,
     },
-    /// Read JSON from a model's answer and mend what is broken
+    /// Read JSON from a model's answer and repair it
     #[command(long_about = repair::ABOUT, after_help = repair::EXAMPLES, after_long_help = repair::DETAILS)]
     Repair(RepairArguments),
     /// Evaluate an expression over a JSON document
@@ -140,26 +140,26 @@ pub(crate) enum Command {
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
-        /// The shell
+        /// The shell to complete for
         shell: Shell,
     },
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// Ask each tool what it can do, and list what does not say what it does to the world
+    /// List the capabilities of each tool, and those that declare no side effect class
     Check {
-        /// Print what they can do as JSON, for `reknit plan check --tools`
+        /// Print the capabilities as JSON, for `reknit plan check --tools`
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        work: WorkArguments,
+        setup: SetupArguments,
     },
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// Ask each model one tiny question, and say how that went
+    /// Send each model a short question, and print whether it answers
     Check {
         #[command(flatten)]
         models: ModelsArguments,
@@ -170,7 +170,7 @@ macro_rules! exit_status {
     () => {
         "
 Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
-6 waiting for a person, 130 cancelled."
+6 waiting for approval, 130 cancelled."
     };
 }
 
@@ -199,7 +199,7 @@ Examples:
   reknit demo --live --model-url http://127.0.0.1:8080/v1
   reknit demo --serve
 
-Exit status: 0 the story ended as it should; otherwise, and with `--live`, as that of `reknit ask`.";
+Exit status: 0 the demo ended as expected; otherwise, and with `--live`, that of `reknit ask`.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `reknit completions`.
+//! `reknit completions`: prints a completion script.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::cli::Cli;
 use crate::failure::Failure;
 
 pub(crate) fn run(shell: Shell) -> Result<(), Failure> {
-    // `generate` panics when its output is closed early, so it does not get the real one.
+    // `generate` panics if its output is closed early, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "reknit", &mut script);
     let mut output = std::io::stdout().lock();

@@ -1,30 +1,28 @@
-//! `reknit config`: what can be set, what is set, and where.
+//! `reknit config`: shows the effective settings, and the reference page of all settings.
 
-use std::collections::BTreeSet;
-use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use reknit_protocol::spelling::nearest;
-use reknit_runtime::config::{self, Origin, SETTINGS, Setting, Shown};
+use reknit_runtime::config::{self, SettingOrigin, ShowSettings};
 
-use crate::cli::{AnswerBy, WorkArguments};
+use crate::cli::{AnswerBy, SetupArguments};
+use crate::environment::warn_of_unknown_variables;
 use crate::failure::Failure;
-use crate::work::{CONFIG_VARIABLE, configured, usual_journal, with_answer};
+use crate::setup::{config_with_arguments, default_journal_path, with_answer_author};
 
-/// Prints settings as they count.
+/// Prints the effective settings.
 pub(crate) fn show(
-    arguments: &WorkArguments,
+    arguments: &SetupArguments,
     answer: Option<AnswerBy>,
-    which: Shown,
+    which: ShowSettings,
     json: bool,
 ) -> Result<ExitCode, Failure> {
-    let mut config = with_answer(configured(arguments)?, answer)?;
-    // Without a place for the usual one there is none to be shown; whoever needs it is told.
+    let mut config = with_answer_author(config_with_arguments(arguments)?, answer)?;
+    // Without a data folder there is no default journal to show. Only commands that need one fail.
     let journal = match (&arguments.files.journal, &config.journal) {
-        (Some(path), _) => Some((path.clone(), Origin::Flag("--journal".to_owned()))),
+        (Some(path), _) => Some((path.clone(), SettingOrigin::Flag("--journal".to_owned()))),
         (None, Some(_)) => None,
-        (None, None) => usual_journal().ok().map(|path| (path, Origin::Default)),
+        (None, None) => default_journal_path().ok().map(|path| (path, SettingOrigin::Default)),
     };
     if let Some((path, origin)) = journal {
         config = config.with("journal.path", path.display().to_string(), origin)?;
@@ -32,35 +30,11 @@ pub(crate) fn show(
     let text = if json { format!("{:#}\n", config.to_value(which)) } else { config.to_toml(which) };
     let code = print(&text)?;
     if text.is_empty() {
-        // Who cannot be told sees that nothing is printed.
-        let _ = writeln!(io::stderr(), "nothing is set: every setting has its default");
+        // If standard error is closed, the empty output says the same.
+        let _ = writeln!(io::stderr(), "all settings have their default values");
     }
-    warn_of_strangers();
+    warn_of_unknown_variables();
     Ok(code)
-}
-
-/// Says which variables look like ours and are none: whoever set them waits for what they do.
-pub(crate) fn warn_of_strangers() {
-    let ours: BTreeSet<String> =
-        SETTINGS.iter().flat_map(Setting::variables).chain([CONFIG_VARIABLE.to_owned()]).collect();
-    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    for name in names.filter(|name| name.starts_with("REKNIT_") && !ours.contains(name)) {
-        let hint = match (named_after(&name), nearest(&name, ours.iter().map(String::as_str))) {
-            (Some(setting), _) => {
-                let [own, _] = setting.variables();
-                format!("that of `{}` is `{own}`", setting.name)
-            }
-            (None, Some(meant)) => format!("did you mean `{meant}`?"),
-            (None, None) => "`reknit config reference` lists all there are".to_owned(),
-        };
-        let _ = writeln!(io::stderr(), "warning: no setting has the variable `{name}`; {hint}");
-    }
-}
-
-/// The setting whose name in the file a variable is made of.
-fn named_after(variable: &str) -> Option<&'static Setting> {
-    let name = variable.strip_prefix("REKNIT_")?;
-    SETTINGS.iter().find(|setting| setting.name.replace(['.', '-'], "_").eq_ignore_ascii_case(name))
 }
 
 /// Prints the reference page.

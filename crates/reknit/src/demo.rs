@@ -1,103 +1,96 @@
-//! `reknit demo`: the story of a request that breaks and is mended.
+//! `reknit demo`: runs a request that fails and is repaired.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use reknit_demo::{Demo, Faults, Tools};
+use reknit_demo::{Demo, DemoTools, Faults};
 use reknit_models::Target;
-use reknit_runtime::config::Origin;
+use reknit_runtime::config::SettingOrigin;
 use reknit_tools::Address;
 
-use crate::cli::{DriveArguments, WorkArguments};
+use crate::cli::{DriveArguments, SetupArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
-use crate::find_model::with_a_model;
-use crate::work::{Work, config, model};
+use crate::find_model::with_detected_model;
+use crate::setup::{Setup, read_config, with_model};
 
-/// Runs the story, with the scripted model or a real one; or only serves the tools.
+/// Runs the demo with the scripted model or a real one, or only serves its tools.
 pub(crate) async fn run(
     live: bool,
     serve: bool,
-    arguments: &WorkArguments,
-    drive_as: &DriveArguments,
+    arguments: &SetupArguments,
+    drive_arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
-    refuse_what_is_not_used(live, arguments)?;
+    reject_unused_arguments(live, arguments)?;
     if serve {
         return serve_tools().await;
     }
-    let demo = Demo::start().await.map_err(|source| Failure::Start { what: "the demo", source: Box::new(source) })?;
-    let mut config = config(arguments.files.config.as_deref())?;
+    let demo = Demo::start().await.map_err(Failure::start("the demo"))?;
+    let mut config = read_config(arguments.files.config.as_deref())?;
     config.tools = addresses(&demo.tools.endpoints())?;
     if live {
-        if let Some(target) = model(&arguments.model)? {
-            config = config.with_models(vec![target], &Origin::Flag("--model-url".to_owned()));
-        }
-        config = with_a_model(config).await;
+        config = with_detected_model(with_model(config, &arguments.model)?).await;
         if config.models.is_empty() {
-            return Err(Failure::Usage {
-                what: "there is no model for `--live`".to_owned(),
-                hint: Some("name one: `reknit demo --live --model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml".to_owned()),
-            });
+            return Err(Failure::usage(
+                "`--live` needs a model",
+                "name one with `reknit demo --live --model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml",
+            ));
         }
     } else {
         let scripted = Target::new("scripted", demo.model_base_url(), "scripted");
-        config = config.with_models(vec![scripted], &Origin::Program).with("answer.by", "template", Origin::Program)?;
+        config = config.with_models(vec![scripted], &SettingOrigin::Program).with(
+            "answer.by",
+            "template",
+            SettingOrigin::Program,
+        )?;
     }
-    let work = Work::with(config, &arguments.files, drive_as).await?;
-    introduce(live, demo.request);
-    let code = drive(&work, work.reknit.started(demo.request, None), drive_as).await?;
+    let setup = Setup::with_config(config, &arguments.files, drive_arguments).await?;
+    print_introduction(live, demo.request);
+    let code = drive(&setup, setup.reknit.started(demo.request, None), drive_arguments).await?;
     let _ = writeln!(
         io::stderr(),
         "hint: list your runs with `reknit runs list`; try your own request and model with `reknit demo --serve`"
     );
-    // A story that ends as it should is a success of the demo, though one branch of it cannot be saved.
+    // The scripted demo is expected to end as partial, because one step cannot be repaired.
     Ok(if live || code != ExitCode::from(3) { code } else { ExitCode::SUCCESS })
 }
 
-/// The demo has its own tools, and its own model unless it is live: what is named in vain is a mistake.
-fn refuse_what_is_not_used(live: bool, arguments: &WorkArguments) -> Result<(), Failure> {
-    let refused = |what: &str, hint: &str| Err(Failure::Usage { what: what.to_owned(), hint: Some(hint.to_owned()) });
+/// The demo has its own tools, and its own model unless it is live. Arguments without effect are an error.
+fn reject_unused_arguments(live: bool, arguments: &SetupArguments) -> Result<(), Failure> {
     if !arguments.tools.is_empty() {
-        let hint = "start its tools with `reknit demo --serve`, and use them beside yours with `reknit ask`";
-        return refused("the demo calls no tools but its own", hint);
+        let hint = "start the demo tools with `reknit demo --serve`, and use them beside yours with `reknit ask`";
+        return Err(Failure::usage("`reknit demo` uses only its own tools", hint));
     }
     if !live && arguments.model.url.is_some() {
-        return refused("only a live demo asks your model", "add `--live`");
+        return Err(Failure::usage("`--model-url` needs `--live`", "add `--live`"));
     }
     Ok(())
 }
 
-fn introduce(live: bool, request: &str) {
-    let model = if live { "The model is yours." } else { "The model's words are scripted; everything else is real." };
-    let _ = writeln!(io::stderr(), "Four tools run on loopback. {model}\n\nRequest: {request}\n");
+fn print_introduction(live: bool, request: &str) {
+    let model =
+        if live { "The model is yours." } else { "The answers of the model are scripted; everything else is real." };
+    let _ = writeln!(io::stderr(), "Four tools run on this machine. {model}\n\nRequest: {request}\n");
 }
 
 fn addresses(endpoints: &[(String, String)]) -> Result<Vec<Address>, Failure> {
     let address = |(name, url): &(String, String)| Address::parse(name.as_str(), url);
-    endpoints
-        .iter()
-        .map(address)
-        .collect::<Result<_, _>>()
-        .map_err(|source| Failure::Start { what: "the demo", source: Box::new(source) })
+    endpoints.iter().map(address).collect::<Result<_, _>>().map_err(Failure::start("the demo"))
 }
 
-/// Serves the tools until somebody presses Ctrl-C, without faults.
+/// Serves the tools without injected failures until Ctrl-C.
 async fn serve_tools() -> Result<ExitCode, Failure> {
-    let tools = Tools::start(Faults::none()).await;
-    let tools = tools.map_err(|source| Failure::Start { what: "the tools", source: Box::new(source) })?;
+    let tools = DemoTools::start(Faults::none()).await.map_err(Failure::start("the demo tools"))?;
     let section = |(name, url): &(String, String)| format!("[[tools]]\nname = \"{name}\"\nurl = \"{url}\"\n\n");
     let sections: String = tools.endpoints().iter().map(section).collect();
-    // At once: who waits for a file with something in it must not read half of it.
+    // One write, so that a script that waits for the file never reads half of it.
     io::stdout().write_all(sections.as_bytes()).map_err(Failure::Write)?;
     let _ = writeln!(
         io::stderr(),
-        "The tools run until you press Ctrl-C. Put the lines above into reknit.toml, and in another terminal type:\n\
+        "The tools run until you press Ctrl-C. Put the lines above into reknit.toml, and type in another terminal:\n\
          \n  reknit ask --model-url http://127.0.0.1:8080/v1 \"What is the weather in Seoul?\""
     );
     let _ = tokio::signal::ctrl_c().await;
-    tools
-        .shutdown()
-        .await
-        .map_err(|source| Failure::Start { what: "the end of the tools", source: Box::new(source) })?;
+    tools.shutdown().await.map_err(|source| Failure::Stop { what: "the demo tools", source: Box::new(source) })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,144 +1,155 @@
-//! A run is driven, watched, and may be cancelled with Ctrl-C.
+//! Drives a run, shows its progress, and cancels it on Ctrl-C.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reknit_engine::{Event, Machine};
 use reknit_protocol::RunId;
-use reknit_runtime::{Beginning, DriveError, Driver, Ended, Segments, Watcher};
+use reknit_runtime::test_support::SegmentedDriver;
+use reknit_runtime::{Committed, DriveError, DriveOutcome, Driver, EventOrigin, RunStart, Watcher};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::approvals::pending_approvals;
 use crate::cli::{DriveArguments, DriverKind};
 use crate::failure::Failure;
-use crate::finish::{finish, waiting};
-use crate::finish_report::finish_report;
-use crate::questions::asked;
-use crate::runs::read_back;
-use crate::screen::Screen;
-use crate::work::Work;
+use crate::print_answer::{print_answer, print_waiting};
+use crate::print_report::print_report;
+use crate::progress::display::ProgressDisplay;
+use crate::saved_run::load_run;
+use crate::setup::Setup;
 
-/// Begins a run and drives it to its end.
+/// Starts a run, drives it until it ends or waits, and prints the result.
 pub(crate) async fn drive(
-    work: &Work,
-    started: impl Into<Beginning>,
+    setup: &Setup,
+    started: impl Into<RunStart>,
     arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
-    let started: Beginning = started.into();
+    let started: RunStart = started.into();
     let run = started.run().clone();
-    let watched = Watched::new(work);
+    let watched = WatchedDriver::new(setup);
     let outcome = match arguments.driver {
         DriverKind::Steady => watched.driver.start(started).await,
-        DriverKind::Segments => Segments::new(watched.driver.clone()).start(started).await,
+        DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).start(started).await,
     };
-    let code = watched.end(work, &run, outcome, arguments).await;
-    // Behind the answer: who waits for it does not wait for a collector.
-    work.telling.end().await;
+    let code = watched.finish(setup, &run, outcome, arguments).await;
+    // After the answer, which must not wait for the telemetry collector.
+    setup.telemetry.end().await;
     code
 }
 
-/// Drives a run on.
-pub(crate) async fn resume(work: &Work, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
-    let watched = Watched::new(work);
+/// Resumes a run, drives it until it ends or waits, and prints the result.
+pub(crate) async fn resume(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
+    let watched = WatchedDriver::new(setup);
     let outcome = match arguments.driver {
         DriverKind::Steady => watched.driver.resume(run).await,
-        DriverKind::Segments => Segments::new(watched.driver.clone()).resume(run).await,
+        DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).resume(run).await,
     };
-    let code = watched.end(work, run, outcome, arguments).await;
-    work.telling.end().await;
+    let code = watched.finish(setup, run, outcome, arguments).await;
+    setup.telemetry.end().await;
     code
 }
 
-/// How often what counts down is drawn again.
+/// How often countdowns are redrawn.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What somebody is told who presses Ctrl-C.
-const CANCELLING: &str = "cancelling: what is under way may still answer; press Ctrl-C again to leave at once";
+/// The note after Ctrl-C.
+const CANCEL_NOTE: &str = "cancelling: calls in progress may still complete; press Ctrl-C again to exit now";
 
-/// What somebody is told who presses Ctrl-C while an agent works.
-const STOPPING: &str = "stopping: one last turn for the report; press Ctrl-C again to end it without";
+/// The note after the first Ctrl-C in a session.
+const STOP_NOTE: &str = "stopping: one last turn for the report; press Ctrl-C again to cancel without a report";
 
-/// A driver whose runs are shown, and end when somebody presses Ctrl-C.
-struct Watched {
+/// A driver that shows the progress of its run and listens for Ctrl-C.
+struct WatchedDriver {
     driver: Driver,
-    screen: Shared,
+    display: SharedDisplay,
     _listener: AbortOnDropHandle<()>,
     _ticker: AbortOnDropHandle<()>,
 }
 
-type Shared = Arc<Mutex<Screen>>;
+type SharedDisplay = Arc<Mutex<ProgressDisplay>>;
 
-fn locked(screen: &Shared) -> MutexGuard<'_, Screen> {
-    screen.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(display: &SharedDisplay) -> MutexGuard<'_, ProgressDisplay> {
+    display.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Watched {
-    fn new(work: &Work) -> Self {
-        let screen = Arc::new(Mutex::new(Screen::new()));
-        let shown = Arc::clone(&screen);
-        let ends = Ends::default();
-        let is_session = Arc::clone(&ends.is_session);
-        let watcher: Watcher = Arc::new(move |machine: &Machine, _: &Event| {
-            is_session.store(machine.as_session().is_some(), Ordering::Relaxed);
-            locked(&shown).show(machine);
+impl WatchedDriver {
+    fn new(setup: &Setup) -> Self {
+        let display = Arc::new(Mutex::new(ProgressDisplay::new()));
+        let progress = Arc::clone(&display);
+        let interrupt = InterruptHandler::default();
+        let is_session = Arc::clone(&interrupt.is_session);
+        let watcher: Watcher = Arc::new(move |committed: &Committed<'_>| {
+            let mut display = lock(&progress);
+            display.add(committed.records);
+            if committed.origin == EventOrigin::New {
+                is_session.store(committed.machine.as_session().is_some(), Ordering::Relaxed);
+                display.show(committed.machine);
+            }
         });
-        let (cancel, stop) = (ends.cancel.clone(), ends.stop.clone());
-        let logged = Arc::clone(&screen);
-        let telemetry = work.telling.telemetry(move |line| locked(&logged).log(line));
-        let listener = tokio::spawn(ends.listen(Arc::clone(&screen)));
-        let ticker = tokio::spawn(tick(Arc::clone(&screen)));
+        let (cancel, stop) = (interrupt.cancel.clone(), interrupt.stop.clone());
+        let logged = Arc::clone(&display);
+        let telemetry = setup.telemetry.telemetry(move |line| lock(&logged).log(line));
+        let listener = tokio::spawn(interrupt.listen(Arc::clone(&display)));
+        let ticker = tokio::spawn(tick(Arc::clone(&display)));
         Self {
-            driver: work.reknit.driver().watched_by(watcher).telling(telemetry).cancelled_by(cancel).stopped_by(stop),
-            screen,
+            driver: setup
+                .reknit
+                .driver()
+                .with_watcher(watcher)
+                .with_telemetry(telemetry)
+                .with_cancel_token(cancel)
+                .with_stop_token(stop),
+            display,
             _listener: AbortOnDropHandle::new(listener),
             _ticker: AbortOnDropHandle::new(ticker),
         }
     }
 
-    async fn end(
+    /// Ends the display and prints the result.
+    async fn finish(
         &self,
-        work: &Work,
+        setup: &Setup,
         run: &RunId,
-        outcome: Result<Ended, DriveError>,
+        outcome: Result<DriveOutcome, DriveError>,
         arguments: &DriveArguments,
     ) -> Result<ExitCode, Failure> {
-        locked(&self.screen).end();
+        lock(&self.display).end();
         match outcome? {
-            Ended::Finished(answer) => finish(run, &answer, arguments.json),
-            Ended::Reported(report) => finish_report(run, &report, arguments.json),
-            Ended::Waiting => {
-                let saved = read_back(&work.reknit.journal, run).await?;
-                waiting(run, &asked(&saved.run, &[]), arguments.json)
+            DriveOutcome::Finished(answer) => print_answer(run, &answer, arguments.json),
+            DriveOutcome::Reported(report) => print_report(run, &report, arguments.json),
+            DriveOutcome::Waiting => {
+                let saved = load_run(&setup.reknit.journal, run).await?;
+                print_waiting(run, &pending_approvals(&saved.run, &[]), arguments.json)
             }
         }
     }
 }
 
-/// How what is driven can be told to end.
+/// Reacts to Ctrl-C: stops a session, cancels a run, and at last exits the process.
 #[derive(Debug, Default)]
-struct Ends {
+struct InterruptHandler {
     cancel: CancellationToken,
     stop: CancellationToken,
     is_session: Arc<AtomicBool>,
 }
 
-impl Ends {
-    /// Once: a session comes to its report. Once more, and for a run at once: it ends as cancelled. Then the process ends,
-    /// and what was driven can be resumed.
-    async fn listen(self, screen: Shared) {
+impl InterruptHandler {
+    /// The first Ctrl-C stops a session, which then writes its report. The next one, or the first one of a run, cancels.
+    /// One more exits the process; the run can then be resumed.
+    async fn listen(self, display: SharedDisplay) {
         if tokio::signal::ctrl_c().await.is_err() {
             return;
         }
         if self.is_session.load(Ordering::Relaxed) {
-            locked(&screen).say(STOPPING);
+            lock(&display).set_note(STOP_NOTE);
             self.stop.cancel();
             if tokio::signal::ctrl_c().await.is_err() {
                 return;
             }
         }
-        locked(&screen).say(CANCELLING);
+        lock(&display).set_note(CANCEL_NOTE);
         self.cancel.cancel();
         if tokio::signal::ctrl_c().await.is_ok() {
             std::process::exit(130);
@@ -146,11 +157,11 @@ impl Ends {
     }
 }
 
-/// Lets what counts down be seen to do so.
-async fn tick(screen: Shared) {
+/// Redraws countdowns.
+async fn tick(display: SharedDisplay) {
     let mut interval = tokio::time::interval(TICK);
     loop {
         interval.tick().await;
-        locked(&screen).tick(jiff::Timestamp::now().as_millisecond());
+        lock(&display).tick(jiff::Timestamp::now().as_millisecond());
     }
 }

@@ -1,113 +1,115 @@
-//! `reknit eval`.
+//! `reknit eval`: evaluates an expression over a JSON document.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use reknit_bind::{Evaluated, Exactness, Expression, Fault, Reason, TemplateError, TemplateProblem};
+use reknit_bind::{
+    Evaluation, EvaluationError, Exactness, Expression, TemplateParseError, TemplateProblem, UnboundReason,
+};
 use reknit_protocol::{StepId, Value};
-use reknit_salvage::Place;
+use reknit_salvage::TextPosition;
 
 use crate::cli::EvalArguments;
 use crate::excerpt::Excerpt;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::show::{one_line, shell_word};
+use crate::terminal_text::{one_line, shell_word};
 
-/// What the whole document is called.
-const WHOLE: &str = "it";
+/// The name of the whole document in expressions.
+const DOCUMENT_NAME: &str = "it";
 
-/// How much of a text that was taken for a number is shown, in columns.
-const QUOTE: usize = 40;
+/// The width to which a converted string is cut, in columns.
+const QUOTE_COLUMNS: usize = 40;
 
 pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
     let document = arguments.with.as_deref().map(|file| load(&Input::new(Some(file)))).transpose()?;
     let results = document.map(results).unwrap_or_default();
     let ids: Vec<StepId> = results.keys().cloned().collect();
     let text = arguments.expression.as_str();
-    let expression = Expression::parse(text, &ids).map_err(|error| unreadable(text, error, ids.is_empty()))?;
-    let evaluated = expression.evaluate(&results).map_err(|reason| no_value(text, reason))?;
+    let expression = Expression::parse(text, &ids).map_err(|error| parse_failure(text, error, ids.is_empty()))?;
+    let evaluated = expression.evaluate(&results).map_err(|reason| evaluation_failure(text, reason))?;
     print(&evaluated, arguments.json)
 }
 
-/// Reads the document strictly: one that had to be mended might mean something else.
+/// Reads the document as strict JSON. A repaired document might mean something else.
 fn load(input: &Input) -> Result<Value, Failure> {
     let text = input.read_text()?;
     Value::parse(&text).map_err(|source| {
-        let excerpt = Excerpt::of(&text, Place::of(&text, source.offset));
+        let excerpt = Excerpt::of(&text, TextPosition::at_offset(&text, source.offset));
         Failure::Document { input: input.clone(), excerpt, source: Box::new(source) }
     })
 }
 
-/// The document under the names it has in expressions.
+/// The values that expressions can name: the keys of the document, and the document itself.
 fn results(document: Value) -> BTreeMap<StepId, Value> {
     let keys = document.as_object().cloned().unwrap_or_default();
     let mut results: BTreeMap<StepId, Value> = keys.into_iter().map(|(key, value)| (key.into(), value)).collect();
-    results.entry(WHOLE.into()).or_insert(document);
+    results.entry(DOCUMENT_NAME.into()).or_insert(document);
     results
 }
 
-fn unreadable(text: &str, error: TemplateError, is_alone: bool) -> Failure {
+fn parse_failure(text: &str, error: TemplateParseError, has_no_document: bool) -> Failure {
     let before: usize = text.chars().take(error.position).map(char::len_utf8).sum();
     let hint = match &error.problem {
         TemplateProblem::UnknownStep { found, nearest: None, .. } if found.contains('-') => {
-            Some(format!("a minus inside a name belongs to it; to subtract, write `{}`", found.replace('-', " - ")))
+            Some(format!("`-` inside a name is part of the name; to subtract, write `{}`", found.replace('-', " - ")))
         }
-        TemplateProblem::UnknownStep { .. } if is_alone => {
-            Some(format!("give the document it is in: `reknit eval {} --with FILE`", shell_word(text)))
+        TemplateProblem::UnknownStep { .. } if has_no_document => {
+            Some(format!("name the document that contains it: `reknit eval {} --with FILE`", shell_word(text)))
         }
         _ => None,
     };
-    let excerpt = Some(Excerpt::of(text, Place::of(text, before)));
-    Failure::Expression { what: "cannot read the expression", excerpt, hint, source: Box::new(error) }
+    let excerpt = Some(Excerpt::of(text, TextPosition::at_offset(text, before)));
+    Failure::Expression { message: "cannot read the expression", excerpt, hint, source: Box::new(error) }
 }
 
-fn no_value(text: &str, reason: Reason) -> Failure {
-    let excerpt = culprit(&reason).and_then(|words| only_place(text, words));
-    let excerpt = excerpt.map(|offset| Excerpt::of(text, Place::of(text, offset)));
-    Failure::Expression { what: "the expression has no value", excerpt, hint: None, source: Box::new(reason) }
+fn evaluation_failure(text: &str, reason: UnboundReason) -> Failure {
+    let excerpt = failing_part(&reason).and_then(|part| unique_offset(text, part));
+    let excerpt = excerpt.map(|offset| Excerpt::of(text, TextPosition::at_offset(text, offset)));
+    Failure::Expression { message: "the expression has no value", excerpt, hint: None, source: Box::new(reason) }
 }
 
-/// The words of the expression that a reason is about.
-fn culprit(reason: &Reason) -> Option<&str> {
+/// The part of the expression that has no value.
+fn failing_part(reason: &UnboundReason) -> Option<&str> {
     match reason {
-        Reason::NoSuchField { reference, .. } => Some(reference),
-        Reason::Null { what } => Some(what),
-        Reason::Fault { fault, .. } => match fault {
-            Fault::Kind { operation, .. } | Fault::EmptyList { operation } | Fault::BadArgument { operation, .. } => {
-                Some(operation)
-            }
-            Fault::DivisionByZero => Some("/"),
-            Fault::NoSuchField { field, .. } => Some(field),
-            Fault::Incomparable { .. } | Fault::OutOfRange | Fault::TooMuchWork => None,
+        UnboundReason::NoSuchField { reference, .. } => Some(reference),
+        UnboundReason::Null { expression } => Some(expression),
+        UnboundReason::Evaluation { error, .. } => match error {
+            EvaluationError::WrongType { operation, .. }
+            | EvaluationError::EmptyList { operation }
+            | EvaluationError::BadArgument { operation, .. } => Some(operation),
+            EvaluationError::DivisionByZero => Some("/"),
+            EvaluationError::NoSuchField { field, .. } => Some(field),
+            EvaluationError::Incomparable { .. } | EvaluationError::OutOfRange | EvaluationError::TooMuchWork => None,
         },
         _ => None,
     }
 }
 
-/// Where words stand in a text, if there is no doubt about it.
-fn only_place(text: &str, words: &str) -> Option<usize> {
-    let mut places = text.match_indices(words).map(|(offset, _)| offset);
-    let first = places.next();
-    first.filter(|_| places.next().is_none())
+/// The offset of a part in a text, if it occurs exactly once.
+fn unique_offset(text: &str, part: &str) -> Option<usize> {
+    let mut offsets = text.match_indices(part).map(|(offset, _)| offset);
+    let first = offsets.next();
+    first.filter(|_| offsets.next().is_none())
 }
 
-fn print(evaluated: &Evaluated, json: bool) -> Result<(), Failure> {
+fn print(evaluated: &Evaluation, json: bool) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     if json {
         let text = serde_json::to_string(evaluated).map_err(|error| Failure::Write(io::Error::other(error)))?;
         return writeln!(output, "{text}").map_err(Failure::Write);
     }
     writeln!(output, "{}", evaluated.value).map_err(Failure::Write)?;
-    // The value is out; that the notes cannot be seen does not take it back.
+    // The value is printed already, so a closed standard error is not a failure.
     let _ = io::stderr().write_all(notes(evaluated).as_bytes());
     Ok(())
 }
 
-fn notes(evaluated: &Evaluated) -> String {
-    let taken = evaluated.changes.iter().map(|change| match change.before.as_str() {
-        "" => format!("note: {} texts were taken for numbers\n", change.after),
-        text => format!("note: the text {} was taken for a number\n", one_line(text, QUOTE)),
+fn notes(evaluated: &Evaluation) -> String {
+    let conversions = evaluated.changes.iter().map(|change| match change.before.as_str() {
+        "" => format!("note: converted {} strings to numbers\n", change.after),
+        text => format!("note: converted the string {} to a number\n", one_line(text, QUOTE_COLUMNS)),
     });
     let rounded = (evaluated.exact == Exactness::Inexact).then(|| "note: rounded to 34 digits\n".to_owned());
-    taken.chain(rounded).collect()
+    conversions.chain(rounded).collect()
 }

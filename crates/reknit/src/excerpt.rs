@@ -1,15 +1,15 @@
-//! The line that a message is about, with a mark under the place.
+//! The line of a text that an error is about, with a mark under the position.
 
 use std::fmt;
 
-use reknit_salvage::Place;
+use reknit_salvage::TextPosition;
 
-use crate::show::{char_width, visible, width};
+use crate::terminal_text::{char_width, visible_char, width};
 
-/// How much of the line is shown on each side of the place, in columns.
-const SIDE: usize = 36;
+/// The columns that are shown on each side of the position.
+const SIDE_COLUMNS: usize = 36;
 
-/// One line of a text around a place, at most about 75 columns wide.
+/// One line of a text around a position, at most about 75 columns wide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     line: usize,
@@ -18,26 +18,26 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    pub(crate) fn of(text: &str, place: Place) -> Self {
-        let (before, after) = text.split_at(text.floor_char_boundary(place.offset));
+    pub(crate) fn of(text: &str, position: TextPosition) -> Self {
+        let (before, after) = text.split_at(text.floor_char_boundary(position.offset));
         let before = before.rsplit('\n').next().unwrap_or_default();
         let after = after.split('\n').next().unwrap_or_default();
         let reversed = window(before.chars().rev());
         Self {
-            line: place.line,
+            line: position.line,
             before: reversed.chars().rev().collect(),
             after: window(after.trim_end_matches('\r').chars()),
         }
     }
 }
 
-/// As many characters as fit into one side; `…` stands for the rest.
+/// The characters that fit into one side, and `…` if there are more.
 fn window(chars: impl Iterator<Item = char>) -> String {
     let mut shown = String::new();
     let mut used = 0;
-    for c in chars.map(visible) {
+    for c in chars.map(visible_char) {
         used += char_width(c);
-        if used > SIDE {
+        if used > SIDE_COLUMNS {
             shown.push('…');
             break;
         }
@@ -59,11 +59,11 @@ mod tests {
     use super::*;
 
     fn excerpt(text: &str, mark: &str) -> String {
-        Excerpt::of(text, Place::of(text, text.find(mark).unwrap())).to_string()
+        Excerpt::of(text, TextPosition::at_offset(text, text.find(mark).unwrap())).to_string()
     }
 
     #[test]
-    fn the_mark_stands_under_the_place() {
+    fn the_mark_is_under_the_position() {
         insta::assert_snapshot!(excerpt("{\n  \"a\": 1,\n  \"b\" @ 2\n}", "@"), @r#"
         3 |   "b" @ 2
           |       ^
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn the_end_of_the_text_can_be_marked() {
         let text = "[1, 2";
-        insta::assert_snapshot!(Excerpt::of(text, Place::of(text, text.len())).to_string(), @"
+        insta::assert_snapshot!(Excerpt::of(text, TextPosition::at_offset(text, text.len())).to_string(), @"
         1 | [1, 2
           |      ^
         ");

@@ -1,29 +1,29 @@
-//! What was mended, for people.
+//! Lists the repairs of a reading, for people.
 
 use std::fmt::Write;
 
 use reknit_protocol::Path;
 use reknit_salvage::{Completeness, Fix, Reading};
 
-use crate::show::{last_of_line, one_line, width};
+use crate::terminal_text::{one_line, one_line_end, width};
 
-/// How much of a path is shown. Its end says more than its beginning.
-const PATH: usize = 40;
+/// The width to which a path is cut. Its start is cut, because its end says more.
+const PATH_COLUMNS: usize = 40;
 
-/// How much of what stood there, and of what stands there now, is shown.
-const QUOTE: usize = 32;
+/// The width to which the text before and after a fix is cut.
+const QUOTE_COLUMNS: usize = 32;
 
-/// How many places of expressions are listed.
-const PLACES: usize = 10;
+/// The most paths of expressions that are listed.
+const MAX_PATHS: usize = 10;
 
-/// The list of fixes: where, what was done, from what to what.
+/// The list of fixes: path, kind, and the text before and after.
 pub(crate) fn fixes(fixes: &[Fix]) -> String {
     if fixes.is_empty() {
         return "nothing to fix\n".to_owned();
     }
     let paths: Vec<String> = fixes.iter().map(|fix| path(&fix.path)).collect();
     let path_column = paths.iter().map(|path| width(path)).max().unwrap_or_default();
-    let words_column = fixes.iter().map(|fix| width(fix.kind.words())).max().unwrap_or_default();
+    let kind_column = fixes.iter().map(|fix| width(fix.kind.description())).max().unwrap_or_default();
 
     let mut list = match fixes.iter().map(|fix| u64::from(fix.times)).sum::<u64>() {
         1 => "fixed 1 place:\n".to_owned(),
@@ -31,9 +31,9 @@ pub(crate) fn fixes(fixes: &[Fix]) -> String {
     };
     for (path, fix) in paths.iter().zip(fixes) {
         let path_pad = path_column.saturating_sub(width(path));
-        let words = fix.kind.words();
-        let words_pad = words_column.saturating_sub(width(words));
-        let line = format!("  {path}{:path_pad$}   {words}{:words_pad$}   {}", "", "", change(fix));
+        let kind = fix.kind.description();
+        let kind_pad = kind_column.saturating_sub(width(kind));
+        let line = format!("  {path}{:path_pad$}   {kind}{:kind_pad$}   {}", "", "", change(fix));
         list.push_str(line.trim_end());
         list.push('\n');
     }
@@ -41,38 +41,41 @@ pub(crate) fn fixes(fixes: &[Fix]) -> String {
 }
 
 fn path(path: &Path) -> String {
-    last_of_line(&path.to_string(), PATH)
+    one_line_end(&path.to_string(), PATH_COLUMNS)
 }
 
-/// `before -> after`, or the one of them that says it all.
+/// `before -> after`, or only one of them if the other is empty.
 fn change(fix: &Fix) -> String {
     if fix.times > 1 {
         return format!("{} more times", fix.times);
     }
-    match (one_line(&fix.before, QUOTE), one_line(&fix.after, QUOTE)) {
+    match (one_line(&fix.before, QUOTE_COLUMNS), one_line(&fix.after, QUOTE_COLUMNS)) {
         (before, after) if before.is_empty() => after,
         (before, after) if after.is_empty() || before == after => before,
         (before, after) => format!("{before} -> {after}"),
     }
 }
 
-/// What must be known before the value is used, whether or not anybody asked.
-pub(crate) fn caveats(reading: &Reading) -> String {
-    let mut caveats = String::new();
+/// Warnings about the value, which are printed even without `--explain`.
+pub(crate) fn warnings(reading: &Reading) -> String {
+    let mut warnings = String::new();
     match reading.completeness {
-        Completeness::Whole => {}
-        Completeness::Truncated => caveats.push_str("warning: the text was cut; what came after its end is missing\n"),
-        Completeness::Elided => caveats.push_str("warning: the text was cut; `...` stands where more was meant\n"),
+        Completeness::Complete => {}
+        Completeness::Truncated => warnings.push_str("warning: the text is truncated; the value is incomplete\n"),
+        Completeness::Elided => {
+            warnings.push_str("warning: the text leaves out content with `...`; the value is incomplete\n");
+        }
     }
     if !reading.expressions.is_empty() {
-        let mut places: Vec<String> = reading.expressions.iter().take(PLACES).map(path).collect();
-        if reading.expressions.len() > PLACES {
-            places.push(format!("and {} more", reading.expressions.len() - PLACES));
+        let mut paths: Vec<String> = reading.expressions.iter().take(MAX_PATHS).map(path).collect();
+        if reading.expressions.len() > MAX_PATHS {
+            paths.push(format!("and {} more", reading.expressions.len() - MAX_PATHS));
         }
         // Writing to a string cannot fail.
-        let _ = writeln!(caveats, "note: an expression stands in place of a number at {}", places.join(", "));
+        let _ =
+            writeln!(warnings, "note: the value contains an expression instead of a number at {}", paths.join(", "));
     }
-    caveats
+    warnings
 }
 
 #[cfg(test)]
@@ -87,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn fixes_stand_in_columns() {
+    fn fixes_are_aligned_in_columns() {
         let item = Path::root().key("items").index(0);
         let list = [
             fix(Path::root(), FixKind::Fence, "```json\n{…}\n```", "{…}"),
@@ -99,17 +102,17 @@ mod tests {
         ];
         insta::assert_snapshot!(fixes(&list), @r#"
         fixed 42 places:
-          $                                           took the JSON from a fenced block     ```json\n{…}\n``` -> {…}
-          $.items[0].price                            put in a missing comma                ,
-          $.items[0].가격                             read a literal of another language    True -> true
-          …ey that is very long indeed and longer"]   dropped a comment                     // why\tnot
-          $.items[0]                                  read unusual white space as a space   \u{a0} -> " "
-          $                                           dropped an extra comma                37 more times
+          $                                           took the JSON from a fenced block           ```json\n{…}\n``` -> {…}
+          $.items[0].price                            added a missing comma                       ,
+          $.items[0].가격                             converted a literal of another language     True -> true
+          …ey that is very long indeed and longer"]   dropped a comment                           // why\tnot
+          $.items[0]                                  replaced unusual white space with a space   \u{a0} -> " "
+          $                                           dropped an extra comma                      37 more times
         "#);
     }
 
     #[test]
-    fn one_place_is_one_place_and_none_is_nothing() {
+    fn the_heading_counts_the_fixes() {
         insta::assert_snapshot!(fixes(&[fix(Path::root(), FixKind::ExtraComma, ",", "")]), @"
         fixed 1 place:
           $   dropped an extra comma   ,
@@ -118,22 +121,22 @@ mod tests {
     }
 
     #[test]
-    fn caveats_are_said_only_where_there_are_any() {
+    fn warnings_are_printed_only_for_incomplete_values_and_expressions() {
         let reading = |completeness, expressions: Vec<Path>| Reading {
             value: Value::Null,
             fixes: Vec::new(),
             completeness,
             expressions,
         };
-        assert_eq!(caveats(&reading(Completeness::Whole, Vec::new())), "");
+        assert_eq!(warnings(&reading(Completeness::Complete, Vec::new())), "");
         let prices = || (0..12).map(|index| Path::root().index(index).key("price")).collect();
-        insta::assert_snapshot!(caveats(&reading(Completeness::Truncated, prices())), @"
-        warning: the text was cut; what came after its end is missing
-        note: an expression stands in place of a number at $[0].price, $[1].price, $[2].price, $[3].price, $[4].price, $[5].price, $[6].price, $[7].price, $[8].price, $[9].price, and 2 more
+        insta::assert_snapshot!(warnings(&reading(Completeness::Truncated, prices())), @"
+        warning: the text is truncated; the value is incomplete
+        note: the value contains an expression instead of a number at $[0].price, $[1].price, $[2].price, $[3].price, $[4].price, $[5].price, $[6].price, $[7].price, $[8].price, $[9].price, and 2 more
         ");
-        insta::assert_snapshot!(caveats(&reading(Completeness::Elided, vec![Path::root()])), @"
-        warning: the text was cut; `...` stands where more was meant
-        note: an expression stands in place of a number at $
+        insta::assert_snapshot!(warnings(&reading(Completeness::Elided, vec![Path::root()])), @"
+        warning: the text leaves out content with `...`; the value is incomplete
+        note: the value contains an expression instead of a number at $
         ");
     }
 }

@@ -1,4 +1,4 @@
-//! Why the command ends early.
+//! The errors that end a command.
 
 use std::error::Error;
 use std::io;
@@ -9,42 +9,42 @@ use reknit_journal::{OpenError, SendError};
 use reknit_protocol::ParseError;
 use reknit_runtime::DriveError;
 use reknit_runtime::config::ConfigError;
-use reknit_salvage::{Place, ReadError, SchemaError};
+use reknit_salvage::{ReadTextError, SchemaError, TextPosition};
 
 use crate::excerpt::Excerpt;
 use crate::input::Input;
 
-/// Why the command ends early.
+/// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("cannot read {input}")]
     Input { input: Input, source: io::Error },
-    #[error("{input} has more than {} MiB, the most that is read at once", .limit >> 20)]
+    #[error("{input} is larger than {} MiB, the limit for one input", .limit >> 20)]
     TooLong { input: Input, limit: usize },
     #[error("{input} is not UTF-8 text")]
-    NotText { input: Input, source: NotText },
+    NotUtf8 { input: Input, source: NotUtf8 },
     #[error("{}", headline(.input, .source))]
-    Read { input: Input, excerpt: Option<Excerpt>, source: Box<ReadError> },
+    Read { input: Input, excerpt: Option<Excerpt>, source: Box<ReadTextError> },
     #[error("cannot use `{}` as a schema", .path.display())]
     Schema { path: PathBuf, excerpt: Option<Excerpt>, source: Box<BadSchema> },
     #[error("{input} is not JSON")]
     Document { input: Input, excerpt: Excerpt, source: Box<ParseError> },
-    #[error("{what}")]
+    #[error("{message}")]
     Expression {
-        what: &'static str,
+        message: &'static str,
         excerpt: Option<Excerpt>,
         hint: Option<String>,
         source: Box<dyn Error + Send + Sync>,
     },
-    #[error("cannot write the answer")]
+    #[error("cannot write the output")]
     Write(#[source] io::Error),
     #[error("cannot use the configuration")]
     Config(#[source] Box<ConfigError>),
-    #[error("{what}")]
-    Usage { what: String, hint: Option<String> },
-    #[error("the plan cannot run")]
+    #[error("{message}")]
+    Usage { message: String, hint: Option<String> },
+    #[error("cannot run the plan")]
     Plan { problems: Vec<String>, hint: Option<String> },
-    #[error("there is something wrong with the plan in {input}")]
+    #[error("the plan in {input} is not valid")]
     BadPlan { input: Input, problems: Vec<String>, hint: String },
     #[error("cannot use `{}` as an agent", .path.display())]
     Agent { path: PathBuf, problems: Vec<String> },
@@ -52,12 +52,14 @@ pub(crate) enum Failure {
     Open(#[source] Box<OpenError>),
     #[error("cannot read the journal")]
     Journal(#[source] Box<dyn Error + Send + Sync>),
-    #[error("the run cannot be told")]
+    #[error("cannot send the message to the run")]
     Send(#[source] Box<SendError>),
-    #[error("the run cannot be driven on")]
+    #[error("cannot continue the run")]
     Drive(#[source] Box<DriveError>),
     #[error("cannot start {what}")]
     Start { what: &'static str, source: Box<dyn Error + Send + Sync> },
+    #[error("cannot stop {what}")]
+    Stop { what: &'static str, source: Box<dyn Error + Send + Sync> },
 }
 
 impl From<DriveError> for Failure {
@@ -78,40 +80,58 @@ impl From<ConfigError> for Failure {
     }
 }
 
-/// Where bytes stop being UTF-8.
+/// The first byte that is not UTF-8.
 #[derive(Debug, thiserror::Error)]
-#[error("the byte 0x{byte:02x} at {place} (offset {}) is not part of a character", .place.offset)]
-pub(crate) struct NotText {
+#[error("invalid byte 0x{byte:02x} at {position} (offset {})", .position.offset)]
+pub(crate) struct NotUtf8 {
     pub(crate) byte: u8,
-    pub(crate) place: Place,
+    pub(crate) position: TextPosition,
 }
 
-impl NotText {
-    /// Finds the place; `bytes` are known not to be UTF-8.
+impl NotUtf8 {
+    /// Finds the byte. `bytes` must not be valid UTF-8.
     pub(crate) fn new(bytes: &[u8]) -> Self {
-        let good = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-        Self { byte: bytes.get(good.len()).copied().unwrap_or_default(), place: Place::of(good, good.len()) }
+        let valid = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        Self {
+            byte: bytes.get(valid.len()).copied().unwrap_or_default(),
+            position: TextPosition::at_offset(valid, valid.len()),
+        }
     }
 }
 
-/// Why a file is no schema.
+/// Why a file is not a usable schema.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadSchema {
-    #[error("it has more than {} MiB", .limit >> 20)]
+    #[error("the file is larger than {} MiB", .limit >> 20)]
     TooLong { limit: usize },
-    #[error("it is not UTF-8 text: {0}")]
-    NotText(NotText),
-    #[error("it is not JSON: {0}")]
+    #[error("the file is not UTF-8 text: {0}")]
+    NotUtf8(NotUtf8),
+    #[error("the file is not JSON: {0}")]
     NotJson(ParseError),
     #[error(transparent)]
     NotASchema(SchemaError),
 }
 
 impl Failure {
-    /// What is wrong with the text is 1, everything else 2.
+    /// Bad usage, with a hint what to type instead.
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// `map_err(Failure::start("the demo"))`.
+    pub(crate) fn start<E: Error + Send + Sync + 'static>(what: &'static str) -> impl Fn(E) -> Self {
+        move |source| Self::Start { what, source: Box::new(source) }
+    }
+
+    /// The journal cannot be read.
+    pub(crate) fn journal(error: impl Error + Send + Sync + 'static) -> Self {
+        Self::Journal(Box::new(error))
+    }
+
+    /// 2 for bad usage, 1 for everything else.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::NotText { .. }
+            Self::NotUtf8 { .. }
             | Self::TooLong { .. }
             | Self::Read { .. }
             | Self::Document { .. }
@@ -122,7 +142,8 @@ impl Failure {
             | Self::Journal(_)
             | Self::Send(_)
             | Self::Drive(_)
-            | Self::Start { .. } => ExitCode::from(1),
+            | Self::Start { .. }
+            | Self::Stop { .. } => ExitCode::from(1),
             Self::Input { .. }
             | Self::Agent { .. }
             | Self::Schema { .. }
@@ -132,19 +153,19 @@ impl Failure {
         }
     }
 
-    /// Whether the answer has nobody left to read it.
+    /// Whether the reader of the output closed it, as `head` does.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
-fn headline(input: &Input, error: &ReadError) -> String {
+fn headline(input: &Input, error: &ReadTextError) -> String {
     match error {
-        ReadError::Misfit(_) => format!("the value in {input} does not fit the schema"),
-        ReadError::Ambiguous { .. } => format!("{input} can be read in two ways"),
-        ReadError::Empty { .. }
-        | ReadError::Unreadable { .. }
-        | ReadError::TooDeep { .. }
-        | ReadError::TooLarge { .. } => format!("cannot read {input}"),
+        ReadTextError::DoesNotFit(_) => format!("the value in {input} does not fit the schema"),
+        ReadTextError::Ambiguous { .. } => format!("{input} can be read in two ways"),
+        ReadTextError::Empty { .. }
+        | ReadTextError::Unreadable { .. }
+        | ReadTextError::TooDeep { .. }
+        | ReadTextError::TooLarge { .. } => format!("cannot read {input}"),
     }
 }

@@ -1,35 +1,35 @@
-//! A model without a word of configuration.
+//! Finds a model when the configuration names none.
 
 use std::io::Write as _;
 
-use reknit_models::detect::{self, By};
-use reknit_runtime::config::{Config, FindModel, KeySource, Origin};
+use reknit_models::detect::{self, DetectedBy};
+use reknit_runtime::config::{Config, FindModel, KeySource, SettingOrigin};
 
-use crate::show::harmless;
-use crate::work::environment;
+use crate::environment::variable;
+use crate::terminal_text::escape_controls;
 
-/// The configuration as it is if it names a model, else with one that was found; who pays for it is told.
-pub(crate) async fn with_a_model(config: Config) -> Config {
+/// Adds a model that was detected by an API key or a local server, if the configuration names none, and prints a note.
+pub(crate) async fn with_detected_model(config: Config) -> Config {
     if !config.models.is_empty() || config.find_model == FindModel::Off {
         return config;
     }
-    let found = match detect::by_key(&environment) {
+    let found = match detect::by_api_key(&variable) {
         Some(found) => Some(found),
-        None => detect::on_this_machine().await,
+        None => detect::local_server().await,
     };
     let Some(found) = found else { return config };
-    // Who cannot be told can look with `reknit models`.
+    // If standard error is closed, `reknit models` shows the same.
     let _ = writeln!(
         std::io::stderr(),
-        "note: no model is configured; `{}` of {} is asked, found by {}",
-        harmless(&found.target.model),
+        "note: no model is configured; using `{}` of {}, found through {}",
+        escape_controls(&found.target.model),
         found.target.name,
         found.by
     );
     let name = found.target.name.clone();
-    let mut config = config.with_models(vec![found.target], &Origin::Default);
-    if let By::Key(variable) = found.by {
-        config.keys.insert(name, KeySource::Variable(variable.to_owned()));
+    let mut config = config.with_models(vec![found.target], &SettingOrigin::Default);
+    if let DetectedBy::Key(key) = found.by {
+        config.keys.insert(name, KeySource::Variable(key.to_owned()));
     }
     config
 }

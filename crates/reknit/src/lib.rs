@@ -1,13 +1,13 @@
-//! Runs a request over tools and mends what breaks.
+//! Runs requests with tools and repairs what fails.
 //!
-//! This is the library that programs import; what it re-exports lives in crates of its own.
+//! Programs import this library. It re-exports the crates of the workspace.
 //!
 //! ```text
 //! request -> plan -> check -> bind -> call -> (mend -> bind -> call)* -> answer
 //!
-//! engine     decides: a machine of events and effects, without I/O      bind, salvage, dialogue
-//! runtime    acts: does effects, writes events to the journal           models, tools, journal
-//! toolkit    a typed handler becomes a tool
+//! engine     decides: a state machine of events and effects, without I/O      bind, salvage, dialogue
+//! runtime    acts: executes effects, writes events to the journal             models, tools, journal
+//! toolkit    makes a tool from a typed handler
 //! ```
 //!
 //! A tool, a plan, and a run of it:
@@ -15,9 +15,9 @@
 //! ```
 //! use reknit::Reknit;
 //! use reknit::engine::Synthesis;
-//! use reknit::protocol::{Effect, Object, Plan, Step, ToolError};
-//! use reknit::runtime::Ended;
-//! use reknit::toolkit::{CallContext, Capability, Service};
+//! use reknit::protocol::{SideEffect, Object, Plan, Step, ToolError};
+//! use reknit::runtime::DriveOutcome;
+//! use reknit::toolkit::{CallContext, CapabilityDefinition, Service};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct Square { side: f64 }
@@ -28,7 +28,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let tool = Service::new("geometry").capability(Capability::new("area", Effect::Read, area)).start().await?;
+//! let tool = Service::new("geometry").capability(CapabilityDefinition::new("area", SideEffect::Read, area)).start().await?;
 //! let reknit = Reknit::builder()
 //!     .tool("geometry", &tool.base_url())
 //!     .answer_by(Synthesis::Template)
@@ -36,18 +36,18 @@
 //!     .start()
 //!     .await?;
 //!
-//! // A model would have written "12" too; it is fitted to the schema before the call, and the change is recorded.
+//! // Models often write "12" instead of 12. Reknit fits it to the schema before the call and records the change.
 //! let step = Step::new("step-1", "geometry", "area", "the area").with_parameters(Object::from([("side", "12".into())]));
 //! let plan = Plan::new("plan-1", "How large is a square of 12?", vec![step]);
-//! let Ended::Finished(answer) = reknit.run(plan).await? else { panic!("nobody is to be asked") };
+//! let DriveOutcome::Finished(answer) = reknit.run(plan).await? else { panic!("the run needs no approval") };
 //! assert!(answer.text.contains("144"), "{}", answer.text);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Where to go next: [`Reknit`] runs requests and plans, its [`Builder`] has a method for each setting of
-//! theirs, [`runtime::Driver`] drives runs, [`engine::Run`] is what it drives, [`toolkit::Service`] makes a
-//! tool, [`salvage::read_as`] reads what a model wrote.
+//! Where to go next: [`Reknit`] runs requests and plans, its [`ConfigBuilder`] has a method for each setting,
+//! [`runtime::Driver`] drives the state machine [`engine::Run`], [`toolkit::Service`] makes a tool, and
+//! [`salvage::read_as`] reads a model's answer.
 
 #[doc(inline)]
 pub use reknit_bind as bind;
@@ -77,7 +77,7 @@ pub use reknit_tools as tools;
 #[doc(inline)]
 pub use reknit_runtime::Reknit;
 #[doc(inline)]
-pub use reknit_runtime::config::Builder;
+pub use reknit_runtime::config::ConfigBuilder;
 
 /// Compiles and runs the Rust code of the README.
 #[cfg(doctest)]

@@ -1,83 +1,86 @@
-//! The command line: `reknit help`.
+//! The command line program `reknit`.
 
 mod agent;
 mod agent_files;
+mod approvals;
 mod cli;
 mod completions;
 mod config;
 mod demo;
 mod drive;
+mod environment;
 mod eval;
 mod excerpt;
 mod explain;
 mod failure;
+mod failure_message;
 mod find_model;
-mod finish;
-mod finish_report;
 mod input;
-mod jsonl;
 mod models;
 mod plan_check;
 mod plan_file;
+mod print_answer;
+mod print_report;
 mod progress;
-mod questions;
-mod ready;
+mod read_input;
 mod repair;
-mod report;
+mod resume_check;
 mod runs;
+mod saved_run;
 mod schema_file;
-mod screen;
-mod show;
+mod setup;
 mod start;
 mod telemetry;
+mod terminal_text;
 mod tools_check;
-mod turns;
-mod work;
+mod usage;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use reknit_runtime::config::Shown;
+use reknit_runtime::config::ShowSettings;
 
 use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand, ToolsCommand};
+use failure_message::failure_message;
+use terminal_text::escape_controls;
 
-// A value is many small pieces of memory, and this hands them out and takes them back faster than the system does.
+// JSON values are many small allocations; mimalloc is faster at these than the allocator of the system.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let result = match Cli::parse().command {
         Command::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
-        Command::Ask { request, work, drive } => work::block_on(start::ask(&request, &work, &drive)),
-        Command::Agent(arguments) => work::block_on(agent::run(&arguments)),
-        Command::Run { plan, inputs, work, drive } => work::block_on(start::run(&plan, &inputs, &work, &drive)),
-        Command::Runs(command) => work::block_on(runs::run(command)),
-        Command::Models { command: None, models } => work::block_on(models::list(&models)),
+        Command::Ask { request, setup, drive } => setup::block_on(start::ask(&request, &setup, &drive)),
+        Command::Agent(arguments) => setup::block_on(agent::run(&arguments)),
+        Command::Run { plan, inputs, setup, drive } => setup::block_on(start::run(&plan, &inputs, &setup, &drive)),
+        Command::Runs(command) => setup::block_on(runs::run(command)),
+        Command::Models { command: None, models } => setup::block_on(models::list(&models)),
         Command::Models { command: Some(ModelsCommand::Check { models }), .. } => {
-            work::block_on(models::check(&models))
+            setup::block_on(models::check(&models))
         }
-        Command::Plan(PlanCommand::Check { file, tools, json, work }) => {
-            work::block_on(plan_check::run(&file, tools.as_deref(), &work, json))
+        Command::Plan(PlanCommand::Check { file, tools, json, setup }) => {
+            setup::block_on(plan_check::run(&file, tools.as_deref(), &setup, json))
         }
-        Command::Tools(ToolsCommand::Check { json, work }) => work::block_on(tools_check::run(&work, json)),
-        Command::Config(ConfigCommand::Show { changed, json, answer, work }) => {
-            let which = if changed { Shown::Set } else { Shown::All };
-            config::show(&work, answer, which, json)
+        Command::Tools(ToolsCommand::Check { json, setup }) => setup::block_on(tools_check::run(&setup, json)),
+        Command::Config(ConfigCommand::Show { changed, json, answer, setup }) => {
+            let which = if changed { ShowSettings::Changed } else { ShowSettings::All };
+            config::show(&setup, answer, which, json)
         }
         Command::Config(ConfigCommand::Reference) => config::reference(),
-        Command::Demo { live, serve, work, drive } => work::block_on(demo::run(live, serve, &work, &drive)),
+        Command::Demo { live, serve, setup, drive } => setup::block_on(demo::run(live, serve, &setup, &drive)),
     };
-    match done {
+    match result {
         Ok(code) => code,
-        // Whoever reads the answer has seen enough of it, as in `reknit repair big.txt | head`.
+        // The reader closed the output, as in `reknit repair big.txt | head`.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            // Nothing is left to be done when not even the error can be written.
-            let _ = write!(std::io::stderr(), "{}", show::harmless(&report::report(&failure).to_string()));
+            // If standard error is closed, only the exit status is left.
+            let _ = write!(std::io::stderr(), "{}", escape_controls(&failure_message(&failure).to_string()));
             failure.exit_code()
         }
     }

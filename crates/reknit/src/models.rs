@@ -1,33 +1,33 @@
-//! `reknit models`: who would be asked, and whether they answer.
+//! `reknit models`: lists the models and checks whether they answer.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use reknit_dialogue::{Answer, ErrorClass, Failure as ModelFailure, Message, Request, TargetName};
+use reknit_dialogue::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, TargetName};
 use reknit_models::{Models, Target};
-use reknit_protocol::shown_url;
-use reknit_runtime::config::{Config, KeySource, Origin};
+use reknit_protocol::redact_url;
+use reknit_runtime::config::{Config, KeySource};
 use tokio::task::JoinSet;
 
 use crate::cli::ModelsArguments;
 use crate::failure::Failure;
-use crate::find_model::with_a_model;
-use crate::show::{harmless, one_line, width};
-use crate::work::{config, model, usable};
+use crate::find_model::with_detected_model;
+use crate::setup::{MODEL_HINT, build_models, read_config, with_model};
+use crate::terminal_text::{escape_controls, one_line, width};
 
-/// How much of a failure the table shows, in columns.
-const WORDS: usize = 120;
-/// The least that every provider takes.
-const TOKENS: u32 = 16;
-/// Who needs longer for one word is of no use.
-const PATIENCE_MS: u64 = 30_000;
+/// The width to which an error is cut, in columns.
+const ERROR_COLUMNS: usize = 120;
+/// The lowest token limit that every provider accepts.
+const MAX_ANSWER_TOKENS: u32 = 16;
+/// The time limit of the short question.
+const TIMEOUT_MS: u64 = 30_000;
 
-/// Lists the models and where their keys are.
+/// Lists the models and where their API keys come from.
 pub(crate) async fn list(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
-    let config = configured(arguments).await?;
-    usable(config.models.clone())?;
+    let config = config_with_model(arguments).await?;
+    build_models(config.models.clone())?;
     let mut rows = vec![["NAME", "PROVIDER", "MODEL", "KEY"].map(str::to_owned)];
     for target in &config.models {
         let key = key(target, config.keys.get(&target.name));
@@ -37,10 +37,10 @@ pub(crate) async fn list(arguments: &ModelsArguments) -> Result<ExitCode, Failur
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks each model one tiny question. Ends with 1 if one does not answer.
+/// Sends each model a short question. The exit status is 1 if one does not answer.
 pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
-    let config = configured(arguments).await?;
-    let mut answers = ask_all(usable(config.models.clone())?, &config).await;
+    let config = config_with_model(arguments).await?;
+    let mut answers = ask_all(build_models(config.models.clone())?, &config).await;
     let mut rows = vec![["NAME", "MODEL", "RESULT"].map(str::to_owned)];
     let mut hints = Vec::new();
     for target in &config.models {
@@ -49,12 +49,14 @@ pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failu
                 (format!("not asked: {variable} is not set"), Some(format!("set it: `export {variable}=...`")))
             }
             Some(KeySource::UnusableFile { path, problem }) => {
-                (format!("not asked: its key is not in `{path}`: {problem}"), None)
+                (format!("not asked: cannot read the key from `{path}`: {problem}"), None)
             }
             source => match answers.remove(&target.name) {
                 Some(Ok(answer)) => (answered(&answer), None),
-                Some(Err(failure)) => (one_line(&failure.to_string(), WORDS), Some(hint(target, source, &failure))),
-                None => ("not asked: the question broke down".to_owned(), None),
+                Some(Err(failure)) => {
+                    (one_line(&failure.to_string(), ERROR_COLUMNS), Some(hint(target, source, &failure)))
+                }
+                None => ("not asked: the check was aborted".to_owned(), None),
             },
         };
         if !result.starts_with("answered") {
@@ -64,31 +66,29 @@ pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failu
     }
     print(&rows)?;
     for hint in hints.iter().flatten() {
-        // What went wrong stands in the table already.
+        // If standard error is closed, the table still shows the errors.
         let _ = writeln!(io::stderr(), "{hint}");
     }
     Ok(if hints.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-async fn configured(arguments: &ModelsArguments) -> Result<Config, Failure> {
-    let mut config = config(arguments.config.as_deref())?;
-    if let Some(target) = model(&arguments.model)? {
-        config = config.with_models(vec![target], &Origin::Flag("--model-url".to_owned()));
-    }
-    let config = with_a_model(config).await;
+async fn config_with_model(arguments: &ModelsArguments) -> Result<Config, Failure> {
+    let config = with_model(read_config(arguments.config.as_deref())?, &arguments.model)?;
+    let config = with_detected_model(config).await;
     if config.models.is_empty() {
-        return Err(Failure::Usage {
-            what: "there is no model to ask".to_owned(),
-            hint: Some("name one: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml".to_owned()),
-        });
+        return Err(Failure::usage("no model is configured", MODEL_HINT));
     }
     Ok(config)
 }
 
 /// Asks all at once whose keys are there: one that is slow does not keep the others waiting.
-async fn ask_all(models: Models, config: &Config) -> BTreeMap<TargetName, Result<Answer, ModelFailure>> {
+async fn ask_all(models: Models, config: &Config) -> BTreeMap<TargetName, Result<ModelAnswer, ModelFailure>> {
     let question = vec![Message::user("Reply with the word ok.")];
-    let request = Request { temperature: None, max_ms: Some(PATIENCE_MS), ..Request::new(question, TOKENS) };
+    let request = ModelRequest {
+        temperature: None,
+        timeout_ms: Some(TIMEOUT_MS),
+        ..ModelRequest::new(question, MAX_ANSWER_TOKENS)
+    };
     let (models, request) = (Arc::new(models), Arc::new(request));
     let mut asking = JoinSet::new();
     for target in &config.models {
@@ -107,13 +107,13 @@ async fn ask_all(models: Models, config: &Config) -> BTreeMap<TargetName, Result
     answers
 }
 
-fn answered(answer: &Answer) -> String {
+fn answered(answer: &ModelAnswer) -> String {
     let ms = answer.timings.map_or(0, |timings| timings.total_ms);
     let tokens = answer.usage.input_tokens.saturating_add(answer.usage.output_tokens);
     format!("answered in {ms} ms, {tokens} tokens")
 }
 
-/// Where the key is, never the key itself.
+/// Where the key comes from, never the key itself.
 fn key(target: &Target, source: Option<&KeySource>) -> String {
     match source {
         Some(KeySource::Variable(variable)) => variable.clone(),
@@ -125,33 +125,35 @@ fn key(target: &Target, source: Option<&KeySource>) -> String {
     }
 }
 
-/// What a person can do about it.
+/// A hint for an error of a model.
 fn hint(target: &Target, source: Option<&KeySource>, failure: &ModelFailure) -> String {
-    let url = shown_url(&target.base_url);
+    let url = redact_url(&target.base_url);
     match failure.class {
         ErrorClass::AuthError => match source {
             Some(KeySource::Variable(place) | KeySource::File(place)) => {
-                format!("see whether the key in `{place}` is right")
+                format!("check the key in `{place}`")
             }
-            _ => "it may need a key: `key-env = \"VARIABLE\"` in reknit.toml".to_owned(),
+            _ => "if it needs a key, set `key-env = \"VARIABLE\"` in reknit.toml".to_owned(),
         },
-        ErrorClass::QuotaExceeded => "look at the account of the provider".to_owned(),
+        ErrorClass::QuotaExceeded => "check your account with the provider".to_owned(),
         ErrorClass::RateLimit => "try again later, or name a second model".to_owned(),
-        ErrorClass::NetworkError | ErrorClass::Timeout => format!("see whether a server runs at {url}"),
+        ErrorClass::NetworkError | ErrorClass::Timeout => format!("check that a server runs at {url}"),
         ErrorClass::ModelError if failure.status == Some(404) => {
-            format!("see whether {url} is right, and whether there is a model `{}`", target.model)
+            format!("check the URL {url} and the model name `{}`", target.model)
         }
         ErrorClass::ModelError | ErrorClass::ContextLength | ErrorClass::ContentFilter => {
-            format!("see what `{}` takes", target.model)
+            format!("check which requests `{}` accepts", target.model)
         }
-        ErrorClass::InvalidResponse => format!("see whether {} is spoken at {url}", target.provider),
+        ErrorClass::InvalidResponse => {
+            format!("check that the server at {url} speaks the {} protocol", target.provider)
+        }
     }
 }
 
-/// Columns as wide as their widest entry.
+/// Prints a table. Each column is as wide as its widest cell.
 fn print<const N: usize>(rows: &[[String; N]]) -> Result<(), Failure> {
-    // Servers name their models.
-    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| harmless(cell))).collect();
+    // The names of models come from servers.
+    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| escape_controls(cell))).collect();
     let widths: Vec<usize> = (0..N)
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
         .collect();

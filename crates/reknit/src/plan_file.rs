@@ -1,4 +1,4 @@
-//! A plan from a file.
+//! Reads a plan file.
 
 use std::error::Error;
 
@@ -9,26 +9,26 @@ use reknit_salvage::Fix;
 use crate::failure::Failure;
 use crate::input::Input;
 
-/// No plan is larger, in bytes; what is takes minutes to be read.
-const LARGEST: usize = 4 << 20;
+/// The most bytes of a plan file. Larger ones would take minutes to parse.
+const MAX_BYTES: usize = 4 << 20;
 
-/// A plan, and what a model's words had to be repaired in.
+/// A plan, and the repairs of its JSON.
 pub(crate) struct PlanFile {
     pub(crate) plan: Plan,
     pub(crate) fixes: Vec<Fix>,
 }
 
-/// Reads a plan in any of its forms.
+/// Reads a plan from YAML, JSON or a model's answer.
 pub(crate) fn read(input: &Input) -> Result<Result<PlanFile, PlanError>, Failure> {
-    Ok(read_plan_file(&input.read_up_to(LARGEST)?).map(|(plan, fixes)| PlanFile { plan, fixes }))
+    Ok(read_plan_file(&input.read_up_to(MAX_BYTES)?).map(|(plan, fixes)| PlanFile { plan, fixes }))
 }
 
-/// Reads a plan that is to run.
+/// Reads a plan to run it.
 pub(crate) fn load(input: &Input) -> Result<PlanFile, Failure> {
     read(input)?.map_err(|error| Failure::Plan { problems: causes(&error), hint: None })
 }
 
-/// Why a file is no plan, a line for each thing.
+/// Why a file is not a plan, one line for each problem.
 pub(crate) fn causes(error: &PlanError) -> Vec<String> {
     match error {
         PlanError::File(problems) => problems.iter().map(ToString::to_string).collect(),
@@ -36,8 +36,8 @@ pub(crate) fn causes(error: &PlanError) -> Vec<String> {
     }
 }
 
-/// A file that is no plan, as JSON.
-pub(crate) fn unreadable(error: &PlanError) -> Value {
+/// The same as the JSON output of `reknit plan check`.
+pub(crate) fn error_json(error: &PlanError) -> Value {
     let problems: Vec<Value> = match error {
         PlanError::File(problems) => problems.iter().map(file_problem).collect(),
         _ => vec![Value::Object(Object::from([
@@ -50,7 +50,7 @@ pub(crate) fn unreadable(error: &PlanError) -> Value {
 
 fn file_problem(problem: &FileProblem) -> Value {
     let mut object = Object::from([("code", Value::from("not_a_plan")), ("path", problem.path.to_string().into())]);
-    if let Some((line, column)) = problem.place {
+    if let Some((line, column)) = problem.position {
         object.insert("line", line as u64);
         object.insert("column", column as u64);
     }
@@ -61,29 +61,30 @@ fn file_problem(problem: &FileProblem) -> Value {
     Value::Object(object)
 }
 
-fn chain(error: &PlanError) -> Vec<String> {
-    std::iter::successors(Some(error as &dyn Error), |error| (*error).source()).map(ToString::to_string).collect()
+/// An error and its sources.
+pub(crate) fn chain(error: &dyn Error) -> Vec<String> {
+    std::iter::successors(Some(error), |error| (*error).source()).map(ToString::to_string).collect()
 }
 
-/// What a model's words had to be repaired in, each kind once.
+/// The repairs of the JSON, each kind once.
 pub(crate) fn repairs(fixes: &[Fix]) -> Vec<&'static str> {
-    let mut words: Vec<&str> = Vec::new();
+    let mut kinds: Vec<&str> = Vec::new();
     for fix in fixes {
-        if !words.contains(&fix.kind.words()) {
-            words.push(fix.kind.words());
+        if !kinds.contains(&fix.kind.description()) {
+            kinds.push(fix.kind.description());
         }
     }
-    words
+    kinds
 }
 
-/// A line for each problem.
+/// One line for each problem.
 pub(crate) fn lines(problems: &[PlanProblem]) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
 }
 
-/// How an input that is missing is given.
+/// The hint for a missing input.
 pub(crate) fn input_hint(problems: &[PlanProblem]) -> Option<String> {
     let missing = problems.iter().find(|problem| problem.code == ProblemCode::MissingInput)?;
-    let Segment::Key(name) = missing.place.path.segments().last()? else { return None };
-    Some(format!("give it with `--input {name}=...`"))
+    let Segment::Key(name) = missing.location.path.segments().last()? else { return None };
+    Some(format!("add `--input {name}=VALUE`"))
 }

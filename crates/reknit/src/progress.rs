@@ -1,58 +1,61 @@
-//! A run or a session as lines of text. Pure: where and when they are drawn is not decided here.
+//! The progress of a run or a session as lines of text.
 
-use reknit_engine::{Machine, Progress, Run, StepState, StepView};
+pub(crate) mod display;
+mod session;
+
+use reknit_engine::{Machine, Progress, Run, SessionRecord, StepState, StepView};
 use reknit_mend::MendEffect;
 use reknit_protocol::StepId;
 use unicode_width::UnicodeWidthStr;
 
-use crate::show::one_line;
-use crate::turns;
+use crate::terminal_text::one_line;
+pub(crate) use session::session_lines;
 
-/// A line, and how it is meant. The text says it all without the tone.
+/// A line of text and its style. The text is complete without the style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) text: String,
-    pub(crate) tone: Tone,
+    pub(crate) style: LineStyle,
 }
 
-/// How a line is meant.
+/// The style of a line, which a terminal shows as a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
-    /// Nothing to look at yet.
-    Quiet,
-    /// Under way.
+pub(crate) enum LineStyle {
+    /// Not started, or left out.
+    Dimmed,
+    /// In progress.
     Plain,
-    /// Something was wrong and is being dealt with, or somebody must deal with it.
-    Care,
-    /// It went well.
-    Good,
-    /// It did not.
-    Bad,
+    /// A failure is being repaired, or a person must decide.
+    Warning,
+    /// Succeeded.
+    Success,
+    /// Failed.
+    Error,
 }
 
-/// What a run or a session looks like now.
-pub(crate) fn lines(machine: &Machine, now_ms: i64, width: usize) -> Vec<Line> {
+/// The current progress of a run or a session.
+pub(crate) fn lines(machine: &Machine, records: &[SessionRecord], now_ms: i64, width: usize) -> Vec<Line> {
     match machine {
         Machine::Run(run) => run_lines(run, now_ms, width),
-        Machine::Session(session) => turns::lines(session, now_ms, width),
+        Machine::Session(session) => session_lines(session, records, now_ms, width),
     }
 }
 
-/// The steps of a run, or what is being done about having some.
+/// The steps of a run, and the model call that plans or answers.
 pub(crate) fn run_lines(run: &Run, now_ms: i64, width: usize) -> Vec<Line> {
     let wait = run.model_wait_ms().map(|until_ms| format!(" in {} s", seconds_left(until_ms, now_ms)));
     let wait = wait.unwrap_or_default();
-    let asking = |text: String| Line { text: one_line(&text, width), tone: Tone::Plain };
+    let model_call = |text: String| Line { text: one_line(&text, width), style: LineStyle::Plain };
     match run.progress() {
-        Progress::Choosing => vec![asking(format!("planning: asking a model which tools to use{wait}"))],
-        Progress::Planning { attempt: 1 } => vec![asking(format!("planning: asking a model{wait}"))],
+        Progress::Selecting => vec![model_call(format!("planning: asking a model to select tools{wait}"))],
+        Progress::Planning { attempt: 1 } => vec![model_call(format!("planning: asking a model{wait}"))],
         Progress::Planning { attempt } => {
-            vec![asking(format!("planning: asking a model again{wait} (try {attempt})"))]
+            vec![model_call(format!("planning: asking a model again{wait} (attempt {attempt})"))]
         }
         Progress::Running | Progress::Ended => step_lines(&run.steps(), now_ms, width),
         Progress::Answering => {
             let mut lines = step_lines(&run.steps(), now_ms, width);
-            lines.push(asking(format!("answering: asking a model{wait}")));
+            lines.push(model_call(format!("answering: asking a model{wait}")));
             lines
         }
     }
@@ -71,9 +74,9 @@ pub(crate) fn step_lines(steps: &[StepView], now_ms: i64, width: usize) -> Vec<L
                 mark(&step.state),
                 padded(step.id.as_str(), ids),
                 padded(step.capability.as_str(), names),
-                words(step, now_ms)
+                state_text(step, now_ms)
             );
-            Line { text: one_line(&line, width), tone: tone(&step.state) }
+            Line { text: one_line(&line, width), style: style(&step.state) }
         })
         .collect()
 }
@@ -82,47 +85,48 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-/// One letter that says it without colour.
+/// A mark that shows the state without colour.
 fn mark(state: &StepState) -> char {
     match state {
         StepState::Waiting | StepState::Queued => '·',
         StepState::Running => '>',
-        StepState::Resting { .. } | StepState::TurnedAway { .. } => '~',
+        StepState::BackingOff { .. } | StepState::BreakerOpen { .. } => '~',
         StepState::Mending(_) => '+',
-        StepState::Asking(_) => '?',
+        StepState::AwaitingApproval(_) => '?',
         StepState::Done => '✓',
         StepState::Failed { .. } => '✗',
         StepState::Skipped { .. } => '-',
     }
 }
 
-fn tone(state: &StepState) -> Tone {
+fn style(state: &StepState) -> LineStyle {
     match state {
-        StepState::Waiting | StepState::Queued | StepState::Skipped { .. } => Tone::Quiet,
-        StepState::Running => Tone::Plain,
-        StepState::Resting { .. } | StepState::TurnedAway { .. } | StepState::Mending(_) | StepState::Asking(_) => {
-            Tone::Care
-        }
-        StepState::Done => Tone::Good,
-        StepState::Failed { .. } => Tone::Bad,
+        StepState::Waiting | StepState::Queued | StepState::Skipped { .. } => LineStyle::Dimmed,
+        StepState::Running => LineStyle::Plain,
+        StepState::BackingOff { .. }
+        | StepState::BreakerOpen { .. }
+        | StepState::Mending(_)
+        | StepState::AwaitingApproval(_) => LineStyle::Warning,
+        StepState::Done => LineStyle::Success,
+        StepState::Failed { .. } => LineStyle::Error,
     }
 }
 
-fn words(step: &StepView, now_ms: i64) -> String {
+fn state_text(step: &StepView, now_ms: i64) -> String {
     match &step.state {
         StepState::Waiting => {
             let needs: Vec<&str> = step.needs.iter().map(StepId::as_str).collect();
             format!("waiting for {}", needs.join(", "))
         }
-        StepState::Queued => "waiting for a free place".to_owned(),
+        StepState::Queued => "waiting for a free slot".to_owned(),
         StepState::Running if step.calls > 1 => format!("running, call {}{}", step.calls, mended(step)),
         StepState::Running => "running".to_owned(),
-        StepState::Resting { until_ms } => format!("sent again in {} s", seconds_left(*until_ms, now_ms)),
-        StepState::TurnedAway { until_ms } => {
-            format!("{} is resting, called in {} s", step.agent, seconds_left(*until_ms, now_ms))
+        StepState::BackingOff { until_ms } => format!("retrying in {} s", seconds_left(*until_ms, now_ms)),
+        StepState::BreakerOpen { until_ms } => {
+            format!("circuit breaker of {} open, retrying in {} s", step.agent, seconds_left(*until_ms, now_ms))
         }
-        StepState::Mending(rung) => format!("being mended: asking a model ({})", rung.as_str()),
-        StepState::Asking(_) => "waiting for a person".to_owned(),
+        StepState::Mending(rung) => format!("mending: asking a model ({})", rung.as_str()),
+        StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
         StepState::Done => format!("done{}", mended(step)),
         StepState::Failed { reason } => format!("failed: {reason}"),
         StepState::Skipped { reason } => format!("skipped: {reason}"),
@@ -149,7 +153,7 @@ mod tests {
     use reknit_engine::{AskPerson, Question};
     use reknit_mend::{Mend, Rung};
     use reknit_protocol::CallTool;
-    use reknit_protocol::{Effect, Object};
+    use reknit_protocol::{Object, SideEffect};
 
     use super::*;
 
@@ -175,11 +179,11 @@ mod tests {
             agent: "tool".into(),
             capability: "pay".into(),
             parameters: Object::new(),
-            side_effect: Effect::Unsafe,
+            side_effect: SideEffect::Unsafe,
             idempotency_key: None,
             timeout_ms: 1,
         };
-        StepState::Asking(Box::new(AskPerson {
+        StepState::AwaitingApproval(Box::new(AskPerson {
             id: "pay/approval/1".parse().unwrap(),
             step: "pay".into(),
             question: Question::SendAgain { call: Box::new(call) },
@@ -189,7 +193,7 @@ mod tests {
     }
 
     fn mend(rung: Rung, effect: MendEffect) -> Mend {
-        Mend { rung, effect, words: String::new() }
+        Mend { rung, effect, description: String::new() }
     }
 
     /// A step in every state, with names of different widths.
@@ -200,14 +204,14 @@ mod tests {
             mend(Rung::Context, MendEffect::Applied),
             mend(Rung::Schema, MendEffect::Applied),
         ];
-        let reason = "no result of `가격` is there".to_owned();
+        let reason = "step `가격` has no result".to_owned();
         vec![
             StepView { needs: vec!["b".into(), "c".into()], ..step("a", "wait", StepState::Waiting) },
             step("b", "queue", StepState::Queued),
             step("c", "run", StepState::Running),
             StepView { calls: 2, mends: mended.clone(), ..step("d", "run_again", StepState::Running) },
-            step("e", "rest", StepState::Resting { until_ms: 3_001 }),
-            step("k", "gate", StepState::TurnedAway { until_ms: 3_001 }),
+            step("e", "back_off", StepState::BackingOff { until_ms: 3_001 }),
+            step("k", "breaker", StepState::BreakerOpen { until_ms: 3_001 }),
             step("f", "mend", StepState::Mending(Rung::Context)),
             step("g", "ask", question()),
             step("가격", "done", StepState::Done),
@@ -223,21 +227,21 @@ mod tests {
     }
 
     #[test]
-    fn every_state_has_a_mark_and_words() {
-        insta::assert_snapshot!(text(1_000, 1_000), @r#"
+    fn every_state_has_a_mark_and_a_text() {
+        insta::assert_snapshot!(text(1_000, 1_000), @r"
         · a     wait       waiting for b, c
-        · b     queue      waiting for a free place
+        · b     queue      waiting for a free slot
         > c     run        running
         > d     run_again  running, call 2, mended by schema, context
-        ~ e     rest       sent again in 3 s
-        ~ k     gate       tool is resting, called in 3 s
-        + f     mend       being mended: asking a model (context)
-        ? g     ask        waiting for a person
+        ~ e     back_off   retrying in 3 s
+        ~ k     breaker    circuit breaker of tool open, retrying in 3 s
+        + f     mend       mending: asking a model (context)
+        ? g     ask        waiting for approval
         ✓ 가격  done       done
         ✓ h     mended     done, mended by schema, context
         ✗ i     fail       failed: 404 NOT_FOUND:\nnothing \u{1b}[31mthere
-        - j     skip       skipped: no result of `가격` is there
-        "#);
+        - j     skip       skipped: step `가격` has no result
+        ");
     }
 
     #[test]
@@ -247,21 +251,21 @@ mod tests {
         · b     queue      waiting for…
         > c     run        running
         > d     run_again  running, ca…
-        ~ e     rest       sent again …
-        ~ k     gate       tool is res…
-        + f     mend       being mende…
+        ~ e     back_off   retrying in…
+        ~ k     breaker    circuit bre…
+        + f     mend       mending: as…
         ? g     ask        waiting for…
         ✓ 가격  done       done
         ✓ h     mended     done, mende…
         ✗ i     fail       failed: 404…
-        - j     skip       skipped: no…
+        - j     skip       skipped: st…
         ");
     }
 
     #[test]
-    fn a_wait_counts_down_to_nothing() {
+    fn a_wait_counts_down_to_zero() {
         let seconds = |now_ms| step_lines(&steps(), now_ms, 1_000)[4].text.clone();
-        assert!(seconds(2_500).ends_with("sent again in 1 s"), "{}", seconds(2_500));
-        assert!(seconds(9_999).ends_with("sent again in 0 s"), "{}", seconds(9_999));
+        assert!(seconds(2_500).ends_with("retrying in 1 s"), "{}", seconds(2_500));
+        assert!(seconds(9_999).ends_with("retrying in 0 s"), "{}", seconds(9_999));
     }
 }

@@ -1,15 +1,16 @@
-//! `reknit repair`.
+//! `reknit repair`: reads JSON from a model's answer.
+
+mod jsonl;
 
 use std::io::{self, BufReader, Write};
 
-use reknit_salvage::{Place, ReadError, ReadOptions, Reading, Schema, read, read_as};
+use reknit_salvage::{ReadOptions, ReadTextError, Reading, Schema, TextPosition, read, read_as};
 
 use crate::cli::RepairArguments;
 use crate::excerpt::Excerpt;
 use crate::explain;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::jsonl;
 use crate::schema_file;
 
 pub(crate) fn run(arguments: &RepairArguments) -> Result<(), Failure> {
@@ -17,42 +18,43 @@ pub(crate) fn run(arguments: &RepairArguments) -> Result<(), Failure> {
     let schema = arguments.schema.as_deref().map(schema_file::load).transpose()?;
     if arguments.jsonl {
         let lines = BufReader::new(input.open()?);
-        return jsonl::run(lines, &mut io::stdout().lock(), schema).map_err(|failure| failure.into_failure(input));
+        return jsonl::run(lines, &mut io::stdout().lock(), schema).map_err(|error| error.into_failure(input));
     }
     let text = input.read_text()?;
     let reading = read_text(&text, schema.as_ref()).map_err(|source| {
-        let excerpt = place(&source).map(|place| Excerpt::of(&text, place));
+        let excerpt = error_position(&source).map(|position| Excerpt::of(&text, position));
         Failure::Read { input, excerpt, source: Box::new(source) }
     })?;
     print(&text, &reading).map_err(Failure::Write)?;
-    let mut remarks = explain::caveats(&reading);
+    let mut messages = explain::warnings(&reading);
     if arguments.explain {
-        remarks.insert_str(0, &explain::fixes(&reading.fixes));
+        messages.insert_str(0, &explain::fixes(&reading.fixes));
     }
-    // The answer is out; that its remarks cannot be seen does not take it back.
-    let _ = io::stderr().write_all(remarks.as_bytes());
+    // The value is printed already, so a closed standard error is not a failure.
+    let _ = io::stderr().write_all(messages.as_bytes());
     Ok(())
 }
 
 /// Reads with or without a schema.
-pub(crate) fn read_text(text: &str, schema: Option<&Schema>) -> Result<Reading, ReadError> {
+fn read_text(text: &str, schema: Option<&Schema>) -> Result<Reading, ReadTextError> {
     match schema {
         Some(schema) => read_as(text, schema),
         None => read(text, &ReadOptions::default()),
     }
 }
 
-/// Where the text is at fault, if that is one place.
-pub(crate) fn place(error: &ReadError) -> Option<Place> {
+/// The position of the error in the text, if it has one.
+fn error_position(error: &ReadTextError) -> Option<TextPosition> {
     match error {
-        ReadError::Unreadable { place, .. } | ReadError::TooDeep { place, .. } => Some(*place),
-        ReadError::Empty { .. } | ReadError::Ambiguous { .. } | ReadError::Misfit(_) | ReadError::TooLarge { .. } => {
-            None
-        }
+        ReadTextError::Unreadable { position, .. } | ReadTextError::TooDeep { position, .. } => Some(*position),
+        ReadTextError::Empty { .. }
+        | ReadTextError::Ambiguous { .. }
+        | ReadTextError::DoesNotFit(_)
+        | ReadTextError::TooLarge { .. } => None,
     }
 }
 
-/// Prints what was read: the text itself if nothing had to be mended, for not even a space of it may change then.
+/// Prints the value, or the text itself without any change if it needed no fix.
 fn print(text: &str, reading: &Reading) -> io::Result<()> {
     let mut output = io::stdout().lock();
     if reading.fixes.is_empty() {

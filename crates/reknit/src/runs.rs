@@ -1,100 +1,96 @@
-//! `reknit runs`: what has run, what became of it, and what is to become of it.
+//! `reknit runs`: lists, shows, resumes, cancels, approves and denies runs.
 
 mod decide;
 mod list;
 mod llm;
-mod moments;
-mod saved;
 mod session;
 mod show;
-mod standing;
+mod status;
+mod step_history;
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use reknit_engine::{Decision, Ending};
+use reknit_journal::{Journal, Liveness};
+use reknit_protocol::RunId;
 
-use crate::cli::{DriveArguments, RunsCommand, WorkArguments};
+use crate::cli::{ResumeArguments, RunsCommand};
 use crate::drive;
 use crate::failure::Failure;
-use crate::finish::finish;
-use crate::finish_report::finish_report;
-use crate::ready::{last_targets, missing};
-use crate::work::{self, Work};
-pub(crate) use saved::read_back;
+use crate::print_answer::print_answer;
+use crate::print_report::print_report;
+use crate::resume_check::{last_targets, missing_requirements};
+use crate::saved_run::{find_run, load_run};
+use crate::setup::{Setup, config_with_arguments, open_journal, read_config};
 
-use saved::find;
-
-/// Does what was typed.
+/// Runs a `reknit runs` command.
 pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
     match command {
         RunsCommand::List { limit, all, json, journal } => {
             list::run(&journal, if all { u32::MAX } else { limit }, json).await
         }
         RunsCommand::Show { run, step, events, llm, json, journal } => {
-            let wanted = show::Wanted { step: step.as_deref(), events, llm, json };
-            show::run(&journal, &run.run, &wanted).await
+            let options = show::ShowOptions { step: step.as_deref(), events, llm, json };
+            show::run(&journal, &run.run, &options).await
         }
-        RunsCommand::Resume { run, work, drive } => resume(&run.run, &work, &drive).await,
-        RunsCommand::Cancel { run, work, drive } => cancel(&run.run, &work, &drive).await,
-        RunsCommand::Approve { run, step, journal } => {
-            decide::run(&journal, &run.run, step.as_deref(), Decision::Approve).await
-        }
-        RunsCommand::Deny { run, step, journal } => {
-            decide::run(&journal, &run.run, step.as_deref(), Decision::Deny).await
-        }
+        RunsCommand::Resume(arguments) => resume(&arguments).await,
+        RunsCommand::Cancel(arguments) => cancel(&arguments).await,
+        RunsCommand::Approve(arguments) => decide::run(&arguments, Decision::Approve).await,
+        RunsCommand::Deny(arguments) => decide::run(&arguments, Decision::Deny).await,
     }
 }
 
-async fn resume(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments) -> Result<ExitCode, Failure> {
-    let config = work::config(arguments.files.config.as_deref())?;
-    let journal = work::open(&config, &arguments.files)?;
-    let run = find(&journal, name).await?;
-    let saved = read_back(&journal, &run).await?.run;
-    // Who asks for a run that is over wants its answer, and needs neither tools nor models for it.
+/// The journal of the arguments, and the run in it that they name.
+async fn open_run(arguments: &ResumeArguments) -> Result<(Journal, RunId), Failure> {
+    let files = &arguments.setup.files;
+    let journal = open_journal(&read_config(files.config.as_deref())?, files)?;
+    let run = find_run(&journal, &arguments.run.run).await?;
+    Ok((journal, run))
+}
+
+async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
+    let (journal, run) = open_run(arguments).await?;
+    let saved = load_run(&journal, &run).await?.run;
+    // An ended run only prints its answer, which needs neither tools nor models.
     match saved.ending() {
-        Some(Ending::Answer(answer)) => return finish(&run, answer, drive_as.json),
-        Some(Ending::Report(report)) => return finish_report(&run, report, drive_as.json),
+        Some(Ending::Answer(answer)) => return print_answer(&run, answer, arguments.drive.json),
+        Some(Ending::Report(report)) => return print_report(&run, report, arguments.drive.json),
         None => {}
     }
-    let mut config = work::configured(arguments)?;
+    let mut config = config_with_arguments(&arguments.setup)?;
     for target in last_targets(&saved) {
-        config.ask_last(target.as_str());
+        config.use_limits_of_last_model(target.as_str());
     }
-    let work = Work::with(config, &arguments.files, drive_as).await?;
-    let missing = missing(&saved, &work.reknit.catalogue, &work.reknit.targets);
+    let setup = Setup::with_config(config, &arguments.setup.files, &arguments.drive).await?;
+    let missing = missing_requirements(&saved, &setup.reknit.catalogue, &setup.reknit.targets);
     if !missing.is_empty() {
-        return Err(Failure::Usage {
-            what: format!("run `{run}` needs what is not there: {}", missing.join(", ")),
-            hint: Some(
-                "start it, or say where it is (`--tool NAME=URL`, `--model-url URL`, reknit.toml), and resume again; nothing is lost"
-                    .to_owned(),
-            ),
-        });
+        return Err(Failure::usage(
+            format!("cannot resume run `{run}` without {}", missing.join(", ")),
+            "start or configure what is missing (`--tool NAME=URL`, `--model-url URL`, reknit.toml) and resume again; the run is saved",
+        ));
     }
-    drive::resume(&work, &run, drive_as).await
+    drive::resume(&setup, &run, &arguments.drive).await
 }
 
-/// Tells the process that drives the run; if there is none, takes the run over and ends it.
-async fn cancel(name: &str, arguments: &WorkArguments, drive_as: &DriveArguments) -> Result<ExitCode, Failure> {
-    let config = work::config(arguments.files.config.as_deref())?;
-    let journal = work::open(&config, &arguments.files)?;
-    let run = find(&journal, name).await?;
-    let summary = journal.summary(&run).await.map_err(|error| Failure::Journal(Box::new(error)))?;
+/// Asks the process that drives the run to cancel it. If there is none, takes the run over and cancels it here.
+async fn cancel(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
+    let (journal, run) = open_run(arguments).await?;
+    let summary = journal.summary(&run).await.map_err(Failure::journal)?;
     if let Some(status) = summary.status {
-        return Err(Failure::Usage {
-            what: format!("run `{run}` has ended already: {}", status.replace('_', " ")),
-            hint: Some(format!("see what became of it with `reknit runs show {run}`")),
-        });
+        return Err(Failure::usage(
+            format!("run `{run}` has already ended: {}", status.replace('_', " ")),
+            format!("see its result with `reknit runs show {run}`"),
+        ));
     }
     let now_ms = jiff::Timestamp::now().as_millisecond();
     journal.send(&run, reknit_runtime::signals::cancel(), now_ms).await?;
-    if let Some(held) = summary.lease.filter(|held| held.holder.liveness() != reknit_journal::Liveness::Dead) {
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), "{} was told to end run {run}", held.holder);
+    if let Some(lease) = summary.lease.filter(|lease| lease.holder.liveness() != Liveness::Dead) {
+        let _ = writeln!(io::stderr(), "asked {} to cancel run {run}", lease.holder);
         return Ok(ExitCode::SUCCESS);
     }
-    let work = Work::new(arguments, drive_as).await?;
-    drive::resume(&work, &run, drive_as).await?;
-    // What was asked for was done: the run is cancelled.
+    let setup = Setup::new(&arguments.setup, &arguments.drive).await?;
+    drive::resume(&setup, &run, &arguments.drive).await?;
+    // The command succeeded, although a cancelled run has another exit status.
     Ok(ExitCode::SUCCESS)
 }

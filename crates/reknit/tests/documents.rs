@@ -1,4 +1,4 @@
-//! The README says what is true: its commands run and print what it shows.
+//! Checks the README: its commands print the output that it shows.
 #![cfg(test)]
 
 use std::env;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One command in a `console` block, with the output below it.
+/// A command in a `console` block and its output.
 #[derive(Debug, PartialEq)]
 struct Example {
     command: String,
@@ -39,7 +39,7 @@ fn readme() -> String {
     fs::read_to_string(root().join("README.md")).expect("README.md can be read")
 }
 
-/// Runs a command as a shell does, with `reknit` on the path; standard error goes where standard output goes.
+/// Runs a command in a shell with `reknit` on the path. Standard error is redirected to standard output.
 fn run(command: &str) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_reknit")).parent().expect("the program is in a folder").to_owned();
     let path = env::var_os("PATH").unwrap_or_default();
@@ -83,9 +83,9 @@ fn the_readme_is_short() {
 }
 
 #[test]
-fn the_page_of_settings_is_the_one_that_the_command_prints() {
+fn the_settings_page_is_the_output_of_config_reference() {
     let page = fs::read_to_string(root().join("docs/settings.md")).unwrap_or_default();
-    let hint = "write it anew: `cargo run -p reknit -- config reference > docs/settings.md`";
+    let hint = "write it again with `cargo run -p reknit -- config reference > docs/settings.md`";
     assert!(page == run("reknit config reference"), "docs/settings.md differs from the list of settings; {hint}");
 }
 

@@ -1,4 +1,4 @@
-//! Every dependency comes under a licence that we accept.
+//! Checks that every dependency has an accepted licence.
 #![cfg(test)]
 
 #[path = "workspace/licence.rs"]
@@ -9,10 +9,10 @@ mod metadata;
 use licence::{Expression, ParseError};
 use serde::Deserialize;
 
-/// The licences we accept: permissive ones that ask for no more than to keep their notice.
+/// The accepted licences: permissive ones that only require to keep their notice.
 ///
-/// Licences that reach beyond their own files (GPL, AGPL, SSPL) stay out for good. MPL-2.0 reaches as far as its files;
-/// it can be added with the first dependency that is worth it.
+/// Licences that apply to other files too (GPL, AGPL, SSPL) are never accepted. MPL-2.0 applies only to its own files and
+/// can be added with the first dependency that needs it.
 const ACCEPTED: [&str; 12] = [
     "0BSD",
     "Apache-2.0",
@@ -20,7 +20,7 @@ const ACCEPTED: [&str; 12] = [
     "BSD-3-Clause",
     "BSL-1.0",
     "CC0-1.0",
-    // For data: the root certificates that TLS trusts.
+    // For data: the root certificates of TLS.
     "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
@@ -41,7 +41,7 @@ struct Package {
     license: Option<String>,
 }
 
-/// What is wrong with the licences of these packages, one line each.
+/// The problems of the licences of these packages, one line each.
 fn complaints(packages: &[Package]) -> Vec<String> {
     let complain = |package: &Package| {
         let problem = match package.license.as_deref().map(|licence| (licence, Expression::parse(licence))) {
@@ -64,7 +64,7 @@ fn every_dependency_has_a_licence_we_accept() {
 }
 
 #[test]
-fn a_licence_that_is_refused_missing_or_garbled_is_named_with_its_package() {
+fn a_rejected_missing_or_invalid_licence_is_reported_with_its_package() {
     let package = |name: &str, license: Option<&str>| Package {
         name: name.to_owned(),
         version: "1.2.3".to_owned(),
@@ -86,7 +86,7 @@ fn a_licence_that_is_refused_missing_or_garbled_is_named_with_its_package() {
 }
 
 #[test]
-fn an_expression_is_satisfied_as_its_operators_say() {
+fn a_licence_expression_follows_its_operators() {
     for (text, expected) in [
         ("MIT", true),
         ("GPL-3.0-only", false),
@@ -116,7 +116,7 @@ fn an_expression_is_satisfied_as_its_operators_say() {
 }
 
 #[test]
-fn a_text_that_is_no_expression_is_refused() {
+fn a_text_that_is_not_an_expression_is_an_error() {
     let wrong = [
         "",
         "OR",

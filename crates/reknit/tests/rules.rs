@@ -7,12 +7,14 @@ mod graph;
 mod manifest;
 #[path = "workspace/metadata.rs"]
 mod metadata;
+#[path = "workspace/modules.rs"]
+mod modules;
 #[path = "workspace/source.rs"]
 mod source;
 #[path = "workspace/table.rs"]
 mod table;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use graph::{Member, Metadata};
@@ -146,6 +148,38 @@ fn crates_that_never_do_io_use_no_acting_part_of_the_standard_library() {
         }
     }
     assert_none(&complaints);
+}
+
+/// The crates of the table, in its order.
+fn crates() -> Vec<String> {
+    table::rows(&architecture(), "crate").iter().flat_map(|row| code_words(&row[0])).collect()
+}
+
+#[test]
+fn the_top_level_modules_of_a_crate_do_not_import_each_other_in_a_cycle() {
+    let mut complaints = Vec::new();
+    for name in crates() {
+        let imports = modules::imports(&root().join("crates").join(&name).join("src"));
+        complaints
+            .extend(modules::cycle(&imports).map(|cycle| format!("{name}: {} -> {}", cycle.join(" -> "), cycle[0])));
+    }
+    assert_none(&complaints);
+}
+
+#[test]
+fn a_public_type_name_has_one_meaning_in_the_whole_workspace() {
+    let mut defined: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in crates() {
+        for file in source::files(&root().join("crates").join(&name).join("src")) {
+            let text = fs::read_to_string(&file).expect("sources are UTF-8");
+            for type_name in modules::public_types(&text) {
+                let path = file.strip_prefix(root()).expect("the file is in the workspace");
+                defined.entry(type_name).or_default().push(path.display().to_string());
+            }
+        }
+    }
+    let twice = defined.iter().filter(|(_, places)| places.len() > 1);
+    assert_none(&twice.map(|(name, places)| format!("`{name}`: {}", places.join(", "))).collect::<Vec<_>>());
 }
 
 #[test]

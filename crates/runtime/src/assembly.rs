@@ -1,4 +1,4 @@
-//! Everything that runs need, put together.
+//! Assembles everything that runs need from a configuration.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use reknit_journal::Journal;
 use reknit_models::Models;
 use reknit_plan::Catalogue;
 use reknit_protocol::{Object, Plan, RunId};
-use reknit_tools::{Client, Problem};
+use reknit_tools::{Client, DiscoveryProblem};
 use uuid::Uuid;
 
-use crate::config::{Builder, Config, ConfigError};
+use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::telemetry::Telemetry;
-use crate::{DriveError, Driver, Edge, Ended, Gates, Network, SystemClock};
+use crate::{Breakers, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
 
-/// Runs requests and plans over tools: the journal, the tools, the models and the rules, put together.
+/// Runs requests and plans: a journal, tools, models and rules, ready to use.
 ///
 /// ```no_run
 /// use reknit_runtime::Reknit;
@@ -35,27 +35,27 @@ use crate::{DriveError, Driver, Edge, Ended, Gates, Network, SystemClock};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Reknit {
-    /// Where runs are kept.
+    /// The journal of all runs.
     pub journal: Journal,
-    /// What tools there are.
+    /// The capabilities of the tools.
     pub catalogue: Arc<Catalogue>,
     /// The rules of runs.
     pub policy: Arc<Policy>,
-    /// The rules of sessions, for agents that say nothing else.
+    /// The rules of agents whose files do not set their own.
     pub session: SessionRules,
-    /// The words in which models are asked.
+    /// The prompt templates.
     pub templates: Arc<Templates>,
-    /// The models that may be asked, the preferred one first.
+    /// The models, the preferred one first.
     pub targets: Vec<TargetName>,
-    /// What is wrong with tools that were named.
-    pub problems: Vec<Problem>,
-    edge: Arc<dyn Edge>,
-    gates: Arc<Gates>,
+    /// Why configured tools cannot be used.
+    pub problems: Vec<DiscoveryProblem>,
+    transport: Arc<dyn Transport>,
+    breakers: Arc<Breakers>,
     clock: Arc<SystemClock>,
     telemetry: Telemetry,
 }
 
-/// Why nothing can run.
+/// Why [`Reknit`] cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A setting cannot be used.
@@ -65,46 +65,50 @@ pub enum StartError {
     #[error("cannot open the journal")]
     Journal(#[from] reknit_journal::OpenError),
     /// A model cannot be used.
-    #[error("a model cannot be used")]
-    Models(#[from] reknit_models::ConfigError),
-    /// There is no way to the tools.
+    #[error("cannot use a model")]
+    Models(#[from] reknit_models::TargetError),
+    /// The HTTP client cannot be created.
     #[error("cannot start the HTTP client")]
     Client(#[from] reknit_tools::ClientError),
 }
 
 impl Reknit {
-    /// Says what is set, one method for each setting.
-    pub fn builder() -> Builder {
-        Builder::default()
+    /// A builder with a method for each setting.
+    pub fn builder() -> ConfigBuilder {
+        ConfigBuilder::default()
     }
 
-    /// Puts everything together: opens the journal, which is in memory if none is named, and asks the tools what they can
-    /// do. A tool that cannot be used is among the problems, and the others are used.
+    /// Opens the journal, in memory if no path is configured, and asks the tools for their capabilities. A tool that cannot
+    /// be used is listed in `problems`; it does not prevent the start.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         config.check_keys()?;
         config.check_prices()?;
         let templates = config.templates()?;
         let models = Arc::new(Models::new(config.models.clone())?);
-        let journal = open(&config)?;
+        let journal = open_journal(&config)?;
         let found = Client::new()?.discover(&config.tools).await;
-        let edge = Arc::new(Network { models, tools: found.tools });
-        let reknit = Self::assembled(config, templates, journal, found.catalogue, edge);
+        let transport = Arc::new(Network { models, tools: found.tools });
+        let reknit = Self::assemble(config, templates, journal, found.catalogue, transport);
         Ok(Self { problems: found.problems, ..reknit })
     }
 
-    /// The same with tools and models that are reached in another way; those of the configuration are not asked.
-    pub fn through(edge: Arc<dyn Edge>, catalogue: Catalogue, config: Config) -> Result<Self, StartError> {
+    /// Starts with another transport, which reaches the tools and models; the addresses in the configuration are not used.
+    pub fn with_transport(
+        transport: Arc<dyn Transport>,
+        catalogue: Catalogue,
+        config: Config,
+    ) -> Result<Self, StartError> {
         let templates = config.templates()?;
-        let journal = open(&config)?;
-        Ok(Self::assembled(config, templates, journal, catalogue, edge))
+        let journal = open_journal(&config)?;
+        Ok(Self::assemble(config, templates, journal, catalogue, transport))
     }
 
-    fn assembled(
+    fn assemble(
         config: Config,
         templates: Templates,
         journal: Journal,
         catalogue: Catalogue,
-        edge: Arc<dyn Edge>,
+        transport: Arc<dyn Transport>,
     ) -> Self {
         let clock = Arc::new(SystemClock::new());
         Self {
@@ -116,24 +120,24 @@ impl Reknit {
             templates: Arc::new(templates),
             targets: config.models.into_iter().map(|target| target.name).collect(),
             problems: Vec::new(),
-            edge,
-            gates: Arc::new(Gates::new(config.call_limits, config.rests, Arc::clone(&clock) as _)),
+            transport,
+            breakers: Arc::new(Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)),
             clock,
         }
     }
 
-    /// Plans a request with a model and runs it.
-    pub async fn ask(&self, request: &str) -> Result<Ended, DriveError> {
+    /// Plans a request with a model and runs the plan.
+    pub async fn ask(&self, request: &str) -> Result<DriveOutcome, DriveError> {
         self.driver().start(self.started(request, None)).await
     }
 
-    /// Runs a plan that is written already.
-    pub async fn run(&self, plan: Plan) -> Result<Ended, DriveError> {
+    /// Runs a plan.
+    pub async fn run(&self, plan: Plan) -> Result<DriveOutcome, DriveError> {
         let request = plan.original_request.clone();
         self.driver().start(self.started(&request, Some(plan))).await
     }
 
-    /// How a run begins. Its id is the only thing in it that is left to chance.
+    /// The start of a run of a request or of a plan. Its id, which also seeds the jitter of the run, is random.
     pub fn started(&self, request: &str, plan: Option<Plan>) -> Started {
         let id = Uuid::now_v7();
         let (high, low) = id.as_u64_pair();
@@ -153,23 +157,24 @@ impl Reknit {
         }
     }
 
-    /// What drives runs and sessions; all of them share what services can bear. It writes the log, and whoever else is to
-    /// be [told](Driver::telling) takes the place of that.
+    /// A driver for runs and sessions. All drivers share the call limits and circuit breakers. It writes the configured log;
+    /// [`Driver::with_telemetry`] replaces the log.
     pub fn driver(&self) -> Driver {
-        let (edge, clock) = (Arc::clone(&self.edge), Arc::clone(&self.clock));
-        Driver::through(self.journal.clone(), edge, clock as _, Arc::clone(&self.gates)).telling(self.telemetry.clone())
+        let (transport, clock) = (Arc::clone(&self.transport), Arc::clone(&self.clock));
+        let driver = Driver::with_breakers(self.journal.clone(), transport, clock as _, Arc::clone(&self.breakers));
+        driver.with_telemetry(self.telemetry.clone())
     }
 }
 
-fn open(config: &Config) -> Result<Journal, reknit_journal::OpenError> {
+fn open_journal(config: &Config) -> Result<Journal, reknit_journal::OpenError> {
     match &config.journal {
         Some(path) => Journal::open(path, config.durability),
         None => Ok(Journal::in_memory()),
     }
 }
 
-impl Builder {
-    /// Puts everything together. See [`Reknit::start`].
+impl ConfigBuilder {
+    /// Builds the configuration and starts. See [`Reknit::start`].
     pub async fn start(self) -> Result<Reknit, StartError> {
         Reknit::start(self.build()?).await
     }

@@ -1,32 +1,32 @@
-//! The time, which only the edge knows.
+//! The clock of drivers.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// A future in a box, for seams that are stored.
+/// A boxed future, for object-safe traits.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Tells the time and waits for it.
+/// Tells the time and sleeps.
 pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
     /// Milliseconds since 1970. It never goes back within a process.
     fn now_ms(&self) -> i64;
-    /// Resolves when that moment has come. Dropping it ends the wait.
+    /// Resolves at this time. Dropping the future cancels the sleep.
     fn sleep_until(&self, at_ms: i64) -> BoxFuture<'static, ()>;
 }
 
-/// The system's clock. It is read once; from then on time is what has passed, so a clock that is set back does not
-/// make events out of order.
+/// The system clock. It is read once and then advanced by the elapsed time, so that events stay in order if the system clock
+/// is set back.
 #[derive(Debug)]
 pub struct SystemClock {
-    began_ms: i64,
-    began: tokio::time::Instant,
+    started_ms: i64,
+    started: tokio::time::Instant,
 }
 
 impl SystemClock {
-    /// Reads the clock.
+    /// Reads the system clock.
     pub fn new() -> Self {
-        Self { began_ms: jiff::Timestamp::now().as_millisecond(), began: tokio::time::Instant::now() }
+        Self { started_ms: jiff::Timestamp::now().as_millisecond(), started: tokio::time::Instant::now() }
     }
 }
 
@@ -38,12 +38,17 @@ impl Default for SystemClock {
 
 impl Clock for SystemClock {
     fn now_ms(&self) -> i64 {
-        let passed = self.began.elapsed().as_millis();
-        self.began_ms.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
+        let elapsed = self.started.elapsed().as_millis();
+        self.started_ms.saturating_add(i64::try_from(elapsed).unwrap_or(i64::MAX))
     }
 
     fn sleep_until(&self, at_ms: i64) -> BoxFuture<'static, ()> {
-        let left = u64::try_from(at_ms.saturating_sub(self.now_ms())).unwrap_or(0);
-        Box::pin(tokio::time::sleep(Duration::from_millis(left)))
+        let remaining = Duration::from_millis(unsigned(at_ms.saturating_sub(self.now_ms())));
+        Box::pin(tokio::time::sleep(remaining))
     }
+}
+
+/// Converts milliseconds; a negative number becomes 0.
+pub(crate) fn unsigned(ms: i64) -> u64 {
+    u64::try_from(ms).unwrap_or(0)
 }

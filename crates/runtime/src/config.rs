@@ -1,4 +1,4 @@
-//! Configuration: what was written in `reknit.toml` and in the environment, and what it means.
+//! The configuration: `reknit.toml`, environment variables, and what a program sets.
 //!
 //! ```
 //! use reknit_runtime::config::Config;
@@ -13,107 +13,107 @@
 //! # Ok::<(), reknit_runtime::config::ConfigError>(())
 //! ```
 
+mod api_keys;
 mod builder;
-mod code;
 mod duration;
 mod entry;
 mod error;
+mod field;
 mod file;
-mod keys;
 mod kind;
 mod list;
 mod models;
 mod origin;
-mod place;
 mod prompts;
 mod reference;
 mod setting;
 mod show;
-mod shown;
 #[cfg(test)]
 mod tests;
 
-pub use builder::Builder;
-pub(crate) use duration::millis;
-pub use error::{ConfigError, Problem};
-pub use keys::KeySource;
-pub use kind::Kind;
-pub use origin::Origin;
+pub use api_keys::KeySource;
+pub use builder::ConfigBuilder;
+pub use error::ConfigError;
+pub(crate) use field::Field;
+pub use kind::SettingKind;
+pub(crate) use kind::{POSITIVE, POSITIVE_DURATION, word};
+pub use origin::SettingOrigin;
 pub use reference::reference;
 pub use setting::{SETTINGS, Setting};
-pub use show::{Effective, Shown};
+pub use show::{EffectiveSetting, ShowSettings};
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use reknit_dialogue::{GateRules, Rules, TargetName};
-use reknit_engine::{Policy, PromptBuilder, SessionRules, Templates};
+use reknit_dialogue::{BreakerRules, RotationRules, TargetName};
+use reknit_engine::{Policy, PromptBuilder, SessionRules};
 use reknit_journal::Durability;
-use reknit_models::{Limits, Target};
+use reknit_models::{Target, Timeouts};
 use reknit_protocol::Value;
 use reknit_tools::Address;
 
 use crate::telemetry::Telemetry;
 use crate::telemetry::log::{Level, Log, LogSettings};
-use crate::{CallLimits, Rests};
-use code::Code;
+use crate::{BreakerPolicy, CallLimits};
 use entry::Entry;
-use origin::Choices;
+use models::ConfiguredModels;
+use origin::SetValues;
 
-/// Everything that can be set.
+/// The configuration of a process.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where tools are.
+    /// The addresses of the tools.
     pub tools: Vec<Address>,
-    /// Which models may be asked, the preferred one first.
+    /// The models, the preferred one first.
     pub models: Vec<Target>,
-    /// Where their keys are, or should be. See [`Config::check_keys`].
+    /// Where the API keys of the models come from. [`Config::check_keys`] checks that they are there.
     pub keys: BTreeMap<TargetName, KeySource>,
-    /// Whether the command line may look for a model when none is named. A program that asks a model has named it.
+    /// Whether the command line may look for a model when none is configured. The library never does.
     pub find_model: FindModel,
     /// The rules of runs.
     pub policy: Policy,
-    /// How agents turn and end, where their files do not say so.
+    /// The rules of agents whose files do not set their own.
     pub session: SessionRules,
-    /// How many calls may be under way over all runs.
+    /// The limits of concurrent calls over all runs.
     pub call_limits: CallLimits,
-    /// When services and models are given a rest.
-    pub rests: Rests,
-    /// Where the journal is, if the configuration says so.
+    /// The rules of the circuit breakers of tools and models.
+    pub breakers: BreakerPolicy,
+    /// The path of the journal, if one is set.
     pub journal: Option<PathBuf>,
-    /// How durable it is.
+    /// What the journal survives.
     pub durability: Durability,
-    /// The folder with the words in which models are asked, if they are not ours. See [`Config::templates`].
-    pub prompts: Option<String>,
-    /// What is written about runs, and how. See [`Config::with_log`].
+    /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
+    pub prompts: Option<PathBuf>,
+    /// The level and the format of the log. See [`Config::with_log`].
     pub log: LogSettings,
-    /// Who takes its lines, if that is not standard error.
-    log_to: Option<Code<TakeLine>>,
-    /// The words from code.
-    built_prompts: Option<Code<dyn PromptBuilder + Send + Sync>>,
-    /// How long models are waited for by who asks them last.
-    patience: BTreeMap<TargetName, Limits>,
+    /// Writes the log, if not to standard error.
+    log_writer: Option<Opaque<WriteLine>>,
+    prompt_builder: Option<Opaque<dyn PromptBuilder + Send + Sync>>,
+    /// The time limits of each model where no other follows it.
+    last_limits: BTreeMap<TargetName, Timeouts>,
     switches: Switches,
-    choices: Choices,
-    effective: Vec<Effective>,
-    /// Where tools and models are named, by the name of the list and their own.
-    named: BTreeMap<(&'static str, String), Origin>,
+    values: SetValues,
+    effective: Vec<EffectiveSetting>,
+    /// Where tools and models are configured, by list (`tools`, `models`) and name.
+    entry_origins: BTreeMap<(&'static str, String), SettingOrigin>,
 }
 
-/// Whether a model may be looked for when none is named.
+/// Whether a command may look for a model when none is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindModel {
-    /// By its key, or on this machine.
+    /// It looks for API keys, then for a server on this machine.
     Allowed,
-    /// Nobody looks.
+    /// It does not look.
     Off,
 }
 
-/// What is off whatever else is set for it. Folded into the policy, in which nothing is on that does nothing.
+/// Settings that turn something off whatever its number of attempts is. They are applied to [`Policy`], which has only the
+/// number.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is the switch that people write as true or false")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting that users write as true or false")]
 struct Switches {
     corrections: bool,
     feedback: bool,
@@ -122,11 +122,26 @@ struct Switches {
     choice: bool,
 }
 
-/// Takes a line of the log.
-type TakeLine = dyn Fn(&str) + Send + Sync;
+/// Writes a line of the log.
+type WriteLine = dyn Fn(&str) + Send + Sync;
 
-/// Looks a variable of the environment up.
-pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+/// A value of the program that cannot be shown.
+struct Opaque<T: ?Sized>(Arc<T>);
+
+impl<T: ?Sized> Clone for Opaque<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Opaque<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("code")
+    }
+}
+
+/// Looks up an environment variable.
+pub type EnvironmentLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Default for Config {
     fn default() -> Self {
@@ -138,95 +153,96 @@ impl Default for Config {
             policy: Policy::default(),
             session: SessionRules::default(),
             call_limits: CallLimits::default(),
-            rests: Rests::default(),
+            breakers: BreakerPolicy::default(),
             journal: None,
             durability: Durability::Full,
             prompts: None,
             log: LogSettings::default(),
-            log_to: None,
-            built_prompts: None,
-            patience: BTreeMap::new(),
+            log_writer: None,
+            prompt_builder: None,
+            last_limits: BTreeMap::new(),
             switches: Switches { corrections: true, feedback: true, context: true, plan_retry: true, choice: true },
-            choices: Choices::default(),
+            values: SetValues::default(),
             effective: Vec::new(),
-            named: BTreeMap::new(),
+            entry_origins: BTreeMap::new(),
         }
     }
 }
 
 impl Config {
-    /// Reads a configuration. `name` is what the text is called in errors.
-    pub fn read(text: &str, name: &str, environment: Lookup<'_>) -> Result<Self, ConfigError> {
-        let written = file::read(text, name)?;
-        let models::Written { targets: models, keys, patience } = models::targets(&written.models, environment)?;
-        let mut choices = written.choices;
-        choices.read_environment(environment)?;
-        let named = written.tools.iter().chain(&written.models).map(Entry::named).collect();
-        let tools = addresses(&written.tools)?;
-        Ok(Self { tools, models, keys, patience, choices, named, ..Self::default() }.settled())
+    /// Reads a configuration from the text of a file and the environment. `name` is the name of the file for errors.
+    pub fn read(text: &str, name: &str, environment: EnvironmentLookup<'_>) -> Result<Self, ConfigError> {
+        let file = file::parse(text, name)?;
+        let ConfiguredModels { targets: models, keys, last_limits } = models::read_models(&file.models, environment)?;
+        let mut values = file.values;
+        values.add_environment(environment)?;
+        let entry_origins = file.tools.iter().chain(&file.models).map(Entry::origin).collect();
+        let tools = read_tools(&file.tools)?;
+        Ok(Self { tools, models, keys, last_limits, values, entry_origins, ..Self::default() }.apply_values())
     }
 
-    /// What counts without a file.
-    pub fn from_environment(environment: Lookup<'_>) -> Result<Self, ConfigError> {
+    /// Reads a configuration from the environment alone.
+    pub fn from_environment(environment: EnvironmentLookup<'_>) -> Result<Self, ConfigError> {
         Self::read("", "the environment", environment)
     }
 
-    /// The same with another value for a setting, which is named as in the file. Fails if it is no value for it.
+    /// Sets a setting by its name in the file. Fails if there is no such setting, or if it does not accept the value.
     ///
     /// ```
-    /// use reknit_runtime::config::{Config, Origin};
+    /// use reknit_runtime::config::{Config, SettingOrigin};
     ///
-    /// let config = Config::default().with("plan.retries", 5, Origin::Program)?;
+    /// let config = Config::default().with("plan.retries", 5, SettingOrigin::Program)?;
     /// assert_eq!(config.policy.planning.retries, 5);
-    /// let error = Config::default().with("plan.retries", "many", Origin::Program).expect_err("it is no number");
+    /// let error = Config::default().with("plan.retries", "many", SettingOrigin::Program).expect_err("not a number");
     /// assert_eq!(
     ///     error.to_string(),
     ///     "the program: `plan.retries` is \"many\"; write a whole number from 0 to 4294967295"
     /// );
     /// # Ok::<(), reknit_runtime::config::ConfigError>(())
     /// ```
-    pub fn with(mut self, name: &str, value: impl Into<Value>, origin: Origin) -> Result<Self, ConfigError> {
+    pub fn with(mut self, name: &str, value: impl Into<Value>, origin: SettingOrigin) -> Result<Self, ConfigError> {
         let value = value.into();
         let Some(setting) = Setting::find(name) else {
-            let hint = setting::meant(name).map_or_else(String::new, |meant| format!("did you mean `{meant}`?"));
-            return Err(ConfigError::Unknown { origin, name: name.to_owned(), hint });
+            let nearest = setting::nearest_setting(name);
+            let hint = nearest.map_or_else(String::new, |nearest| format!("did you mean `{nearest}`?"));
+            return Err(ConfigError::unknown_setting(origin, name, &hint));
         };
-        if !setting.kind.allows(&value) {
-            let problem = Problem::new(setting.name, &value.to_string(), setting.kind.wanted());
-            return Err(ConfigError::Value { origin, problem });
+        if !setting.kind.accepts(&value) {
+            let (written, expected) = (value.to_string(), setting.kind.expected());
+            return Err(ConfigError::invalid_value(origin, setting.name, &written, &expected));
         }
-        self.choices.put(setting, value, origin);
-        Ok(self.settled())
+        self.values.insert(setting, value, origin);
+        Ok(self.apply_values())
     }
 
-    /// Makes everything that can be set follow from what was chosen.
-    fn settled(self) -> Self {
-        let Self { tools, models, keys, log_to, built_prompts, patience, named, choices, .. } = self;
-        let mut config = Self { tools, models, keys, log_to, built_prompts, patience, named, ..Self::default() };
-        // Which policy it is decides what the defaults beside it are.
-        let policy = SETTINGS.iter().find(|setting| setting.name == "rotation.policy");
-        if policy
-            .and_then(|policy| choices.get(policy))
-            .is_some_and(|(word, _)| word.as_str() == Some("prefer-primary"))
-        {
-            config.policy.rotation = Rules::prefer_primary();
-            // Models that can stand in for each other rest sooner.
-            config.rests.models = GateRules::model();
+    /// Recomputes all fields that follow from settings.
+    fn apply_values(self) -> Self {
+        let Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, values, .. } = self;
+        let mut config =
+            Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, ..Self::default() };
+        // The rotation policy decides the defaults of other settings, so it comes first.
+        let policy = Setting::find("rotation.policy").and_then(|setting| values.get(setting));
+        if policy.is_some_and(|(word, _)| word.as_str() == Some("prefer-primary")) {
+            config.policy.rotation = RotationRules::prefer_primary();
+            config.breakers.models = BreakerRules::for_model_with_fallback();
         }
         for setting in SETTINGS {
-            if let Some((value, _)) = choices.get(setting) {
-                // Every value that was chosen is of its setting's kind, and each place takes those: a test knows.
-                let _ = (setting.set)(&mut config, value);
+            if let Some((value, _)) = values.get(setting) {
+                (setting.set)(&mut config, value);
             }
         }
-        config.effective = show::effective(&config, &choices);
-        config.choices = choices;
-        config.know_models();
-        config.fold_switches();
+        let effective = |setting: &'static Setting| {
+            let origin = values.get(setting).map(|(_, origin)| origin.clone()).unwrap_or_default();
+            EffectiveSetting { setting, value: (setting.get)(&config), origin }
+        };
+        config.effective = SETTINGS.iter().map(effective).collect();
+        config.values = values;
+        config.copy_model_data();
+        config.apply_switches();
         config
     }
 
-    fn fold_switches(&mut self) {
+    fn apply_switches(&mut self) {
         let Switches { corrections, feedback, context, plan_retry, choice } = self.switches;
         if !(corrections && feedback) {
             self.policy.mending.feedback = 0;
@@ -242,43 +258,48 @@ impl Config {
         }
     }
 
-    /// Asks only these models.
+    /// All settings with their effective values, in the order of [`SETTINGS`].
+    pub fn effective(&self) -> &[EffectiveSetting] {
+        &self.effective
+    }
+
+    /// Replaces all models.
     #[must_use]
-    pub fn with_models(self, models: Vec<Target>, origin: &Origin) -> Self {
-        let mut none = Self { models: Vec::new(), keys: BTreeMap::new(), patience: BTreeMap::new(), ..self };
-        none.know_models();
+    pub fn with_models(self, models: Vec<Target>, origin: &SettingOrigin) -> Self {
+        let mut none = Self { models: Vec::new(), keys: BTreeMap::new(), last_limits: BTreeMap::new(), ..self };
+        none.copy_model_data();
         models.into_iter().fold(none, |config, target| config.with_model(target, origin))
     }
 
-    /// Asks this model, too, after all others. Its key, if it has one, is in it.
+    /// Adds a model behind all others. `target` contains its API key, if it has one.
     #[must_use]
-    pub fn with_model(mut self, target: Target, origin: &Origin) -> Self {
-        self.named.insert(("models", target.name.to_string()), origin.clone());
+    pub fn with_model(mut self, target: Target, origin: &SettingOrigin) -> Self {
+        self.entry_origins.insert(("models", target.name.to_string()), origin.clone());
         self.models.push(target);
-        self.know_models();
+        self.copy_model_data();
         self
     }
 
-    /// Lets the rules follow from which models there are: how much each can read, and what it costs, where that is known.
-    fn know_models(&mut self) {
+    /// Copies the context windows and prices of the models to the policy.
+    fn copy_model_data(&mut self) {
         let windows = self.models.iter().filter_map(|target| Some((target.name.clone(), target.max_context?)));
-        self.policy.rotation.windows = windows.collect();
+        self.policy.rotation.context_windows = windows.collect();
         let prices = self.models.iter().filter_map(|target| Some((target.name.clone(), target.prices?)));
         self.policy.prices = prices.collect();
     }
 
-    /// Somebody asks this model last, whatever the order of the models: it has nobody to hand over to there, and is waited
-    /// for longer.
-    pub fn ask_last(&mut self, name: &str) {
+    /// Gives a model the longer time limits of one that no other model follows. An agent may list it last, whatever its
+    /// place in the file is.
+    pub fn use_limits_of_last_model(&mut self, name: &str) {
         for target in self.models.iter_mut().filter(|target| target.name.as_str() == name) {
-            target.limits = self.patience.get(&target.name).copied().unwrap_or(target.limits);
+            target.timeouts = self.last_limits.get(&target.name).copied().unwrap_or(target.timeouts);
         }
     }
 
-    /// Calls this tool, too, and no other of its name.
+    /// Adds a tool, or replaces the one with its name.
     #[must_use]
-    pub fn with_tool(mut self, tool: Address, origin: Origin) -> Self {
-        self.named.insert(("tools", tool.name.to_string()), origin);
+    pub fn with_tool(mut self, tool: Address, origin: SettingOrigin) -> Self {
+        self.entry_origins.insert(("tools", tool.name.to_string()), origin);
         match self.tools.iter_mut().find(|known| known.name == tool.name) {
             Some(known) => *known = tool,
             None => self.tools.push(tool),
@@ -286,53 +307,40 @@ impl Config {
         self
     }
 
-    /// Asks models in words from code, which is shown those that would count without it: ours, or those in the folder of
-    /// `[prompts]`. See [`Config::templates`].
+    /// Builds prompt templates in code. `builder` gets the templates that it may replace: the built-in ones, or those in
+    /// the folder of `[prompts]`. See [`Config::templates`].
     #[must_use]
     pub fn with_prompts(self, builder: impl PromptBuilder + Send + Sync + 'static) -> Self {
-        Self { built_prompts: Some(Code(Arc::new(builder))), ..self }
+        Self { prompt_builder: Some(Opaque(Arc::new(builder))), ..self }
     }
 
-    /// Hands the lines of the log, each with its end, to `write` and not to standard error. How many there are, and what
-    /// they look like, is set in `[log]`.
+    /// Writes the log with `write` instead of to standard error. Each line includes its line break.
     #[must_use]
     pub fn with_log(self, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { log_to: Some(Code(Arc::new(write))), ..self }
+        Self { log_writer: Some(Opaque(Arc::new(write))), ..self }
     }
 
-    /// Whoever writes the log, if there is to be one.
+    /// The log, if its level is not `off`.
     pub(crate) fn telemetry(&self) -> Telemetry {
-        let log = match (self.log.level, self.log_to.clone()) {
+        let log = match (self.log.level, self.log_writer.clone()) {
             (Level::Off, _) => return Telemetry::none(),
-            (_, Some(Code(write))) => Log::new(self.log, move |line| write(line)),
-            // Whoever cannot be told has the run's own answer.
+            (_, Some(Opaque(write))) => Log::new(self.log, move |line| write(line)),
+            // A run does not fail because its log cannot be written.
             (_, None) => Log::new(self.log, |line| drop(std::io::stderr().write_all(line.as_bytes()))),
         };
         Telemetry::none().with(Arc::new(log))
     }
 
-    /// The words in which models are asked: ours, in their place those in the folder of `[prompts]`, a file for each
-    /// question that is asked differently (`plan.txt`), and in their place those from code. Fails if one of them leaves out
-    /// what a model must know.
-    pub fn templates(&self) -> Result<Templates, ConfigError> {
-        let written = self.prompts.as_ref().map(|folder| prompts::read(Path::new(folder))).transpose()?;
-        let written = written.unwrap_or_default();
-        Ok(match &self.built_prompts {
-            Some(Code(builder)) => written.built_by(builder.as_ref())?,
-            None => written,
-        })
-    }
-
-    /// Fails if there is a limit of money and a model without a price: nobody could say whether the limit is kept.
+    /// Fails if `limits.money` is set and a model has no price, because the limit could not be enforced.
     pub fn check_prices(&self) -> Result<(), ConfigError> {
         let unpriced = self.models.iter().find(|model| model.prices.is_none());
         match (self.policy.limits.money, unpriced) {
-            (Some(_), Some(model)) => Err(ConfigError::Unpriced { model: model.name.to_string() }),
+            (Some(_), Some(model)) => Err(ConfigError::MissingPrice(model.name.to_string())),
             _ => Ok(()),
         }
     }
 
-    /// Fails if a model's key is not there. For whoever is about to ask: looking at runs needs no key.
+    /// Fails if the API key of a model is missing. Only callers that call models need this check.
     pub fn check_keys(&self) -> Result<(), ConfigError> {
         for (model, source) in &self.keys {
             let model = model.to_string();
@@ -350,12 +358,12 @@ impl Config {
     }
 }
 
-fn addresses(tools: &[Entry]) -> Result<Vec<Address>, ConfigError> {
+fn read_tools(tools: &[Entry]) -> Result<Vec<Address>, ConfigError> {
     let mut addresses: Vec<Address> = Vec::with_capacity(tools.len());
     for tool in tools {
         let name = tool.name(|name| addresses.iter().any(|known| known.name.as_str() == name))?;
         let address = Address::parse(name, tool.text("url").unwrap_or_default())
-            .map_err(|_| tool.problem("url", "write an http or https address, like `http://127.0.0.1:8085`"))?;
+            .map_err(|_| tool.invalid("url", "write an http or https address, like `http://127.0.0.1:8085`"))?;
         addresses.push(address);
     }
     Ok(addresses)

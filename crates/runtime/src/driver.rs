@@ -1,51 +1,50 @@
-//! The driver: does what a run wants, writes down what came of it, and asks again what it wants.
+//! The driver: executes the effects that a run asks for, and journals their outcomes.
 //!
-//! Commit, then act: nothing that an event made due is begun before the event is in the journal.
+//! Commit, then act: an effect starts only after the event that made it due is in the journal.
 
-mod turn;
+mod run_loop;
 
 use std::sync::Arc;
 
-use reknit_engine::{Answer, Effect, Ending, Event, Machine, Report, What};
-use reknit_journal::{Append, Holder, Journal, Lease, NewRun, SignalId, Term};
+use reknit_engine::{Answer, Effect, Ending, Event, EventKind, Report};
+use reknit_journal::{Append, Holder, Journal, Lease, LeaseTerm, NewRun, SignalId};
 use reknit_protocol::RunId;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::beginning::Beginning;
+use crate::breakers::{BreakerPolicy, Breakers, CallLimits};
 use crate::clock::Clock;
-use crate::edge::Edge;
+use crate::effect_executor::EffectExecutor;
 use crate::error::DriveError;
-use crate::gates::{CallLimits, Gates, Rests};
-use crate::lessons;
-use crate::perform::Hands;
-use crate::record::{Fold, RestoreError, replay, to_row};
-use crate::signals::meanings;
+use crate::learned_mappings;
+use crate::replay::{DrivenMachine, RestoreError, replay, to_row};
+use crate::run_start::RunStart;
+use crate::signals::to_events;
 use crate::telemetry::Telemetry;
-use turn::Turn;
+use crate::transport::Transport;
+use crate::watcher::{Committed, EventOrigin, Watcher};
+use run_loop::RunLoop;
 
-/// How long a lease lasts without being renewed. Longer than a pause of a busy machine, short enough to wait for.
-const TERM_MS: u64 = 30_000;
+/// How long a lease lasts without renewal. It outlasts the pauses of a busy machine, and is short enough to wait for after a
+/// crash.
+const LEASE_MS: u64 = 30_000;
 
-/// How many runs are written down at once. Event 0 holds all that a run will ever know, so thousands of them are not made
-/// to wait for the disk; this many are, so that commits are shared.
-const STARTS: usize = 256;
+/// How many runs are created concurrently. Enough to share commits, and a bound on memory: the first event of a run holds
+/// its whole catalogue, policy and templates until it is written.
+const CONCURRENT_STARTS: usize = 256;
 
-/// Is told of every event once it is committed, with the run as it is then.
-pub type Watcher = Arc<dyn Fn(&Machine, &Event) + Send + Sync>;
-
-/// How driving ended.
+/// Why a driver returned without an error.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ended {
-    /// The run is over.
+pub enum DriveOutcome {
+    /// The run has ended.
     Finished(Box<Answer>),
-    /// The session is over.
+    /// The session has ended.
     Reported(Box<Report>),
-    /// Nothing but a person's decision can take it on.
+    /// The run waits for a person's decision. Resume it after the decision is sent.
     Waiting,
 }
 
-impl From<Ending<'_>> for Ended {
+impl From<Ending<'_>> for DriveOutcome {
     fn from(ending: Ending<'_>) -> Self {
         match ending {
             Ending::Answer(answer) => Self::Finished(Box::new(answer.clone())),
@@ -57,7 +56,7 @@ impl From<Ending<'_>> for Ended {
 /// Drives runs and sessions.
 #[derive(Clone)]
 pub struct Driver {
-    hands: Hands,
+    executor: EffectExecutor,
     holder: Holder,
     watcher: Watcher,
     cancel: CancellationToken,
@@ -67,174 +66,207 @@ pub struct Driver {
 
 impl std::fmt::Debug for Driver {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Driver").field("hands", &self.hands).field("holder", &self.holder).finish_non_exhaustive()
+        out.debug_struct("Driver")
+            .field("executor", &self.executor)
+            .field("holder", &self.holder)
+            .finish_non_exhaustive()
     }
 }
 
 impl Driver {
-    /// A driver that writes to this journal and acts through this edge, with gates of its own.
-    pub fn new(journal: Journal, edge: Arc<dyn Edge>, clock: Arc<dyn Clock>, limits: CallLimits) -> Self {
-        let gates = Gates::new(limits, Rests::default(), Arc::clone(&clock));
-        Self::through(journal, edge, clock, Arc::new(gates))
+    /// A driver with its own call limits and circuit breakers.
+    pub fn new(journal: Journal, transport: Arc<dyn Transport>, clock: Arc<dyn Clock>, limits: CallLimits) -> Self {
+        let breakers = Breakers::new(limits, BreakerPolicy::default(), Arc::clone(&clock));
+        Self::with_breakers(journal, transport, clock, Arc::new(breakers))
     }
 
-    /// The same, through gates that others may go through too.
-    pub fn through(journal: Journal, edge: Arc<dyn Edge>, clock: Arc<dyn Clock>, gates: Arc<Gates>) -> Self {
-        let hands = Hands { journal, edge, clock, gates, telemetry: Telemetry::none() };
-        let watcher: Watcher = Arc::new(|_, _| ());
+    /// A driver with call limits and circuit breakers that it shares with other callers.
+    pub fn with_breakers(
+        journal: Journal,
+        transport: Arc<dyn Transport>,
+        clock: Arc<dyn Clock>,
+        breakers: Arc<Breakers>,
+    ) -> Self {
+        let executor = EffectExecutor { journal, transport, clock, breakers, telemetry: Telemetry::none() };
+        let watcher: Watcher = Arc::new(|_| ());
         Self {
-            hands,
+            executor,
             holder: Holder::this_process(),
             watcher,
             cancel: CancellationToken::new(),
             stop: CancellationToken::new(),
-            starts: Arc::new(Semaphore::new(STARTS)),
+            starts: Arc::new(Semaphore::new(CONCURRENT_STARTS)),
         }
     }
 
-    /// The same driver, which tells of every committed event.
+    /// Calls the watcher with every committed event. It replaces an earlier watcher.
     #[must_use]
-    pub fn watched_by(mut self, watcher: Watcher) -> Self {
+    pub fn with_watcher(mut self, watcher: Watcher) -> Self {
         self.watcher = watcher;
         self
     }
 
-    /// The same driver, which passes on what is told about its runs.
+    /// Sends the telemetry of all runs to these sinks. It replaces earlier ones.
     #[must_use]
-    pub fn telling(mut self, telemetry: Telemetry) -> Self {
-        self.hands.telemetry = telemetry;
+    pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
+        self.executor.telemetry = telemetry;
         self
     }
 
-    /// The same driver, which ends its runs as cancelled when the token is.
+    /// Cancels all runs and sessions when the token is cancelled.
     #[must_use]
-    pub fn cancelled_by(mut self, cancel: CancellationToken) -> Self {
+    pub fn with_cancel_token(mut self, cancel: CancellationToken) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// The same driver, which lets its sessions come to their reports when the token is cancelled.
+    /// Asks all sessions to stop and to write their reports when the token is cancelled.
     #[must_use]
-    pub fn stopped_by(mut self, stop: CancellationToken) -> Self {
+    pub fn with_stop_token(mut self, stop: CancellationToken) -> Self {
         self.stop = stop;
         self
     }
 
-    /// Begins a run or a session and drives it as far as it goes.
-    pub async fn start(&self, started: impl Into<Beginning>) -> Result<Ended, DriveError> {
-        // In a box that is gone before the run is driven: a future is kept for as long as its run waits, and so is the room
-        // for every other future that it ever waits for.
-        let (lease, fold) = Box::pin(self.create_and_tell(started.into())).await?;
-        Turn::new(self, lease, fold).run().await
+    /// Starts a run or a session and drives it until it ends or waits for a person.
+    pub async fn start(&self, started: impl Into<RunStart>) -> Result<DriveOutcome, DriveError> {
+        // Boxed, and freed before the run is driven: otherwise this future would reserve the space for as long as the run
+        // lasts.
+        let (lease, state) = Box::pin(self.create_and_notify(started.into())).await?;
+        RunLoop::new(self, lease, state).run().await
     }
 
-    async fn create_and_tell(&self, started: Beginning) -> Result<(Lease, Fold), DriveError> {
-        // It is never closed, so a permit always comes.
+    async fn create_and_notify(&self, started: RunStart) -> Result<(Lease, DrivenMachine), DriveError> {
+        // The semaphore is never closed, so a permit always comes.
         let _permit = self.starts.acquire().await.ok();
-        let (lease, mut fold, event) = self.create(started).await?;
-        self.tell(&mut fold, &[event]);
-        Ok((lease, fold))
+        let (lease, mut state, event) = self.create(started).await?;
+        self.notify(&mut state, &[event]);
+        Ok((lease, state))
     }
 
     /// Creates a run in the journal without driving it.
-    pub(crate) async fn create(&self, mut started: Beginning) -> Result<(Lease, Fold, Event), DriveError> {
-        if let Beginning::Run(run) = &mut started {
-            lessons::tell(run, &self.hands.journal).await?;
+    pub(crate) async fn create(&self, mut started: RunStart) -> Result<(Lease, DrivenMachine, Event), DriveError> {
+        if let RunStart::Run(run) = &mut started {
+            learned_mappings::add(run, &self.executor.journal).await?;
         }
-        started.set_trace_parent(self.hands.telemetry.parent());
+        started.set_trace_parent(self.executor.telemetry.parent());
         let (run, title) = (started.run().clone(), started.title().to_owned());
-        let event = Event { at_ms: self.hands.clock.now_ms(), what: started.into_event() };
-        let (fold, due) = Fold::begin(&event, &self.hands.telemetry)?;
-        let ending = fold.run.ending().map(Ending::status);
+        let event = Event { at_ms: self.executor.clock.now_ms(), kind: started.into_event() };
+        let (state, due) = DrivenMachine::begin(&event, &self.executor.telemetry)?;
+        let ending = state.machine.ending().map(Ending::status);
         let new = NewRun { run, title, first: to_row(&event, due)? };
-        let lease = self.hands.journal.create(new, &self.holder, self.term()).await?;
+        let lease = self.executor.journal.create(new, &self.holder, self.term()).await?;
         if let Some(status) = ending {
-            // It was over before it began, as an impossible plan is.
+            // The run ended with its first event, for example because its plan cannot be run.
             let append = Append::at(1).ending(status.as_str(), event.at_ms);
-            self.hands.journal.append(&lease, append).await?;
+            self.executor.journal.append(&lease, append).await?;
         }
-        Ok((lease, fold, event))
+        Ok((lease, state, event))
     }
 
-    /// Takes a run over and drives it on. A run that somebody else drives is left alone.
-    pub async fn resume(&self, run: &RunId) -> Result<Ended, DriveError> {
+    /// Takes over a run and drives it until it ends or waits for a person. Fails if another process drives the run.
+    pub async fn resume(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
         let lease = self.acquire(run).await?;
-        let records = self.hands.journal.events(run, 0).await?;
-        let due = self.hands.journal.due(run).await?;
-        let fold = match replay(&records, &due, &self.hands.telemetry) {
-            Ok(fold) => fold,
+        let records = self.executor.journal.events(run, 0).await?;
+        let due = self.executor.journal.due_effects(run).await?;
+        let state = match replay(&records, &due, &self.executor.telemetry, &self.watcher) {
+            Ok(state) => state,
             Err(error) => {
-                self.leave(&lease, records.len() as u64, &error).await?;
+                self.abandon(&lease, records.len() as u64, &error).await?;
                 return Err(error.into());
             }
         };
-        let mut turn = Turn::new(self, lease, fold);
-        let (happened, consumed) = self.after_restart(run, &turn.fold).await?;
-        turn.take_in(happened, consumed).await?;
-        turn.run().await
+        let mut run_loop = RunLoop::new(self, lease, state);
+        let (events, consumed) = self.events_on_resume(run, &run_loop.state).await?;
+        run_loop.commit(events, consumed).await?;
+        run_loop.run().await
     }
 
-    /// Leaves a run that cannot be restored. One that wants something else than it wanted is ended: nobody may guess what
-    /// it would have done. Its events are kept. Others may be readable by another version.
-    pub(crate) async fn leave(&self, lease: &Lease, len: u64, error: &RestoreError) -> Result<(), DriveError> {
+    /// Gives up a run that cannot be restored, and keeps its events. After a mismatch the run ends, because its further
+    /// course would be a guess. Otherwise only the lease is released: another version may be able to restore the run.
+    pub(crate) async fn abandon(&self, lease: &Lease, len: u64, error: &RestoreError) -> Result<(), DriveError> {
         if let RestoreError::Mismatch { .. } = error {
-            let append = Append::at(len).ending("replay_mismatch", self.hands.clock.now_ms());
-            self.hands.journal.append(lease, append).await?;
+            let append = Append::at(len).ending("replay_mismatch", self.executor.clock.now_ms());
+            self.executor.journal.append(lease, append).await?;
         } else {
-            self.hands.journal.release(lease).await?;
+            self.executor.journal.release(lease).await?;
         }
         Ok(())
     }
 
-    /// What a process that takes a run over knows to have happened: it was taken over, what was claimed is in doubt, and
-    /// whatever came meanwhile. A cancellation must be heard before anything begins again.
-    pub(crate) async fn after_restart(
+    /// The events with which a process takes over a run: the resumption, the messages in the inbox, and an interruption of
+    /// each claimed call. Also returns the ids of the messages.
+    pub(crate) async fn events_on_resume(
         &self,
         run: &RunId,
-        fold: &Fold,
-    ) -> Result<(Vec<What>, Vec<SignalId>), DriveError> {
-        let letters = self.hands.journal.inbox(run).await?;
-        let claims = self.hands.journal.claims(run).await?;
-        let in_doubt = fold.pending.iter().filter_map(|effect| match effect {
+        state: &DrivenMachine,
+    ) -> Result<(Vec<EventKind>, Vec<SignalId>), DriveError> {
+        let inbox = self.executor.journal.inbox(run).await?;
+        let claims = self.executor.journal.claims(run).await?;
+        let interrupted = state.pending.iter().filter_map(|effect| match effect {
             Effect::CallTool(call) if claims.iter().any(|claim| *claim == call.id.to_string()) => {
-                Some(What::Interrupted { effect: call.id.clone() })
+                Some(EventKind::Interrupted { effect: call.id.clone() })
             }
             _ => None,
         });
-        let sent = meanings(&letters);
-        // What was sent comes first: of a run that is to end, nothing is prepared to be sent again.
-        let happened = std::iter::once(What::Resumed).chain(sent).chain(in_doubt).collect();
-        Ok((happened, letters.iter().map(|letter| letter.id).collect()))
+        // The messages come before the interruptions: a run that is cancelled must not prepare to send its calls again.
+        let events = std::iter::once(EventKind::Resumed).chain(to_events(&inbox)).chain(interrupted).collect();
+        Ok((events, inbox.iter().map(|message| message.id).collect()))
     }
 
-    /// Takes the lease. One whose process is dead is inherited at once.
+    /// Applies events to a machine, and prepares to append them together with the messages that they consume.
+    pub(crate) fn apply(
+        &self,
+        state: &mut DrivenMachine,
+        kinds: Vec<EventKind>,
+        consumed: Vec<SignalId>,
+    ) -> Result<(Append, Vec<Event>), DriveError> {
+        let mut append = Append::at(state.machine.event_count());
+        append.consumed = consumed;
+        let mut events = Vec::with_capacity(kinds.len());
+        let at_ms = self.executor.clock.now_ms();
+        for kind in kinds {
+            let event = Event { at_ms, kind };
+            let due = state.apply(&event)?;
+            append = append.event(to_row(&event, due)?);
+            events.push(event);
+        }
+        if let Some(ending) = state.machine.ending() {
+            append = append.ending(ending.status().as_str(), self.executor.clock.now_ms());
+            append.learned_mappings = learned_mappings::of(&state.machine);
+        }
+        Ok((append, events))
+    }
+
+    /// Acquires the lease of a run. Takes it over at once if its process is dead.
     pub(crate) async fn acquire(&self, run: &RunId) -> Result<Lease, DriveError> {
-        Ok(self.hands.journal.acquire_or_inherit(run, &self.holder, self.term()).await?)
+        Ok(self.executor.journal.acquire_or_take_over(run, &self.holder, self.term()).await?)
     }
 
-    pub(crate) fn term(&self) -> Term {
-        Term { now_ms: self.hands.clock.now_ms(), ttl_ms: TERM_MS }
+    pub(crate) fn term(&self) -> LeaseTerm {
+        LeaseTerm { now_ms: self.executor.clock.now_ms(), ttl_ms: LEASE_MS }
     }
 
-    pub(crate) fn hands(&self) -> &Hands {
-        &self.hands
+    pub(crate) fn executor(&self) -> &EffectExecutor {
+        &self.executor
     }
 
-    /// Resolves when the runs of this driver are to end.
+    /// Resolves when the cancel token is cancelled.
     pub(crate) async fn cancelled(&self) {
         self.cancel.cancelled().await;
     }
 
-    /// Resolves when the sessions of this driver are to come to their reports.
+    /// Resolves when the stop token is cancelled.
     pub(crate) async fn stopped(&self) {
         self.stop.cancelled().await;
     }
 
-    /// Tells of events that are committed.
-    pub(crate) fn tell(&self, fold: &mut Fold, events: &[Event]) {
-        self.hands.telemetry.pass_on(fold.teller.as_mut());
-        for event in events {
-            (self.watcher)(&fold.run, event);
+    /// Passes committed events to the telemetry sinks and to the watcher.
+    pub(crate) fn notify(&self, state: &mut DrivenMachine, events: &[Event]) {
+        self.executor.telemetry.pass_on(state.reporter.as_mut());
+        let decided = std::mem::take(&mut state.decided);
+        for (event, records) in events.iter().zip(&decided) {
+            let origin = EventOrigin::New;
+            (self.watcher)(&Committed { machine: &state.machine, event, records, origin });
         }
     }
 }

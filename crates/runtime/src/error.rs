@@ -1,37 +1,38 @@
-//! Why a run is not driven on.
+//! Why a driver stops driving a run.
 
-use reknit_journal::{AppendError, CreateError, FenceError, LeaseError, OpenError, ReadError, StorageError};
+use reknit_journal::{AppendError, CreateError, FenceError, LeaseError, OpenError, RunReadError, StorageError};
 
-use crate::record::RestoreError;
+use crate::replay::RestoreError;
 
-/// Why a run is not driven on. What was committed stays, and the run can be resumed.
+/// Why a driver stopped driving a run. All committed events are kept. After a [`RestoreError::Mismatch`] the run is over; in
+/// all other cases it can be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
     /// The journal cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The run cannot be created.
-    #[error("the run cannot be created")]
+    #[error("cannot create the run")]
     Create(#[from] CreateError),
-    /// Somebody else drives it, or there is no such run.
+    /// Another process drives the run, or the run does not exist.
     #[error(transparent)]
     Lease(#[from] LeaseError),
-    /// Somebody else took it over.
+    /// Another process has taken over the run.
     #[error(transparent)]
     Fence(#[from] FenceError),
-    /// What happened cannot be written down.
-    #[error("what happened cannot be written to the journal")]
+    /// Events cannot be appended to the journal.
+    #[error("cannot append to the journal")]
     Append(#[from] AppendError),
-    /// The run cannot be read.
+    /// The events of the run cannot be read.
     #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The journal's file cannot be used.
+    Read(#[from] RunReadError),
+    /// The file of the journal cannot be read or written.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The run read back is not the run that was written.
-    #[error("the run cannot be restored from its events")]
+    /// The run cannot be restored from its events.
+    #[error("cannot restore the run from its events")]
     Restore(#[from] RestoreError),
-    /// A task ended without an answer.
-    #[error("a task of the run ended without an answer: {0}")]
+    /// The task of an effect panicked.
+    #[error("the task of an effect panicked: {0}")]
     Task(String),
 }

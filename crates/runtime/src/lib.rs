@@ -1,4 +1,4 @@
-//! Drives a run: does what the machine wants, writes down what came of it, and asks again what it wants.
+//! Drives runs and sessions: executes the effects that a state machine asks for and journals their outcomes.
 //!
 //! ```text
 //!            pending()                       apply(event)
@@ -7,35 +7,37 @@
 //!                           '--- journal <-----'      commit, then act
 //! ```
 //!
-//! Where to go next: [`Reknit`] puts everything together, [`Driver`] drives runs in one process, [`Segments`] is a second
-//! driver that keeps nothing in memory, [`Network`] is where effects leave, [`Clock`] where time comes from, [`telemetry`]
-//! who is told. [`Asker`] asks models without a run.
+//! Where to go next: [`Reknit`] assembles everything that runs need from a [`config::Config`]. [`Driver`] drives runs in
+//! one process, calls tools and models through a [`Transport`] and reads the time from a [`Clock`]. [`Breakers`] limit the
+//! calls of all runs, [`telemetry`] exports logs, traces and metrics, and [`ModelClient`] asks models outside of a run.
 
 pub mod agent;
-mod asker;
 mod assembly;
-mod beginning;
+mod breakers;
 mod clock;
 pub mod config;
 mod driver;
-mod edge;
+mod effect_executor;
 mod error;
-mod gates;
-mod lessons;
-mod perform;
-mod record;
-mod segments;
+mod learned_mappings;
+mod model_client;
+mod replay;
+mod run_start;
 pub mod signals;
 pub mod telemetry;
+#[doc(hidden)]
+pub mod test_support;
 mod tokens;
+mod transport;
+mod watcher;
 
-pub use asker::{Asked, Asker, FailedAttempt, Piece, Stream, Unanswered};
 pub use assembly::{Reknit, StartError};
-pub use beginning::Beginning;
+pub use breakers::{BreakerPolicy, Breakers, CallLimits};
 pub use clock::{BoxFuture, Clock, SystemClock};
-pub use driver::{Driver, Ended, Watcher};
-pub use edge::{Edge, Network};
+pub use driver::{DriveOutcome, Driver};
 pub use error::DriveError;
-pub use gates::{CallLimits, Gates, Rests};
-pub use record::RestoreError;
-pub use segments::Segments;
+pub use model_client::{FailedAttempt, ModelClient, NoAnswerError, ServedAnswer, StreamItem, StreamMode};
+pub use replay::RestoreError;
+pub use run_start::RunStart;
+pub use transport::{Network, Transport};
+pub use watcher::{Committed, EventOrigin, Watcher};

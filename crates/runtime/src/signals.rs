@@ -1,9 +1,9 @@
-//! What other processes can tell the driver of a run.
+//! Signals that other processes send to the driver of a run: cancel, stop, or a person's decision.
 
 use std::collections::BTreeMap;
 
-use reknit_engine::{Decision, What};
-use reknit_journal::{Letter, Signal};
+use reknit_engine::{Decision, EventKind};
+use reknit_journal::{InboxMessage, RunSignal};
 use reknit_protocol::EffectId;
 use serde::{Deserialize, Serialize};
 
@@ -11,70 +11,71 @@ const CANCEL: &str = "cancel";
 const STOP: &str = "stop";
 const DECIDE: &str = "decide";
 
+/// The body of a decision.
 #[derive(Serialize, Deserialize)]
-struct Decided {
+struct DecisionBody {
     effect: EffectId,
     hash: String,
     decision: Decision,
 }
 
-/// A wish that a run end.
-pub fn cancel() -> Signal {
-    Signal::new(CANCEL, "{}")
+/// Cancels a run.
+pub fn cancel() -> RunSignal {
+    RunSignal::new(CANCEL, "{}")
 }
 
-/// A wish that a session come to its report.
-pub fn stop() -> Signal {
-    Signal::new(STOP, "{}")
+/// Asks a session to stop and to write its report.
+pub fn stop() -> RunSignal {
+    RunSignal::new(STOP, "{}")
 }
 
-/// A decision about one question, named by its effect and its hash.
-pub fn decide(effect: EffectId, hash: String, decision: Decision) -> Signal {
-    let body = serde_json::to_string(&Decided { effect, hash, decision });
-    // Three texts and a word can always be written.
-    Signal::new(DECIDE, body.unwrap_or_default())
+/// Decides a question to a person, which its effect and its hash identify.
+pub fn decide(effect: EffectId, hash: String, decision: Decision) -> RunSignal {
+    let body = serde_json::to_string(&DecisionBody { effect, hash, decision });
+    // Serializing strings cannot fail.
+    RunSignal::new(DECIDE, body.unwrap_or_default())
 }
 
-/// The last word about each question that a letter in an inbox decides.
-pub fn decided(letters: &[Letter]) -> BTreeMap<EffectId, Decision> {
-    let decided = letters.iter().filter_map(|letter| match meaning(&letter.signal) {
-        What::PersonDecided { effect, decision, .. } => Some((effect, decision)),
+/// The last decision about each question in an inbox.
+pub fn decisions(inbox: &[InboxMessage]) -> BTreeMap<EffectId, Decision> {
+    let decisions = inbox.iter().filter_map(|message| match to_event(&message.signal) {
+        EventKind::PersonDecided { effect, decision, .. } => Some((effect, decision)),
         _ => None,
     });
-    decided.collect()
+    decisions.collect()
 }
 
-/// What an inbox means to a run.
-pub(crate) fn meanings(letters: &[Letter]) -> Vec<What> {
-    last_words(&letters.iter().map(|letter| meaning(&letter.signal)).collect::<Vec<_>>())
+/// Converts the messages of an inbox to events.
+pub(crate) fn to_events(inbox: &[InboxMessage]) -> Vec<EventKind> {
+    keep_last_decisions(&inbox.iter().map(|message| to_event(&message.signal)).collect::<Vec<_>>())
 }
 
-/// Who decides twice means the second; the first is kept as a note.
-fn last_words(said: &[What]) -> Vec<What> {
+/// Keeps the last of several decisions about the same question; an earlier one becomes a note.
+fn keep_last_decisions(events: &[EventKind]) -> Vec<EventKind> {
     let is_replaced = |index: usize, effect: &EffectId| {
-        let mut later = said.iter().skip(index + 1);
-        later.any(|what| matches!(what, What::PersonDecided { effect: same, .. } if same == effect))
+        let mut later = events.iter().skip(index + 1);
+        later.any(|event| matches!(event, EventKind::PersonDecided { effect: same, .. } if same == effect))
     };
-    let means = |(index, what): (usize, &What)| match what {
-        What::PersonDecided { effect, decision, .. } if is_replaced(index, effect) => {
-            let word = decision.as_str();
-            What::NotUnderstood { words: format!("`{effect}` was {word}, and decided anew before the run went on") }
+    let kept = |(index, event): (usize, &EventKind)| match event {
+        EventKind::PersonDecided { effect, decision, .. } if is_replaced(index, effect) => {
+            let words = format!("`{effect}` was {}, but decided again before the run continued", decision.as_str());
+            EventKind::NotUnderstood { words }
         }
-        what => what.clone(),
+        event => event.clone(),
     };
-    said.iter().enumerate().map(means).collect()
+    events.iter().enumerate().map(kept).collect()
 }
 
-/// What a signal means to a run. One that is not ours must not stop it, and must not be lost.
-pub(crate) fn meaning(signal: &Signal) -> What {
+/// Converts a signal to an event. An unknown signal becomes a note, so that it neither stops the run nor is lost.
+pub(crate) fn to_event(signal: &RunSignal) -> EventKind {
     match signal.kind.as_str() {
-        CANCEL => What::Cancelled,
-        STOP => What::Stopped,
+        CANCEL => EventKind::Cancelled,
+        STOP => EventKind::Stopped,
         DECIDE => match serde_json::from_str(&signal.body) {
-            Ok(Decided { effect, hash, decision }) => What::PersonDecided { effect, hash, decision },
-            Err(error) => What::NotUnderstood { words: format!("a decision that cannot be read: {error}") },
+            Ok(DecisionBody { effect, hash, decision }) => EventKind::PersonDecided { effect, hash, decision },
+            Err(error) => EventKind::NotUnderstood { words: format!("cannot read a decision: {error}") },
         },
-        other => What::NotUnderstood { words: format!("a signal of the unknown kind `{other}`") },
+        other => EventKind::NotUnderstood { words: format!("unknown signal `{other}`") },
     }
 }
 
@@ -82,20 +83,20 @@ pub(crate) fn meaning(signal: &Signal) -> What {
 mod tests {
     use super::*;
 
-    fn decided(effect: &str, decision: Decision) -> What {
-        What::PersonDecided { effect: effect.parse().unwrap(), hash: "h".to_owned(), decision }
+    fn decided(effect: &str, decision: Decision) -> EventKind {
+        EventKind::PersonDecided { effect: effect.parse().unwrap(), hash: "h".to_owned(), decision }
     }
 
     #[test]
-    fn of_two_decisions_about_one_question_the_second_counts_and_the_first_is_noted() {
-        let said = [
+    fn the_second_of_two_decisions_about_one_question_counts_and_the_first_becomes_a_note() {
+        let events = [
             decided("pay/approval/1", Decision::Approve),
             decided("buy/approval/1", Decision::Approve),
-            What::Cancelled,
+            EventKind::Cancelled,
             decided("pay/approval/1", Decision::Deny),
         ];
-        let words = "`pay/approval/1` was approved, and decided anew before the run went on".to_owned();
-        let [_, buy, cancelled, deny] = said.clone();
-        assert_eq!(last_words(&said), [What::NotUnderstood { words }, buy, cancelled, deny]);
+        let words = "`pay/approval/1` was approved, but decided again before the run continued".to_owned();
+        let [_, buy, cancelled, deny] = events.clone();
+        assert_eq!(keep_last_decisions(&events), [EventKind::NotUnderstood { words }, buy, cancelled, deny]);
     }
 }

@@ -1,49 +1,49 @@
-//! Passes on what is told about runs: to a collector, to a log, to whoever wants it.
+//! Delivers the signals of runs to sinks and to the log.
 //!
-//! What is told follows from the events ([`reknit_engine::telemetry`]). It is passed on once the events are committed, and
-//! never waited for: a run does not stop because nobody can be told of it.
+//! The signals follow from the events ([`reknit_telemetry`]). They are delivered after the events are committed. The driver
+//! never waits for a delivery, so a run does not stop because its telemetry cannot be delivered.
+//!
+//! Spans and metrics go to sinks such as [`otlp::Otlp`]. Log lines go to sinks, too, and always to the `tracing` subscriber
+//! of the program ([`log`]).
 
 pub mod log;
 pub mod otlp;
 
 use std::sync::Arc;
 
-use reknit_engine::telemetry::{Signal, TraceContext, TraceParent, Tracer};
-use reknit_engine::{Effect, Event, Machine};
-use reknit_journal::Record;
+use reknit_engine::{Effect, Machine, Record, TraceParent};
+use reknit_telemetry::{Signal, TraceContext, Tracer};
 
-use crate::record::{RestoreError, from_row};
-
-/// Takes what is told. It must return at once: whoever sends something over the network does so elsewhere.
+/// Receives signals. It must return at once: a sink that uses the network sends from a thread of its own.
 pub trait Sink: Send + Sync + std::fmt::Debug {
-    /// Takes what is told about one event.
-    fn take(&self, told: &Told<'_>);
+    /// Receives the signals of one event.
+    fn take(&self, batch: &SignalBatch<'_>);
 }
 
 const _: fn(&dyn Sink) = |_| {};
 
-/// What is told about one event.
+/// The signals of one event.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
-    /// When it happened, in milliseconds since 1970.
+pub struct SignalBatch<'a> {
+    /// The time of the event, in milliseconds since 1970.
     pub at_ms: i64,
-    /// Which run, and how its spans are called.
+    /// The run and its trace.
     pub context: &'a TraceContext,
-    /// What is told.
+    /// The signals.
     pub signals: &'a [Signal],
 }
 
-/// What tools are sent as `traceparent`.
+/// What tools receive as `traceparent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Propagation {
-    /// The span that calls them.
+    /// The span of the call.
     Sent,
-    /// The span that the run is a part of, if there is one: nobody records those of the run.
+    /// The parent of the run, if it has one. For runs whose spans are not exported.
     #[default]
     PassedOn,
 }
 
-/// Who is told about runs.
+/// The sinks of a driver, and the trace that its runs belong to.
 #[derive(Debug, Clone, Default)]
 pub struct Telemetry {
     sinks: Vec<Arc<dyn Sink>>,
@@ -52,36 +52,36 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Nobody is told.
+    /// Telemetry without sinks.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// One more is told.
+    /// Adds a sink.
     #[must_use]
     pub fn with(mut self, sink: Arc<dyn Sink>) -> Self {
         self.sinks.push(sink);
         self
     }
 
-    /// Runs that begin are a part of somebody's trace, and so are those of tools.
+    /// Sets the parent span of new runs, and what tools receive.
     #[must_use]
     pub fn tracing(mut self, parent: Option<TraceParent>, propagation: Propagation) -> Self {
         (self.parent, self.propagation) = (parent, propagation);
         self
     }
 
-    /// The span that runs are a part of that begin now.
+    /// The parent span of new runs.
     pub(crate) fn parent(&self) -> Option<TraceParent> {
         self.parent
     }
 
-    /// Whoever tells of a run; nobody if there is nobody to tell.
-    pub(crate) fn teller(&self, run: &Machine) -> Option<Teller> {
-        (!self.sinks.is_empty()).then(|| Teller::new(TraceContext::of(run)))
+    /// The reporter of a run; `None` if there are no sinks and the program has no `tracing` subscriber.
+    pub(crate) fn reporter(&self, run: &Machine) -> Option<TelemetryReporter> {
+        (!self.sinks.is_empty() || log::is_observed()).then(|| TelemetryReporter::new(TraceContext::of(run)))
     }
 
-    /// What a tool is sent, if the effect is a call.
+    /// The `traceparent` header of a tool call; `None` for other effects.
     pub(crate) fn traceparent(&self, run: &Machine, effect: &Effect) -> Option<String> {
         match (effect, self.propagation) {
             (Effect::CallTool(call), Propagation::Sent) => {
@@ -92,56 +92,38 @@ impl Telemetry {
         }
     }
 
-    /// Passes on what a teller has to tell.
-    pub(crate) fn pass_on(&self, teller: Option<&mut Teller>) {
-        let Some(teller) = teller else { return };
-        for (at_ms, signals) in std::mem::take(&mut teller.told) {
-            let told = Told { at_ms, context: teller.tracer.context(), signals: &signals };
-            self.sinks.iter().for_each(|sink| sink.take(&told));
+    /// Delivers the signals that a reporter has collected.
+    pub(crate) fn pass_on(&self, reporter: Option<&mut TelemetryReporter>) {
+        let Some(reporter) = reporter else { return };
+        for (at_ms, signals) in std::mem::take(&mut reporter.pending) {
+            let batch = SignalBatch { at_ms, context: reporter.tracer.context(), signals: &signals };
+            log::emit(&batch);
+            self.sinks.iter().for_each(|sink| sink.take(&batch));
         }
     }
 }
 
-/// Tells of one run: what follows from an event is kept until the event is committed.
+/// Collects the signals of one run until the events that they follow from are committed.
 #[derive(Debug, Clone)]
-pub(crate) struct Teller {
+pub(crate) struct TelemetryReporter {
     tracer: Tracer,
-    told: Vec<(i64, Vec<Signal>)>,
+    pending: Vec<(i64, Vec<Signal>)>,
 }
 
-impl Teller {
+impl TelemetryReporter {
     fn new(context: TraceContext) -> Self {
-        Self { tracer: Tracer::new(context), told: Vec::new() }
+        Self { tracer: Tracer::new(context), pending: Vec::new() }
     }
 
-    pub(crate) fn observe(&mut self, machine: &Machine, pending: &[Effect], event: &Event) {
-        let signals = self.tracer.observe(machine, pending, event);
+    pub(crate) fn observe(&mut self, at_ms: i64, records: &[Record]) {
+        let signals = self.tracer.observe(at_ms, records);
         if !signals.is_empty() {
-            self.told.push((event.at_ms, signals));
+            self.pending.push((at_ms, signals));
         }
     }
 
-    /// What was read back was told by whoever wrote it.
+    /// Discards the signals of replayed events: the process that committed the events has delivered them.
     pub(crate) fn forget(&mut self) {
-        self.told.clear();
-    }
-
-    /// A teller that has seen these events, and told nothing of them.
-    pub(crate) fn after(mut self, records: &[Record]) -> Result<Self, RestoreError> {
-        let mut machine: Option<Machine> = None;
-        for record in records {
-            let event = from_row(record)?;
-            let refused = |source| RestoreError::Refused { seq: record.seq, source };
-            let machine = match &mut machine {
-                None => machine.insert(Machine::begin(&event).map_err(refused)?),
-                Some(machine) => {
-                    machine.apply(&event).map_err(refused)?;
-                    machine
-                }
-            };
-            self.observe(machine, &machine.pending(), &event);
-        }
-        self.forget();
-        Ok(self)
+        self.pending.clear();
     }
 }

@@ -1,35 +1,34 @@
-//! How many tokens a question has, counted with the tokenizer of its model, where there is one.
+//! Counts the tokens of a request with the tokenizer of its model.
 
-use reknit_dialogue::Request;
+use reknit_dialogue::ModelRequest;
 use tiktoken_rs::bpe_for_tokenizer;
 use tiktoken_rs::tokenizer::get_tokenizer;
 
-/// What a message costs besides its text, what a tool does, and what the answer is opened with.
-const MESSAGE: usize = 4;
-const TOOL: usize = 12;
-const OPENING: usize = 3;
+/// Tokens that a provider adds to each message, to each tool definition, and to start the answer.
+const PER_MESSAGE: usize = 4;
+const PER_TOOL: usize = 12;
+const ANSWER_START: usize = 3;
 
-/// Long texts are counted in parts of so many bytes: a tokenizer takes the square of the length of what has no gaps. Each
-/// part may count a token too many, which does no harm.
-const PART: usize = 2_048;
+/// Texts are counted in chunks of this many bytes, because the time that a tokenizer needs grows with the square of the
+/// length of a word. Each chunk may add one token to the count, which is harmless.
+const CHUNK_BYTES: usize = 2_048;
 
-/// How many tokens a question has for a model; none if its tokenizer is not known.
+/// Counts the tokens of a request; `None` if the tokenizer of the model is unknown or fails.
 ///
-/// The first question loads the tokenizer, which takes up to a second, in a thread where nobody waits for anything else.
-pub(crate) async fn count(model: &str, request: &Request) -> Option<u64> {
-    // Some services put the maker before the name: `openai/gpt-4o`.
+/// The first request loads the tokenizer, which takes up to a second, on a thread for blocking work.
+pub(crate) async fn count(model: &str, request: &ModelRequest) -> Option<u64> {
+    // Some services prefix the vendor: `openai/gpt-4o`.
     let tokenizer = get_tokenizer(model.rsplit('/').next().unwrap_or(model))?;
-    let (texts, frame) = (texts(request), frame(request));
+    let (texts, overhead) = (texts(request), overhead(request));
     let counted = tokio::task::spawn_blocking(move || {
         let encoding = bpe_for_tokenizer(tokenizer).ok()?;
-        let tokens = texts.iter().flat_map(|text| parts(text)).map(|part| encoding.count_ordinary(part));
-        u64::try_from(tokens.sum::<usize>() + frame).ok()
+        let tokens = texts.iter().flat_map(|text| chunks(text)).map(|chunk| encoding.count_ordinary(chunk));
+        u64::try_from(tokens.sum::<usize>() + overhead).ok()
     });
-    // Who cannot count says so: the question is then taken for as long as it may be.
     counted.await.ok().flatten()
 }
 
-fn texts(request: &Request) -> Vec<String> {
+fn texts(request: &ModelRequest) -> Vec<String> {
     let mut texts = Vec::new();
     for message in &request.messages {
         texts.push(message.text().to_owned());
@@ -41,18 +40,18 @@ fn texts(request: &Request) -> Vec<String> {
     texts
 }
 
-fn frame(request: &Request) -> usize {
+fn overhead(request: &ModelRequest) -> usize {
     let calls: usize = request.messages.iter().map(|message| message.tool_calls().len()).sum();
-    OPENING + MESSAGE * (request.messages.len() + calls) + TOOL * request.tools.len()
+    ANSWER_START + PER_MESSAGE * (request.messages.len() + calls) + PER_TOOL * request.tools.len()
 }
 
-fn parts(text: &str) -> impl Iterator<Item = &str> {
+fn chunks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let end = rest.floor_char_boundary(PART);
-        let (part, behind) = rest.split_at_checked(end).filter(|(part, _)| !part.is_empty())?;
-        rest = behind;
-        Some(part)
+        let end = rest.floor_char_boundary(CHUNK_BYTES);
+        let (chunk, after) = rest.split_at_checked(end).filter(|(chunk, _)| !chunk.is_empty())?;
+        rest = after;
+        Some(chunk)
     })
 }
 
@@ -60,31 +59,31 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use std::time::Instant;
 
-    use reknit_dialogue::{Message, Tool, ToolChoice};
+    use reknit_dialogue::{Message, ToolChoice, ToolDefinition};
     use reknit_protocol::Value;
 
     use super::*;
 
     #[tokio::test]
-    async fn a_question_is_counted_by_the_tokenizer_of_its_model() {
-        let question = Request::new(vec![Message::user("hello world")], 10);
+    async fn the_tokenizer_of_a_model_counts_its_requests() {
+        let request = ModelRequest::new(vec![Message::user("hello world")], 10);
         for (model, tokens) in
             [("gpt-4o-mini", Some(9)), ("openai/gpt-4o", Some(9)), ("gpt-4", Some(9)), ("llama-3", None), ("", None)]
         {
-            assert_eq!(count(model, &question).await, tokens, "{model}");
+            assert_eq!(count(model, &request).await, tokens, "{model}");
         }
         let schema = Value::parse(r#"{"type": "object"}"#).unwrap();
-        let tool = Tool { name: "f".into(), description: String::new(), schema };
-        let more = count("gpt-4o", &question.with_tools(vec![tool], ToolChoice::Auto)).await.unwrap();
-        assert!(more > 9 + 12, "the schema counts: {more}");
+        let tool = ToolDefinition { name: "f".into(), description: String::new(), schema };
+        let more = count("gpt-4o", &request.with_tools(vec![tool], ToolChoice::Auto)).await.unwrap();
+        assert!(more > 9 + 12, "the schema is counted: {more}");
     }
 
     #[tokio::test]
-    async fn a_text_without_gaps_is_counted_in_time() {
-        // Far more than a busy machine takes, and far less than time that grows with the square of the length.
-        let began = Instant::now();
-        let question = Request::new(vec![Message::user("ä".repeat(200_000))], 10);
-        let tokens = count("gpt-4o", &question).await.unwrap();
-        assert!(tokens > 20_000 && began.elapsed().as_secs() < 120, "{tokens} in {:?}", began.elapsed());
+    async fn a_long_text_without_spaces_is_counted_in_linear_time() {
+        // The limit is far above the time on a busy machine, and far below that of quadratic counting.
+        let started = Instant::now();
+        let request = ModelRequest::new(vec![Message::user("ä".repeat(200_000))], 10);
+        let tokens = count("gpt-4o", &request).await.unwrap();
+        assert!(tokens > 20_000 && started.elapsed().as_secs() < 120, "{tokens} in {:?}", started.elapsed());
     }
 }

@@ -1,13 +1,12 @@
-//! Configurations at their edges, through the public door: each is understood, or refused in one line that says where
-//! and what to write.
+//! Edge cases of configurations: each is accepted, or refused in one line that says where the error is and what to write.
 #![cfg(test)]
 
 use reknit_runtime::config::Config;
 
-/// What is wrong with it.
+/// The error of an invalid configuration.
 fn refused(text: &str) -> String {
     match Config::read(text, "reknit.toml", &|_| None) {
-        Ok(config) => panic!("this was understood: {text:?} as {config:?}"),
+        Ok(config) => panic!("{text:?} was accepted as {config:?}"),
         Err(error) => error.to_string(),
     }
 }
@@ -17,17 +16,17 @@ fn with_variable(name: &str, value: &str) -> Result<Config, String> {
 }
 
 #[test]
-fn what_is_written_twice_is_refused() {
+fn a_duplicate_key_is_refused() {
     let errors =
         ["[limits]\ntool-calls = 1\ntool-calls = 2\n", "[limits]\ntool-calls = 1\n[limits]\nmodel-calls = 2\n"];
     insta::assert_snapshot!(errors.map(refused).join("\n"), @"
-    `reknit.toml` cannot be read at line 3, `tool-calls = 2`: duplicate key
-    `reknit.toml` cannot be read at line 3, `[limits]`: duplicate key
+    reknit.toml, line 3: cannot read `tool-calls = 2`: duplicate key
+    reknit.toml, line 3: cannot read `[limits]`: duplicate key
     ");
 }
 
 #[test]
-fn a_section_of_another_shape_is_refused() {
+fn a_section_that_is_not_a_table_is_refused() {
     let errors = [
         "tools = \"http://127.0.0.1:8085\"",
         "[tools]\nweather = \"http://127.0.0.1:8085\"",
@@ -53,7 +52,7 @@ fn numbers_and_times_out_of_range_are_refused() {
         "[limits]\ntool-calls = 2.5",
         "[limits]\ntool-calls = 99999999999999999999",
         "[limits]\ncall-time = \"-1s\"",
-        "[limits]\ncall-time = \"1.5s\"",
+        "[limits]\ncall-time = \"1.5ms\"",
         "[limits]\ncall-time = \"99999999999999 days\"",
         "[limits]\ncall-time = \"\"",
         "[limits]\ncall-time = \"1 fortnight\"",
@@ -64,7 +63,7 @@ fn numbers_and_times_out_of_range_are_refused() {
     reknit.toml, line 2: `limits.tool-calls` is 2.5; write a whole number from 0 to 4294967295
     reknit.toml, line 2: `limits.tool-calls` is 99999999999999999999; write a whole number from 0 to 4294967295
     reknit.toml, line 2: `limits.call-time` is "-1s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
-    reknit.toml, line 2: `limits.call-time` is "1.5s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
+    reknit.toml, line 2: `limits.call-time` is "1.5ms"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
     reknit.toml, line 2: `limits.call-time` is "99999999999999 days"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
     reknit.toml, line 2: `limits.call-time` is ""; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
     reknit.toml, line 2: `limits.call-time` is "1 fortnight"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
@@ -73,12 +72,12 @@ fn numbers_and_times_out_of_range_are_refused() {
 }
 
 #[test]
-fn the_line_of_a_problem_is_right_whatever_stands_before_it() {
+fn the_line_of_an_error_is_right_whatever_is_before_it() {
     for (case, before, line) in [
         ("nothing", "", 2),
-        ("blank lines and remarks", "# one\n\n# three\n", 5),
-        ("lines as other systems end them", "# one\r\n# two\r\n", 4),
-        ("letters of several bytes", "# 서울\n", 3),
+        ("blank lines and comments", "# one\n\n# three\n", 5),
+        ("Windows line ends", "# one\r\n# two\r\n", 4),
+        ("characters of several bytes", "# 서울\n", 3),
     ] {
         let error = refused(&format!("{before}[limits]\nnone = 1\n"));
         assert!(error.starts_with(&format!("reknit.toml, line {line}: there is no setting ")), "{case}: {error}");
@@ -86,7 +85,7 @@ fn the_line_of_a_problem_is_right_whatever_stands_before_it() {
 }
 
 #[test]
-fn every_refusal_is_one_line() {
+fn every_error_is_one_line() {
     for text in ["[", "a\nb\nc", "x = \"\"\"\nnever closed", "[limits]\ntool-calls = \n", "\u{1}", "name = 'a\nb'"] {
         let error = refused(text);
         assert_eq!(error.lines().count(), 1, "{text:?}: {error}");
@@ -94,15 +93,22 @@ fn every_refusal_is_one_line() {
 }
 
 #[test]
-fn times_may_be_written_as_people_write_them() {
-    for (text, ms) in [("250ms", 250), ("30s", 30_000), (" 2 min ", 120_000), ("1h", 3_600_000), ("1 d", 86_400_000)] {
+fn durations_may_be_written_in_several_ways() {
+    for (text, ms) in [
+        ("250ms", 250),
+        ("30s", 30_000),
+        (" 2 min ", 120_000),
+        ("1h", 3_600_000),
+        ("1 d", 86_400_000),
+        ("1h 30m", 5_400_000),
+    ] {
         let config = Config::read(&format!("[limits]\ncall-time = \"{text}\"\n"), "reknit.toml", &|_| None);
-        assert_eq!(config.expect("it is a time").policy.limits.call_ms, ms, "{text}");
+        assert_eq!(config.expect("the duration is valid").policy.limits.call_ms, ms, "{text}");
     }
 }
 
 #[test]
-fn variables_at_their_edges() {
+fn a_variable_with_an_invalid_value_is_refused() {
     let errors = [
         ("REKNIT_AGENT_MAX_RETRIES", " 5"),
         ("REKNIT_AGENT_MAX_RETRIES", "5.0"),
@@ -112,35 +118,35 @@ fn variables_at_their_edges() {
         ("REKNIT_SEMANTIC_RETRY_ENABLED", "on"),
         ("GOMIND_SEMANTIC_RETRY_MAX_ATTEMPTS", "two\nor three"),
     ]
-    .map(|(name, value)| with_variable(name, value).expect_err("it cannot be used"));
+    .map(|(name, value)| with_variable(name, value).expect_err("the value is invalid"));
     insta::assert_snapshot!(errors.join("\n"), @r#"
-    the variable `REKNIT_AGENT_MAX_RETRIES` is " 5"; write a whole number from 0 to 4294967295
-    the variable `REKNIT_AGENT_MAX_RETRIES` is "5.0"; write a whole number from 0 to 4294967295
-    the variable `REKNIT_AGENT_MAX_RETRIES` is "4294967296"; write a whole number from 0 to 4294967295
-    the variable `REKNIT_AGENT_RETRY_BACKOFF_MS` is "1s"; write a whole number of milliseconds
-    the variable `REKNIT_PLAN_RETRY_ENABLED` is "1"; write `true` or `false`
-    the variable `REKNIT_SEMANTIC_RETRY_ENABLED` is "on"; write `true` or `false`
-    the variable `GOMIND_SEMANTIC_RETRY_MAX_ATTEMPTS` is "two\nor three"; write a whole number from 0 to 4294967295
+    REKNIT_AGENT_MAX_RETRIES: `resend.times` is " 5"; write a whole number from 0 to 4294967295
+    REKNIT_AGENT_MAX_RETRIES: `resend.times` is "5.0"; write a whole number from 0 to 4294967295
+    REKNIT_AGENT_MAX_RETRIES: `resend.times` is "4294967296"; write a whole number from 0 to 4294967295
+    REKNIT_AGENT_RETRY_BACKOFF_MS: `resend.first-wait` is "1s"; write a whole number of milliseconds
+    REKNIT_PLAN_RETRY_ENABLED: `plan.retry-enabled` is "1"; write `true` or `false`
+    REKNIT_SEMANTIC_RETRY_ENABLED: `mending.context-enabled` is "on"; write `true` or `false`
+    GOMIND_SEMANTIC_RETRY_MAX_ATTEMPTS: `mending.context` is "two\nor three"; write a whole number from 0 to 4294967295
     "#);
 }
 
 #[test]
-fn a_variable_of_another_program_is_nobodys() {
-    let config = with_variable("REKNIT_AGENT_MAX_RETRY", "many").expect("nobody reads it");
+fn an_unknown_variable_is_ignored() {
+    let config = with_variable("REKNIT_AGENT_MAX_RETRY", "many").expect("the variable is ignored");
     assert_eq!(config.policy, reknit_engine::Policy::default());
 }
 
 #[test]
-fn a_key_that_is_empty_is_no_key() {
+fn an_empty_api_key_counts_as_missing() {
     let text = "[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\nkey-env = \"KEY\"\n";
-    let config = Config::read(text, "reknit.toml", &|_| Some(String::new())).expect("it can be read");
-    let error = config.check_keys().expect_err("an empty key is none").to_string();
+    let config = Config::read(text, "reknit.toml", &|_| Some(String::new())).expect("the configuration is valid");
+    let error = config.check_keys().expect_err("the key is missing").to_string();
     insta::assert_snapshot!(error, @"the key of model `a` should be in the variable `KEY`, which is not set");
 }
 
 #[test]
-fn a_key_is_never_shown() {
+fn an_api_key_is_never_shown() {
     let text = "[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\nkey-env = \"KEY\"\n";
     let config = Config::read(text, "reknit.toml", &|name| (name == "KEY").then(|| "s3cret".to_owned()));
-    assert!(!format!("{:?}", config.expect("it can be read")).contains("s3cret"));
+    assert!(!format!("{:?}", config.expect("the configuration is valid")).contains("s3cret"));
 }

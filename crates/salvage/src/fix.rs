@@ -1,225 +1,237 @@
-//! What a repair is: where, what kind, from what, to what, at which price.
+//! Repairs: their kinds, their penalties, and how they are recorded.
 
 use std::borrow::Cow;
 
 use reknit_protocol::{Path, Segment};
 
-/// How much of the text or value a [`Fix`] quotes before it is cut with `…`.
-const QUOTE_LIMIT: usize = 200;
+use crate::shorten::shorten;
+
+/// How many characters of a text or value a [`Fix`] quotes.
+const MAX_QUOTED_CHARS: usize = 200;
 
 /// One recorded repair.
 ///
-/// Every difference between what a model wrote and what is returned is one of these.
+/// Every difference between the text of the model and the returned value is recorded as a fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
     /// Where in the result the repair was made.
     pub path: Path,
-    /// What kind of defect was repaired.
+    /// Which defect was repaired.
     pub kind: FixKind,
-    /// What stood there, cut after 200 characters.
+    /// The text or value before the repair, cut after 200 characters.
     pub before: String,
-    /// What stands there now, cut after 200 characters.
+    /// The text or value after the repair, cut after 200 characters.
     pub after: String,
-    /// What this repair costs; the cheapest reading wins.
+    /// The penalty of this repair. The reading with the lowest total penalty wins.
     pub penalty: u32,
-    /// How many repairs this entry stands for: 1, or more in an entry that counts what was not listed one by one
-    /// after the first ten thousand.
+    /// How many repairs this entry stands for: 1, or more in a summary. After the first ten thousand repairs, one
+    /// summary per kind counts the rest.
     pub times: u32,
 }
 
-/// The kinds of repair, in the order of the way of the data: finding, reading, fitting.
+impl Fix {
+    pub(crate) fn new<'t>(path: Path, kind: FixKind, before: &str, after: impl Into<Cow<'t, str>>) -> Self {
+        let after = after.into();
+        let after =
+            if after.len() <= MAX_QUOTED_CHARS { after } else { shorten(&after, MAX_QUOTED_CHARS).into_owned().into() };
+        let before = shorten(before, MAX_QUOTED_CHARS).into_owned();
+        Self { path, kind, before, after: after.into_owned(), penalty: kind.penalty(), times: 1 }
+    }
+}
+
+/// The kinds of repair, in the order of the stages: finding the JSON, parsing it, fitting it to a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FixKind {
     // Finding the JSON in the text.
-    /// A byte order mark was dropped.
+    /// Dropped a byte order mark.
     ByteOrderMark,
-    /// The JSON was taken from a fenced block.
+    /// Took the JSON from a fenced code block.
     Fence,
-    /// Text around the JSON was left out.
+    /// Dropped the text around the JSON.
     SurroundingText,
-    /// The JSON stands in the middle of a sentence that does not lead up to it.
+    /// Took JSON from the middle of a sentence that does not introduce it.
     Mention,
-    /// The JSON was taken from inside a reasoning block.
+    /// Took the JSON from a reasoning block, such as `<think>`.
     Reasoning,
-    /// Several values, one per line or divided by commas, became one array.
+    /// Combined several values, one per line or separated by commas, into an array.
     Sequence,
-    /// A call around the value was dropped: `callback({...})`, `ObjectId("...")`.
+    /// Dropped a function call around the value: `callback({...})`, `ObjectId("...")`.
     Call,
 
-    // Reading.
-    /// A comment was dropped.
+    // Parsing.
+    /// Dropped a comment.
     Comment,
-    /// White space that JSON does not know was read as a space.
+    /// Replaced white space that JSON does not allow.
     WhiteSpace,
-    /// A comma too many was dropped.
+    /// Dropped a superfluous comma.
     ExtraComma,
-    /// A semicolon behind the value was dropped.
+    /// Dropped a semicolon after the value.
     Semicolon,
-    /// A missing comma was put in.
+    /// Added a missing comma.
     MissingComma,
-    /// A missing colon was put in.
+    /// Added a missing colon.
     MissingColon,
-    /// A key without a value was dropped.
+    /// Dropped a key that has no value.
     MissingValue,
-    /// Single, smart or back quotes were read as double quotes.
+    /// Replaced single, smart or back quotes with double quotes.
     Quotes,
-    /// A missing quote was put in.
+    /// Added a missing quote.
     MissingQuote,
-    /// A quote inside a string was escaped.
+    /// Escaped a quote inside a string.
     InnerQuote,
-    /// An escape that JSON does not know was read as what it must mean.
+    /// Repaired an escape that JSON does not allow.
     Escape,
-    /// A raw line break, tab or the like inside a string was escaped.
+    /// Escaped a raw control character, such as a line break, in a string.
     RawControl,
-    /// Half of a surrogate pair became U+FFFD.
+    /// Replaced half of a surrogate pair with U+FFFD.
     LoneSurrogate,
-    /// An unquoted key was quoted.
+    /// Added quotes around a key.
     BareKey,
-    /// Unquoted text was read as a string.
+    /// Added quotes around text.
     BareText,
-    /// A literal of Python, JavaScript or another spelling: `True`, `None`, `undefined`.
+    /// Converted a literal of another language: `True`, `None`, `undefined`.
     Literal,
-    /// A yes-or-no word that was the whole text became a boolean.
+    /// Converted a yes-or-no word that was the whole text to a boolean.
     BooleanWord,
-    /// A literal that was cut short was completed: `tru`, `nul`.
+    /// Completed a truncated literal: `tru`, `nul`.
     CutLiteral,
-    /// A number in a spelling that JSON does not know: `.5`, `2.`.
+    /// Rewrote a number that is not in JSON syntax: `.5`, `2.`.
     NumberSpelling,
-    /// `NaN` or an infinity became null.
+    /// Replaced `NaN` or an infinity with null.
     NotANumber,
-    /// Strings joined with `+` became one.
+    /// Joined strings that were concatenated with `+`.
     Concatenation,
-    /// A regular expression literal became a string.
+    /// Converted a regular expression literal to a string.
     RegularExpression,
-    /// A tuple became an array.
+    /// Converted a tuple to an array.
     Tuple,
-    /// The value was escaped as if it stood inside a string.
+    /// Removed one layer of escapes from a text that was escaped like the inside of a string.
     EscapedText,
-    /// Emphasis marks (`**x**`) outside strings were dropped.
+    /// Dropped Markdown emphasis (`**x**`) around a value.
     Emphasis,
-    /// A closing bracket of the wrong kind was read as the right one.
+    /// Replaced a closing bracket of the wrong kind.
     WrongBracket,
-    /// A missing closing bracket was put in.
+    /// Added a missing bracket.
     MissingBracket,
-    /// A bracket too many was dropped.
+    /// Dropped a superfluous bracket.
     ExtraBracket,
-    /// `...` in place of items was dropped.
+    /// Dropped `...` in place of omitted items.
     Elision,
-    /// The text ended early and was closed.
+    /// Closed a text that was cut off.
     CutTail,
-    /// A key stood twice; the last value was kept.
+    /// Kept the last value of a key that occurs twice in one object.
     DuplicateKey,
-    /// Arithmetic outside strings became an expression.
+    /// Converted unquoted arithmetic to an expression.
     Arithmetic,
 
-    // Fitting.
-    /// A misspelt key got the spelling of the schema.
+    // Fitting to a schema.
+    /// Renamed a key to the spelling of the schema.
     KeySpelling,
-    /// A number in a string became a number.
+    /// Converted a string to the number it contains.
     NumberInString,
-    /// A word or 0 or 1 became a boolean.
+    /// Converted a word, 0 or 1 to a boolean.
     BooleanFromWord,
-    /// Text that holds an array or an object became that array or object.
+    /// Decoded a string that contains an array or an object.
     DoubleEncoding,
-    /// A single value became an array of one.
+    /// Wrapped a single value in an array.
     ScalarForArray,
-    /// An enum value got the spelling of the schema.
+    /// Changed an `enum` or `const` value to the spelling of the schema.
     EnumSpelling,
-    /// A null for an optional property was dropped.
+    /// Dropped a null for an optional property.
     NullForOptional,
-    /// A number became a string.
+    /// Converted a number to a string.
     NumberToString,
 }
 
 impl FixKind {
-    /// The kind as people and programs read it: `missing_comma`.
+    /// The stable name, for people and programs: `missing_comma`.
     pub fn name(self) -> &'static str {
-        self.describe().0
+        self.properties().0
     }
 
-    /// What was done, in words: "put in a missing comma".
-    pub fn words(self) -> &'static str {
-        self.describe().1
+    /// What was done, as a phrase for people: "added a missing comma".
+    pub fn description(self) -> &'static str {
+        self.properties().1
     }
 
-    /// What one such repair costs: 0 for what carries no doubt, up to 40 for what carries much.
+    /// The penalty of one such repair: from 0 for a repair that is certainly right to 40 for a doubtful one.
     pub fn penalty(self) -> u32 {
-        self.describe().2
+        self.properties().2
     }
 
-    fn describe(self) -> (&'static str, &'static str, u32) {
+    fn properties(self) -> (&'static str, &'static str, u32) {
         match self {
             Self::ByteOrderMark => ("byte_order_mark", "dropped a byte order mark", 0),
             Self::Fence => ("fence", "took the JSON from a fenced block", 5),
-            Self::SurroundingText => ("surrounding_text", "left out the text around the JSON", 10),
-            Self::Mention => ("mention", "took JSON that is mentioned in a sentence", 4),
+            Self::SurroundingText => ("surrounding_text", "dropped the text around the JSON", 10),
+            Self::Mention => ("mention", "took JSON from the middle of a sentence", 4),
             Self::Reasoning => ("reasoning", "took the JSON from a reasoning block", 40),
-            Self::Sequence => ("sequence", "read several values as one array", 4),
-            Self::Call => ("call", "dropped a call around the value", 3),
+            Self::Sequence => ("sequence", "combined several values into an array", 4),
+            Self::Call => ("call", "dropped a function call around the value", 3),
             Self::Comment => ("comment", "dropped a comment", 1),
-            Self::WhiteSpace => ("white_space", "read unusual white space as a space", 0),
+            Self::WhiteSpace => ("white_space", "replaced unusual white space with a space", 0),
             Self::ExtraComma => ("extra_comma", "dropped an extra comma", 1),
             Self::Semicolon => ("semicolon", "dropped a semicolon", 1),
-            Self::MissingComma => ("missing_comma", "put in a missing comma", 2),
-            Self::MissingColon => ("missing_colon", "put in a missing colon", 3),
+            Self::MissingComma => ("missing_comma", "added a missing comma", 2),
+            Self::MissingColon => ("missing_colon", "added a missing colon", 3),
             Self::MissingValue => ("missing_value", "dropped a key that has no value", 6),
-            Self::Quotes => ("quotes", "read other quotes as double quotes", 1),
-            Self::MissingQuote => ("missing_quote", "put in a missing quote", 6),
+            Self::Quotes => ("quotes", "replaced other quotes with double quotes", 1),
+            Self::MissingQuote => ("missing_quote", "added a missing quote", 6),
             Self::InnerQuote => ("inner_quote", "escaped a quote inside a string", 3),
-            Self::Escape => ("escape", "read an unknown escape", 2),
+            Self::Escape => ("escape", "repaired an invalid escape", 2),
             Self::RawControl => ("raw_control", "escaped a raw line break or tab in a string", 1),
             Self::LoneSurrogate => ("lone_surrogate", "replaced half a surrogate pair", 4),
-            Self::BareKey => ("bare_key", "quoted a key", 1),
-            Self::BareText => ("bare_text", "quoted a text", 5),
-            Self::Literal => ("literal", "read a literal of another language", 1),
-            Self::BooleanWord => ("boolean_word", "read a yes-or-no word as a boolean", 3),
-            Self::CutLiteral => ("cut_literal", "completed a literal that was cut short", 4),
-            Self::NumberSpelling => ("number_spelling", "spelt a number the JSON way", 1),
-            Self::NotANumber => ("not_a_number", "read NaN or an infinity as null", 8),
-            Self::Concatenation => ("concatenation", "joined strings", 2),
-            Self::RegularExpression => ("regular_expression", "quoted a regular expression", 3),
-            Self::Tuple => ("tuple", "read a tuple as an array", 1),
-            Self::EscapedText => ("escaped_text", "dropped one layer of escapes", 3),
+            Self::BareKey => ("bare_key", "added quotes around a key", 1),
+            Self::BareText => ("bare_text", "added quotes around text", 5),
+            Self::Literal => ("literal", "converted a literal of another language", 1),
+            Self::BooleanWord => ("boolean_word", "converted a yes-or-no word to a boolean", 3),
+            Self::CutLiteral => ("cut_literal", "completed a truncated literal", 4),
+            Self::NumberSpelling => ("number_spelling", "rewrote a number in JSON syntax", 1),
+            Self::NotANumber => ("not_a_number", "replaced NaN or an infinity with null", 8),
+            Self::Concatenation => ("concatenation", "joined concatenated strings", 2),
+            Self::RegularExpression => ("regular_expression", "converted a regular expression to a string", 3),
+            Self::Tuple => ("tuple", "converted a tuple to an array", 1),
+            Self::EscapedText => ("escaped_text", "removed one layer of escapes", 3),
             Self::Emphasis => ("emphasis", "dropped emphasis marks", 2),
-            Self::WrongBracket => ("wrong_bracket", "read a wrong bracket as the right one", 6),
-            Self::MissingBracket => ("missing_bracket", "put in a missing bracket", 5),
+            Self::WrongBracket => ("wrong_bracket", "replaced a wrong closing bracket", 6),
+            Self::MissingBracket => ("missing_bracket", "added a missing bracket", 5),
             Self::ExtraBracket => ("extra_bracket", "dropped an extra bracket", 4),
-            Self::Elision => ("elision", "dropped `...` that stands for more", 10),
-            Self::CutTail => ("cut_tail", "closed a text that ends early", 10),
-            Self::DuplicateKey => ("duplicate_key", "kept the last of two equal keys", 8),
-            Self::Arithmetic => ("arithmetic", "read arithmetic as an expression", 3),
-            Self::KeySpelling => ("key_spelling", "spelt a key as the schema does", 2),
-            Self::NumberInString => ("number_in_string", "read a number from a string", 1),
-            Self::BooleanFromWord => ("boolean_from_word", "read a word or 0 or 1 as a boolean", 2),
+            Self::Elision => ("elision", "dropped `...` in place of omitted items", 10),
+            Self::CutTail => ("cut_tail", "closed a text that was cut off", 10),
+            Self::DuplicateKey => ("duplicate_key", "kept the last value of a duplicate key", 8),
+            Self::Arithmetic => ("arithmetic", "converted arithmetic to an expression", 3),
+            Self::KeySpelling => ("key_spelling", "renamed a key as the schema spells it", 2),
+            Self::NumberInString => ("number_in_string", "converted a string to a number", 1),
+            Self::BooleanFromWord => ("boolean_from_word", "converted a word, 0 or 1 to a boolean", 2),
             Self::DoubleEncoding => ("double_encoding", "decoded JSON inside a string", 2),
             Self::ScalarForArray => ("scalar_for_array", "wrapped a single value in an array", 3),
-            Self::EnumSpelling => ("enum_spelling", "spelt an allowed value as the schema does", 2),
-            Self::NullForOptional => ("null_for_optional", "dropped a null for an optional key", 1),
-            Self::NumberToString => ("number_to_string", "wrote a number as a string", 1),
+            Self::EnumSpelling => ("enum_spelling", "changed a value to an allowed spelling", 2),
+            Self::NullForOptional => ("null_for_optional", "dropped a null for an optional property", 1),
+            Self::NumberToString => ("number_to_string", "converted a number to a string", 1),
         }
     }
 }
 
-/// The list of repairs while it grows: detailed first, then one entry per kind that counts the rest.
+/// A growing list of repairs: the first ones in detail, then one summary per kind that counts the rest.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Fixes {
+pub(crate) struct FixList {
     detailed: Vec<Fix>,
-    counted: Vec<Fix>,
-    /// Segments in the paths of `detailed`.
+    summaries: Vec<Fix>,
+    /// The number of path segments in `detailed`.
     segments: usize,
 }
 
-impl Fixes {
-    /// How many repairs are listed one by one. A hostile text could otherwise make the list many times larger than
-    /// itself.
-    pub(crate) const DETAILED: usize = 10_000;
+impl FixList {
+    /// How many repairs are listed in detail. Without a limit, a hostile text could make the list many times larger
+    /// than the text.
+    const MAX_DETAILED: usize = 10_000;
 
-    /// How many path segments the detailed repairs may hold together, against deeply nested texts.
-    const SEGMENTS: usize = 200_000;
+    /// How many path segments the detailed repairs may have together, against deeply nested texts.
+    const MAX_SEGMENTS: usize = 200_000;
 
-    /// Whether the next repair is listed one by one, so that its path is asked for.
-    pub(crate) fn lists_next(&self) -> bool {
-        self.detailed.len() < Self::DETAILED && self.segments < Self::SEGMENTS
+    /// Whether the next repair is listed in detail, so that its path is needed.
+    pub(crate) fn details_next(&self) -> bool {
+        self.detailed.len() < Self::MAX_DETAILED && self.segments < Self::MAX_SEGMENTS
     }
 
     pub(crate) fn push<'t>(
@@ -229,43 +241,33 @@ impl Fixes {
         before: &str,
         after: impl Into<Cow<'t, str>>,
     ) {
-        let penalty = kind.penalty();
-        if self.lists_next() {
-            let (path, before, after) = (path(), quote(before).into_owned(), quote_all(after.into()));
-            self.segments += path.segments().len();
-            self.detailed.push(Fix { path, kind, before, after, penalty, times: 1 });
-        } else if let Some(summary) = self.counted.iter_mut().find(|fix| fix.kind == kind) {
+        if self.details_next() {
+            let fix = Fix::new(path(), kind, before, after);
+            self.segments += fix.path.segments().len();
+            self.detailed.push(fix);
+        } else if let Some(summary) = self.summaries.iter_mut().find(|fix| fix.kind == kind) {
             summary.times = summary.times.saturating_add(1);
-            summary.penalty = summary.penalty.saturating_add(penalty);
+            summary.penalty = summary.penalty.saturating_add(kind.penalty());
         } else {
-            let (before, after) = (String::new(), String::new());
-            self.counted.push(Fix { path: Path::root(), kind, before, after, penalty, times: 1 });
+            self.summaries.push(Fix::new(Path::root(), kind, "", ""));
         }
     }
 
-    /// Takes over the fixes of a later stage.
-    pub(crate) fn extend(&mut self, later: Fixes) {
+    /// Appends the fixes of a later stage.
+    pub(crate) fn extend(&mut self, later: FixList) {
         self.segments += later.segments;
         self.detailed.extend(later.detailed);
-        self.counted.extend(later.counted);
+        self.summaries.extend(later.summaries);
     }
 
-    pub(crate) fn has(&self, kind: FixKind) -> bool {
-        self.detailed.iter().chain(&self.counted).any(|fix| fix.kind == kind)
+    pub(crate) fn contains(&self, kind: FixKind) -> bool {
+        self.detailed.iter().chain(&self.summaries).any(|fix| fix.kind == kind)
     }
 
-    /// The value with these fixes became item `index` of an array.
-    pub(crate) fn move_below(&mut self, index: usize) {
+    /// Prefixes every path with `index`, because the value became that item of an array.
+    pub(crate) fn nest_under_index(&mut self, index: usize) {
         for fix in &mut self.detailed {
-            let mut path = Path::root();
-            path.push_index(index);
-            for segment in fix.path.segments() {
-                match segment {
-                    Segment::Key(key) => path.push_key(key.as_str()),
-                    Segment::Index(index) => path.push_index(*index),
-                }
-            }
-            fix.path = path;
+            fix.path = std::iter::once(Segment::Index(index)).chain(fix.path.segments().iter().cloned()).collect();
         }
     }
 
@@ -273,31 +275,14 @@ impl Fixes {
         self.detailed.len()
     }
 
-    /// Forgets what was recorded after the list had `len` entries, for an attempt that is given up. Repairs that were
-    /// only counted stay counted: the count may be too high by that attempt, never too low.
+    /// Removes the fixes of an abandoned attempt: all after the first `len` detailed ones. Summaries keep their counts,
+    /// so they may be too high by that attempt, but never too low.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.detailed.truncate(len);
     }
 
-    pub(crate) fn into_list(self) -> Vec<Fix> {
-        let mut list = self.detailed;
-        list.extend(self.counted);
-        list
-    }
-}
-
-/// As [`quote`], without a copy of a text that is owned and short.
-fn quote_all(text: Cow<'_, str>) -> String {
-    if text.len() <= QUOTE_LIMIT { text.into_owned() } else { quote(&text).into_owned() }
-}
-
-/// A quotation that is cut after [`QUOTE_LIMIT`] characters.
-pub(crate) fn quote(text: &str) -> Cow<'_, str> {
-    if text.len() <= QUOTE_LIMIT {
-        return Cow::Borrowed(text);
-    }
-    match text.char_indices().nth(QUOTE_LIMIT) {
-        None => Cow::Borrowed(text),
-        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+    pub(crate) fn into_vec(mut self) -> Vec<Fix> {
+        self.detailed.extend(self.summaries);
+        self.detailed
     }
 }

@@ -1,14 +1,15 @@
-//! Model text in, JSON that fits a schema out; every repair is scored and recorded.
+//! Reads JSON from the text of a language model, makes it fit a schema, and records every repair.
 //!
 //! ```text
 //! text ---> read -----> Reading { value, fixes, completeness, expressions }
 //! text ---> read_as --> the same, and the value fits the schema
-//! value --> fit ------> Fitted { value, fixes }, or a Misfit that says what is wrong and where
+//! value --> fit ------> FittedValue { value, fixes }, or a FitError that says what is wrong and where
 //! ```
 //!
-//! Valid JSON that fits comes back untouched. Everything else is repaired where the defect is, each repair is a
-//! [`Fix`] with a price, and the cheapest reading that fits wins. Two readings at one price are an error that shows
-//! both. Text that is cut or says `...` is flagged, because nobody should act on half an answer.
+//! Valid JSON that fits its schema comes back unchanged. Other text is repaired: each repair is a [`Fix`] with a penalty,
+//! and the reading with the lowest total penalty that fits wins. Two different readings with the same penalty are an
+//! error that shows both. A truncated text, or one with `...` in place of items, is flagged in
+//! [`Reading::completeness`], because a caller should not act on half an answer.
 //!
 //! ```
 //! use reknit_protocol::Value;
@@ -20,21 +21,21 @@
 //! let reading = read_as("Sure! Here you go:\n```json\n{city: 'Paris', \"maxResults\": \"5\",}\n```", &schema)?;
 //! assert_eq!(reading.value.to_string(), r#"{"city":"Paris","max_results":5}"#);
 //! for fix in &reading.fixes {
-//!     println!("{} {}: {} -> {}", fix.path, fix.kind.words(), fix.before, fix.after);
+//!     println!("{} {}: {} -> {}", fix.path, fix.kind.description(), fix.before, fix.after);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Start with [`read_as`]; [`FixKind`] lists every repair there is, [`ReadError`] everything that can go wrong.
+//! Start with [`read_as`]. [`FixKind`] lists every repair, [`ReadTextError`] every way in which reading can fail.
 
-mod fit;
 mod fix;
-mod read;
-mod reading;
+mod repair;
 mod schema;
+mod shorten;
+mod text_position;
 
-pub use fit::{Fitted, Misfit, fit};
 pub use fix::{Fix, FixKind};
-pub use read::{ReadOptions, read, read_as};
-pub use reading::{Completeness, Place, ReadError, Reading};
-pub use schema::{Bound, Problem, ProblemKind, Schema, SchemaError, Type, Unit};
+pub use repair::fit::{FitError, FittedValue, fit};
+pub use repair::read::{Completeness, ReadOptions, ReadTextError, Reading, read, read_as};
+pub use schema::{Comparison, FitProblem, FitProblemKind, LengthUnit, Schema, SchemaError, SchemaType};
+pub use text_position::TextPosition;

@@ -1,20 +1,20 @@
-//! The one compiled schema whose verdict means "fits".
+//! Compiled JSON Schemas, and what is wrong with a value that does not fit one.
 
-mod allowed;
-mod build;
+mod allowed_values;
 mod error;
-mod json;
-mod member;
-mod outline;
-mod parts;
+mod keywords;
+mod large_stack;
+pub(crate) mod parse_scalar;
 mod problem;
+mod recursive_problems;
 mod report;
-mod room;
+mod schema_index;
 pub(crate) mod shape;
+mod shape_builder;
 pub(crate) mod spelling;
-mod tangle;
-pub(crate) mod text;
+mod subschemas;
 mod types;
+mod validator_input;
 
 use std::fmt;
 
@@ -22,28 +22,28 @@ use jsonschema::Draft;
 use reknit_protocol::{Path, Value};
 
 pub use error::SchemaError;
-pub use problem::{Bound, Problem, ProblemKind, Unit};
-pub use types::Type;
+pub use problem::{Comparison, FitProblem, FitProblemKind, LengthUnit};
+pub use types::SchemaType;
 
-use build::Builder;
-use outline::Outline;
-use parts::{PartId, Parts};
 use report::Report;
+use schema_index::SchemaIndex;
 use shape::{Shape, ShapeId, Shapes};
+use shape_builder::ShapeBuilder;
+use subschemas::{SubschemaId, Subschemas};
 
+pub(crate) use large_stack::with_large_stack;
 pub(crate) use report::message;
-pub(crate) use room::with_room;
 
-/// A schema that leads through more levels than this is worked on with a large stack, as a recursive one is.
-const MANY_LEVELS: usize = 64;
+/// A schema with more levels than this needs a large stack, like a recursive one.
+const MAX_SHALLOW_LEVELS: usize = 64;
 
-/// A JSON Schema, compiled once and used often, by many threads if need be.
+/// A compiled JSON Schema. Threads can share it.
 ///
-/// The draft is the one `$schema` names (4, 6, 7, 2019-09 or 2020-12), 2020-12 if it names none. References lead to
-/// places inside the schema; nothing is fetched.
+/// `$schema` selects the draft (4, 6, 7, 2019-09 or 2020-12); the default is 2020-12. References must lead to places inside
+/// the schema; nothing is fetched.
 ///
-/// `format` is not asserted, whatever the draft: it says what is meant, and tools read dates, addresses and identifiers
-/// more liberally than the standard spells them. A call is not held back for it.
+/// `format` is not checked in any draft: tools accept more spellings of dates, addresses and identifiers than the standard
+/// allows, and a call should not fail because of that.
 ///
 /// ```
 /// use reknit_protocol::Value;
@@ -59,10 +59,10 @@ const MANY_LEVELS: usize = 64;
 pub struct Schema {
     source: Value,
     shapes: Shapes,
-    parts: Parts,
-    /// Whether a value can lead the validator so deep that the stack at hand might not do.
+    subschemas: Subschemas,
+    /// Whether a value can make the validator recurse so deep that the stack of the caller may be too small.
     is_deep: bool,
-    /// Whether the schema leads back to itself: errors of unions inside unions are then collected with care.
+    /// Whether the schema refers to itself. The validator's errors for nested unions then grow exponentially.
     is_recursive: bool,
 }
 
@@ -75,64 +75,65 @@ impl fmt::Debug for Schema {
 impl Schema {
     /// Compiles a schema.
     ///
-    /// Fails if it is not a valid schema of its draft, or refers to something that it does not contain.
+    /// Fails if the schema is not valid in its draft, or refers to something outside of itself.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(SchemaError::NotASchema { found: schema.kind().with_article() });
         }
-        with_room(room::is_deep(schema), || Self::compile_here(schema))
+        with_large_stack(large_stack::is_deep(schema), || Self::compile_on_this_stack(schema))
     }
 
-    fn compile_here(schema: &Value) -> Result<Self, SchemaError> {
+    fn compile_on_this_stack(schema: &Value) -> Result<Self, SchemaError> {
         let source = schema.clone();
-        let text = source.to_serde();
-        let draft = Draft::default().detect(&text);
+        let json = source.to_serde();
+        let draft = Draft::default().detect(&json);
         if draft == Draft::Unknown {
-            let reference = text.get("$schema").and_then(|uri| uri.as_str()).unwrap_or_default().to_owned();
+            let reference = json.get("$schema").and_then(|uri| uri.as_str()).unwrap_or_default().to_owned();
             return Err(SchemaError::External { path: Path::root().key("$schema"), reference });
         }
-        let outline = Outline::new(&source, draft);
-        let height = outline::height(&source, &outline);
-        let (shapes, pointers) = Builder::new(&outline).build(&source);
-        let is_deep = height.is_none_or(|height| height > MANY_LEVELS);
-        let parts = Parts::new(text, draft, pointers, is_deep).map_err(|error| SchemaError::new(&error, &source))?;
-        Ok(Self { shapes, parts, is_deep, is_recursive: height.is_none(), source })
+        let index = SchemaIndex::new(&source, draft);
+        let height = schema_index::height(&source, &index);
+        let (shapes, pointers) = ShapeBuilder::new(&index).build(&source);
+        let is_deep = height.is_none_or(|height| height > MAX_SHALLOW_LEVELS);
+        let subschemas =
+            Subschemas::new(json, draft, pointers, is_deep).map_err(|error| SchemaError::new(&error, &source))?;
+        Ok(Self { shapes, subschemas, is_deep, is_recursive: height.is_none(), source })
     }
 
-    /// The text of the schema.
+    /// The JSON from which the schema was compiled.
     pub fn source(&self) -> &Value {
         &self.source
     }
 
     /// Whether the value fits.
     pub fn fits(&self, value: &Value) -> bool {
-        with_room(self.needs_room(value), || self.parts.whole().is_valid(value))
+        with_large_stack(self.needs_large_stack(value), || self.subschemas.root().is_valid(value))
     }
 
-    /// What is wrong with the value; empty exactly if it fits.
+    /// What is wrong with the value. Empty if and only if the value fits.
     ///
-    /// Where a value fits no alternative of a union and it can be told which one was meant, the problems are those of
-    /// that alternative.
-    pub fn problems(&self, value: &Value) -> Vec<Problem> {
-        self.problems_but_for(value, &[])
+    /// Where a value fits no alternative of a union, but its type or tag shows which one is meant, the problems are those
+    /// of that alternative.
+    pub fn problems(&self, value: &Value) -> Vec<FitProblem> {
+        self.problems_except_at(value, &[])
     }
 
-    /// Whether the value fits, not counting what is wrong with exactly the places that are excused.
-    pub(crate) fn fits_but_for(&self, value: &Value, excused: &[Path]) -> bool {
-        if excused.is_empty() { self.fits(value) } else { self.problems_but_for(value, excused).is_empty() }
+    /// Whether the value fits, ignoring problems at the `excused` paths.
+    pub(crate) fn fits_except_at(&self, value: &Value, excused: &[Path]) -> bool {
+        if excused.is_empty() { self.fits(value) } else { self.problems_except_at(value, excused).is_empty() }
     }
 
-    /// What is wrong with the value, not counting what is wrong with exactly the places that are excused.
-    pub(crate) fn problems_but_for(&self, value: &Value, excused: &[Path]) -> Vec<Problem> {
-        with_room(self.needs_room(value), || self.errors_of(&[PartId::WHOLE], value, excused))
+    /// What is wrong with the value, ignoring problems at the `excused` paths.
+    pub(crate) fn problems_except_at(&self, value: &Value, excused: &[Path]) -> Vec<FitProblem> {
+        with_large_stack(self.needs_large_stack(value), || self.collect_problems(&[SubschemaId::ROOT], value, excused))
     }
 
-    fn errors_of(&self, parts: &[PartId], value: &Value, excused: &[Path]) -> Vec<Problem> {
-        let mut problems = if self.is_recursive && tangle::is_nested(value) {
-            tangle::problems(self, parts, value)
+    fn collect_problems(&self, subschemas: &[SubschemaId], value: &Value, excused: &[Path]) -> Vec<FitProblem> {
+        let mut problems = if self.is_recursive && recursive_problems::is_nested(value) {
+            recursive_problems::problems(self, subschemas, value)
         } else {
             let mut report = Report::new(value, &self.source, Path::root(), excused);
-            for validator in parts.iter().filter_map(|part| self.parts.validator(*part)) {
+            for validator in subschemas.iter().filter_map(|id| self.subschemas.validator(*id)) {
                 validator.iter_errors(value).for_each(|error| report.add(&error));
             }
             report.finish()
@@ -141,13 +142,13 @@ impl Schema {
         problems
     }
 
-    /// Whether work on this value might need more stack than there is.
-    pub(crate) fn needs_room(&self, value: &Value) -> bool {
-        self.is_deep && room::is_deep(value)
+    /// Whether recursing into this value may need a large stack.
+    pub(crate) fn needs_large_stack(&self, value: &Value) -> bool {
+        self.is_deep && large_stack::is_deep(value)
     }
 
-    /// Whether work on values that are yet to be decoded might need more stack than there is.
-    pub(crate) fn may_need_room(&self) -> bool {
+    /// Whether recursing into any value, such as a decoded one, may need a large stack.
+    pub(crate) fn may_need_large_stack(&self) -> bool {
         self.is_deep
     }
 
@@ -155,29 +156,28 @@ impl Schema {
         self.shapes.get(id)
     }
 
-    /// The verdict of the schemas that hold at one place.
+    /// Whether all subschemas of the shape accept the value.
     pub(crate) fn accepts(&self, shape: &Shape, value: &Value) -> bool {
-        if !shape.types.accept(value) {
+        if !shape.types.accepts(value) {
             return false;
         }
         let is_container = matches!(value, Value::Array(_) | Value::Object(_));
-        if shape.is_plain && !is_container {
+        if !shape.restricts_scalars && !is_container {
             return true;
         }
-        shape.heads.iter().all(|part| self.parts.accepts(*part, value))
+        shape.subschemas.iter().all(|id| self.subschemas.accepts(*id, value))
     }
 
-    /// The verdict of the schemas that hold at one place, not counting what is wrong with exactly the places that are
-    /// excused.
-    pub(crate) fn accepts_but_for(&self, shape: &Shape, value: &Value, excused: &[Path]) -> bool {
+    /// Whether all subschemas of the shape accept the value, ignoring problems at the `excused` paths.
+    pub(crate) fn accepts_except_at(&self, shape: &Shape, value: &Value, excused: &[Path]) -> bool {
         if excused.is_empty() {
             return self.accepts(shape, value);
         }
-        self.errors_of(&shape.heads, value, excused).is_empty()
+        self.collect_problems(&shape.subschemas, value, excused).is_empty()
     }
 
-    /// Whether the value fits the alternatives that were chosen on the way to the shape.
-    pub(crate) fn accepts_choice(&self, shape: &Shape, value: &Value) -> bool {
-        shape.chosen.iter().all(|part| self.parts.accepts(*part, value))
+    /// Whether the alternatives that were chosen for the shape accept the value.
+    pub(crate) fn accepts_chosen(&self, shape: &Shape, value: &Value) -> bool {
+        shape.chosen.iter().all(|id| self.subschemas.accepts(*id, value))
     }
 }

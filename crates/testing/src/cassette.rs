@@ -1,9 +1,9 @@
-//! Real exchanges, written down once and given again.
+//! Records HTTP exchanges with a real server and replays them.
 
 mod difference;
+mod recording;
 mod redact;
 mod serve;
-mod tape;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,32 +13,32 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 
 use crate::server::Server;
-use tape::Tape;
+use recording::Recording;
 
 /// Larger than any prompt or answer, smaller than the memory of a test machine.
 const MAX_BODY: usize = 16 * 1024 * 1024;
 
-/// A server on loopback that stands between a client and a real server: it writes down what both say, or says again what
-/// was written down, without the real one.
+/// A server on loopback that records the exchanges between a client and a real server, or replays them without the real
+/// server.
 ///
-/// Requests are known by a hash of their method, path and body, with JSON read so that spaces do not matter. Every
-/// recording is given once, in the order in which it was made. A request that was not recorded is answered with 400 and
-/// the difference to the nearest one that was, and is a miss. Keys are not written down: headers of requests are not
-/// recorded at all, and what stands in one that holds a key is taken out of everything else.
+/// A request is identified by a hash of its method, path and body; white space between JSON tokens does not count. Each
+/// recorded response is replayed once, in the order of recording. A request that is not in the recording is a miss: it is
+/// answered with 400 and the difference to the nearest recorded request. API keys are not recorded: request headers are
+/// left out, and the values of headers that hold a key are redacted everywhere else.
 ///
 /// ```
 /// use reknit_testing::Cassette;
-/// # use reknit_testing::{Reply, ScriptedModel, model::{Script, When}};
+/// # use reknit_testing::{Reply, ScriptedModel, model::{RequestMatcher, Script}};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// # let folder = std::env::temp_dir().join("reknit-cassette-example");
 /// # let file = folder.with_extension("json");
-/// # let model = ScriptedModel::start(Script::new().on(When::any(), Reply::text("hello"))).await?;
+/// # let model = ScriptedModel::start(Script::new().on(RequestMatcher::any(), Reply::text("hello"))).await?;
 /// # let real = model.base_url().trim_end_matches("/v1").to_owned();
 /// // Once, against the real server (`https://api.openai.com`):
 /// let cassette = Cassette::record(&file, &real).await?;
 /// # drop(cassette);
-/// // In every test, without it:
+/// // In every test, without the real server:
 /// let cassette = Cassette::replay(&file).await?;
 /// let base_url = cassette.base_url() + "/v1";
 /// // ... give `base_url` to the client under test, and then:
@@ -51,26 +51,26 @@ const MAX_BODY: usize = 16 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Cassette {
     server: Server,
-    shared: Arc<Shared>,
+    state: Arc<CassetteState>,
 }
 
 /// Why a cassette cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
     /// The file cannot be read or written.
-    #[error("cannot use `{}`", path.display())]
+    #[error("cannot read or write `{}`", path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file is no cassette.
-    #[error("`{}` is no cassette", path.display())]
+    /// The file does not have the format of a cassette.
+    #[error("`{}` does not have the format of a cassette", path.display())]
     Shape {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// What is wrong with the JSON.
         source: serde_json::Error,
     },
     /// The server, or the client for the real one, cannot be started.
@@ -79,9 +79,9 @@ pub enum CassetteError {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct CassetteState {
     mode: Mode,
-    tape: Mutex<Tape>,
+    recording: Mutex<Recording>,
     misses: Mutex<Vec<String>>,
 }
 
@@ -92,45 +92,45 @@ enum Mode {
 }
 
 impl Cassette {
-    /// Passes everything on to `upstream` (`https://api.openai.com`, without the path), and writes it down. What the file
-    /// had before is replaced.
+    /// Forwards every request to `upstream` (`https://api.openai.com`, without a path) and records the exchange. Replaces
+    /// the file if it exists.
     pub async fn record(path: impl AsRef<Path>, upstream: &str) -> Result<Self, CassetteError> {
-        // The second to come here finds it done.
+        // Fails if a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
         let client = client.map_err(|error| CassetteError::Start(Box::new(error)))?;
-        let (path, tape) = (path.as_ref().to_owned(), Tape::default());
-        tape.save(&path)?;
+        let (path, recording) = (path.as_ref().to_owned(), Recording::default());
+        recording.save(&path)?;
         let upstream = upstream.trim_end_matches('/').to_owned();
-        Self::start(Mode::Record { client, upstream, path }, tape).await
+        Self::start(Mode::Record { client, upstream, path }, recording).await
     }
 
-    /// Answers from what was written down, and never asks anybody.
+    /// Answers from a recording, without any other server.
     pub async fn replay(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
-        Self::start(Mode::Replay, Tape::load(path.as_ref())?).await
+        Self::start(Mode::Replay, Recording::load(path.as_ref())?).await
     }
 
-    async fn start(mode: Mode, tape: Tape) -> Result<Self, CassetteError> {
-        let shared = Arc::new(Shared { mode, tape: Mutex::new(tape), misses: Mutex::default() });
+    async fn start(mode: Mode, recording: Recording) -> Result<Self, CassetteError> {
+        let state = Arc::new(CassetteState { mode, recording: Mutex::new(recording), misses: Mutex::default() });
         let router = Router::new().fallback(serve::serve).layer(DefaultBodyLimit::max(MAX_BODY));
-        let router = router.with_state(Arc::clone(&shared));
+        let router = router.with_state(Arc::clone(&state));
         let server = Server::start(router).await.map_err(|error| CassetteError::Start(Box::new(error)))?;
-        Ok(Self { server, shared })
+        Ok(Self { server, state })
     }
 
-    /// Where clients find it, in place of the real server: `http://127.0.0.1:41234`.
+    /// The URL for clients, in place of that of the real server: `http://127.0.0.1:41234`.
     pub fn base_url(&self) -> String {
         self.server.base_url()
     }
 
-    /// What was asked and is not recorded, or could not be recorded, in words. A test asserts that this is empty.
+    /// A message for each request that is not in the recording or could not be recorded. A test asserts that this is empty.
     pub fn misses(&self) -> Vec<String> {
-        lock(&self.shared.misses).clone()
+        lock(&self.state.misses).clone()
     }
 
-    /// How many recordings have not been given yet. A test that means to use all of them asserts that this is 0.
-    pub fn left(&self) -> usize {
-        lock(&self.shared.tape).left()
+    /// How many recorded responses have not been replayed yet. A test that should use all of them asserts that this is 0.
+    pub fn remaining(&self) -> usize {
+        lock(&self.state.recording).remaining()
     }
 }
 

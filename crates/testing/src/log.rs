@@ -1,10 +1,10 @@
-//! What a server has been asked, and a way to wait for it.
+//! The requests of a server in order, and a way to wait for them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-/// Everything that came, in order; clones are the same log.
+/// Entries in the order of their arrival. Clones share the entries.
 #[derive(Debug)]
 pub(crate) struct Log<T> {
     entries: Arc<Mutex<Vec<T>>>,
@@ -28,7 +28,7 @@ impl<T: Clone> Log<T> {
         self.lock().clone()
     }
 
-    /// Adds what `make` makes of the entries so far; nobody comes in between.
+    /// Adds an entry that `make` derives from the earlier ones, under one lock.
     pub(crate) fn push_with<E>(&self, make: impl FnOnce(&[T]) -> Result<T, E>) -> Result<T, E> {
         let mut entries = self.lock();
         let entry = make(&entries)?;
@@ -38,7 +38,7 @@ impl<T: Clone> Log<T> {
     }
 
     /// Waits until there are `count` entries.
-    pub(crate) async fn reached(&self, count: usize) {
+    pub(crate) async fn wait_for(&self, count: usize) {
         // The sender lives as long as this log, so the wait cannot fail.
         let _ = self.count.subscribe().wait_for(|entries| *entries >= count).await;
     }

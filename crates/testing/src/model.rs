@@ -1,9 +1,8 @@
-//! A model whose words are written in advance, behind the endpoints of all providers.
+//! A model server whose replies follow a script, in the wire formats of all supported providers.
 
 mod request;
-mod said;
+mod request_matcher;
 mod script;
-mod when;
 mod wire;
 
 use std::io;
@@ -17,31 +16,31 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use reknit_protocol::Value;
 
-use request::Asked;
-pub use request::{Message, ModelRequest};
+use request::RouteInfo;
+pub use request::{ReceivedRequest, RequestMessage};
+pub use request_matcher::RequestMatcher;
 pub(crate) use script::RawScript;
 pub use script::{Script, ScriptError};
-pub use when::When;
-pub use wire::Api;
+pub use wire::ModelApi;
 
 use crate::log::Log;
-use crate::reply::{Content, Rendered, deliver, internal};
+use crate::reply::{Content, Rendered, deliver, script_error};
 use crate::rules::Rules;
-use crate::server::{Server, Switch};
+use crate::server::{ResetSwitch, Server};
 
 /// Larger than any prompt, smaller than the memory of a test machine.
 const MAX_BODY: usize = 16 * 1024 * 1024;
 
-/// A model on loopback that answers by its [`Script`] in every wire format of [`Api`], streaming and not, and lists itself
-/// at `/v1/models`.
+/// A model on loopback that replies by its [`Script`] in every wire format of [`ModelApi`], streaming and not. It lists
+/// itself at `/v1/models`.
 ///
 /// ```
-/// use reknit_testing::{Reply, ScriptedModel, model::{Script, When}};
+/// use reknit_testing::{Reply, ScriptedModel, model::{RequestMatcher, Script}};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let script = Script::new()
-///     .once(When::any().purpose("plan_generation"), Reply::status(429).retry_after(1))
-///     .on(When::any().purpose("plan_generation"), Reply::text("{\"steps\": []}"));
+///     .once(RequestMatcher::any().purpose("plan_generation"), Reply::status(429).retry_after(1))
+///     .on(RequestMatcher::any().purpose("plan_generation"), Reply::text("{\"steps\": []}"));
 /// let model = ScriptedModel::start(script).await?;
 /// assert!(model.base_url().ends_with("/v1"));
 /// assert!(model.requests().is_empty());
@@ -52,20 +51,20 @@ const MAX_BODY: usize = 16 * 1024 * 1024;
 #[derive(Debug)]
 pub struct ScriptedModel {
     server: Server,
-    log: Log<ModelRequest>,
+    log: Log<ReceivedRequest>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    rules: Rules<When>,
-    log: Log<ModelRequest>,
+struct ModelState {
+    rules: Rules<RequestMatcher>,
+    log: Log<ReceivedRequest>,
 }
 
 impl ScriptedModel {
-    /// Starts it on a free port of 127.0.0.1.
+    /// Serves the model on a free port of 127.0.0.1.
     pub async fn start(script: Script) -> io::Result<Self> {
         let log = Log::default();
-        let shared = Arc::new(Shared { rules: Rules::new(script.rules), log: log.clone() });
+        let state = Arc::new(ModelState { rules: Rules::new(script.rules), log: log.clone() });
         let router = Router::new()
             .route("/v1/chat/completions", post(chat))
             .route("/v1/responses", post(responses))
@@ -74,28 +73,28 @@ impl ScriptedModel {
             .route("/v1beta/models/{call}", post(gemini))
             .route("/v1/models", get(models))
             .layer(DefaultBodyLimit::max(MAX_BODY))
-            .with_state(shared);
+            .with_state(state);
         Ok(Self { server: Server::start(router).await?, log })
     }
 
-    /// What clients call the base URL, whatever format they speak: `http://127.0.0.1:41234/v1`.
+    /// The base URL for clients of any wire format: `http://127.0.0.1:41234/v1`.
     pub fn base_url(&self) -> String {
         self.server.base_url() + "/v1"
     }
 
-    /// Everything it was asked, in order.
-    pub fn requests(&self) -> Vec<ModelRequest> {
+    /// All requests in the order of their arrival.
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.log.all()
     }
 
-    /// What it was asked and had no reply for. A test that means its script to be whole asserts that this is empty.
-    pub fn unmatched(&self) -> Vec<ModelRequest> {
+    /// The requests that no rule matched. A test asserts that this is empty if its script should cover every request.
+    pub fn unmatched(&self) -> Vec<ReceivedRequest> {
         self.requests().into_iter().filter(|request| !request.matched).collect()
     }
 
-    /// Waits until it was asked this often. Bound it with the test's own limit.
-    pub async fn asked(&self, count: usize) {
-        self.log.reached(count).await;
+    /// Waits until there have been `count` requests. It has no timeout of its own.
+    pub async fn wait_for_requests(&self, count: usize) {
+        self.log.wait_for(count).await;
     }
 }
 
@@ -103,62 +102,65 @@ async fn models() -> axum::Json<serde_json::Value> {
     axum::Json(serde_json::json!({"object": "list", "data": [{"id": "scripted", "object": "model"}]}))
 }
 
-/// What every request brings.
-type Came = (State<Arc<Shared>>, ConnectInfo<Switch>, HeaderMap, Bytes);
+/// The extractors that all routes share.
+type Incoming = (State<Arc<ModelState>>, ConnectInfo<ResetSwitch>, HeaderMap, Bytes);
 
-async fn chat(came: Came) -> Response {
-    complete(came, Asked::at(Api::Chat)).await
+async fn chat(incoming: Incoming) -> Response {
+    complete(incoming, RouteInfo::new(ModelApi::Chat)).await
 }
 
-async fn responses(came: Came) -> Response {
-    complete(came, Asked::at(Api::Responses)).await
+async fn responses(incoming: Incoming) -> Response {
+    complete(incoming, RouteInfo::new(ModelApi::Responses)).await
 }
 
-async fn anthropic(came: Came) -> Response {
-    complete(came, Asked::at(Api::Anthropic)).await
+async fn anthropic(incoming: Incoming) -> Response {
+    complete(incoming, RouteInfo::new(ModelApi::Anthropic)).await
 }
 
-/// Here the path says which model, and whether as a stream: `m-1:streamGenerateContent`.
-async fn gemini(Path(call): Path<String>, came: Came) -> Response {
+/// The path has the model and whether to stream: `m-1:streamGenerateContent`.
+async fn gemini(Path(call): Path<String>, incoming: Incoming) -> Response {
     let (model, method) = call.split_once(':').unwrap_or((&call, ""));
     let streaming = match method {
         "generateContent" => false,
         "streamGenerateContent" => true,
-        _ => return internal(&format!("there is no `{method}`")),
+        _ => return script_error(&format!("there is no method `{method}`")),
     };
-    complete(came, Asked { api: Api::Gemini, model: Some(model.to_owned()), streaming: Some(streaming) }).await
+    complete(incoming, RouteInfo { api: ModelApi::Gemini, model: Some(model.to_owned()), streaming: Some(streaming) })
+        .await
 }
 
-async fn complete((State(shared), ConnectInfo(switch), headers, body): Came, asked: Asked) -> Response {
-    // What is no JSON is recorded as the text it is; no rule finds messages in it.
+async fn complete((State(state), ConnectInfo(reset_switch), headers, body): Incoming, route: RouteInfo) -> Response {
+    // A body that is not JSON is recorded as text. It has no messages.
     let body = String::from_utf8_lossy(&body).into_owned();
     let body = Value::parse(&body).unwrap_or(Value::String(body));
     let mut chosen = None;
-    let request = shared.log.push_with(|before| {
-        let mut request = ModelRequest::read(asked, body, &headers, before.len() + 1, shared.rules.running());
-        chosen = shared.rules.choose(|when| when.applies(&request));
+    let request = state.log.push_with(|before| {
+        let mut request = ReceivedRequest::read(route, body, &headers, before.len() + 1, state.rules.uptime());
+        chosen = state.rules.choose(|matcher| matcher.matches(&request));
         request.matched = chosen.is_some();
         Ok::<_, std::convert::Infallible>(request)
     });
     let Ok(request) = request;
-    let Some(reply) = chosen else { return internal(&no_reply(&request)) };
+    let Some(reply) = chosen else { return script_error(&no_reply(&request)) };
     let status = reply.status.unwrap_or(200);
     let rendered = match &reply.content {
         Content::Text(text) => request.api.render(&request, &reply, text, status),
         Content::Refusal(refusal) => {
-            let (usual, body) = request.api.refuse(refusal);
-            Rendered::whole(reply.status.unwrap_or(usual), body)
+            let (default_status, body) = request.api.refuse(refusal);
+            Rendered::one_chunk(reply.status.unwrap_or(default_status), body)
         }
-        Content::Body(body) => Rendered::whole(status, body.clone()),
-        Content::Data(_) | Content::Error(_) => return internal("`data` and `error` are replies of a tool"),
+        Content::Body(body) => Rendered::one_chunk(status, body.clone()),
+        Content::Data(_) | Content::Error(_) => {
+            return script_error("the script gives a model a reply that only tools have: `data` or `error`");
+        }
     };
-    deliver(&reply, rendered, &switch).await
+    deliver(&reply, rendered, &reset_switch).await
 }
 
-/// Enough of the request to write the missing rule.
-fn no_reply(request: &ModelRequest) -> String {
-    const SHOWN: usize = 300;
+/// Quotes enough of the request to write the missing rule.
+fn no_reply(request: &ReceivedRequest) -> String {
+    const QUOTED: usize = 300;
     let purpose = request.purpose().unwrap_or("none");
-    let text: String = request.text().chars().take(SHOWN).collect();
+    let text: String = request.text().chars().take(QUOTED).collect();
     format!("the script has no reply for request {} (purpose: {purpose}): {text}", request.nth)
 }

@@ -1,19 +1,19 @@
-//! What a scripted server answers, and what goes wrong on the way.
+//! Replies of scripted servers, and faults on their way.
 
 mod deliver;
 mod fault;
-mod file;
+mod raw;
 
 use std::time::Duration;
 
 use reknit_protocol::{ToolError, Value};
 
-use crate::Gate;
-pub(crate) use deliver::{Framing, Rendered, deliver, internal};
-use fault::{Ending, Fault, Oddities, Place};
-pub(crate) use file::RawReply;
+use crate::CallBarrier;
+pub(crate) use deliver::{Framing, Rendered, deliver, script_error};
+use fault::{BodyFaults, ConnectionFault, Ending, Position};
+pub(crate) use raw::RawReply;
 
-/// One reply: what is said, under which status, when, and how the connection fares.
+/// One reply of a scripted model or tool: content, status, headers, delays and faults.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,8 +22,8 @@ pub(crate) use file::RawReply;
 /// let busy = Reply::status(429).retry_after(2).body(r#"{"error":{"message":"slow down"}}"#);
 /// let half = Reply::text("a long answer").cut_after(10);
 /// let late = Reply::text("sorry").delay(Duration::from_millis(200));
-/// let odd = Reply::text("a long answer").malformed_event(3).without_terminator();
-/// # let _ = (busy, half, late, odd);
+/// let malformed = Reply::text("a long answer").malformed_event(3).without_terminator();
+/// # let _ = (busy, half, late, malformed);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Reply {
@@ -31,45 +31,45 @@ pub struct Reply {
     pub(crate) status: Option<u16>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) delay: Option<Duration>,
-    pub(crate) gate: Option<Gate>,
-    fault: Fault,
-    odd: Oddities,
+    pub(crate) barrier: Option<CallBarrier>,
+    connection_fault: ConnectionFault,
+    body_faults: BodyFaults,
     pub(crate) usage: Usage,
     pub(crate) finish_reason: String,
-    /// What the model thinks first.
+    /// The reasoning of the model before its answer.
     pub(crate) reasoning: String,
-    /// The tools that the model calls: names and arguments.
+    /// Names and arguments of the tool calls of the model.
     pub(crate) calls: Vec<(String, String)>,
 }
 
-/// What is said.
+/// What a reply contains.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
-    /// A model's words; plain text from a tool.
+    /// The text of a model; plain text from a tool.
     Text(String),
-    /// A tool's data, in its envelope.
+    /// The data of a tool, in the envelope.
     Data(Value),
-    /// A tool's error, in its envelope.
+    /// The error of a tool, in the envelope.
     Error(ToolError),
-    /// A model's refusal, in the words of its provider.
+    /// The refusal of a model, in the wire format of its provider.
     Refusal(Refusal),
-    /// These very bytes.
+    /// Exactly this body.
     Body(String),
 }
 
-/// Why a model refuses a question.
+/// Why a model refuses a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Refusal {
     ContextLength,
     ContentFilter(String),
 }
 
-/// What a model says about tokens.
+/// The token usage that a model reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Usage {
-    /// The words of the messages and of the answer, counted: the same request always costs the same.
-    Counted,
-    Given {
+    /// The number of words in the messages and in the answer, so that the same request always costs the same.
+    CountWords,
+    Fixed {
         prompt: u64,
         completion: u64,
     },
@@ -83,72 +83,90 @@ impl Reply {
             status: None,
             headers: Vec::new(),
             delay: None,
-            gate: None,
-            fault: Fault::None,
-            odd: Oddities::default(),
-            usage: Usage::Counted,
+            barrier: None,
+            connection_fault: ConnectionFault::None,
+            body_faults: BodyFaults::default(),
+            usage: Usage::CountWords,
             finish_reason: "stop".to_owned(),
             reasoning: String::new(),
             calls: Vec::new(),
         }
     }
 
-    /// A model says this; a tool answers with this plain text.
+    /// This text: the answer of a model, or plain text from a tool.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Content::Text(text.into()))
     }
 
-    /// A tool succeeds with this data, in the envelope of the protocol.
+    /// The success of a tool with this data, in the envelope of the protocol.
     pub fn data(data: impl Into<Value>) -> Self {
         Self::new(Content::Data(data.into()))
     }
 
-    /// A tool fails with this error, in the envelope, under the status of its category.
+    /// The failure of a tool with this error, in the envelope, with the status of its category.
     pub fn error(error: ToolError) -> Self {
         Self::new(Content::Error(error))
     }
 
-    /// This status with an empty body.
+    /// A response with this status and an empty body.
     pub fn status(status: u16) -> Self {
-        let mut reply = Self::new(Content::Body(String::new()));
-        reply.status = Some(status);
-        reply
+        Self::new(Content::Body(String::new())).with_status(status)
     }
 
-    /// The connection is reset instead of an answer.
+    /// A reset of the connection instead of a response.
     pub fn reset() -> Self {
-        let mut reply = Self::new(Content::Body(String::new()));
-        reply.fault = Fault::Reset;
-        reply
+        Self::new(Content::Body(String::new())).with_fault(ConnectionFault::Reset)
     }
 
-    /// The request is taken and never answered.
+    /// No response: the request is accepted and the connection stays open.
     pub fn silence() -> Self {
-        let mut reply = Self::new(Content::Body(String::new()));
-        reply.fault = Fault::Silence;
-        reply
+        Self::new(Content::Body(String::new())).with_fault(ConnectionFault::Silence)
     }
 
-    /// A model cannot read so much: `context_length_exceeded`, or what the provider says instead.
+    fn with_fault(mut self, fault: ConnectionFault) -> Self {
+        self.connection_fault = fault;
+        self
+    }
+
+    /// A refusal because the context is too long: `context_length_exceeded`, or the equivalent of the provider.
     pub fn context_length() -> Self {
         Self::new(Content::Refusal(Refusal::ContextLength))
     }
 
-    /// A provider does not want to talk about this: `content_policy_violation`, or what it says instead, with its reason.
+    /// A refusal by the content filter: `content_policy_violation`, or the equivalent of the provider, with a reason.
     pub fn content_filter(reason: impl Into<String>) -> Self {
         Self::new(Content::Refusal(Refusal::ContentFilter(reason.into())))
     }
 
-    /// Answers with these very bytes. They are called JSON if they are.
+    /// The model calls this tool and writes no text. The arguments are sent as given, even if they are not JSON.
+    pub fn tool_call(name: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self::text("").with_tool_call(name, arguments)
+    }
+
+    /// Adds a tool call of the model.
+    #[must_use]
+    pub fn with_tool_call(mut self, name: impl Into<String>, arguments: impl Into<String>) -> Self {
+        self.calls.push((name.into(), arguments.into()));
+        self
+    }
+
+    /// Adds reasoning of the model before its answer.
+    #[must_use]
+    pub fn reasoning(mut self, text: impl Into<String>) -> Self {
+        self.reasoning = text.into();
+        self
+    }
+
+    /// Sends exactly this body. Its content type is JSON if it is JSON, otherwise plain text.
     #[must_use]
     pub fn body(mut self, body: impl Into<String>) -> Self {
         self.content = Content::Body(body.into());
         self
     }
 
-    /// Answers under another status.
+    /// Sets the status.
     #[must_use]
-    pub fn under(mut self, status: u16) -> Self {
+    pub fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
         self
     }
@@ -160,116 +178,111 @@ impl Reply {
         self
     }
 
-    /// Asks the caller to wait for some seconds: the header `Retry-After`.
+    /// Adds the header `Retry-After`.
     #[must_use]
     pub fn retry_after(self, seconds: u64) -> Self {
         self.header("retry-after", seconds.to_string())
     }
 
-    /// Answers only after this time, by tokio's clock.
+    /// Sends the response after this time, by tokio's clock.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = Some(delay);
         self
     }
 
-    /// Answers only once the gate lets the call pass.
+    /// Sends the response when the barrier releases the call.
     #[must_use]
-    pub fn gate(mut self, gate: &Gate) -> Self {
-        self.gate = Some(gate.clone());
+    pub fn wait_at(mut self, barrier: &CallBarrier) -> Self {
+        self.barrier = Some(barrier.clone());
         self
     }
 
-    /// Closes the connection after this many bytes of the body, and before its last one.
+    /// Closes the connection after this many bytes of the body, at the latest before the last byte.
     #[must_use]
-    pub fn cut_after(mut self, bytes: usize) -> Self {
-        self.fault = Fault::Cut { after: Place::Bytes(bytes) };
-        self
+    pub fn cut_after(self, bytes: usize) -> Self {
+        self.with_fault(ConnectionFault::Cut { after: Position::Bytes(bytes) })
     }
 
-    /// Closes the connection after this many events of a stream, and before its last one.
+    /// Closes the connection after this many events of a stream, at the latest before the last event.
     #[must_use]
-    pub fn cut_after_events(mut self, events: usize) -> Self {
-        self.fault = Fault::Cut { after: Place::Events(events) };
-        self
+    pub fn cut_after_events(self, events: usize) -> Self {
+        self.with_fault(ConnectionFault::Cut { after: Position::Events(events) })
     }
 
-    /// Says nothing more after this many bytes of the body, but keeps the connection open.
+    /// Stops after this many bytes of the body and keeps the connection open.
     #[must_use]
-    pub fn stall_after(mut self, bytes: usize) -> Self {
-        self.fault = Fault::Stall { after: Place::Bytes(bytes) };
-        self
+    pub fn stall_after(self, bytes: usize) -> Self {
+        self.with_fault(ConnectionFault::Stall { after: Position::Bytes(bytes) })
     }
 
-    /// Says nothing more after this many events of a stream, but keeps the connection open.
+    /// Stops after this many events of a stream and keeps the connection open.
     #[must_use]
-    pub fn stall_after_events(mut self, events: usize) -> Self {
-        self.fault = Fault::Stall { after: Place::Events(events) };
-        self
+    pub fn stall_after_events(self, events: usize) -> Self {
+        self.with_fault(ConnectionFault::Stall { after: Position::Events(events) })
     }
 
-    /// Sends the head at once, and the body only after this time, by tokio's clock.
+    /// Sends the head at once and the body after this time, by tokio's clock.
     #[must_use]
     pub fn first_token_after(mut self, delay: Duration) -> Self {
-        self.odd.first_token_after = Some(delay);
+        self.body_faults.first_token_after = Some(delay);
         self
     }
 
-    /// Waits so long before each event of a stream but the first.
+    /// Waits this long before each event of a stream except the first.
     #[must_use]
-    pub fn event_every(mut self, pause: Duration) -> Self {
-        self.odd.event_every = Some(pause);
+    pub fn event_interval(mut self, pause: Duration) -> Self {
+        self.body_faults.event_interval = Some(pause);
         self
     }
 
-    /// Puts an event that nobody can read into a stream, as its n-th from 1. The others all come.
+    /// Inserts an event that is not valid JSON into a stream, as its n-th, from 1.
     #[must_use]
     pub fn malformed_event(mut self, nth: usize) -> Self {
-        self.odd.malformed_event = Some(nth);
+        self.body_faults.malformed_event = Some(nth);
         self
     }
 
-    /// Ends a stream without the event that says nothing but that: no `[DONE]`, no `message_stop`.
+    /// Ends a stream without `[DONE]` or `message_stop`.
     #[must_use]
     pub fn without_terminator(mut self) -> Self {
-        self.odd.ending = Ending::Unterminated;
+        self.body_faults.ending = Ending::Unterminated;
         self
     }
 
-    /// Whether a stream says that it is over.
     pub(crate) fn is_terminated(&self) -> bool {
-        self.odd.ending == Ending::Terminated
+        self.body_faults.ending == Ending::Terminated
     }
 
-    /// Calls the body something else than it is.
+    /// Sets the content type, whatever the body is.
     #[must_use]
     pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
-        self.odd.content_type = Some(content_type.into());
+        self.body_faults.content_type = Some(content_type.into());
         self
     }
 
-    /// Sends this many blanks behind the body.
+    /// Sends this many blanks after the body.
     #[must_use]
-    pub fn giant(mut self, bytes: usize) -> Self {
-        self.odd.giant = Some(bytes);
+    pub fn padding(mut self, bytes: usize) -> Self {
+        self.body_faults.padding = Some(bytes);
         self
     }
 
-    /// Says how many tokens a model has used, instead of counting words.
+    /// Reports this token usage of the model. By default words are counted.
     #[must_use]
     pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
-        self.usage = Usage::Given { prompt, completion };
+        self.usage = Usage::Fixed { prompt, completion };
         self
     }
 
-    /// Says nothing about tokens.
+    /// Reports no token usage.
     #[must_use]
     pub fn without_usage(mut self) -> Self {
         self.usage = Usage::Absent;
         self
     }
 
-    /// Why the model stopped, if not `stop`: `length`, `content_filter`.
+    /// Sets why the model stopped: `length`, `content_filter`. The default is `stop`, or `tool_calls` if it calls a tool.
     #[must_use]
     pub fn finish_reason(mut self, reason: impl Into<String>) -> Self {
         self.finish_reason = reason.into();

@@ -1,4 +1,4 @@
-//! Rules in order: the first that applies and is not used up gives the reply.
+//! Rules in order: the first that matches and is active gives the reply.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -7,37 +7,37 @@ use tokio::time::Instant;
 
 use crate::Reply;
 
-/// A condition, how often or how long it may still apply, and what it gives.
+/// The reply to the requests that a matcher accepts, and when the rule is active.
 #[derive(Debug, Clone)]
-pub(crate) struct Rule<W> {
-    pub(crate) when: W,
-    pub(crate) left: Uses,
+pub(crate) struct Rule<M> {
+    pub(crate) matcher: M,
+    pub(crate) active: Active,
     pub(crate) reply: Reply,
 }
 
-/// How often or how long a rule may still apply.
+/// When a rule is active. Times count from the start of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Uses {
+pub(crate) enum Active {
     Always,
+    /// For this many more requests.
     Times(u32),
-    /// For so long from the start of the server.
     For(Duration),
-    /// Some requests, then not for some, then again.
+    /// For `on` requests, then not for `off`, and so on.
     Flapping {
         on: u32,
         off: u32,
         seen: u32,
     },
-    /// For some time, then not for some, then again, from the start of the server.
+    /// For the time `on`, then not for the time `off`, and so on.
     FlappingFor {
         on: Duration,
         off: Duration,
     },
 }
 
-impl Uses {
-    /// Uses it once, if it may be used.
-    fn take(&mut self, running: Duration) -> bool {
+impl Active {
+    /// Whether the rule is active now. If it is, this counts as one use.
+    fn use_once(&mut self, uptime: Duration) -> bool {
         match self {
             Self::Always => true,
             Self::Times(0) => false,
@@ -45,7 +45,7 @@ impl Uses {
                 *left -= 1;
                 true
             }
-            Self::For(time) => running < *time,
+            Self::For(time) => uptime < *time,
             Self::Flapping { on, off, seen } => {
                 let now = *seen;
                 *seen = (now + 1) % on.saturating_add(*off).max(1);
@@ -53,34 +53,35 @@ impl Uses {
             }
             Self::FlappingFor { on, off } => {
                 let period = on.saturating_add(*off).as_millis().max(1);
-                running.as_millis() % period < on.as_millis()
+                uptime.as_millis() % period < on.as_millis()
             }
         }
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Rules<W> {
-    rules: Mutex<Vec<Rule<W>>>,
-    began: Instant,
+pub(crate) struct Rules<M> {
+    rules: Mutex<Vec<Rule<M>>>,
+    started: Instant,
 }
 
-impl<W> Rules<W> {
-    pub(crate) fn new(rules: Vec<Rule<W>>) -> Self {
-        Self { rules: Mutex::new(rules), began: Instant::now() }
+impl<M> Rules<M> {
+    pub(crate) fn new(rules: Vec<Rule<M>>) -> Self {
+        Self { rules: Mutex::new(rules), started: Instant::now() }
     }
 
     /// How long the server has been running, by tokio's clock.
-    pub(crate) fn running(&self) -> Duration {
-        self.began.elapsed()
+    pub(crate) fn uptime(&self) -> Duration {
+        self.started.elapsed()
     }
 
-    /// The reply of the first rule that applies; that rule has one use less.
-    pub(crate) fn choose(&self, applies: impl Fn(&W) -> bool) -> Option<Reply> {
-        let running = self.running();
+    /// The reply of the first active rule whose matcher `matches` accepts.
+    pub(crate) fn choose(&self, matches: impl Fn(&M) -> bool) -> Option<Reply> {
+        let uptime = self.uptime();
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        let rule =
-            rules.iter_mut().find_map(|rule| (applies(&rule.when) && rule.left.take(running)).then_some(rule))?;
+        let rule = rules
+            .iter_mut()
+            .find_map(|rule| (matches(&rule.matcher) && rule.active.use_once(uptime)).then_some(rule))?;
         Some(rule.reply.clone())
     }
 }

@@ -1,4 +1,4 @@
-//! Several models and what goes wrong with them, as data.
+//! Several models with their scripts, as data.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,11 +9,11 @@ use serde::Deserialize;
 use crate::ScriptedModel;
 use crate::model::{RawScript, Script, ScriptError};
 
-mod faults;
+mod fault_scenarios;
 
-pub use faults::{FAULTS, Fault};
+pub use fault_scenarios::{FAULT_SCENARIOS, FaultScenario};
 
-/// Several models and what goes wrong with them, as data.
+/// Several models with their scripts, as data.
 ///
 /// ```
 /// use reknit_testing::Scenario;
@@ -36,10 +36,10 @@ pub use faults::{FAULTS, Fault};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What can stand in a script says [`Script::from_value`]. [`FAULTS`] are sixteen scenarios that are ready to use.
+/// [`Script::from_value`] documents the format of a script. [`FAULT_SCENARIOS`] has sixteen scenarios to use as they are.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// What it is about, in words.
+    /// A description for people.
     pub about: String,
     /// The models by name.
     pub models: BTreeMap<String, Script>,
@@ -48,18 +48,18 @@ pub struct Scenario {
 /// Why a scenario cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
-    /// It is no JSON.
-    #[error("the scenario is no JSON")]
+    /// The text is not JSON.
+    #[error("the scenario is not JSON")]
     Json(#[source] reknit_protocol::ParseError),
-    /// It has another shape.
-    #[error("the scenario has another shape than expected")]
+    /// The JSON does not have the structure of a scenario.
+    #[error("the JSON does not have the structure of a scenario")]
     Shape(#[from] serde_json::Error),
-    /// One of its scripts cannot be used.
+    /// The script of a model cannot be used.
     #[error("the script of `{model}` cannot be used")]
     Script {
-        /// Whose script.
+        /// The name of the model.
         model: String,
-        /// Why not.
+        /// What is wrong with the script.
         source: ScriptError,
     },
 }

@@ -1,4 +1,4 @@
-//! A loopback server whose connections can be broken on purpose.
+//! A loopback server whose connections can be reset on purpose.
 
 mod connection;
 
@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use connection::Connection;
-pub(crate) use connection::Switch;
+pub(crate) use connection::ResetSwitch;
 
 /// A server on a free port of 127.0.0.1. Dropping it closes the port and every connection, answered or not.
 #[derive(Debug)]
@@ -28,9 +28,9 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let closed = CancellationToken::new();
-        let loopback = Loopback { listener, closed: closed.clone() };
-        let service = router.into_make_service_with_connect_info::<Switch>();
-        let task = tokio::spawn(async move { axum::serve(loopback, service).await });
+        let listener = LoopbackListener { listener, closed: closed.clone() };
+        let service = router.into_make_service_with_connect_info::<ResetSwitch>();
+        let task = tokio::spawn(async move { axum::serve(listener, service).await });
         Ok(Self { address, closed, task })
     }
 
@@ -41,19 +41,19 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // axum owns the tasks of its connections; each listens to this.
+        // axum owns the tasks of the connections; each connection watches this token.
         self.closed.cancel();
         self.task.abort();
     }
 }
 
-/// Makes a [`Connection`] of each stream.
-struct Loopback {
+/// Wraps each accepted stream in a [`Connection`].
+struct LoopbackListener {
     listener: TcpListener,
     closed: CancellationToken,
 }
 
-impl Listener for Loopback {
+impl Listener for LoopbackListener {
     type Io = Connection;
     type Addr = SocketAddr;
 
@@ -67,8 +67,8 @@ impl Listener for Loopback {
     }
 }
 
-impl Connected<IncomingStream<'_, Loopback>> for Switch {
-    fn connect_info(stream: IncomingStream<'_, Loopback>) -> Self {
-        stream.io().switch()
+impl Connected<IncomingStream<'_, LoopbackListener>> for ResetSwitch {
+    fn connect_info(stream: IncomingStream<'_, LoopbackListener>) -> Self {
+        stream.io().reset_switch()
     }
 }

@@ -1,156 +1,156 @@
-//! A tool whose answers are written in advance, and that remembers what it was asked.
+//! A tool server whose replies follow rules, and that records its calls.
 
-mod call;
-mod record;
+mod call_file;
+mod call_matcher;
+mod recorded_call;
 mod routes;
-mod when;
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use reknit_protocol::{Capability, CapabilityName, Effect, Value};
+use reknit_protocol::{Capability, CapabilityName, SideEffect, Value};
 
-pub use call::Call;
-pub use when::When;
+pub use call_matcher::CallMatcher;
+pub use recorded_call::RecordedCall;
 
 use crate::Reply;
 use crate::log::Log;
-use crate::rules::{Rule, Rules, Uses};
+use crate::rules::{Active, Rule, Rules};
 use crate::server::Server;
-use record::Record;
-use routes::Shared;
+use call_file::CallFile;
+use routes::ToolState;
 
-/// A tool on loopback that speaks the protocol and answers by its rules.
+/// The definition of a tool whose replies follow rules. [`start`](ScriptedTool::start) serves it on loopback.
 ///
-/// Without [`start`](ScriptedTool::start) it is only a description. A call that no rule covers is answered with 500.
+/// The first active rule that matches a call gives the reply. A call that no rule matches is answered with 500.
 #[derive(Debug)]
 pub struct ScriptedTool {
     name: String,
-    capabilities: Vec<Offer>,
-    rules: Vec<Rule<(CapabilityName, When)>>,
-    record: Option<Record>,
+    capabilities: Vec<AnnouncedCapability>,
+    rules: Vec<Rule<(CapabilityName, CallMatcher)>>,
+    call_file: Option<CallFile>,
 }
 
-/// A capability and its schema, if it has more to say than its hints.
 #[derive(Debug)]
-pub(crate) struct Offer {
+pub(crate) struct AnnouncedCapability {
     pub(crate) capability: Capability,
+    /// The full schema, if it is not derived from the field hints.
     pub(crate) schema: Option<Value>,
 }
 
 impl ScriptedTool {
     /// A tool without capabilities.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), capabilities: Vec::new(), rules: Vec::new(), record: None }
+        Self { name: name.into(), capabilities: Vec::new(), rules: Vec::new(), call_file: None }
     }
 
-    /// Adds a capability of which only the name and the effect are known.
+    /// Adds a capability that announces only its name and its side effect.
     #[must_use]
-    pub fn capability(self, name: impl Into<CapabilityName>, effect: Effect) -> Self {
+    pub fn capability(self, name: impl Into<CapabilityName>, effect: SideEffect) -> Self {
         let mut capability = Capability::new(name);
         capability.effect = effect;
         self.announce(capability)
     }
 
-    /// Adds a capability with everything it says about itself.
+    /// Adds a capability with a complete announcement.
     #[must_use]
     pub fn announce(mut self, capability: Capability) -> Self {
-        self.capabilities.push(Offer { capability, schema: None });
+        self.capabilities.push(AnnouncedCapability { capability, schema: None });
         self
     }
 
-    /// Sets the full schema of the capability that was added last; without one, its hints are turned into a schema.
+    /// Sets the full schema of the capability that was added last. Without it the schema is derived from the field hints.
     #[must_use]
     pub fn schema(mut self, schema: Value) -> Self {
-        if let Some(offer) = self.capabilities.last_mut() {
-            offer.schema = Some(schema);
+        if let Some(last) = self.capabilities.last_mut() {
+            last.schema = Some(schema);
         }
         self
     }
 
-    /// Gives this reply whenever the condition holds.
+    /// Gives this reply to every matching call.
     #[must_use]
-    pub fn on(self, capability: impl Into<CapabilityName>, when: When, reply: Reply) -> Self {
-        self.add(capability.into(), when, Uses::Always, reply)
+    pub fn on(self, capability: impl Into<CapabilityName>, matcher: CallMatcher, reply: Reply) -> Self {
+        self.add(capability.into(), matcher, Active::Always, reply)
     }
 
-    /// Gives this reply the first time the condition holds, then leaves the call to later rules.
+    /// Gives this reply to the first matching call and leaves later ones to the following rules.
     #[must_use]
-    pub fn once(self, capability: impl Into<CapabilityName>, when: When, reply: Reply) -> Self {
-        self.times(1, capability, when, reply)
+    pub fn once(self, capability: impl Into<CapabilityName>, matcher: CallMatcher, reply: Reply) -> Self {
+        self.times(1, capability, matcher, reply)
     }
 
-    /// Gives this reply the first few times the condition holds, then leaves the call to later rules.
+    /// Gives this reply to the first `times` matching calls and leaves later ones to the following rules.
     #[must_use]
-    pub fn times(self, times: u32, capability: impl Into<CapabilityName>, when: When, reply: Reply) -> Self {
-        self.add(capability.into(), when, Uses::Times(times), reply)
+    pub fn times(self, times: u32, capability: impl Into<CapabilityName>, matcher: CallMatcher, reply: Reply) -> Self {
+        self.add(capability.into(), matcher, Active::Times(times), reply)
     }
 
-    fn add(mut self, capability: CapabilityName, when: When, left: Uses, reply: Reply) -> Self {
-        self.rules.push(Rule { when: (capability, when), left, reply });
+    fn add(mut self, capability: CapabilityName, matcher: CallMatcher, active: Active, reply: Reply) -> Self {
+        self.rules.push(Rule { matcher: (capability, matcher), active, reply });
         self
     }
 
-    /// Also writes each call as a line of JSON to the end of a file, before it is answered. A call that cannot be
-    /// written is answered with 500.
+    /// Appends each call as a line of JSON to a file before it is answered. A call that cannot be written is answered with
+    /// 500.
     #[must_use]
     pub fn record_to(mut self, path: impl AsRef<Path>) -> Self {
-        self.record = Some(Record::new(path.as_ref()));
+        self.call_file = Some(CallFile::new(path.as_ref()));
         self
     }
 
-    /// Starts it on a free port of 127.0.0.1.
+    /// Serves the tool on a free port of 127.0.0.1.
     pub async fn start(self) -> io::Result<RunningTool> {
         let log = Log::default();
-        let shared = Shared {
+        let state = ToolState {
             name: self.name.clone(),
-            offers: self.capabilities,
+            capabilities: self.capabilities,
             rules: Rules::new(self.rules),
             log: log.clone(),
-            record: self.record,
+            call_file: self.call_file,
         };
-        let server = Server::start(routes::router(Arc::new(shared))).await?;
+        let server = Server::start(routes::router(Arc::new(state))).await?;
         Ok(RunningTool { name: self.name, server, log })
     }
 }
 
-/// A scripted tool that takes calls; dropping it closes its port and its connections.
+/// A scripted tool that accepts calls. Dropping it closes its port and its connections.
 #[derive(Debug)]
 pub struct RunningTool {
     name: String,
     server: Server,
-    log: Log<Call>,
+    log: Log<RecordedCall>,
 }
 
 impl RunningTool {
-    /// What it is called.
+    /// The name of the tool.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where it listens: `http://127.0.0.1:41234`.
+    /// The URL of the tool: `http://127.0.0.1:41234`.
     pub fn base_url(&self) -> String {
         self.server.base_url()
     }
 
-    /// Every call, in the order they came.
-    pub fn calls(&self) -> Vec<Call> {
+    /// All calls in the order of their arrival.
+    pub fn calls(&self) -> Vec<RecordedCall> {
         self.log.all()
     }
 
     /// The calls of one capability.
-    pub fn calls_of(&self, capability: &str) -> Vec<Call> {
+    pub fn calls_of(&self, capability: &str) -> Vec<RecordedCall> {
         self.calls().into_iter().filter(|call| call.capability.as_str() == capability).collect()
     }
 
-    /// How many calls there were in all.
-    pub fn count(&self) -> usize {
+    /// The number of calls so far.
+    pub fn call_count(&self) -> usize {
         self.calls().len()
     }
 
-    /// Waits until there were this many calls in all. Bound it with the test's own limit.
-    pub async fn called(&self, count: usize) {
-        self.log.reached(count).await;
+    /// Waits until there have been `count` calls. It has no timeout of its own.
+    pub async fn wait_for_calls(&self, count: usize) {
+        self.log.wait_for(count).await;
     }
 }

@@ -1,89 +1,111 @@
-//! A handler with everything that is said about it.
+//! A capability as its author defines it, and as a service runs it.
 
 use std::fmt;
 use std::sync::Arc;
 
-use reknit_protocol::{Capability as Announcement, CapabilityName, Effect, Value};
+use reknit_protocol::{Capability, CapabilityName, SideEffect, Value};
+use reknit_salvage::{Schema, SchemaError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use crate::Handler;
-use crate::handler::{DynHandler, Typed};
-use crate::schema;
+use crate::handler::{JsonHandler, TypedHandler};
+use crate::reply::Reply;
+use crate::validate::validate;
+use crate::{CallContext, Handler, schema};
 
-/// A handler together with its name, what it does to the world and what it says about itself.
+/// A handler together with its name, its side effect and its description.
 ///
-/// The effect decides what callers may send twice. Declaring `keyed` is a promise that the service keeps: a second call
-/// under the same key gets the first one's answer and never reaches the handler.
+/// The side effect decides which calls a caller may repeat. For a `keyed` capability the service answers a second call
+/// under the same idempotency key with the answer of the first, without calling the handler again.
 #[derive(Clone)]
-pub struct Capability {
-    announcement: Announcement,
-    schema: Arc<Value>,
-    handler: Arc<dyn DynHandler>,
+pub struct CapabilityDefinition {
+    capability: Capability,
+    schema: Value,
+    handler: Arc<dyn JsonHandler>,
 }
 
-impl Capability {
-    /// A capability that `handler` answers, with the schema of its arguments.
+impl CapabilityDefinition {
+    /// A capability that `handler` answers. Its schema is derived from the type of the arguments.
     ///
-    /// Fields that the arguments do not declare are refused, at every level, unless the type says otherwise.
-    pub fn new<Args, H>(name: impl Into<CapabilityName>, effect: Effect, handler: H) -> Self
+    /// Fields that the type does not declare are refused, at every level, unless the type allows them.
+    pub fn new<Args, H>(name: impl Into<CapabilityName>, effect: SideEffect, handler: H) -> Self
     where
         Args: DeserializeOwned + JsonSchema + Send + 'static,
         H: Handler<Args>,
     {
-        let schema = Arc::new(schema::of_input::<Args>());
-        let mut announcement = Announcement::new(name);
-        announcement.effect = effect;
-        announcement.input_summary = schema::summary(&schema);
-        // Both are the defaults of the protocol; not every caller knows them.
-        announcement.endpoint = Some(announcement.default_endpoint());
-        announcement.schema_endpoint = Some(announcement.schema_path());
-        let handler = Arc::new(Typed::<H, Args>::new(handler, Arc::clone(&schema)));
-        Self { announcement, schema, handler }
+        let schema = schema::for_input::<Args>();
+        let mut capability = Capability::new(name);
+        capability.effect = effect;
+        capability.input_summary = schema::summary(&schema);
+        // Both are the defaults of the protocol, written out for callers that do not know them.
+        capability.endpoint = Some(capability.default_endpoint());
+        capability.schema_endpoint = Some(capability.schema_path());
+        Self { capability, schema, handler: Arc::new(TypedHandler::<H, Args>::new(handler)) }
     }
 
-    /// Says what it does, in words that a planner reads.
+    /// Sets the description that planners read.
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.announcement.description = description.into();
+        self.capability.description = description.into();
         self
     }
 
-    /// Says which fields an answer has, so that a plan can refer to them before the first call.
+    /// Announces the fields of the answer, so that a plan can refer to them before the first call.
     #[must_use]
-    pub fn answers_with<Output: JsonSchema>(mut self) -> Self {
-        self.announcement.output_summary = schema::summary(&schema::of_output::<Output>());
+    pub fn with_output<Output: JsonSchema>(mut self) -> Self {
+        self.capability.output_summary = schema::summary(&schema::for_output::<Output>());
         self
     }
 
-    /// Keeps it out of the sight of planners; it can be called all the same.
+    /// Hides the capability from planners. It can still be called.
     #[must_use]
     pub fn internal(mut self) -> Self {
-        self.announcement.internal = true;
+        self.capability.internal = true;
         self
     }
 
-    /// What the service announces about it.
-    pub fn announcement(&self) -> &Announcement {
-        &self.announcement
+    /// The capability as the service announces it.
+    pub fn announcement(&self) -> &Capability {
+        &self.capability
     }
 
-    /// The full JSON Schema of its arguments.
+    /// The full JSON Schema of the arguments.
     pub fn schema(&self) -> &Value {
         &self.schema
     }
 
-    pub(crate) fn name(&self) -> &CapabilityName {
-        &self.announcement.name
-    }
-
-    pub(crate) fn handler(&self) -> Arc<dyn DynHandler> {
-        Arc::clone(&self.handler)
+    /// Fails if the type of the arguments has a schema that is not valid.
+    pub(crate) fn compile(self) -> Result<Endpoint, SchemaError> {
+        let schema = Schema::compile(&self.schema)?;
+        Ok(Endpoint { capability: self.capability, schema, handler: self.handler })
     }
 }
 
-impl fmt::Debug for Capability {
+impl fmt::Debug for CapabilityDefinition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Capability").field("announcement", &self.announcement).finish_non_exhaustive()
+        out.debug_struct("CapabilityDefinition").field("capability", &self.capability).finish_non_exhaustive()
+    }
+}
+
+/// A capability that a service answers, with its compiled schema.
+pub(crate) struct Endpoint {
+    pub(crate) capability: Capability,
+    pub(crate) schema: Schema,
+    handler: Arc<dyn JsonHandler>,
+}
+
+impl Endpoint {
+    /// Validates the parameters, then calls the handler.
+    pub(crate) async fn answer(&self, context: CallContext, parameters: Value) -> Reply {
+        match validate(&self.schema, &parameters) {
+            Ok(()) => self.handler.answer(context, parameters).await,
+            Err(error) => Reply::error(&error),
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Endpoint").field("capability", &self.capability).finish_non_exhaustive()
     }
 }

@@ -1,7 +1,6 @@
-//! What an author writes, and what a service stores.
+//! The trait that tool authors implement, and its untyped form that services store.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -11,16 +10,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::CallContext;
-use crate::check::check;
 use crate::reply::Reply;
 
-/// What an author writes: arguments in, an answer or an error out. Every `async fn(CallContext, Args)` is one.
+/// Answers calls with typed arguments. Every `async fn(CallContext, Args) -> Result<Output, ToolError>` is a handler.
 ///
-/// A handler runs to its end even if the caller goes away, because half an effect is worse than an unread answer; only
-/// its time limit or the end of the service cuts it. An error with [`Retryable::Yes`] promises that the call had no
+/// A handler runs to its end even if the caller disconnects, because half an effect is worse than an unread answer. Only
+/// its time limit or the end of the service stops it. An error with [`Retryable::Yes`] promises that the call had no
 /// effect.
 pub trait Handler<Args>: Send + Sync + 'static {
-    /// What it answers with.
+    /// The data of a successful answer.
     type Output: Serialize;
 
     /// Answers one call.
@@ -40,36 +38,34 @@ where
     }
 }
 
-/// What a service stores: JSON in, a reply out.
-pub(crate) trait DynHandler: Send + Sync {
-    fn answer(&self, context: CallContext, body: Value) -> BoxFuture<'static, Reply>;
+/// A handler of any argument type: JSON parameters in, a reply out.
+pub(crate) trait JsonHandler: Send + Sync {
+    /// Answers a call whose parameters fit the schema.
+    fn answer(&self, context: CallContext, parameters: Value) -> BoxFuture<'_, Reply>;
 }
 
-const _: fn(&dyn DynHandler) = |_| {};
+const _: fn(&dyn JsonHandler) = |_| {};
 
-/// A handler together with what is needed to read its arguments.
-pub(crate) struct Typed<H, Args> {
-    handler: Arc<H>,
-    schema: Arc<Value>,
+pub(crate) struct TypedHandler<H, Args> {
+    handler: H,
     args: PhantomData<fn(Args)>,
 }
 
-impl<H, Args> Typed<H, Args> {
-    pub(crate) fn new(handler: H, schema: Arc<Value>) -> Self {
-        Self { handler: Arc::new(handler), schema, args: PhantomData }
+impl<H, Args> TypedHandler<H, Args> {
+    pub(crate) fn new(handler: H) -> Self {
+        Self { handler, args: PhantomData }
     }
 }
 
-impl<H: Handler<Args>, Args: DeserializeOwned + Send + 'static> DynHandler for Typed<H, Args> {
-    fn answer(&self, context: CallContext, body: Value) -> BoxFuture<'static, Reply> {
-        let (handler, schema) = (Arc::clone(&self.handler), Arc::clone(&self.schema));
+impl<H: Handler<Args>, Args: DeserializeOwned + Send + 'static> JsonHandler for TypedHandler<H, Args> {
+    fn answer(&self, context: CallContext, parameters: Value) -> BoxFuture<'_, Reply> {
         async move {
-            let args = match read::<Args>(&schema, body) {
+            let args = match deserialize::<Args>(parameters) {
                 Ok(args) => args,
-                Err(error) => return Reply::error(&error),
+                Err(error) => return Reply::error(&unreadable(&error)),
             };
-            match handler.call(context, args).await {
-                Ok(output) => written(&output),
+            match self.handler.call(context, args).await {
+                Ok(output) => serialize(&output),
                 Err(error) => Reply::error(&error),
             }
         }
@@ -77,25 +73,38 @@ impl<H: Handler<Args>, Args: DeserializeOwned + Send + 'static> DynHandler for T
     }
 }
 
-/// Text is the way from our value to serde: it keeps every digit for types that want them.
-fn read<Args: DeserializeOwned>(schema: &Value, mut body: Value) -> Result<Args, Box<ToolError>> {
-    if let Some(error) = check(schema, &mut body) {
-        return Err(error.into());
-    }
-    serde_json::from_str(&body.to_string()).map_err(|error| {
-        let message = format!("the parameters cannot be read: {error}");
-        let error = ToolError::new(codes::INVALID_FORMAT, message, Category::InputError)
-            .retryable(Retryable::Yes)
-            .detail("hint", "the schema of this capability says what it takes");
-        error.into()
+/// Goes through text, which keeps every digit for types that read them.
+fn deserialize<Args: DeserializeOwned>(mut parameters: Value) -> Result<Args, serde_json::Error> {
+    serde_json::from_str(&parameters.to_string()).or_else(|_| {
+        // JSON Schema counts `5.0` as an integer; serde does not.
+        respell_integers(&mut parameters);
+        serde_json::from_str(&parameters.to_string())
     })
 }
 
-/// The handler is done, so what it did stands: an answer that cannot be written is no reason to call it again.
-fn written(output: &impl Serialize) -> Reply {
+/// Writes every whole number without a point and an exponent.
+fn respell_integers(value: &mut Value) {
+    match value {
+        Value::Number(number) => *number = number.to_integer().unwrap_or_else(|| number.clone()),
+        Value::Array(items) => items.iter_mut().for_each(respell_integers),
+        Value::Object(object) => object.iter_mut().for_each(|(_, member)| respell_integers(member)),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// The type demands something that its schema does not say.
+fn unreadable(error: &serde_json::Error) -> ToolError {
+    let message = format!("the parameters cannot be read: {error}");
+    ToolError::new(codes::INVALID_FORMAT, message, Category::InputError)
+        .retryable(Retryable::Yes)
+        .detail("hint", "the JSON Schema of this capability says what it accepts")
+}
+
+/// The handler has run, so an answer that cannot be written must not lead to another call.
+fn serialize(output: &impl Serialize) -> Reply {
     let text = serde_json::to_string(output).map_err(|error| error.to_string());
     match text.and_then(|text| Value::parse(&text).map_err(|error| error.to_string())) {
         Ok(data) => Reply::data(data),
-        Err(error) => Reply::broken(&format!("the answer cannot be written as JSON: {error}")),
+        Err(error) => Reply::internal_error(&format!("the answer cannot be written as JSON: {error}")),
     }
 }

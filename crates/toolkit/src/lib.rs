@@ -1,36 +1,36 @@
 //! Write a tool in Rust: a typed handler becomes a service that speaks the protocol.
 //!
 //! ```text
-//! POST /api/capabilities/<name> --> parse --> check against the schema --> your handler --> envelope
-//!                                     |              |                        |
-//!                              INVALID_REQUEST   MISSING_REQUIRED_FIELD    your ToolError, or
-//!                              (not retryable)   INVALID_FORMAT, a hint    SERVICE_ERROR if it panics
+//! POST /api/capabilities/<name> --> parse --> validate against the schema --> your handler --> envelope
+//!                                     |              |                           |
+//!                              INVALID_REQUEST   MISSING_REQUIRED_FIELD       your ToolError, or
+//!                              (not retryable)   INVALID_FORMAT, a hint       SERVICE_ERROR if it panics
 //! ```
 //!
-//! A tool reports what happened and never hides it: what is missing, what was expected, whether another try can help.
-//! The handler sees only arguments that fit; its answer and its errors travel in the one envelope that callers know.
+//! A handler receives only arguments that fit its schema. A call that does not fit is answered with an error that says
+//! what is missing, what was expected and whether another attempt can help. Answers and errors have the same envelope.
 //!
 //! ```no_run
-//! use reknit_protocol::{Category, Effect, Retryable, ToolError, tool::codes};
-//! use reknit_toolkit::{CallContext, Capability, Service};
+//! use reknit_protocol::{Category, SideEffect, Retryable, ToolError, tool::codes};
+//! use reknit_toolkit::{CallContext, CapabilityDefinition, Service};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Deserialize, JsonSchema)]
 //! struct Place {
-//!     /// The city, and its country if there are several.
+//!     /// The city and its country.
 //!     #[schemars(example = &"Seoul, KR")]
 //!     location: String,
 //! }
 //!
 //! #[derive(Serialize, JsonSchema)]
-//! struct Found {
+//! struct Location {
 //!     country: &'static str,
 //! }
 //!
-//! async fn locate(_: CallContext, place: Place) -> Result<Found, ToolError> {
+//! async fn locate(_: CallContext, place: Place) -> Result<Location, ToolError> {
 //!     match place.location.as_str() {
-//!         "Seoul, KR" => Ok(Found { country: "South Korea" }),
+//!         "Seoul, KR" => Ok(Location { country: "South Korea" }),
 //!         other => Err(ToolError::new(codes::LOCATION_NOT_FOUND, format!("there is no `{other}`"), Category::NotFound)
 //!             .retryable(Retryable::Yes)
 //!             .detail("hint", "write `City, Country`")),
@@ -40,7 +40,11 @@
 //! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 //! let running = Service::new("geocoding-tool")
 //!     .describe("Finds places")
-//!     .capability(Capability::new("locate", Effect::Read, locate).describe("Where is it?").answers_with::<Found>())
+//!     .capability(
+//!         CapabilityDefinition::new("locate", SideEffect::Read, locate)
+//!             .describe("Finds the country of a city")
+//!             .with_output::<Location>(),
+//!     )
 //!     .start()
 //!     .await?;
 //! println!("listening on {}", running.base_url());
@@ -49,26 +53,23 @@
 //! # }
 //! ```
 //!
-//! Where to go next: [`Capability`] for what can be said about a handler, [`Service`] for limits and how to embed it,
-//! [`KeyLimits`] for what `keyed` capabilities remember, [`Exact`] for numbers that must keep their digits.
+//! Where to go next: [`CapabilityDefinition`] for the description of a handler, [`Service`] for limits and embedding,
+//! [`IdempotencyLimits`] for the memory of `keyed` capabilities, [`ExactNumber`] for numbers that must keep their digits.
 
-mod call;
+mod call_context;
+mod call_runner;
 mod capability;
-mod check;
-mod context;
-mod exact;
+mod exact_number;
 mod handler;
-mod keys;
+mod idempotency;
 mod reply;
-mod routes;
-mod running;
 mod schema;
 mod service;
+mod validate;
 
-pub use capability::Capability;
-pub use context::{CallContext, IdempotencyKey, KeyError};
-pub use exact::Exact;
+pub use call_context::{CallContext, IdempotencyKey, IdempotencyKeyError};
+pub use capability::CapabilityDefinition;
+pub use exact_number::ExactNumber;
 pub use handler::Handler;
-pub use keys::KeyLimits;
-pub use running::{Running, ShutdownError};
-pub use service::{BuildError, Limits, Service, StartError};
+pub use idempotency::IdempotencyLimits;
+pub use service::{BuildError, RunningService, ServeError, Service, ServiceLimits, ShutdownError};

@@ -1,4 +1,4 @@
-//! One answer on its way to the wire.
+//! The HTTP response to one call.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
@@ -7,65 +7,65 @@ use axum::response::{IntoResponse, Response};
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Retryable, ToolError, ToolResponse, Value};
 
-/// An answer: status, envelope, and whether a second call under the same key gets it again.
+/// Status and envelope of a response, and whether a repeated call under the same idempotency key gets it again.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     status: u16,
     body: String,
-    /// Whole seconds, for callers that read headers only.
+    /// Whole seconds, for the header `Retry-After`.
     retry_after: Option<u64>,
-    pub(crate) memory: Memory,
+    pub(crate) retention: Retention,
 }
 
-/// What a key remembers of an answer.
+/// Whether the idempotency store keeps a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Memory {
-    /// The call has had its effect, or nobody knows: the same key never runs it again.
+pub(crate) enum Retention {
+    /// The call has had an effect, or that is unknown: it must not run again under the same key.
     Keep,
-    /// The call said that it had none: the same key may run it again.
+    /// The handler has said that the call had no effect: it may run again under the same key.
     Forget,
 }
 
 impl Reply {
-    /// A success.
+    /// A success with this data.
     pub(crate) fn data(data: Value) -> Self {
         let body = ToolResponse::ok(data).to_value().to_string();
-        Self { status: 200, body, retry_after: None, memory: Memory::Keep }
+        Self { status: 200, body, retry_after: None, retention: Retention::Keep }
     }
 
-    /// A failure under the status of its category.
+    /// A failure with the status of its category.
     pub(crate) fn error(error: &ToolError) -> Self {
-        Self::refusal(error.status(), error)
+        Self::with_status(error.status(), error)
     }
 
-    /// A failure under a status of its own.
-    pub(crate) fn refusal(status: u16, error: &ToolError) -> Self {
-        let memory = match error.retryable {
-            Retryable::Yes => Memory::Forget,
-            Retryable::No | Retryable::Unsaid => Memory::Keep,
+    /// A failure with another status than that of its category.
+    pub(crate) fn with_status(status: u16, error: &ToolError) -> Self {
+        let retention = match error.retryable {
+            Retryable::Yes => Retention::Forget,
+            Retryable::No | Retryable::Unspecified => Retention::Keep,
         };
         let retry_after = error.details.get("retry_after").and_then(whole_seconds);
-        Self { status, body: ToolResponse::fail(error.clone()).to_value().to_string(), retry_after, memory }
+        Self { status, body: ToolResponse::fail(error.clone()).to_value().to_string(), retry_after, retention }
     }
 
-    /// The service itself is at fault, and what the call has done is not known: it does not say `retryable`.
-    pub(crate) fn broken(message: &str) -> Self {
-        Self::refusal(500, &ToolError::new("INTERNAL_ERROR", message, Category::ServiceError))
+    /// The service itself has failed. What the call has done is unknown, so `retryable` is left out.
+    pub(crate) fn internal_error(message: &str) -> Self {
+        Self::with_status(500, &ToolError::new("INTERNAL_ERROR", message, Category::ServiceError))
     }
 
-    /// The handler was stopped at its limit; what it has done until then is not known.
-    pub(crate) fn overdue(limit: std::time::Duration) -> Self {
+    /// The handler was stopped at its time limit. What it has done until then is unknown, so `retryable` is left out.
+    pub(crate) fn timed_out(limit: std::time::Duration) -> Self {
         let message = format!("the capability did not finish within {limit:?}");
         Self::error(&ToolError::new(codes::REQUEST_TIMEOUT, message, Category::ServiceError))
     }
 
-    /// How much memory it takes, roughly.
+    /// The size of the body in bytes.
     pub(crate) fn size(&self) -> usize {
         self.body.len()
     }
 }
 
-/// `60`, `"60"` and `"60s"`; anything else is for those who read the body.
+/// Reads `60`, `"60"` and `"60s"`; for other values there is no header.
 fn whole_seconds(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64(),
@@ -77,7 +77,7 @@ fn whole_seconds(value: &Value) -> Option<u64> {
 impl IntoResponse for Reply {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.body));
-        // Statuses come from the protocol's table and from constants; another number would be a fault of ours.
+        // Statuses come from the protocol's table and from constants; any other number is a bug in this crate.
         *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(seconds) = self.retry_after {

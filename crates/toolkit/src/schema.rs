@@ -1,40 +1,40 @@
-//! JSON Schema from Rust types, and the hints that planners read first.
+//! JSON Schema from Rust types, and the field hints that planners read first.
 
-mod hints;
-mod words;
+mod description;
+mod field_hints;
 
-pub(crate) use hints::{example, summary};
-pub(crate) use words::{Form, allowed, branches, expected, resolve};
+pub(crate) use description::{Form, allowed_values, alternatives, describe_type};
+pub(crate) use field_hints::{example, summary};
 
 use reknit_protocol::Value;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 
-/// What the arguments of a handler may look like. Closed: a field nobody declared is more likely a mistake than a wish.
-pub(crate) fn of_input<T: JsonSchema>() -> Value {
+/// The schema of a handler's arguments. It is closed: an undeclared field is more likely a mistake than an extension.
+pub(crate) fn for_input<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_deserialize().with_transform(RecursiveTransform(close));
-    of::<T>(settings)
+    generate::<T>(settings)
 }
 
-/// What an answer looks like; it may say more than announced.
-pub(crate) fn of_output<T: JsonSchema>() -> Value {
-    of::<T>(SchemaSettings::draft2020_12().for_serialize())
+/// The schema of an answer. It is open: an answer may have more fields than the type declares.
+pub(crate) fn for_output<T: JsonSchema>() -> Value {
+    generate::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
-fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
-    // Inlined where that ends, so that the hints see through names.
+fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    // Field hints need the type itself, not a reference to it. Recursive types keep their references.
     let settings = settings.with(|settings| settings.inline_subschemas = true);
     Value::from(serde_json::Value::from(settings.into_generator().into_root_schema_for::<T>()))
 }
 
-/// Refuses undeclared fields of an object that lists its fields in one place. One that is put together from several
-/// places stays open: no part of it knows the fields of the others.
+/// Refuses undeclared fields of an object that lists all its fields in one place. An object that is composed of several
+/// schemas stays open, because none of them knows the fields of the others.
 fn close(schema: &mut Schema) {
-    const ELSEWHERE: [&str; 5] = ["$ref", "allOf", "anyOf", "oneOf", "unevaluatedProperties"];
+    const COMPOSITION: [&str; 5] = ["$ref", "allOf", "anyOf", "oneOf", "unevaluatedProperties"];
     let Some(keywords) = schema.as_object_mut() else { return };
     let is_object = keywords.get("type").is_some_and(|word| word == "object");
-    if is_object && !ELSEWHERE.iter().any(|keyword| keywords.contains_key(*keyword)) {
+    if is_object && !COMPOSITION.iter().any(|keyword| keywords.contains_key(*keyword)) {
         keywords.entry("additionalProperties").or_insert(false.into());
     }
 }

@@ -1,4 +1,9 @@
-//! Capabilities under one name, before and when they are served.
+//! A service: capabilities under one name, with limits.
+
+mod routes;
+mod running_service;
+
+pub use running_service::{RunningService, ShutdownError};
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -7,81 +12,90 @@ use std::time::Duration;
 
 use axum::Router;
 use reknit_protocol::CapabilityName;
+use reknit_salvage::SchemaError;
 use tokio::net::TcpListener;
 
-use crate::routes::Open;
-use crate::{Capability, KeyLimits, Running};
+use crate::{CapabilityDefinition, IdempotencyLimits};
+use routes::ServiceState;
 
-/// What one request may take. Beyond a limit the caller gets an error, never a wait without end.
+/// What requests to a service may use. A caller beyond a limit gets an error.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// How large a body may be; beyond, 413.
-    pub body: usize,
-    /// How long a body may take to arrive; beyond, 408.
-    pub body_time: Duration,
-    /// How long a handler may take; beyond, it is dropped and the answer is 503 `REQUEST_TIMEOUT`.
-    pub call: Duration,
-    /// How many calls may run at once; beyond, 503.
-    pub at_once: usize,
-    /// How long [`Running::shutdown`] waits for calls that still run.
-    pub drain: Duration,
+pub struct ServiceLimits {
+    /// The largest body; a larger one is answered with 413.
+    pub body_bytes: usize,
+    /// How long a body may take to arrive; a slower one is answered with 408.
+    pub body_timeout: Duration,
+    /// How long a handler may take; a slower one is dropped and the call answered with 503 `REQUEST_TIMEOUT`.
+    pub call_timeout: Duration,
+    /// How many calls may run at once; further ones are answered with 503.
+    pub concurrent_calls: usize,
+    /// How long [`RunningService::shutdown`] waits for running calls.
+    pub drain_timeout: Duration,
 }
 
-impl Default for Limits {
-    /// 1 MiB within 10 seconds, 60 seconds to a call, 1,024 at once, 10 seconds to drain.
+impl Default for ServiceLimits {
+    /// 1 MiB within 10 seconds, 60 seconds per call, 1,024 concurrent calls, 10 seconds to drain.
     fn default() -> Self {
         Self {
-            body: 1024 * 1024,
-            body_time: Duration::from_secs(10),
-            call: Duration::from_mins(1),
-            at_once: 1024,
-            drain: Duration::from_secs(10),
+            body_bytes: 1024 * 1024,
+            body_timeout: Duration::from_secs(10),
+            call_timeout: Duration::from_mins(1),
+            concurrent_calls: 1024,
+            drain_timeout: Duration::from_secs(10),
         }
     }
 }
 
-/// A tool: capabilities under one name, ready to be served.
+/// A tool: capabilities under one name, served over HTTP.
 ///
 /// | path | answer |
 /// |---|---|
 /// | `GET /health` | `{"status":"healthy",...}` |
-/// | `GET /api/capabilities` | what there is, with effects and field hints |
+/// | `GET /api/capabilities` | the capabilities, with side effects and field hints |
 /// | `GET /api/capabilities/<name>/schema` | the full JSON Schema of the arguments |
-/// | `POST /api/capabilities/<name>` | the call |
+/// | `POST /api/capabilities/<name>` | the answer of the handler to these parameters |
 #[derive(Debug)]
 pub struct Service {
     pub(crate) name: String,
     pub(crate) description: String,
-    pub(crate) capabilities: Vec<Capability>,
-    pub(crate) limits: Limits,
-    pub(crate) keys: KeyLimits,
+    pub(crate) capabilities: Vec<CapabilityDefinition>,
+    pub(crate) limits: ServiceLimits,
+    pub(crate) idempotency: IdempotencyLimits,
 }
 
 /// Why a service cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
-    /// Two capabilities have one name.
+    /// Two capabilities have the same name.
     #[error("there are two capabilities called `{name}`")]
-    SameName {
+    DuplicateName {
         /// The name.
         name: CapabilityName,
     },
-    /// A name that does not fit into a path as it is.
-    #[error("`{name}` is no name for a capability: use letters, digits, `_`, `-` and `.`")]
-    BadName {
+    /// A name cannot be part of a URL path without escaping.
+    #[error("`{name}` is not a capability name: use letters, digits, `_`, `-` and `.`")]
+    InvalidName {
         /// The name.
         name: CapabilityName,
+    },
+    /// The type of a handler's arguments has a JSON Schema that is not valid.
+    #[error("the schema of the capability `{name}` is not valid")]
+    InvalidSchema {
+        /// The name.
+        name: CapabilityName,
+        /// What is wrong with the schema.
+        source: SchemaError,
     },
 }
 
-/// Why a service does not start.
+/// Why a service cannot be served.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// It cannot be built.
-    #[error("the service is not put together right")]
+pub enum ServeError {
+    /// The service cannot be built.
+    #[error("the service cannot be built")]
     Build(#[from] BuildError),
-    /// The address cannot be used.
-    #[error("the service cannot listen")]
+    /// The service cannot listen on its address.
+    #[error("the service cannot listen on its address")]
     Listen(#[from] io::Error),
 }
 
@@ -92,12 +106,12 @@ impl Service {
             name: name.into(),
             description: String::new(),
             capabilities: Vec::new(),
-            limits: Limits::default(),
-            keys: KeyLimits::default(),
+            limits: ServiceLimits::default(),
+            idempotency: IdempotencyLimits::default(),
         }
     }
 
-    /// Says what the tool is for.
+    /// Sets the description of the tool.
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
@@ -106,66 +120,66 @@ impl Service {
 
     /// Adds a capability.
     #[must_use]
-    pub fn capability(mut self, capability: Capability) -> Self {
+    pub fn capability(mut self, capability: CapabilityDefinition) -> Self {
         self.capabilities.push(capability);
         self
     }
 
-    /// Sets what one request may take.
+    /// Sets what requests may use.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: ServiceLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets how long and how much is remembered for `keyed` capabilities.
+    /// Sets how long and how much the service remembers for `keyed` capabilities.
     #[must_use]
-    pub fn remember(mut self, keys: KeyLimits) -> Self {
-        self.keys = keys;
+    pub fn idempotency_limits(mut self, limits: IdempotencyLimits) -> Self {
+        self.idempotency = limits;
         self
     }
 
-    /// What the service is called.
+    /// The name of the service.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The service as a router, to be nested into another server. It answers every path below its own, so it cannot be
-    /// merged with a router that has a fallback.
+    /// The service as a router, to be nested into another server. It has a fallback for unknown paths, so it cannot be
+    /// merged with a router that has one too.
     pub fn router(self) -> Result<Router, BuildError> {
-        Ok(Arc::new(self.open()?).router())
+        Ok(Arc::new(self.build()?).router())
     }
 
-    /// Serves on a listener until [`Running::shutdown`], or until the handle is dropped.
+    /// Serves on a listener until [`RunningService::shutdown`], or until the handle is dropped.
     ///
     /// Must be called within a tokio runtime.
-    pub fn serve(self, listener: TcpListener) -> Result<Running, StartError> {
-        let drain = self.limits.drain;
-        Ok(Running::start(Arc::new(self.open()?), listener, drain)?)
+    pub fn serve(self, listener: TcpListener) -> Result<RunningService, ServeError> {
+        let drain_timeout = self.limits.drain_timeout;
+        Ok(RunningService::start(Arc::new(self.build()?), listener, drain_timeout)?)
     }
 
     /// Serves on a free port of the loopback interface.
-    pub async fn start(self) -> Result<Running, StartError> {
+    pub async fn start(self) -> Result<RunningService, ServeError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         self.serve(listener)
     }
 
-    fn open(self) -> Result<Open, BuildError> {
+    fn build(self) -> Result<ServiceState, BuildError> {
         for (index, capability) in self.capabilities.iter().enumerate() {
-            let name = capability.name();
-            if !is_plain(name.as_str()) {
-                return Err(BuildError::BadName { name: name.clone() });
+            let name = &capability.announcement().name;
+            if !is_valid_name(name.as_str()) {
+                return Err(BuildError::InvalidName { name: name.clone() });
             }
-            if self.capabilities.iter().skip(index + 1).any(|other| other.name() == name) {
-                return Err(BuildError::SameName { name: name.clone() });
+            if self.capabilities.iter().skip(index + 1).any(|other| other.announcement().name == *name) {
+                return Err(BuildError::DuplicateName { name: name.clone() });
             }
         }
-        Ok(Open::new(self))
+        ServiceState::new(self)
     }
 }
 
-/// Whether a name stands in a path as it is. A point alone would be taken for a folder.
-fn is_plain(name: &str) -> bool {
-    let has_word = name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
-    has_word && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.'))
+/// Whether a name can be part of a path without escaping. `.` and `..` are not names but folders.
+fn is_valid_name(name: &str) -> bool {
+    let begins_with_word = name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
+    begins_with_word && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.'))
 }

@@ -1,53 +1,55 @@
-//! Where a tool is.
+//! Addresses of tools.
 
 use std::fmt;
 
-use reknit_protocol::{AgentName, shown_url};
+use reknit_protocol::{AgentName, redact_url};
 
-/// A tool's name and where it is. What may be secret in an address is not shown.
+/// The name of a tool and its base URL. `Display` and `Debug` redact credentials and the query.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
-    /// What plans call it.
+    /// The name of the tool in plans.
     pub name: AgentName,
     base: reqwest::Url,
 }
 
-/// An address that cannot be used.
+/// Why an address is not usable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// It is no URL.
-    #[error("`{text}` is no address of a tool: {problem}; write it like `http://127.0.0.1:8085`")]
-    NoUrl {
-        /// What was written, but for what may be secret in it.
+    /// The text is not a URL.
+    #[error("`{text}` is not the address of a tool: {problem}; write it like `http://127.0.0.1:8085`")]
+    InvalidUrl {
+        /// The text, redacted.
         text: String,
-        /// What is wrong with it.
+        /// The URL parser's error.
         problem: String,
     },
-    /// It is a URL of another kind.
-    #[error("`{text}` is no address of a tool: only http and https are spoken; write it like `http://127.0.0.1:8085`")]
-    OtherScheme {
-        /// What was written, but for what may be secret in it.
+    /// The URL is neither http nor https.
+    #[error(
+        "`{text}` is not the address of a tool: the scheme must be http or https; write it like `http://127.0.0.1:8085`"
+    )]
+    UnsupportedScheme {
+        /// The text, redacted.
         text: String,
     },
 }
 
 impl Address {
-    /// Reads an address. A path in it stays in front of every path that is called.
+    /// Parses the base URL of a tool. Its path is a prefix of every path that is requested.
     pub fn parse(name: impl Into<AgentName>, text: &str) -> Result<Self, AddressError> {
         let base = reqwest::Url::parse(text)
-            .map_err(|error| AddressError::NoUrl { text: shown_url(text), problem: error.to_string() })?;
+            .map_err(|error| AddressError::InvalidUrl { text: redact_url(text), problem: error.to_string() })?;
         if !matches!(base.scheme(), "http" | "https") {
-            return Err(AddressError::OtherScheme { text: shown_url(text) });
+            return Err(AddressError::UnsupportedScheme { text: redact_url(text) });
         }
         Ok(Self { name: name.into(), base })
     }
 
-    /// The address of a path below this one.
+    /// The URL of a path, which may have a query, below the base URL.
     pub(crate) fn join(&self, path: &str) -> reqwest::Url {
         let mut url = self.base.clone();
-        let front = url.path().trim_end_matches('/').to_owned();
+        let prefix = url.path().trim_end_matches('/').to_owned();
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        url.set_path(&format!("{front}/{}", path.trim_start_matches('/')));
+        url.set_path(&format!("{prefix}/{}", path.trim_start_matches('/')));
         url.set_query(query);
         url
     }
@@ -55,7 +57,7 @@ impl Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&shown_url(self.base.as_str()))
+        out.write_str(&redact_url(self.base.as_str()))
     }
 }
 
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_joined_behind_the_path_of_the_address() {
+    fn a_path_is_appended_to_the_path_of_the_address() {
         for (base, path, expected) in [
             ("http://a:1", "/api/capabilities", "http://a:1/api/capabilities"),
             ("http://a:1/", "api/x", "http://a:1/api/x"),
@@ -81,17 +83,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_says_what_to_write() {
+    fn an_invalid_address_is_rejected_with_an_example() {
         let error = Address::parse("t", "localhost:8085").unwrap_err().to_string();
         assert!(error.contains("write it like `http://127.0.0.1:8085`"), "{error}");
         assert!(Address::parse("t", "nonsense").is_err());
     }
 
     #[test]
-    fn no_form_of_an_address_and_no_error_about_it_shows_a_secret() {
+    fn neither_an_address_nor_its_errors_show_a_secret() {
         let address = Address::parse("t", "https://me:hunter2@a:1/v1?key=hunter2").unwrap();
         assert_eq!(address.to_string(), "https://[redacted]@a:1/v1?[redacted]");
-        assert_eq!(address.join("/x").as_str(), "https://me:hunter2@a:1/v1/x", "it is called with it");
+        assert_eq!(address.join("/x").as_str(), "https://me:hunter2@a:1/v1/x", "requests keep the credentials");
         let wrong = ["https://me:hunter2@a:b/", "ftp://me:hunter2@a?hunter2", "me:hunter2@a", "https://me:hun/ter2@a"];
         let wrong = wrong.map(|text| format!("{0} {0:?}", Address::parse("t", text).unwrap_err()));
         for shown in wrong.iter().chain([&format!("{address:?}")]) {

@@ -1,4 +1,4 @@
-//! One call, as it is.
+//! One call over HTTP. Retries are decided elsewhere.
 
 use std::error::Error;
 use std::time::{Duration, SystemTime};
@@ -7,28 +7,26 @@ use reknit_protocol::RetryAfter;
 use reknit_protocol::{CallTool, Delivery, ReplyBody, ToolReply, TransportFailure, TransportKind};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 
+use crate::body::{BodyError, read_body, redirect_note};
 use crate::client::Tools;
-use crate::read::{BodyError, body, elsewhere};
 
-/// What a call that is not a read says who it is by.
-const KEY_HEADER: &str = "Idempotency-Key";
+const IDEMPOTENCY_HEADER: &str = "Idempotency-Key";
 
-/// What tells a tool which span calls it.
 const TRACE_HEADER: &str = "traceparent";
 
 impl Tools {
-    /// Makes one call and says what came of it. Dropping the future ends the call.
+    /// Makes one call. Dropping the future aborts it.
     pub async fn call(&self, call: &CallTool) -> Result<ToolReply, TransportFailure> {
         self.call_within(call, None).await
     }
 
-    /// The same within a span of a trace, which the tool is told, as W3C Trace Context writes it.
+    /// Makes one call within a trace span, sent to the tool as a `traceparent` header of W3C Trace Context.
     pub async fn call_within(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
         let Some(url) = self.route(call) else {
             return Err(TransportFailure {
                 kind: TransportKind::NotCallable,
                 delivery: Delivery::NotSent,
-                message: format!("it is not known where `{}` of `{}` is", call.capability, call.agent),
+                message: format!("no address is known for `{}` of `{}`", call.capability, call.agent),
             });
         };
         let limit = Duration::from_millis(call.timeout_ms);
@@ -55,23 +53,23 @@ impl Tools {
             .header(ACCEPT, "application/json")
             .body(call.parameters.to_string());
         if let Some(key) = &call.idempotency_key {
-            request = request.header(KEY_HEADER, key);
+            request = request.header(IDEMPOTENCY_HEADER, key);
         }
         if let Some(traceparent) = traceparent {
             request = request.header(TRACE_HEADER, traceparent);
         }
-        let response = request.send().await.map_err(|error| unanswered(call, &error))?;
+        let response = request.send().await.map_err(|error| send_failure(call, &error))?;
         let status = response.status().as_u16();
         let retry_after_ms = retry_after_ms(response.headers());
-        let elsewhere = elsewhere(&response);
-        let body = body(response).await.map_err(|error| broken(call, status, &error))?;
-        let body = elsewhere.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
+        let redirect_note = redirect_note(&response);
+        let body = read_body(response).await.map_err(|error| body_failure(call, status, &error))?;
+        let body = redirect_note.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
         Ok(ToolReply { status, retry_after_ms, body })
     }
 }
 
-/// Only a connection that was never made proves that nothing was sent.
-fn unanswered(call: &CallTool, error: &reqwest::Error) -> TransportFailure {
+/// A call without a response. Only a connection that was never established proves that nothing was sent.
+fn send_failure(call: &CallTool, error: &reqwest::Error) -> TransportFailure {
     let (kind, delivery) = match error {
         error if error.is_builder() => (TransportKind::NotCallable, Delivery::NotSent),
         error if error.is_connect() => (TransportKind::Refused, Delivery::NotSent),
@@ -88,17 +86,17 @@ fn unanswered(call: &CallTool, error: &reqwest::Error) -> TransportFailure {
     TransportFailure { kind, delivery, message }
 }
 
-/// What is at the bottom of an error, which says most: `Connection refused (os error 111)`.
+/// The last error of the chain, the most specific one: `Connection refused (os error 111)`.
 pub(crate) fn last_cause(error: &reqwest::Error) -> Option<String> {
     std::iter::successors(error.source(), |cause| (*cause).source()).last().map(ToString::to_string)
 }
 
-/// An answer began to come: the call was made, whatever the rest would have said.
-fn broken(call: &CallTool, status: u16, error: &BodyError) -> TransportFailure {
+/// A response whose body cannot be used. The tool has received the call.
+fn body_failure(call: &CallTool, status: u16, error: &BodyError) -> TransportFailure {
     let kind = match error {
         BodyError::Broken(_) => TransportKind::Reset,
         BodyError::TooLarge => TransportKind::TooLarge,
-        BodyError::Packed(_) | BodyError::NotJson(_) => TransportKind::Unreadable,
+        BodyError::Compressed(_) | BodyError::InvalidJson(_) => TransportKind::Unreadable,
     };
     TransportFailure {
         kind,
@@ -107,11 +105,11 @@ fn broken(call: &CallTool, status: u16, error: &BodyError) -> TransportFailure {
     }
 }
 
-/// In whichever form it is written. Headers that only tell when a limit starts anew do not ask for a wait.
+/// The wait that the headers request, in any format. A header that only announces when a rate limit resets requests none.
 fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let asked = |name: &str| header(name).filter(|_| name.starts_with("retry-after") || name == "date");
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let now_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-    RetryAfter::from_headers(asked, now_ms).map(|asked| asked.ms)
+    let requested = |name: &str| header(name).filter(|_| name.starts_with("retry-after") || name == "date");
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now_ms = u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX);
+    RetryAfter::from_headers(requested, now_ms).map(|wait| wait.ms)
 }

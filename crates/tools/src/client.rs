@@ -1,4 +1,4 @@
-//! The one HTTP client for tools.
+//! The HTTP client for tools.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,27 +6,26 @@ use std::time::Duration;
 
 use reknit_protocol::CallTool;
 
-/// How long a connection may take to be made.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Speaks HTTP to tools.
+/// An HTTP client for tools. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) http: reqwest::Client,
-    /// Makes a connection for each call. On one that was kept, a tool that has just gone cannot be told from one that
-    /// went while it worked, and a call that must not happen twice would be in doubt for nothing.
+    /// Opens a new connection for each call. If a pooled connection breaks, it is unknown whether the tool had stopped before
+    /// the call or while it worked; a call that must not happen twice would have an unknown outcome without need.
     pub(crate) unpooled: reqwest::Client,
 }
 
-/// The client could not be set up.
+/// The HTTP client cannot be created.
 #[derive(Debug, thiserror::Error)]
-#[error("the HTTP client cannot be set up")]
+#[error("cannot create the HTTP client")]
 pub struct ClientError(#[from] reqwest::Error);
 
 impl Client {
-    /// A client that follows no redirects: a call that goes somewhere else than the plan says must not go unseen.
+    /// Creates a client that does not follow redirects: a call must not silently go to another address than the plan names.
     pub fn new() -> Result<Self, ClientError> {
-        // Another part of the process may have chosen a provider before; any will do.
+        // Fails if another part of the process has installed a provider before; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Self { http: builder().build()?, unpooled: builder().pool_max_idle_per_host(0).build()? })
     }
@@ -35,29 +34,25 @@ impl Client {
 fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_LIMIT)
+        .connect_timeout(CONNECT_TIMEOUT)
         .no_proxy()
         .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
 }
 
-/// The tools that can be called.
+/// The known tools. Makes their calls.
 #[derive(Debug, Clone)]
 pub struct Tools {
     pub(crate) client: Client,
+    /// The URL of each capability, by tool and capability name.
     pub(crate) routes: Arc<HashMap<(String, String), reqwest::Url>>,
 }
 
 impl Tools {
-    /// No tools at all.
-    pub fn none(client: Client) -> Self {
-        Self { client, routes: Arc::default() }
-    }
-
     pub(crate) fn new(client: Client, routes: HashMap<(String, String), reqwest::Url>) -> Self {
         Self { client, routes: Arc::new(routes) }
     }
 
-    /// Where a call goes.
+    /// The URL of the capability that is called.
     pub(crate) fn route(&self, call: &CallTool) -> Option<&reqwest::Url> {
         self.routes.get(&(call.agent.as_str().to_owned(), call.capability.as_str().to_owned()))
     }

@@ -1,31 +1,31 @@
-//! Tools on the wire, and how they are found.
+//! Discovers tools and calls them over HTTP.
 //!
 //! ```text
-//! addresses -> discover -> Catalogue (what the engine knows) + Tools (who to call and where)
-//! Tools::call(&CallTool) -> ToolReply | TransportFailure     one call, never a second
+//! addresses -> Client::discover -> Catalogue (descriptions, for the engine) + Tools (routes, for calls)
+//! Tools::call(&CallTool) -> ToolReply | TransportFailure     one call, no retry
 //! ```
 //!
 //! ```no_run
 //! use reknit_tools::{Address, Client};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let found = Client::new()?.discover(&[Address::parse("weather-tool", "http://127.0.0.1:8085")?]).await;
-//! for problem in &found.problems {
+//! let discovery = Client::new()?.discover(&[Address::parse("weather-tool", "http://127.0.0.1:8085")?]).await;
+//! for problem in &discovery.problems {
 //!     eprintln!("{problem}");
 //! }
-//! println!("{} tools", found.catalogue.tools.len());
+//! println!("{} tools", discovery.catalogue.tools.len());
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Whether a failed call is made again is never decided here.
+//! This crate never retries: the engine decides whether a failed call is repeated.
 
 mod address;
+mod body;
 mod call;
 mod client;
-mod discover;
-mod read;
+mod discovery;
 
 pub use address::{Address, AddressError};
 pub use client::{Client, ClientError, Tools};
-pub use discover::{Found, Problem};
+pub use discovery::{Discovery, DiscoveryProblem};

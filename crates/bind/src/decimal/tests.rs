@@ -4,13 +4,13 @@ use reknit_protocol::Number;
 use super::*;
 
 fn decimal(text: &str) -> Decimal {
-    Decimal::from_number(&Number::parse(text).expect("it is a number")).expect("it is in range").0
+    Decimal::from_number(&Number::parse(text).expect("a valid number")).expect("in range").0
 }
 
-fn text(result: Result<Rounded, Undefined>) -> String {
-    let (decimal, exact) = result.expect("there is a result");
+fn print(result: Result<Rounded, DecimalError>) -> String {
+    let (decimal, exact) = result.expect("the operation has a result");
     let mark = if exact == Exactness::Exact { "" } else { "~" };
-    format!("{mark}{}", decimal.to_number().expect("it is a number"))
+    format!("{mark}{}", decimal.to_number().expect("a valid number"))
 }
 
 #[test]
@@ -48,22 +48,22 @@ fn results_are_exact_up_to_34_digits_and_rounded_half_to_even_beyond() {
             '/' => left_value.divide(right_value),
             _ => left_value.remainder(right_value),
         };
-        assert_eq!(text(result), expected, "case: {left} {operator} {right}");
+        assert_eq!(print(result), expected, "case: {left} {operator} {right}");
     }
 }
 
 #[test]
-fn what_has_no_result_says_so() {
-    assert_eq!(decimal("1").divide(Decimal::ZERO), Err(Undefined::ByZero));
-    assert_eq!(decimal("1").remainder(Decimal::ZERO), Err(Undefined::ByZero));
-    assert_eq!(decimal("1e6000").multiply(decimal("1e200")), Err(Undefined::OutOfRange));
-    assert_eq!(decimal("1e-6000").divide(decimal("1e200")), Err(Undefined::OutOfRange));
-    let huge = Number::parse("1e999999999999999999").expect("it is a number");
-    assert_eq!(Decimal::from_number(&huge), Err(Undefined::OutOfRange));
+fn division_by_zero_and_overflow_are_errors() {
+    assert_eq!(decimal("1").divide(Decimal::ZERO), Err(DecimalError::DivisionByZero));
+    assert_eq!(decimal("1").remainder(Decimal::ZERO), Err(DecimalError::DivisionByZero));
+    assert_eq!(decimal("1e6000").multiply(decimal("1e200")), Err(DecimalError::OutOfRange));
+    assert_eq!(decimal("1e-6000").divide(decimal("1e200")), Err(DecimalError::OutOfRange));
+    let huge = Number::parse("1e999999999999999999").expect("a valid number");
+    assert_eq!(Decimal::from_number(&huge), Err(DecimalError::OutOfRange));
 }
 
 #[test]
-fn rounding_to_places_goes_half_to_even() {
+fn rounding_to_decimal_places_is_half_to_even() {
     for (number, places, expected) in [
         ("2.5", 0, "2"),
         ("3.5", 0, "4"),
@@ -77,8 +77,8 @@ fn rounding_to_places_goes_half_to_even() {
         ("5", -40, "0"),
         ("9.99", 1, "10"),
     ] {
-        let rounded = decimal(number).rounded(places).expect("it is in range");
-        assert_eq!(rounded.to_number().expect("it is a number").to_string(), expected, "case: {number} to {places}");
+        let rounded = decimal(number).rounded(places).expect("in range");
+        assert_eq!(rounded.to_number().expect("a valid number").to_string(), expected, "case: {number} to {places}");
     }
 }
 
@@ -92,62 +92,62 @@ fn a_number_of_more_than_34_digits_is_rounded_and_marked() {
         ("0.00000000000000000000000000000000000000001", "1e-41"),
         ("-0.0", "0"),
     ] {
-        let read = Decimal::from_number(&Number::parse(number).expect("it is a number"));
-        assert_eq!(text(read), expected, "case: {number}");
+        let read = Decimal::from_number(&Number::parse(number).expect("a valid number"));
+        assert_eq!(print(read), expected, "case: {number}");
     }
 }
 
-/// Numbers of any length up to 34 digits, near each other and far apart.
+/// Decimals of up to 34 digits, with similar and with very different exponents.
 fn any_decimal() -> impl Strategy<Value = Decimal> {
-    let near = ("-?[0-9]{1,34}", -40_i64..40);
-    let far = ("-?[0-9]{1,34}", -3000_i64..3000);
-    prop_oneof![near, far].prop_map(|(digits, exponent)| {
+    let similar = ("-?[0-9]{1,34}", -40_i64..40);
+    let distant = ("-?[0-9]{1,34}", -3000_i64..3000);
+    prop_oneof![similar, distant].prop_map(|(digits, exponent)| {
         let negative = digits.starts_with('-');
-        let coefficient: u128 = digits.trim_start_matches('-').parse().expect("34 digits fit");
-        Decimal::new(negative, coefficient, exponent).expect("it is in range")
+        let coefficient: u128 = digits.trim_start_matches('-').parse().expect("34 digits fit into a u128");
+        Decimal::new(negative, coefficient, exponent).expect("in range")
     })
 }
 
-fn exactly(result: Result<Rounded, Undefined>) -> Option<Decimal> {
+fn exactly(result: Result<Rounded, DecimalError>) -> Option<Decimal> {
     result.ok().filter(|(_, exact)| *exact == Exactness::Exact).map(|(decimal, _)| decimal)
 }
 
 proptest! {
     #[test]
-    fn what_is_added_exactly_can_be_taken_away_again(a in any_decimal(), b in any_decimal()) {
+    fn subtraction_reverses_an_exact_addition(a in any_decimal(), b in any_decimal()) {
         if let Some(sum) = exactly(a.add(b)) {
             prop_assert_eq!(exactly(sum.subtract(b)), Some(a));
         }
     }
 
     #[test]
-    fn what_is_multiplied_exactly_can_be_divided_again(a in any_decimal(), b in any_decimal()) {
+    fn division_reverses_an_exact_multiplication(a in any_decimal(), b in any_decimal()) {
         if let Some(product) = exactly(a.multiply(b)) && !b.is_zero() {
             prop_assert_eq!(exactly(product.divide(b)), Some(a));
         }
     }
 
     #[test]
-    fn the_order_of_operands_does_not_matter(a in any_decimal(), b in any_decimal()) {
+    fn addition_and_multiplication_are_commutative(a in any_decimal(), b in any_decimal()) {
         prop_assert_eq!(a.add(b), b.add(a));
         prop_assert_eq!(a.multiply(b), b.multiply(a));
         prop_assert_eq!(a.subtract(b).map(|(d, e)| (d.negated(), e)), b.subtract(a));
     }
 
     #[test]
-    fn every_number_reads_back_as_itself(a in any_decimal()) {
-        let number = a.to_number().expect("it can be written");
+    fn every_decimal_survives_conversion_to_a_number(a in any_decimal()) {
+        let number = a.to_number().expect("a valid number");
         prop_assert_eq!(Decimal::from_number(&number), Ok((a, Exactness::Exact)));
     }
 
     #[test]
-    fn integers_agree_with_the_machine(a in any::<i64>(), b in any::<i64>()) {
+    fn integer_results_equal_those_of_native_arithmetic(a in any::<i64>(), b in any::<i64>()) {
         let (left, right) = (decimal(&a.to_string()), decimal(&b.to_string()));
         let wide = |value: i128| exactly(Ok((decimal(&value.to_string()), Exactness::Exact)));
         let (a, b) = (i128::from(a), i128::from(b));
         prop_assert_eq!(exactly(left.add(right)), wide(a + b));
         prop_assert_eq!(exactly(left.subtract(right)), wide(a - b));
-        if (a * b).unsigned_abs() < LIMIT {
+        if (a * b).unsigned_abs() < COEFFICIENT_LIMIT {
             prop_assert_eq!(exactly(left.multiply(right)), wide(a * b));
         }
         if b != 0 {

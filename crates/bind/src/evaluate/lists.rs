@@ -1,61 +1,58 @@
-//! Functions on lists.
+//! Functions on arrays.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use reknit_protocol::Value;
 
-use super::compare::{is_number, order_of_kind};
-use super::operand::{describe, owned};
-use super::{Evaluator, Halt, Outcome};
+use super::compare::{incomparable, is_number, order_of_type};
+use super::failure::{ValueResult, bad_argument};
+use super::operand::owned;
+use super::{EvalFailure, EvalResult, Evaluator};
+use crate::EvaluationError;
 use crate::expression::{Function, Node};
-use crate::{Fault, Reason};
 
 impl<'a> Evaluator<'a, '_> {
-    pub(super) fn call_on_lists(&mut self, function: Function, arguments: &'a [Node]) -> Outcome<Cow<'a, Value>> {
+    pub(super) fn call_list_function(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
         match (function, arguments) {
             (Function::Len, [only]) => self.length(only),
             (Function::First, [list]) => {
-                let found = self.list(list, function)?.into_iter().next();
-                found.ok_or_else(|| empty(function))
+                self.list(list, function)?.into_iter().next().ok_or_else(|| empty_list_error(function))
             }
-            (Function::Last, [list]) => {
-                let found = self.list(list, function)?.into_iter().next_back();
-                found.ok_or_else(|| empty(function))
-            }
+            (Function::Last, [list]) => self.list(list, function)?.pop().ok_or_else(|| empty_list_error(function)),
             (Function::Join, [list, separator]) => self.join(list, separator),
             (Function::Unique, [list]) => self.unique(list),
             (Function::Pluck, [list, field]) => self.pluck(list, field),
             (Function::SortBy, [list, rest @ ..]) => self.sort(list, rest),
-            _ => Err(Halt::arguments(function)),
+            _ => Err(EvalFailure::argument_count(function)),
         }
     }
 
-    fn length(&mut self, node: &'a Node) -> Outcome<Cow<'a, Value>> {
-        let value = self.present(node)?;
+    fn length(&mut self, node: &'a Node) -> ValueResult<'a> {
+        let value = self.non_null(node)?;
         match value.as_ref() {
             Value::Array(items) => Ok(owned(items.len())),
             Value::Object(object) => Ok(owned(object.len())),
             Value::String(text) => {
-                self.work.spend(text.len())?;
+                self.budget.spend(text.len())?;
                 Ok(owned(text.chars().count()))
             }
-            other => Err(Halt::kind(&Function::Len, "a list, a text or an object", describe(other))),
+            other => Err(EvalFailure::wrong_type(&Function::Len, "an array, a string or an object", other)),
         }
     }
 
-    fn join(&mut self, list: &'a Node, separator: &'a Node) -> Outcome<Cow<'a, Value>> {
+    fn join(&mut self, list: &'a Node, separator: &'a Node) -> ValueResult<'a> {
         let items = self.list(list, Function::Join)?;
-        let separator = self.text(separator, Function::Join)?;
+        let separator = self.string(separator, Function::Join)?;
         let mut joined = String::new();
         for (index, item) in items.iter().enumerate() {
             let text = match item.as_ref() {
                 Value::String(text) => Cow::Borrowed(text.as_str()),
                 Value::Number(_) | Value::Bool(_) => Cow::Owned(item.to_string()),
-                Value::Null => return Err(Halt::Absent(Reason::Null { what: format!("item {index} of {list}") })),
-                other => return Err(Halt::kind(&Function::Join, "texts, numbers or booleans", describe(other))),
+                Value::Null => return Err(EvalFailure::null(&format!("{list}[{index}]"))),
+                other => return Err(EvalFailure::wrong_type(&Function::Join, "strings, numbers or booleans", other)),
             };
-            self.work.spend(separator.len() + text.len())?;
+            self.budget.spend(separator.len() + text.len())?;
             if index > 0 {
                 joined.push_str(&separator);
             }
@@ -64,12 +61,12 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(joined))
     }
 
-    fn unique(&mut self, list: &'a Node) -> Outcome<Cow<'a, Value>> {
+    fn unique(&mut self, list: &'a Node) -> ValueResult<'a> {
         let mut seen = HashSet::new();
         let mut kept = Vec::new();
         for item in self.list(list, Function::Unique)? {
-            // Weighed before it is hashed, for hashing visits all of it.
-            let copy = self.work.copy(&item)?;
+            // Copying charges the budget before hashing visits the whole item.
+            let copy = self.budget.clone_charged(&item)?;
             if seen.insert(item) {
                 kept.push(copy);
             }
@@ -77,26 +74,26 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(kept))
     }
 
-    fn pluck(&mut self, list: &'a Node, field: &'a Node) -> Outcome<Cow<'a, Value>> {
+    fn pluck(&mut self, list: &'a Node, field: &'a Node) -> ValueResult<'a> {
         let items = self.list(list, Function::Pluck)?;
-        let field = self.text(field, Function::Pluck)?;
+        let field = self.string(field, Function::Pluck)?;
         let mut plucked = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             let value = field_of(item, &field, index, Function::Pluck)?;
-            plucked.push(self.work.copy(value)?);
+            plucked.push(self.budget.clone_charged(value)?);
         }
         Ok(owned(plucked))
     }
 
-    fn sort(&mut self, list: &'a Node, rest: &'a [Node]) -> Outcome<Cow<'a, Value>> {
+    fn sort(&mut self, list: &'a Node, rest: &'a [Node]) -> ValueResult<'a> {
         let items = self.list(list, Function::SortBy)?;
         let mut rest = rest.iter();
-        let field = rest.next().map(|field| self.text(field, Function::SortBy)).transpose()?;
-        let direction = rest.next().map(|word| self.text(word, Function::SortBy)).transpose()?;
+        let field = rest.next().map(|field| self.string(field, Function::SortBy)).transpose()?;
+        let direction = rest.next().map(|word| self.string(word, Function::SortBy)).transpose()?;
         let descending = match direction.as_deref() {
             None | Some("asc") => false,
             Some("desc") => true,
-            Some(_) => return Err(Halt::bad(Function::SortBy, "the direction is \"asc\" or \"desc\"")),
+            Some(_) => return Err(bad_argument(Function::SortBy, "the direction must be \"asc\" or \"desc\"")),
         };
         let mut keyed = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
@@ -105,42 +102,42 @@ impl<'a> Evaluator<'a, '_> {
                 None => item.as_ref(),
             };
             if key.is_null() {
-                return Err(Halt::Absent(Reason::Null { what: format!("the key of item {index} of {list}") }));
+                let key = field.as_ref().map(|field| format!(".{field}")).unwrap_or_default();
+                return Err(EvalFailure::null(&format!("{list}[{index}]{key}")));
             }
-            keyed.push((self.work.copy(key)?, self.work.copy(item)?));
+            keyed.push((self.budget.clone_charged(key)?, self.budget.clone_charged(item)?));
         }
-        self.check_order(&keyed)?;
+        self.check_comparable(&keyed)?;
         if keyed.iter().all(|(key, _)| key.as_str().is_some_and(is_number)) {
             for (key, _) in &mut keyed {
                 *key = Value::Number(self.number(key, &Function::SortBy)?);
             }
         }
         keyed.sort_by(|(left, _), (right, _)| {
-            let order = order_of_kind(left, right);
+            let order = order_of_type(left, right);
             if descending { order.reverse() } else { order }
         });
         Ok(owned(keyed.into_iter().map(|(_, item)| item).collect::<Vec<_>>()))
     }
 
-    /// Sorting itself cannot stop, so whether all keys can be compared is found out before.
-    fn check_order(&mut self, keyed: &[(Value, Value)]) -> Outcome<()> {
+    /// Checks before sorting that all keys can be compared, because the comparison of a sort cannot fail.
+    fn check_comparable(&mut self, keyed: &[(Value, Value)]) -> EvalResult<()> {
         let Some((first, _)) = keyed.first() else { return Ok(()) };
         for (key, _) in keyed {
-            self.work.spend(1)?;
+            self.budget.spend(1)?;
             if first.kind() != key.kind() || !matches!(key, Value::Number(_) | Value::String(_)) {
-                let (left, right) = (describe(first), describe(key));
-                return Err(Halt::Fault(Fault::Incomparable { left, right }));
+                return Err(incomparable(first, key));
             }
         }
         Ok(())
     }
 }
 
-fn field_of<'v>(item: &'v Value, field: &str, index: usize, function: Function) -> Outcome<&'v Value> {
-    let Value::Object(object) = item else { return Err(Halt::kind(&function, "a list of objects", describe(item))) };
-    object.get(field).ok_or_else(|| Halt::Fault(Fault::NoSuchField { index, field: field.to_owned() }))
+fn field_of<'v>(item: &'v Value, field: &str, index: usize, function: Function) -> EvalResult<&'v Value> {
+    let object = item.as_object().ok_or_else(|| EvalFailure::wrong_type(&function, "an array of objects", item))?;
+    object.get(field).ok_or_else(|| EvalFailure::Error(EvaluationError::NoSuchField { index, field: field.to_owned() }))
 }
 
-fn empty(function: Function) -> Halt {
-    Halt::Fault(Fault::EmptyList { operation: function.to_string() })
+pub(super) fn empty_list_error(function: Function) -> EvalFailure {
+    EvalFailure::Error(EvaluationError::EmptyList { operation: function.to_string() })
 }

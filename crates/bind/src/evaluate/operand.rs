@@ -1,109 +1,100 @@
-//! Values as operators and functions want them.
+//! Converts values to operands of operators and functions.
 
 use std::borrow::Cow;
 
 use reknit_protocol::{Number, Value};
 
-use super::{Evaluator, Halt, Outcome};
-use crate::decimal::{Decimal, Rounded, Undefined};
+use super::failure::ValueResult;
+use super::{EvalFailure, EvalResult, Evaluator};
+use crate::EvaluationError;
+use crate::decimal::{Decimal, DecimalError, Rounded};
 use crate::expression::{Function, Node};
-use crate::{Fault, Reason};
 
-/// How many texts that were taken for numbers are listed one by one.
-const LISTED: usize = 50;
+/// The most string-to-number conversions that are reported one by one.
+const MAX_LISTED: usize = 50;
 
-/// What it costs to calculate with a number, beside looking at one.
-const CALCULATION: usize = 8;
+/// The work of one decimal operation.
+const DECIMAL_WORK: usize = 8;
 
-/// How much of a text a message quotes.
-const QUOTED: usize = 40;
+/// How many characters of a value a message quotes.
+const MAX_QUOTED: usize = 40;
 
-impl From<Undefined> for Halt {
-    fn from(undefined: Undefined) -> Self {
-        Self::Fault(match undefined {
-            Undefined::ByZero => Fault::DivisionByZero,
-            Undefined::OutOfRange => Fault::OutOfRange,
+impl From<DecimalError> for EvalFailure {
+    fn from(error: DecimalError) -> Self {
+        Self::Error(match error {
+            DecimalError::DivisionByZero => EvaluationError::DivisionByZero,
+            DecimalError::OutOfRange => EvaluationError::OutOfRange,
         })
     }
 }
 
 impl<'a> Evaluator<'a, '_> {
-    /// The number in a value: a number, or a text that is strictly one, which is recorded.
-    pub(super) fn number(&mut self, value: &Value, operation: &dyn std::fmt::Display) -> Outcome<Number> {
-        match value {
-            Value::Number(number) => Ok(number.clone()),
-            Value::String(text) => match Number::parse(text) {
-                Ok(number) => {
-                    self.take_text(text);
-                    Ok(number)
-                }
-                Err(_) => Err(Halt::kind(operation, "a number", describe(value))),
-            },
-            Value::Null => Err(Halt::Absent(Reason::Null { what: format!("an operand of {operation}") })),
-            _ => Err(Halt::kind(operation, "a number", describe(value))),
-        }
+    /// The number in a value: a number, or a string that is strictly one, which is recorded as coerced.
+    pub(super) fn number(&mut self, value: &Value, operation: &dyn std::fmt::Display) -> EvalResult<Number> {
+        let number = match value {
+            Value::Number(number) => Some(number.clone()),
+            Value::String(text) => Number::parse(text).ok().inspect(|_| self.record_coercion(text)),
+            Value::Null => return Err(EvalFailure::null(&format!("an operand of {operation}"))),
+            Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        number.ok_or_else(|| EvalFailure::wrong_type(operation, "a number", value))
     }
 
-    fn take_text(&mut self, text: &str) {
-        if self.taken.iter().any(|taken| taken == text) {
+    fn record_coercion(&mut self, text: &str) {
+        if self.coerced.iter().any(|coerced| coerced == text) {
             return;
         }
-        if self.taken.len() < LISTED {
-            self.taken.push(text.to_owned());
+        if self.coerced.len() < MAX_LISTED {
+            self.coerced.push(text.to_owned());
         } else {
-            self.taken_more += 1;
+            self.coerced_unlisted += 1;
         }
     }
 
-    /// The number in a value, to calculate with.
-    pub(super) fn decimal(&mut self, value: &Value, operation: &dyn std::fmt::Display) -> Outcome<Decimal> {
-        self.work.spend(CALCULATION)?;
+    /// The number in a value as a decimal.
+    pub(super) fn decimal(&mut self, value: &Value, operation: &dyn std::fmt::Display) -> EvalResult<Decimal> {
+        self.budget.spend(DECIMAL_WORK)?;
         let number = self.number(value, operation)?;
-        Ok(self.rounded(Decimal::from_number(&number)?))
+        Ok(self.track_rounding(Decimal::from_number(&number)?))
     }
 
-    /// The value of a node, which must not be null.
-    pub(super) fn present(&mut self, node: &'a Node) -> Outcome<Cow<'a, Value>> {
+    /// The value of a node. Fails if it is null.
+    pub(super) fn non_null(&mut self, node: &'a Node) -> ValueResult<'a> {
         let value = self.value(node)?;
-        if value.is_null() { Err(Halt::null(node)) } else { Ok(value) }
+        if value.is_null() { Err(EvalFailure::null(node)) } else { Ok(value) }
     }
 
-    /// Remembers whether something was rounded.
-    pub(super) fn rounded(&mut self, (decimal, exact): Rounded) -> Decimal {
+    /// Records whether the decimal was rounded.
+    pub(super) fn track_rounding(&mut self, (decimal, exact): Rounded) -> Decimal {
         self.exact = self.exact.and(exact);
         decimal
     }
 
-    pub(super) fn text(&mut self, node: &'a Node, function: Function) -> Outcome<Cow<'a, str>> {
-        match self.present(node)? {
+    pub(super) fn string(&mut self, node: &'a Node, function: Function) -> EvalResult<Cow<'a, str>> {
+        match self.non_null(node)? {
             Cow::Borrowed(Value::String(text)) => Ok(Cow::Borrowed(text)),
             Cow::Owned(Value::String(text)) => Ok(Cow::Owned(text)),
-            other => Err(Halt::kind(&function, "a text", describe(&other))),
+            other => Err(EvalFailure::wrong_type(&function, "a string", &other)),
         }
     }
 
-    pub(super) fn list(&mut self, node: &'a Node, function: Function) -> Outcome<Vec<Cow<'a, Value>>> {
-        let value = self.present(node)?;
-        match items(value) {
-            Ok(items) => {
-                self.work.spend(items.len())?;
-                Ok(items)
-            }
-            Err(other) => Err(Halt::kind(&function, "a list", describe(&other))),
-        }
+    pub(super) fn list(&mut self, node: &'a Node, function: Function) -> EvalResult<Vec<Cow<'a, Value>>> {
+        let items =
+            items(self.non_null(node)?).map_err(|other| EvalFailure::wrong_type(&function, "an array", &other))?;
+        self.budget.spend(items.len())?;
+        Ok(items)
     }
 
-    /// The values of a list that is the only argument, or of the arguments one by one.
-    pub(super) fn spread(&mut self, arguments: &'a [Node]) -> Outcome<Vec<Cow<'a, Value>>> {
-        let [only] = arguments else { return arguments.iter().map(|argument| self.present(argument)).collect() };
-        let value = self.present(only)?;
-        let items = items(value).unwrap_or_else(|single| vec![single]);
-        self.work.spend(items.len())?;
+    /// The items of an array that is the only argument, or else the values of the arguments.
+    pub(super) fn argument_values(&mut self, arguments: &'a [Node]) -> EvalResult<Vec<Cow<'a, Value>>> {
+        let [only] = arguments else { return arguments.iter().map(|argument| self.non_null(argument)).collect() };
+        let items = items(self.non_null(only)?).unwrap_or_else(|single| vec![single]);
+        self.budget.spend(items.len())?;
         Ok(items)
     }
 }
 
-/// The items of a list; gives back what is no list.
+/// The items of an array. Fails with a value that is not an array.
 fn items(value: Cow<'_, Value>) -> Result<Vec<Cow<'_, Value>>, Cow<'_, Value>> {
     match value {
         Cow::Borrowed(Value::Array(items)) => Ok(items.iter().map(Cow::Borrowed).collect()),
@@ -116,23 +107,23 @@ pub(super) fn owned<'a>(value: impl Into<Value>) -> Cow<'a, Value> {
     Cow::Owned(value.into())
 }
 
-pub(super) fn from_decimal<'a>(decimal: Decimal) -> Outcome<Cow<'a, Value>> {
+pub(super) fn from_decimal<'a>(decimal: Decimal) -> ValueResult<'a> {
     Ok(owned(decimal.to_number()?))
 }
 
-/// A value in the words of a message: `the string "abc"`, `an object`.
+/// Describes a value in a message: `the string "abc"`, `an object`.
 pub(super) fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
-        Value::Number(number) => short(&number.to_string()),
-        Value::String(text) => format!("the string {}", Value::from(short(text))),
+        Value::Number(number) => shorten(&number.to_string()),
+        Value::String(text) => format!("the string {}", Value::from(shorten(text))),
         Value::Array(_) | Value::Object(_) => value.kind().with_article().to_owned(),
     }
 }
 
-fn short(text: &str) -> String {
-    match text.char_indices().nth(QUOTED) {
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }

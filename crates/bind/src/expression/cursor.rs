@@ -1,6 +1,6 @@
-//! A place that moves through a text.
+//! A cursor over the text of an expression.
 
-/// A text and how much of it has been read.
+/// A text and the position of the next character to read.
 #[derive(Debug, Clone)]
 pub(super) struct Cursor<'t> {
     text: &'t str,
@@ -12,7 +12,7 @@ impl<'t> Cursor<'t> {
         Self { text, at: 0 }
     }
 
-    /// What has not been read.
+    /// The text that has not been read.
     pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -21,14 +21,14 @@ impl<'t> Cursor<'t> {
         self.rest().chars().next()
     }
 
-    /// Reads this many bytes.
+    /// Reads `length` bytes.
     pub(super) fn take(&mut self, length: usize) -> &'t str {
         let taken = self.rest().get(..length).unwrap_or_default();
         self.at += taken.len();
         taken
     }
 
-    /// Reads `wanted` if it stands here.
+    /// Reads `wanted` if it comes next.
     pub(super) fn eat(&mut self, wanted: &str) -> bool {
         let found = self.rest().starts_with(wanted);
         if found {
@@ -42,13 +42,13 @@ impl<'t> Cursor<'t> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Whether white space, or nothing, stands before this place.
+    /// Whether the previous character is whitespace, or there is none.
     pub(super) fn is_after_space(&self) -> bool {
         let before = self.text.get(..self.at).unwrap_or_default();
         before.chars().next_back().is_none_or(char::is_whitespace)
     }
 
-    /// How many characters have been read.
+    /// The number of characters that have been read.
     pub(super) fn position(&self) -> usize {
         self.text.get(..self.at).unwrap_or_default().chars().count()
     }

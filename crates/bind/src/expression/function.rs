@@ -1,4 +1,4 @@
-//! The functions there are: their names and how many arguments they take.
+//! The functions of the expression language.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -6,56 +6,56 @@ use std::ops::RangeInclusive;
 /// A function of the expression language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Function {
-    /// `if(condition, then, otherwise)`: only the chosen one is evaluated.
+    /// `if(condition, then, otherwise)`: only the selected branch is evaluated.
     If,
-    /// `sum(list)` or `sum(a, b, ...)`.
+    /// `sum(array)` or `sum(a, b, ...)`.
     Sum,
-    /// `len(list)`, also of a text (characters) or an object (keys).
+    /// `len(array)`, `len(string)` in characters, or `len(object)` in keys.
     Len,
-    /// `min(list)` or `min(a, b, ...)`, of numbers or of texts.
+    /// `min(array)` or `min(a, b, ...)`, of numbers or of strings.
     Min,
-    /// `max(list)` or `max(a, b, ...)`, of numbers or of texts.
+    /// `max(array)` or `max(a, b, ...)`, of numbers or of strings.
     Max,
-    /// `avg(list)` or `avg(a, b, ...)`.
+    /// `avg(array)` or `avg(a, b, ...)`.
     Avg,
     /// `round(number)` or `round(number, places)`, half to even.
     Round,
     /// `abs(number)`.
     Abs,
-    /// `join(list, separator)`.
+    /// `join(array, separator)`.
     Join,
-    /// `first(list)`.
+    /// `first(array)`.
     First,
-    /// `last(list)`.
+    /// `last(array)`.
     Last,
-    /// `unique(list)`: the first of equal items stays.
+    /// `unique(array)`: keeps the first of equal items.
     Unique,
-    /// `sort_by(list)`, `sort_by(list, key)` or `sort_by(list, key, "desc")`.
+    /// `sort_by(array)`, `sort_by(array, key)` or `sort_by(array, key, "desc")`.
     SortBy,
-    /// `pluck(list, key)`: that field of each item.
+    /// `pluck(array, key)`: the field of each item.
     Pluck,
-    /// `lower(text)`.
+    /// `lower(string)`.
     Lower,
-    /// `upper(text)`.
+    /// `upper(string)`.
     Upper,
-    /// `trim(text)`.
+    /// `trim(string)`.
     Trim,
-    /// `split(text, separator)`.
+    /// `split(string, separator)`.
     Split,
-    /// `replace(text, what, with)`.
+    /// `replace(string, pattern, replacement)`.
     Replace,
     /// `date_add(date, amount, unit)`.
     DateAdd,
     /// `date_diff(from, to, unit)`.
     DateDiff,
-    /// `to_number(text)`.
+    /// `to_number(string)`.
     ToNumber,
     /// `to_string(value)`.
     ToString,
 }
 
-/// As many arguments as one likes, but one.
-const SOME: RangeInclusive<usize> = 1..=usize::MAX;
+/// One or more arguments.
+const AT_LEAST_ONE: RangeInclusive<usize> = 1..=usize::MAX;
 
 impl Function {
     /// Every function.
@@ -85,13 +85,13 @@ impl Function {
         Self::ToString,
     ];
 
-    /// The name as it is written.
+    /// The name in expressions.
     pub fn name(self) -> &'static str {
         self.describe().0
     }
 
-    /// How many arguments it takes, in words and in numbers.
-    pub(super) fn arguments(self) -> (&'static str, RangeInclusive<usize>) {
+    /// The number of arguments it takes, in words and as a range.
+    pub(super) fn arity(self) -> (&'static str, RangeInclusive<usize>) {
         let (_, words, range) = self.describe();
         (words, range)
     }
@@ -100,14 +100,14 @@ impl Function {
         const ONE: &str = "one argument";
         const TWO: &str = "two arguments";
         const THREE: &str = "three arguments";
-        const LIST: &str = "a list, or values one by one";
+        const ARRAY_OR_VALUES: &str = "an array or at least one value";
         match self {
             Self::If => ("if", THREE, 3..=3),
-            Self::Sum => ("sum", LIST, SOME),
+            Self::Sum => ("sum", ARRAY_OR_VALUES, AT_LEAST_ONE),
             Self::Len => ("len", ONE, 1..=1),
-            Self::Min => ("min", LIST, SOME),
-            Self::Max => ("max", LIST, SOME),
-            Self::Avg => ("avg", LIST, SOME),
+            Self::Min => ("min", ARRAY_OR_VALUES, AT_LEAST_ONE),
+            Self::Max => ("max", ARRAY_OR_VALUES, AT_LEAST_ONE),
+            Self::Avg => ("avg", ARRAY_OR_VALUES, AT_LEAST_ONE),
             Self::Round => ("round", "one or two arguments", 1..=2),
             Self::Abs => ("abs", ONE, 1..=1),
             Self::Join => ("join", TWO, 2..=2),

@@ -1,15 +1,15 @@
-//! The operators between two values.
+//! Binary operators and their precedence.
 
 use std::fmt;
 
-/// An operator between two values.
+/// A binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
-    Otherwise,
+    Coalesce,
     Equal,
     Unequal,
-    AtMost,
-    AtLeast,
+    LessOrEqual,
+    GreaterOrEqual,
     Less,
     Greater,
     Add,
@@ -19,61 +19,63 @@ pub(crate) enum Operator {
     Remainder,
 }
 
-/// How tightly an operator binds, the loosest first.
+/// The precedence of operators, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
-    Otherwise,
-    Compare,
-    Add,
-    Multiply,
+pub(crate) enum Precedence {
+    Coalesce,
+    Comparison,
+    Additive,
+    Multiplicative,
 }
 
-impl Level {
-    /// The next tighter one; `None` where only single values are tighter.
-    pub(super) const fn tighter(self) -> Option<Self> {
+impl Precedence {
+    /// The next higher precedence; `None` above multiplication.
+    pub(super) const fn next_higher(self) -> Option<Self> {
         match self {
-            Self::Otherwise => Some(Self::Compare),
-            Self::Compare => Some(Self::Add),
-            Self::Add => Some(Self::Multiply),
-            Self::Multiply => None,
+            Self::Coalesce => Some(Self::Comparison),
+            Self::Comparison => Some(Self::Additive),
+            Self::Additive => Some(Self::Multiplicative),
+            Self::Multiplicative => None,
         }
     }
 
-    /// Its operators; one that begins like another comes first if it is longer.
+    /// The operators of this precedence. A longer operator comes before its prefix.
     pub(super) const fn operators(self) -> &'static [Operator] {
         match self {
-            Self::Otherwise => &[Operator::Otherwise],
-            Self::Compare => &[
+            Self::Coalesce => &[Operator::Coalesce],
+            Self::Comparison => &[
                 Operator::Equal,
                 Operator::Unequal,
-                Operator::AtMost,
-                Operator::AtLeast,
+                Operator::LessOrEqual,
+                Operator::GreaterOrEqual,
                 Operator::Less,
                 Operator::Greater,
             ],
-            Self::Add => &[Operator::Add, Operator::Subtract],
-            Self::Multiply => &[Operator::Multiply, Operator::Divide, Operator::Remainder],
+            Self::Additive => &[Operator::Add, Operator::Subtract],
+            Self::Multiplicative => &[Operator::Multiply, Operator::Divide, Operator::Remainder],
         }
     }
 }
 
 impl Operator {
-    pub(crate) const fn level(self) -> Level {
+    pub(crate) const fn precedence(self) -> Precedence {
         match self {
-            Self::Otherwise => Level::Otherwise,
-            Self::Equal | Self::Unequal | Self::AtMost | Self::AtLeast | Self::Less | Self::Greater => Level::Compare,
-            Self::Add | Self::Subtract => Level::Add,
-            Self::Multiply | Self::Divide | Self::Remainder => Level::Multiply,
+            Self::Coalesce => Precedence::Coalesce,
+            Self::Equal | Self::Unequal | Self::LessOrEqual | Self::GreaterOrEqual | Self::Less | Self::Greater => {
+                Precedence::Comparison
+            }
+            Self::Add | Self::Subtract => Precedence::Additive,
+            Self::Multiply | Self::Divide | Self::Remainder => Precedence::Multiplicative,
         }
     }
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Self::Otherwise => "??",
+            Self::Coalesce => "??",
             Self::Equal => "==",
             Self::Unequal => "!=",
-            Self::AtMost => "<=",
-            Self::AtLeast => ">=",
+            Self::LessOrEqual => "<=",
+            Self::GreaterOrEqual => ">=",
             Self::Less => "<",
             Self::Greater => ">",
             Self::Add => "+",

@@ -1,121 +1,122 @@
-//! From text to expression.
+//! Recursive-descent parser for expressions.
 
+use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Number, Path, Value};
 
 use super::cursor::Cursor;
 use super::quoted::{quoted_len, unquote};
-use super::{Function, Level, Node, Operator};
-use crate::error::TemplateProblem as Problem;
-use crate::ids::{Ids, is_name_letter, name_len};
-use crate::{Reference, TemplateError};
-use reknit_protocol::spelling::nearest;
+use super::{Function, Node, Operator, Precedence};
+use crate::expression::parse_error::TemplateProblem as Problem;
+use crate::step_ids::{StepIds, is_name_char, name_len};
+use crate::{Reference, TemplateParseError};
 
-/// How long a text may be: far more than anyone writes, little enough to read in no time.
+/// The maximum length in bytes: far longer than a real expression, and quick to parse.
 const MAX_LENGTH: usize = 64 * 1024;
 
-/// How deep parentheses, calls and signs may be nested: evaluation goes as deep.
+/// The maximum nesting of parentheses, calls and signs. Parsing and evaluation recurse this deep.
 const MAX_DEPTH: usize = 48;
 
-/// How many values, references, operators and calls there may be.
+/// The maximum number of values, operators, calls and path segments.
 const MAX_PARTS: usize = 2000;
 
-type Parsed<T> = Result<T, TemplateError>;
+type Parsed<T> = Result<T, TemplateParseError>;
 
-pub(super) fn parse(text: &str, ids: &Ids<'_>) -> Parsed<Node> {
+pub(super) fn parse(text: &str, ids: &StepIds<'_>) -> Parsed<Node> {
     let mut parser = Parser { cursor: Cursor::new(text), ids, depth: 0, parts: 0 };
     if text.len() > MAX_LENGTH {
-        return Err(parser.error(Problem::TooMuch { of: "bytes", limit: MAX_LENGTH }));
+        return Err(parser.error(Problem::LimitExceeded { unit: "bytes", limit: MAX_LENGTH }));
     }
-    let node = parser.chain(Level::Otherwise)?;
+    let node = parser.binary(Precedence::Coalesce)?;
     parser.cursor.skip_space();
     match parser.cursor.peek() {
         None => Ok(node),
-        Some(_) => Err(parser.unexpected("an operator or the end")),
+        Some(_) => Err(parser.unexpected("an operator or the end of the expression")),
     }
 }
 
 struct Parser<'t, 'i> {
     cursor: Cursor<'t>,
-    ids: &'i Ids<'i>,
+    ids: &'i StepIds<'i>,
     depth: usize,
     parts: usize,
 }
 
 impl Parser<'_, '_> {
-    fn chain(&mut self, level: Level) -> Parsed<Node> {
-        let first = self.operand(level)?;
+    /// Parses a chain of operators of one precedence.
+    fn binary(&mut self, precedence: Precedence) -> Parsed<Node> {
+        let first = self.operand(precedence)?;
         let mut rest = Vec::new();
-        while let Some(operator) = self.operator(level)? {
-            if level == Level::Compare && !rest.is_empty() {
-                return Err(self.unexpected("one comparison at a time"));
+        while let Some(operator) = self.operator(precedence)? {
+            if precedence == Precedence::Comparison && !rest.is_empty() {
+                return Err(self.unexpected("a single comparison (comparisons cannot be chained)"));
             }
-            self.count()?;
+            self.count_part()?;
             self.cursor.take(operator.as_str().len());
-            rest.push((operator, self.operand(level)?));
+            rest.push((operator, self.operand(precedence)?));
         }
         Ok(if rest.is_empty() { first } else { Node::Chain(Box::new(first), rest) })
     }
 
-    fn operand(&mut self, level: Level) -> Parsed<Node> {
-        match level.tighter() {
-            Some(tighter) => self.chain(tighter),
-            None => self.signed(),
+    fn operand(&mut self, precedence: Precedence) -> Parsed<Node> {
+        match precedence.next_higher() {
+            Some(higher) => self.binary(higher),
+            None => self.unary(),
         }
     }
 
-    /// The operator of this level that stands here. It is not read yet, so that errors point at it.
-    fn operator(&mut self, level: Level) -> Parsed<Option<Operator>> {
+    /// The next operator if it has this precedence. The cursor stays before it, so that errors point at it.
+    fn operator(&mut self, precedence: Precedence) -> Parsed<Option<Operator>> {
         self.cursor.skip_space();
         let rest = self.cursor.rest();
-        let found = level.operators().iter().copied().find(|operator| rest.starts_with(operator.as_str()));
+        let found = precedence.operators().iter().copied().find(|operator| rest.starts_with(operator.as_str()));
         if found == Some(Operator::Subtract) && !self.cursor.is_after_space() {
-            return Err(self.error(Problem::TightMinus));
+            return Err(self.error(Problem::MinusWithoutSpace));
         }
         Ok(found)
     }
 
-    fn signed(&mut self) -> Parsed<Node> {
+    fn unary(&mut self) -> Parsed<Node> {
         self.cursor.skip_space();
-        self.count()?;
+        self.count_part()?;
         if self.cursor.peek() != Some('-') {
-            return self.single();
+            return self.primary();
         }
         self.cursor.take(1);
-        let inner = self.nested(Self::signed)?;
+        let inner = self.nested(Self::unary)?;
         Ok(Node::Negate(Box::new(inner)))
     }
 
-    fn single(&mut self) -> Parsed<Node> {
+    fn primary(&mut self) -> Parsed<Node> {
         match self.cursor.peek() {
             Some('(') => {
                 let node = self.enclosed("(", ")", "`)`")?;
-                self.inside(node)
+                self.with_path(node)
             }
-            // Braces inside braces, `{{100 * {{a.price}}}}`, can only mean what parentheses do.
+            // Nested braces, as in `{{100 * {{a.price}}}}`, act as parentheses.
             Some('{') if self.cursor.rest().starts_with("{{") => self.enclosed("{{", "}}", "`}}`"),
             Some('[') => self.quoted_step(),
-            Some('"' | '\'') => self.text().map(|text| Node::Literal(text.into())),
-            Some(letter) if is_name_letter(letter) => self.name_or_number(letter),
+            Some('"' | '\'') => self.string().map(|text| Node::Literal(text.into())),
+            Some(character) if is_name_char(character) => self.name_or_number(character),
             _ => Err(self.unexpected("a value")),
         }
     }
 
     fn enclosed(&mut self, open: &str, close: &str, expected: &'static str) -> Parsed<Node> {
         self.cursor.take(open.len());
-        let node = self.nested(|parser| parser.chain(Level::Otherwise))?;
+        let node = self.nested(|parser| parser.binary(Precedence::Coalesce))?;
         self.cursor.skip_space();
         if self.cursor.eat(close) { Ok(node) } else { Err(self.unexpected(expected)) }
     }
 
-    /// The node, or the place in it that is named behind it.
-    fn inside(&mut self, node: Node) -> Parsed<Node> {
+    /// Parses the path that may follow a parenthesis or a call.
+    fn with_path(&mut self, node: Node) -> Parsed<Node> {
         let path = self.path()?;
-        Ok(if path.is_root() { node } else { Node::Inside(Box::new(node), path) })
+        Ok(if path.is_root() { node } else { Node::Access(Box::new(node), path) })
     }
 
     fn name_or_number(&mut self, first: char) -> Parsed<Node> {
         let rest = self.cursor.rest();
-        let (name, behind) = rest.split_at_checked(name_len(rest)).unwrap_or((rest, ""));
+        let (name, after) = rest.split_at_checked(name_len(rest)).unwrap_or((rest, ""));
         let literal = match name {
             "true" => Some(Value::Bool(true)),
             "false" => Some(Value::Bool(false)),
@@ -126,11 +127,11 @@ impl Parser<'_, '_> {
             self.cursor.take(name.len());
             return Ok(Node::Literal(value));
         }
-        if behind.starts_with('(') {
+        if after.starts_with('(') {
             let call = self.call(name)?;
-            return self.inside(call);
+            return self.with_path(call);
         }
-        if let Some(id) = self.ids.at_start_of(rest) {
+        if let Some(id) = self.ids.longest_prefix_of(rest) {
             self.cursor.take(id.as_str().len());
             let path = self.path()?;
             return Ok(Node::Reference(Reference::new(id.clone(), path, self.ids)));
@@ -141,16 +142,16 @@ impl Parser<'_, '_> {
         Err(self.unknown_step(name))
     }
 
-    fn unknown_step(&self, found: &str) -> TemplateError {
-        let (nearest, available) = (self.ids.nearest(found), self.ids.some().to_vec());
+    fn unknown_step(&self, found: &str) -> TemplateParseError {
+        let (nearest, available) = (self.ids.nearest(found), self.ids.suggestions().to_vec());
         self.error(Problem::UnknownStep { found: found.to_owned(), nearest, available })
     }
 
     fn number(&mut self) -> Parsed<Node> {
         let rest = self.cursor.rest();
         let number = number_text(rest);
-        let next = rest.get(number.len()..).and_then(|behind| behind.chars().next());
-        if next.is_some_and(is_name_letter) {
+        let next = rest.get(number.len()..).and_then(|after| after.chars().next());
+        if next.is_some_and(is_name_char) {
             return Err(self.unknown_step(rest.get(..name_len(rest)).unwrap_or_default()));
         }
         match Number::parse(number) {
@@ -158,18 +159,18 @@ impl Parser<'_, '_> {
                 self.cursor.take(number.len());
                 Ok(Node::Literal(parsed.into()))
             }
-            Err(error) => Err(self.error(Problem::BadLiteral { what: "the number", problem: error.to_string() })),
+            Err(error) => Err(self.error(Problem::InvalidLiteral { kind: "number", problem: error.to_string() })),
         }
     }
 
-    fn text(&mut self) -> Parsed<String> {
+    fn string(&mut self) -> Parsed<String> {
         let Some(length) = quoted_len(self.cursor.rest()) else {
-            return Err(
-                self.error(Problem::BadLiteral { what: "the text", problem: "its quote is missing".to_owned() })
-            );
+            let problem = "the closing quote is missing".to_owned();
+            return Err(self.error(Problem::InvalidLiteral { kind: "string", problem }));
         };
         let quoted = self.cursor.rest().get(..length).unwrap_or_default();
-        let text = unquote(quoted).map_err(|problem| self.error(Problem::BadLiteral { what: "the text", problem }))?;
+        let text =
+            unquote(quoted).map_err(|problem| self.error(Problem::InvalidLiteral { kind: "string", problem }))?;
         self.cursor.take(length);
         Ok(text)
     }
@@ -182,15 +183,15 @@ impl Parser<'_, '_> {
         let start = self.cursor.clone();
         self.cursor.take(name.len() + 1);
         let arguments = self.nested(Self::arguments)?;
-        let (expected, range) = function.arguments();
+        let (expected, range) = function.arity();
         if !range.contains(&arguments.len()) {
             self.cursor = start;
-            return Err(self.error(Problem::Arguments { function, expected, found: arguments.len() }));
+            return Err(self.error(Problem::ArgumentCount { function, expected, found: arguments.len() }));
         }
         Ok(Node::Call(function, arguments))
     }
 
-    /// What stands between the parentheses of a call, with the closing one.
+    /// Parses the arguments of a call and its closing parenthesis.
     fn arguments(&mut self) -> Parsed<Vec<Node>> {
         let mut arguments = Vec::new();
         self.cursor.skip_space();
@@ -198,7 +199,7 @@ impl Parser<'_, '_> {
             return Ok(arguments);
         }
         loop {
-            arguments.push(self.chain(Level::Otherwise)?);
+            arguments.push(self.binary(Precedence::Coalesce)?);
             self.cursor.skip_space();
             if self.cursor.eat(")") {
                 return Ok(arguments);
@@ -209,17 +210,17 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `["odd id"].field`.
+    /// Parses a reference with a quoted step id: `["odd id"].field`.
     fn quoted_step(&mut self) -> Parsed<Node> {
         let start = self.cursor.clone();
         self.cursor.take(1);
         self.cursor.skip_space();
         if !matches!(self.cursor.peek(), Some('"' | '\'')) {
-            return Err(self.unexpected("the id of a step in quotes"));
+            return Err(self.unexpected("a quoted step id"));
         }
-        let id = self.text()?;
+        let id = self.string()?;
         self.close_bracket()?;
-        let Some(step) = self.ids.exactly(&id) else {
+        let Some(step) = self.ids.get(&id) else {
             self.cursor = start;
             return Err(self.unknown_step(&id));
         };
@@ -227,7 +228,7 @@ impl Parser<'_, '_> {
         Ok(Node::Reference(Reference::new(step.clone(), path, self.ids)))
     }
 
-    /// The fields and items behind the id of a step.
+    /// Parses a path: `.field[0]["odd key"]`.
     fn path(&mut self) -> Parsed<Path> {
         let mut path = Path::root();
         loop {
@@ -236,7 +237,7 @@ impl Parser<'_, '_> {
                     self.cursor.take(1);
                     let length = name_len(self.cursor.rest());
                     if length == 0 {
-                        return Err(self.unexpected("the name of a field"));
+                        return Err(self.unexpected("a field name"));
                     }
                     path.push_key(self.cursor.take(length));
                 }
@@ -248,19 +249,19 @@ impl Parser<'_, '_> {
                 }
                 _ => return Ok(path),
             }
-            self.count()?;
+            self.count_part()?;
         }
     }
 
     fn bracketed(&mut self, path: &mut Path) -> Parsed<()> {
         if matches!(self.cursor.peek(), Some('"' | '\'')) {
-            path.push_key(self.text()?);
+            path.push_key(self.string()?);
             return Ok(());
         }
         let rest = self.cursor.rest();
-        let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let Some(index) = rest.get(..digits).and_then(|digits| digits.parse().ok()) else {
-            return Err(self.unexpected("a position from 0, or a key in quotes"));
+            return Err(self.unexpected("an index from 0 or a quoted key"));
         };
         self.cursor.take(digits);
         path.push_index(index);
@@ -274,7 +275,7 @@ impl Parser<'_, '_> {
 
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
-            return Err(self.error(Problem::TooMuch { of: "levels", limit: MAX_DEPTH }));
+            return Err(self.error(Problem::LimitExceeded { unit: "nesting levels", limit: MAX_DEPTH }));
         }
         self.depth += 1;
         let result = read(self);
@@ -282,28 +283,28 @@ impl Parser<'_, '_> {
         result
     }
 
-    fn count(&mut self) -> Parsed<()> {
+    fn count_part(&mut self) -> Parsed<()> {
         self.parts += 1;
         if self.parts > MAX_PARTS {
-            return Err(self.error(Problem::TooMuch { of: "parts", limit: MAX_PARTS }));
+            return Err(self.error(Problem::LimitExceeded { unit: "parts", limit: MAX_PARTS }));
         }
         Ok(())
     }
 
-    fn unexpected(&self, expected: &'static str) -> TemplateError {
+    fn unexpected(&self, expected: &'static str) -> TemplateParseError {
         let found = match self.cursor.peek() {
-            None => "the end".to_owned(),
-            Some(letter) => format!("`{letter}`"),
+            None => "the end of the expression".to_owned(),
+            Some(character) => format!("`{character}`"),
         };
         self.error(Problem::Unexpected { expected, found })
     }
 
-    fn error(&self, problem: Problem) -> TemplateError {
-        TemplateError { path: Path::root(), position: self.cursor.position(), problem }
+    fn error(&self, problem: Problem) -> TemplateParseError {
+        TemplateParseError { path: Path::root(), position: self.cursor.position(), problem }
     }
 }
 
-/// The longest start of the text that may be a number: digits, with a fraction, with an exponent.
+/// The number at the start of a text: digits, an optional fraction and an optional exponent.
 fn number_text(text: &str) -> &str {
     let digits = |from: usize| {
         text.get(from..).map_or(0, |rest| rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len())

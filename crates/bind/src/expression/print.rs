@@ -1,9 +1,9 @@
-//! Expressions as text that reads back as the same expression.
+//! Prints expressions as text that parses to the same expression.
 
 use std::fmt;
 
 use super::{Expression, Node};
-use crate::reference::Tail;
+use crate::reference::PathSuffix;
 
 impl fmt::Display for Expression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -32,16 +32,16 @@ impl fmt::Display for Node {
                 }
                 out.write_str(")")
             }
-            // Only a call can be followed by a point and still be read as the same thing.
-            Self::Inside(node, path) if matches!(**node, Self::Call(..)) => write!(out, "{node}{}", Tail(path)),
-            Self::Inside(node, path) => write!(out, "({node}){}", Tail(path)),
+            // Every node but a call needs parentheses before a path.
+            Self::Access(node, path) if matches!(**node, Self::Call(..)) => write!(out, "{node}{}", PathSuffix(path)),
+            Self::Access(node, path) => write!(out, "({node}){}", PathSuffix(path)),
         }
     }
 }
 
-/// Only what binds tighter than the chain around it can do without parentheses.
+/// Writes an operand, in parentheses unless it binds tighter than the chain around it.
 fn write_operand(out: &mut fmt::Formatter<'_>, chain: &Node, operand: &Node) -> fmt::Result {
-    if operand.level().is_some_and(|inner| chain.level().is_none_or(|outer| inner <= outer)) {
+    if operand.precedence().is_some_and(|inner| chain.precedence().is_none_or(|outer| inner <= outer)) {
         write!(out, "({operand})")
     } else {
         write!(out, "{operand}")

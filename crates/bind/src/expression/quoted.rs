@@ -1,41 +1,41 @@
-//! Texts in quotes, double or single, with the escapes of JSON.
+//! Strings in double or single quotes, with JSON escapes.
 
 use std::fmt::Write as _;
 
 use reknit_protocol::Value;
 
-/// How many bytes the text in quotes at the start has, its quotes included; `None` if it does not end.
+/// The length in bytes of the quoted string at the start of a text, with its quotes; `None` if it is not closed.
 pub(crate) fn quoted_len(text: &str) -> Option<usize> {
-    let mut letters = text.char_indices();
-    let (_, quote) = letters.next()?;
-    while let Some((at, letter)) = letters.next() {
-        match letter {
+    let mut characters = text.char_indices();
+    let (_, quote) = characters.next()?;
+    while let Some((at, character)) = characters.next() {
+        match character {
             '\\' => {
-                letters.next();
+                characters.next();
             }
-            _ if letter == quote => return Some(at + letter.len_utf8()),
+            _ if character == quote => return Some(at + character.len_utf8()),
             _ => {}
         }
     }
     None
 }
 
-/// Reads a text with its quotes.
+/// The content of a quoted string.
 pub(super) fn unquote(text: &str) -> Result<String, String> {
     let mut json = String::from("\"");
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-    let mut letters = inner.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => match letters.next() {
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
                 Some('\'') => json.push('\''),
                 Some(escaped) => json.extend(['\\', escaped]),
                 None => json.push_str("\\\\"),
             },
             '"' => json.push_str("\\\""),
-            // Line breaks as they are: nobody can mean anything else by them.
+            // Unlike JSON, expressions allow raw line breaks in strings.
             control if u32::from(control) < 0x20 => {
-                // Writing to a string does not fail.
+                // Writing to a `String` cannot fail.
                 let _ = write!(json, "\\u{:04x}", u32::from(control));
             }
             other => json.push(other),

@@ -1,11 +1,11 @@
-//! Values that are nearly of the wanted kind: which become it, and which stay what they are.
+//! Which values are coerced to the type of the schema, and which are rejected.
 
-use crate::kit::{Results, bound, bound_to, json, misfit, schema};
-use reknit_bind::{Binding, Corrected, correct};
+use crate::support::{Results, bind_json, bound, json, misfit, schema};
+use reknit_bind::{Binding, CorrectionOutcome, apply_correction};
 use reknit_protocol::{Object, Value};
 use reknit_salvage::Schema;
 
-/// What a value becomes under a type; `None` if it does not fit and is not sent.
+/// A schema type, a value, and the coerced value; `None` if the value is rejected.
 const CASES: &[(&str, &str, Option<&str>)] = &[
     ("number", r#""35.6897""#, Some("35.6897")),
     ("number", r#""139.6917""#, Some("139.6917")),
@@ -27,7 +27,7 @@ const CASES: &[(&str, &str, Option<&str>)] = &[
     ("string", r#""42""#, Some(r#""42""#)),
     ("string", "42", Some(r#""42""#)),
     ("array", r#""[1, 2]""#, Some("[1,2]")),
-    // What cannot be had without a loss is not had at all.
+    // Lossy coercions are rejected.
     ("number", r#""not-a-number""#, None),
     ("integer", r#""12.5""#, None),
     ("integer", "42.7", None),
@@ -37,14 +37,14 @@ const CASES: &[(&str, &str, Option<&str>)] = &[
     ("number", "[]", None),
     ("number", "{}", None),
     ("string", r#"{"code": "JP", "name": "Japan"}"#, None),
-    // No number of JSON is without end, and none is no number.
+    // JSON has neither infinity nor NaN.
     ("number", r#""NaN""#, None),
     ("number", r#""Inf""#, None),
     ("number", r#""-Infinity""#, None),
     ("number", r#""1e""#, None),
 ];
 
-fn under(kind: &str) -> Schema {
+fn schema_for(kind: &str) -> Schema {
     schema(&format!(r#"{{"required": ["p"], "properties": {{"p": {{"type": "{kind}"}}}}}}"#))
 }
 
@@ -56,62 +56,61 @@ fn sent(binding: Binding) -> Option<String> {
 }
 
 #[test]
-fn a_value_becomes_what_the_schema_wants_where_nothing_is_lost() {
+fn a_literal_is_coerced_if_nothing_is_lost() {
     for (kind, value, expected) in CASES {
-        // A null that the plan itself says is none that fits.
         let plan = format!(r#"{{"p": {value}}}"#);
-        let literal = sent(bound_to(&plan, &Results::default(), Some(&under(kind))));
+        let literal = sent(bind_json(&plan, &Results::default(), Some(&schema_for(kind))));
         assert_eq!(literal.as_deref(), *expected, "case: {value} as {kind}");
     }
 }
 
 #[test]
-fn the_way_a_value_comes_does_not_change_what_becomes_of_it() {
+fn the_coercion_does_not_depend_on_the_provenance() {
     for (kind, value, expected) in CASES {
         let results = Results::new(&format!(r#"{{"a": {{"p": {value}, "data": {{"q": {value}}}}}}}"#));
-        let ways = [
-            ("reference", sent(bound_to(r#"{"p": "{{a.p}}"}"#, &results, Some(&under(kind))))),
-            ("expression", sent(bound_to(r#"{"p": "{{if(true, a.q, 0)}}"}"#, &results, Some(&under(kind))))),
-            ("wiring", sent(bound_to("{}", &results, Some(&under(kind))))),
+        let values = [
+            ("reference", sent(bind_json(r#"{"p": "{{a.p}}"}"#, &results, Some(&schema_for(kind))))),
+            ("expression", sent(bind_json(r#"{"p": "{{if(true, a.q, 0)}}"}"#, &results, Some(&schema_for(kind))))),
+            ("wiring", sent(bind_json("{}", &results, Some(&schema_for(kind))))),
             ("correction", corrected(value, kind)),
         ];
-        for (way, became) in ways {
-            assert_eq!(became.as_deref(), *expected, "case: {value} as {kind} by {way}");
+        for (provenance, value_sent) in values {
+            assert_eq!(value_sent.as_deref(), *expected, "case: {value} as {kind} by {provenance}");
         }
     }
 }
 
 fn corrected(value: &str, kind: &str) -> Option<String> {
     let correction = Object::from([("p", json(value))]);
-    match correct(&Object::new(), &correction, &Results::default(), &[], Some(&under(kind)), "rung") {
-        Ok(Corrected::Changed(bound)) => bound.parameters.get("p").map(Value::to_string),
-        Ok(Corrected::Unchanged) | Err(_) => None,
+    match apply_correction(&Object::new(), &correction, &Results::default(), &[], Some(&schema_for(kind)), "rung") {
+        Ok(CorrectionOutcome::Changed(bound)) => bound.parameters.get("p").map(Value::to_string),
+        Ok(CorrectionOutcome::Unchanged) | Err(_) => None,
     }
 }
 
 #[test]
-fn every_coercion_is_recorded_and_nothing_else_is() {
-    let under = schema(
+fn exactly_the_coercions_are_recorded() {
+    let weather = schema(
         r#"{"properties": {"lat": {"type": "number"}, "lon": {"type": "number"}, "days": {"type": "integer"},
             "city": {"type": "string"}, "on": {"type": "boolean"}}}"#,
     );
     let plan = r#"{"lat": "35.6897", "lon": 139.6917, "days": "3", "city": "Tokyo", "on": "true", "other": "7"}"#;
-    let bound = bound(bound_to(plan, &Results::default(), Some(&under)));
+    let bound = bound(bind_json(plan, &Results::default(), Some(&weather)));
     assert_eq!(
         bound.parameters.to_string(),
         r#"{"lat":35.6897,"lon":139.6917,"days":3,"city":"Tokyo","on":true,"other":"7"}"#
     );
     let changed: Vec<String> = bound.changes.iter().map(|change| change.path.to_string()).collect();
     assert_eq!(changed, ["$.lat", "$.days", "$.on"]);
-    for (plan, under) in [("{}", "{}"), (r#"{"lat": "35.6897"}"#, r#"{"properties": {}}"#)] {
-        let bound = crate::kit::bound(bound_to(plan, &Results::default(), Some(&schema(under))));
+    for (plan, text) in [("{}", "{}"), (r#"{"lat": "35.6897"}"#, r#"{"properties": {}}"#)] {
+        let bound = crate::support::bound(bind_json(plan, &Results::default(), Some(&schema(text))));
         assert_eq!(Value::Object(bound.parameters), json(plan));
         assert!(bound.changes.is_empty());
     }
 }
 
 #[test]
-fn a_misfit_names_the_parameter_and_what_was_found() {
-    let problems = misfit(bound_to(r#"{"p": "abc"}"#, &Results::default(), Some(&under("number"))));
+fn a_misfit_names_the_parameter_and_the_value() {
+    let problems = misfit(bind_json(r#"{"p": "abc"}"#, &Results::default(), Some(&schema_for("number"))));
     assert_eq!(problems[0].to_string(), r#"`$.p`: expected a number, found the string "abc""#);
 }

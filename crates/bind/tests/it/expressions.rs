@@ -1,9 +1,9 @@
-//! What expressions come to.
+//! Evaluation of expressions.
 
-use reknit_bind::{Exactness, Expression, Input, InputSource};
+use reknit_bind::{EvaluationInput, Exactness, Expression, InputSource};
 use reknit_protocol::Path;
 
-use crate::kit::{Results, evaluate, ids, json, shown};
+use crate::support::{Results, evaluate, evaluate_to_text, ids, json};
 
 fn results() -> Results {
     Results::new(
@@ -14,12 +14,12 @@ fn results() -> Results {
 
 fn check(cases: &[(&str, &str)]) {
     for (text, expected) in cases {
-        assert_eq!(shown(text, &results()), *expected, "case: {text}");
+        assert_eq!(evaluate_to_text(text, &results()), *expected, "case: {text}");
     }
 }
 
 #[test]
-fn arithmetic_is_exact_and_binds_as_usual() {
+fn arithmetic_is_exact_with_the_usual_precedence() {
     check(&[
         ("3 * step-1.price", "59.97"),
         ("3*step-1.response.price", "59.97"),
@@ -46,14 +46,14 @@ fn arithmetic_is_exact_and_binds_as_usual() {
         ("last(sort_by(split(\"b,a\", \",\"))) == \"b\"", "true"),
         (
             "(step-1).nothing",
-            "`(step-1).nothing`: no such field (has: price, text, spaced, word, none, flag, list, empty, big, qty)",
+            "`(step-1).nothing` does not exist: available fields are `price`, `text`, `spaced`, `word`, `none`, `flag`, `list`, `empty`, `big`, `qty`",
         ),
         ("(step-1).nothing ?? 1", "1"),
     ]);
 }
 
 #[test]
-fn digits_beyond_34_survive_unless_they_are_calculated_with() {
+fn a_number_that_is_only_passed_on_keeps_more_than_34_digits() {
     check(&[
         ("step-1.big", "12345678901234567890123456789012345678"),
         ("-step-1.big", "-12345678901234567890123456789012345678"),
@@ -65,23 +65,23 @@ fn digits_beyond_34_survive_unless_they_are_calculated_with() {
 }
 
 #[test]
-fn texts_are_numbers_only_if_they_are_so_strictly() {
+fn only_strict_json_numbers_are_coerced_from_strings() {
     check(&[
         ("2 * step-1.text", "39.98"),
-        ("2 * step-1.spaced", r#"cannot calculate `2 * step-1.spaced`: `*` needs a number, found the string " 5""#),
-        ("2 * step-1.word", r#"cannot calculate `2 * step-1.word`: `*` needs a number, found the string "abc""#),
-        (r#""a" + "b""#, r#"cannot calculate `"a" + "b"`: `+` needs a number, found the string "a""#),
-        ("2 * step-1.flag", "cannot calculate `2 * step-1.flag`: `*` needs a number, found true"),
-        ("2 * step-1.list", "cannot calculate `2 * step-1.list`: `*` needs a number, found an array"),
+        ("2 * step-1.spaced", r#"cannot evaluate `2 * step-1.spaced`: `*` expects a number, found the string " 5""#),
+        ("2 * step-1.word", r#"cannot evaluate `2 * step-1.word`: `*` expects a number, found the string "abc""#),
+        (r#""a" + "b""#, r#"cannot evaluate `"a" + "b"`: `+` expects a number, found the string "a""#),
+        ("2 * step-1.flag", "cannot evaluate `2 * step-1.flag`: `*` expects a number, found true"),
+        ("2 * step-1.list", "cannot evaluate `2 * step-1.list`: `*` expects a number, found an array"),
     ]);
-    let evaluated = evaluate("2 * step-1.text + step-1.text", &results()).expect("it has a value");
+    let evaluation = evaluate("2 * step-1.text + step-1.text", &results()).expect("the expression has a value");
     let changes: Vec<String> =
-        evaluated.changes.iter().map(|change| format!("{} {} {}", change.kind, change.before, change.after)).collect();
+        evaluation.changes.iter().map(|change| format!("{} {} {}", change.kind, change.before, change.after)).collect();
     assert_eq!(changes, [r#"number_in_string "19.99" 19.99"#]);
 }
 
 #[test]
-fn comparison_is_by_value_and_never_between_kinds() {
+fn values_of_different_types_cannot_be_compared() {
     check(&[
         ("step-1.qty == 3.0", "true"),
         ("step-1.qty != 3", "false"),
@@ -97,24 +97,24 @@ fn comparison_is_by_value_and_never_between_kinds() {
         ("step-1.qty == null", "false"),
         ("step-1.list == step-1.list", "true"),
         ("step-1.flag == true", "true"),
-        ("step-1.word == 3", r#"cannot calculate `step-1.word == 3`: cannot compare the string "abc" with 3"#),
-        ("step-1.flag < true", "cannot calculate `step-1.flag < true`: cannot compare true with true"),
+        ("step-1.word == 3", r#"cannot evaluate `step-1.word == 3`: cannot compare the string "abc" with 3"#),
+        ("step-1.flag < true", "cannot evaluate `step-1.flag < true`: cannot compare true with true"),
         ("step-1.none < 3", "`step-1.none` is null"),
     ]);
 }
 
 #[test]
-fn only_the_chosen_branch_is_evaluated() {
+fn only_the_selected_branch_is_evaluated() {
     check(&[
         (r#"if(step-1.qty > 2, "many", 1 / 0)"#, r#""many""#),
         ("if(step-1.qty > 5, 1 / 0, step-1.qty)", "3"),
-        ("if(step-1.qty, 1, 2)", "cannot calculate `if(step-1.qty, 1, 2)`: `if` needs true or false, found 3"),
+        ("if(step-1.qty, 1, 2)", "cannot evaluate `if(step-1.qty, 1, 2)`: `if` expects a boolean, found 3"),
         ("if(step-1.none, 1, 2)", "`step-1.none` is null"),
     ]);
 }
 
 #[test]
-fn otherwise_covers_what_is_missing_or_null_and_nothing_else() {
+fn coalescing_replaces_missing_and_null_values_only() {
     check(&[
         ("step-1.missing ?? 5", "5"),
         ("step-1.none ?? 5", "5"),
@@ -127,38 +127,39 @@ fn otherwise_covers_what_is_missing_or_null_and_nothing_else() {
         ("first(step-1.empty) ?? 0", "0"),
         (
             r#"pluck(step-1.list, "x") ?? 0"#,
-            r#"cannot calculate `pluck(step-1.list, "x") ?? 0`: `pluck` needs a list of objects, found 1"#,
+            r#"cannot evaluate `pluck(step-1.list, "x") ?? 0`: `pluck` expects an array of objects, found 1"#,
         ),
         (
             "step-1.word * 2 ?? 5",
-            r#"cannot calculate `step-1.word * 2 ?? 5`: `*` needs a number, found the string "abc""#,
+            r#"cannot evaluate `step-1.word * 2 ?? 5`: `*` expects a number, found the string "abc""#,
         ),
-        ("1 / 0 ?? 5", "cannot calculate `1 / 0 ?? 5`: division by zero"),
+        ("1 / 0 ?? 5", "cannot evaluate `1 / 0 ?? 5`: division by zero"),
         ("step-1.none", "null"),
         (
             "step-1.missing ?? step-1.gone",
-            "`step-1.gone`: no such field (has: price, text, spaced, word, none, flag, list, empty, big, qty)",
+            "`step-1.gone` does not exist: available fields are `price`, `text`, `spaced`, `word`, `none`, `flag`, `list`, `empty`, `big`, `qty`",
         ),
     ]);
     let results = results().failed("bad").skipped("left-out").pending("later");
-    assert_eq!(shown("bad.x ?? 5", &results), "missing step: `bad` failed");
-    assert_eq!(shown("left-out.x ?? 5", &results), "missing step: `left-out` was skipped");
-    assert_eq!(shown("later.x ?? 5", &results), "missing step: `later` is not done");
+    assert_eq!(evaluate_to_text("bad.x ?? 5", &results), "step `bad` failed and has no result");
+    assert_eq!(evaluate_to_text("left-out.x ?? 5", &results), "step `left-out` was skipped and has no result");
+    assert_eq!(evaluate_to_text("later.x ?? 5", &results), "step `later` has not finished");
 }
 
 #[test]
-fn the_inputs_are_what_went_into_the_result() {
-    let evaluated = evaluate("100 * step-1.response.price + 0 * step-1.price", &results()).expect("it has a value");
+fn the_inputs_are_the_literals_and_references_that_were_used() {
+    let evaluation =
+        evaluate("100 * step-1.response.price + 0 * step-1.price", &results()).expect("the expression has a value");
     let price = InputSource::Reference { step: "step-1".into(), path: Path::root().key("price") };
-    let input = |source, value: &str| Input { source, value: json(value) };
+    let input = |source, value: &str| EvaluationInput { source, value: json(value) };
     assert_eq!(
-        evaluated.inputs,
+        evaluation.inputs,
         [input(InputSource::Literal, "100"), input(price, "19.99"), input(InputSource::Literal, "0")]
     );
-    assert_eq!(evaluated.exact, Exactness::Exact);
-    // What `??` passed over, and the branch not taken, did not go in.
-    let evaluated = evaluate("if(true, (9 * step-1.none) ?? 5, 7)", &results()).expect("it has a value");
-    let values: Vec<String> = evaluated.inputs.iter().map(|input| input.value.to_string()).collect();
+    assert_eq!(evaluation.exact, Exactness::Exact);
+    // Skipped operands of `??` and branches of `if` are not inputs.
+    let evaluation = evaluate("if(true, (9 * step-1.none) ?? 5, 7)", &results()).expect("the expression has a value");
+    let values: Vec<String> = evaluation.inputs.iter().map(|input| input.value.to_string()).collect();
     assert_eq!(values, ["true", "5"]);
 }
 

@@ -1,26 +1,26 @@
-//! Every function, with what it gives and what it refuses.
+//! Results and errors of every function.
 
 use reknit_bind::Function;
 
-use crate::kit::{Results, shown};
+use crate::support::{Results, evaluate_to_text};
 
 const CASES: &[(&str, &str)] = &[
     ("sum(s.numbers)", "6.6"),
     ("sum(1, 2, 3.50)", "6.5"),
     ("sum(s.texts)", "3"),
     ("sum(s.empty)", "0"),
-    ("sum(s.mixed)", "cannot calculate `sum(s.mixed)`: `sum` needs a number, found the string \"x\""),
+    ("sum(s.mixed)", "cannot evaluate `sum(s.mixed)`: `sum` expects a number, found the string \"x\""),
     ("sum(pluck(s.items, \"price\"))", "60"),
     ("len(s.numbers)", "3"),
     ("len(s.word)", "6"),
     ("len(s.items[0])", "2"),
-    ("len(5)", "cannot calculate `len(5)`: `len` needs a list, a text or an object, found 5"),
+    ("len(5)", "cannot evaluate `len(5)`: `len` expects an array, a string or an object, found 5"),
     ("min(s.numbers)", "1.1"),
     ("min(3, \"2\")", "2"),
-    ("min(s.empty)", "cannot calculate `min(s.empty)`: `min` needs at least one item"),
+    ("min(s.empty)", "cannot evaluate `min(s.empty)`: `min` expects at least one item, found none"),
     ("max(s.numbers)", "3.30"),
     ("max(\"b\", \"a\")", "\"b\""),
-    // Prices that a service writes as texts.
+    // Services often write prices as strings.
     ("max(\"9.50\", \"10.10\")", "10.10"),
     ("min(\"9\", \"10\", \"x\")", "\"10\""),
     ("sort_by(split(\"10,9,8.5\", \",\"))", "[\"8.5\",\"9\",\"10\"]"),
@@ -28,11 +28,14 @@ const CASES: &[(&str, &str)] = &[
     ("avg(s.numbers)", "2.2"),
     ("avg(1, 2)", "1.5"),
     ("avg(1, 1, 2)", "~1.333333333333333333333333333333333"),
-    ("avg(s.empty)", "cannot calculate `avg(s.empty)`: `avg` needs at least one item"),
+    ("avg(s.empty)", "cannot evaluate `avg(s.empty)`: `avg` expects at least one item, found none"),
     ("round(2.5)", "2"),
     ("round(2.345, 2)", "2.34"),
     ("round(1234, -2)", "1200"),
-    ("round(2.5, 0.5)", "cannot calculate `round(2.5, 0.5)`: `round`: the places must be a small whole number"),
+    (
+        "round(2.5, 0.5)",
+        "cannot evaluate `round(2.5, 0.5)`: `round`: the number of places must be an integer from -6144 to 6144",
+    ),
     ("abs(-5.50)", "5.50"),
     ("abs(5)", "5"),
     ("abs(-0)", "0"),
@@ -40,40 +43,43 @@ const CASES: &[(&str, &str)] = &[
     ("join(s.empty, \", \")", "\"\""),
     (
         "join(s.items, \", \")",
-        "cannot calculate `join(s.items, \", \")`: `join` needs texts, numbers or booleans, found an object",
+        "cannot evaluate `join(s.items, \", \")`: `join` expects strings, numbers or booleans, found an object",
     ),
+    ("join(s.gaps, \",\")", "`s.gaps[1]` is null"),
     ("first(s.numbers)", "1.1"),
     ("last(s.numbers)", "3.30"),
-    ("first(s.empty)", "cannot calculate `first(s.empty)`: `first` needs at least one item"),
-    ("first(s.word)", "cannot calculate `first(s.word)`: `first` needs a list, found the string \"Straße\""),
+    ("first(s.empty)", "cannot evaluate `first(s.empty)`: `first` expects at least one item, found none"),
+    ("first(s.word)", "cannot evaluate `first(s.word)`: `first` expects an array, found the string \"Straße\""),
     ("unique(s.doubles)", "[1,\"1\",2]"),
     ("sort_by(s.unsorted)", "[2,3,10]"),
     ("sort_by(s.items, \"price\")", "[{\"id\":2,\"price\":20},{\"id\":1,\"price\":40}]"),
     ("first(sort_by(s.items, \"price\", \"desc\"))", "{\"id\":1,\"price\":40}"),
     (
         "sort_by(s.items, \"price\", \"up\")",
-        "cannot calculate `sort_by(s.items, \"price\", \"up\")`: `sort_by`: the direction is \"asc\" or \"desc\"",
+        "cannot evaluate `sort_by(s.items, \"price\", \"up\")`: `sort_by`: the direction must be \"asc\" or \"desc\"",
     ),
-    ("sort_by(s.items, \"name\")", "cannot calculate `sort_by(s.items, \"name\")`: item 0 has no field `name`"),
-    ("sort_by(s.mixed)", "cannot calculate `sort_by(s.mixed)`: cannot compare 1 with the string \"x\""),
+    ("sort_by(s.items, \"name\")", "cannot evaluate `sort_by(s.items, \"name\")`: item 0 has no field `name`"),
+    ("sort_by(s.mixed)", "cannot evaluate `sort_by(s.mixed)`: cannot compare 1 with the string \"x\""),
+    ("sort_by(s.gaps)", "`s.gaps[1]` is null"),
+    ("sort_by(s.unpriced, \"price\")", "`s.unpriced[0].price` is null"),
     ("pluck(s.items, \"id\")", "[1,2]"),
-    ("pluck(s.items, \"name\")", "cannot calculate `pluck(s.items, \"name\")`: item 0 has no field `name`"),
+    ("pluck(s.items, \"name\")", "cannot evaluate `pluck(s.items, \"name\")`: item 0 has no field `name`"),
     ("lower(s.word)", "\"straße\""),
     ("upper(s.word)", "\"STRASSE\""),
     ("trim(\"  a b \")", "\"a b\""),
     ("split(\"a,b,,c\", \",\")", "[\"a\",\"b\",\"\",\"c\"]"),
-    ("split(\"abc\", \"\")", "cannot calculate `split(\"abc\", \"\")`: `split`: the separator is empty"),
+    ("split(\"abc\", \"\")", "cannot evaluate `split(\"abc\", \"\")`: `split`: the separator must not be empty"),
     ("replace(\"a-b-c\", \"-\", \"+\")", "\"a+b+c\""),
     (
         "replace(\"abc\", \"\", \"x\")",
-        "cannot calculate `replace(\"abc\", \"\", \"x\")`: `replace`: what is to be replaced is empty",
+        "cannot evaluate `replace(\"abc\", \"\", \"x\")`: `replace`: the pattern must not be empty",
     ),
-    ("lower(5)", "cannot calculate `lower(5)`: `lower` needs a text, found 5"),
+    ("lower(5)", "cannot evaluate `lower(5)`: `lower` expects a string, found 5"),
     ("lower(s.none)", "`s.none` is null"),
     ("to_number(\" 5.50 \")", "5.50"),
     (
         "to_number(\"1,000\")",
-        "cannot calculate `to_number(\"1,000\")`: `to_number` needs the text of a number, found the string \"1,000\"",
+        "cannot evaluate `to_number(\"1,000\")`: `to_number` expects a string that is a number, found the string \"1,000\"",
     ),
     ("to_string(1.50)", "\"1.50\""),
     ("to_string(\"x\")", "\"x\""),
@@ -86,15 +92,15 @@ const CASES: &[(&str, &str)] = &[
     ("date_diff(\"2024-01-01\", \"2024-01-15\", \"weeks\")", "2"),
     (
         "date_diff(\"2024-01-01\", \"2024-03-01\", \"months\")",
-        "cannot calculate `date_diff(\"2024-01-01\", \"2024-03-01\", \"months\")`: `date_diff`: months and years differ in length; use days",
+        "cannot evaluate `date_diff(\"2024-01-01\", \"2024-03-01\", \"months\")`: `date_diff`: months and years vary in length; use days",
     ),
     (
         "date_diff(\"09:00\", \"2024-01-01\", \"hours\")",
-        "cannot calculate `date_diff(\"09:00\", \"2024-01-01\", \"hours\")`: `date_diff`: a time of day and a date have no difference",
+        "cannot evaluate `date_diff(\"09:00\", \"2024-01-01\", \"hours\")`: `date_diff`: one argument is a time of day and the other is a date",
     ),
     (
         "date_diff(\"2024-02-30\", \"2024-03-01\", \"days\")",
-        "cannot calculate `date_diff(\"2024-02-30\", \"2024-03-01\", \"days\")`: `date_diff` needs a date or time without a zone, such as 2025-03-01, 14:30 or 2025-03-01T14:30, found the string \"2024-02-30\"",
+        "cannot evaluate `date_diff(\"2024-02-30\", \"2024-03-01\", \"days\")`: `date_diff` expects a date or time without a time zone, such as 2025-03-01, 14:30 or 2025-03-01T14:30, found the string \"2024-02-30\"",
     ),
     ("date_add(\"2024-01-31\", 1, \"month\")", "\"2024-02-29\""),
     ("date_add(\"2024-02-29\", -1, \"year\")", "\"2023-02-28\""),
@@ -104,32 +110,33 @@ const CASES: &[(&str, &str)] = &[
     ("date_add(\"09:15\", 1.5, \"hours\")", "\"10:45\""),
     (
         "date_add(\"23:00\", 2, \"hours\")",
-        "cannot calculate `date_add(\"23:00\", 2, \"hours\")`: `date_add`: the result cannot be written that way: a time of day stays within its day, a date within whole days and the years 1 to 9999",
+        "cannot evaluate `date_add(\"23:00\", 2, \"hours\")`: `date_add`: the result is out of range: a time of day must stay within the day, and a date must move by whole days within the years 1 to 9999",
     ),
     (
         "date_add(\"2024-12-31\", 1e18, \"weeks\")",
-        "cannot calculate `date_add(\"2024-12-31\", 1e18, \"weeks\")`: `date_add`: the amount is not a whole number of seconds or months",
+        "cannot evaluate `date_add(\"2024-12-31\", 1e18, \"weeks\")`: `date_add`: the amount must be a whole number of seconds or months",
     ),
     (
         "date_add(\"2024-12-31\", 1, \"moon\")",
-        "cannot calculate `date_add(\"2024-12-31\", 1, \"moon\")`: `date_add`: the unit is seconds, minutes, hours, days, weeks, months or years",
+        "cannot evaluate `date_add(\"2024-12-31\", 1, \"moon\")`: `date_add`: the unit must be seconds, minutes, hours, days, weeks, months or years",
     ),
     ("if(len(s.empty) == 0, \"none\", \"some\")", "\"none\""),
 ];
 
 #[test]
-fn every_function_does_what_its_name_says() {
+fn every_function_has_the_documented_result() {
     let results = Results::new(
         r#"{"s": {"numbers": [1.1, 2.2, 3.30], "texts": ["1", "2"], "mixed": [1, "x"], "empty": [], "word": "Straße", "none": null,
-            "items": [{"id": 1, "price": 40}, {"id": 2, "price": 20}], "doubles": [1, "1", 1.0, 2], "unsorted": [10, 2, 3]}}"#,
+            "items": [{"id": 1, "price": 40}, {"id": 2, "price": 20}], "doubles": [1, "1", 1.0, 2], "unsorted": [10, 2, 3],
+            "gaps": [1, null], "unpriced": [{"price": null}]}}"#,
     );
     for (text, expected) in CASES {
-        assert_eq!(shown(text, &results), *expected, "case: {text}");
+        assert_eq!(evaluate_to_text(text, &results), *expected, "case: {text}");
     }
 }
 
 #[test]
-fn every_function_has_a_case() {
+fn every_function_is_tested() {
     for function in Function::ALL {
         let call = format!("{function}(");
         assert!(CASES.iter().any(|(text, _)| text.contains(&call)), "{function} has no case");

@@ -1,77 +1,77 @@
-//! What is too much, and that nothing of it does harm.
+//! Limits on expressions, templates and work.
 
 use reknit_bind::{Expression, Template};
 use reknit_protocol::Value;
 
-use crate::kit::{Results, ids, json, shown};
+use crate::support::{Results, evaluate, evaluate_to_text, ids, json};
 
-fn refused(text: &str) -> String {
-    Expression::parse(text, &ids(&["a"])).expect_err("it is too much").problem.to_string()
+fn problem(text: &str) -> String {
+    Expression::parse(text, &ids(&["a"])).expect_err("the limit is exceeded").problem.to_string()
 }
 
 #[test]
-fn an_expression_has_bounds() {
-    assert_eq!(refused(&"(".repeat(100_000)), "more than 65536 bytes");
-    assert_eq!(refused(&format!("{}1{}", "(".repeat(60), ")".repeat(60))), "more than 48 levels");
-    assert_eq!(refused(&format!("{}1", "-".repeat(60))), "more than 48 levels");
-    assert_eq!(refused(&"abs(".repeat(1000)), "more than 48 levels");
-    assert_eq!(refused(&vec!["1"; 3000].join("+")), "more than 2000 parts");
-    assert_eq!(refused(&format!("a{}", "[0]".repeat(3000))), "more than 2000 parts");
-    assert_eq!(refused(&format!("sum({})", vec!["1"; 3000].join(","))), "more than 2000 parts");
+fn an_expression_is_limited_in_length_depth_and_parts() {
+    assert_eq!(problem(&"(".repeat(100_000)), "exceeds the limit of 65536 bytes");
+    assert_eq!(problem(&format!("{}1{}", "(".repeat(60), ")".repeat(60))), "exceeds the limit of 48 nesting levels");
+    assert_eq!(problem(&format!("{}1", "-".repeat(60))), "exceeds the limit of 48 nesting levels");
+    assert_eq!(problem(&"abs(".repeat(1000)), "exceeds the limit of 48 nesting levels");
+    assert_eq!(problem(&vec!["1"; 3000].join("+")), "exceeds the limit of 2000 parts");
+    assert_eq!(problem(&format!("a{}", "[0]".repeat(3000))), "exceeds the limit of 2000 parts");
+    assert_eq!(problem(&format!("sum({})", vec!["1"; 3000].join(","))), "exceeds the limit of 2000 parts");
 }
 
 #[test]
-fn the_largest_expressions_are_fine() {
+fn expressions_just_below_the_limits_are_evaluated() {
     let sum = vec!["1"; 999].join(" + ");
-    assert_eq!(shown(&sum, &Results::default()), "999");
+    assert_eq!(evaluate_to_text(&sum, &Results::default()), "999");
     let nested = format!("{}1{}", "(1 + abs(".repeat(20), "))".repeat(20));
-    assert_eq!(shown(&nested, &Results::default()), "21");
+    assert_eq!(evaluate_to_text(&nested, &Results::default()), "21");
 }
 
 #[test]
-fn a_text_cannot_grow_without_end() {
+fn the_growth_of_a_string_is_limited() {
     let mut text = "\"aaaaaaaaaa\"".to_owned();
     for _ in 0..20 {
         text = format!("replace({text}, \"a\", \"aaaaaaaaaa\")");
     }
-    assert!(shown(&text, &Results::default()).ends_with("the calculation takes too much work"));
+    assert!(evaluate_to_text(&text, &Results::default()).ends_with("the evaluation exceeds its work limit"));
 }
 
 #[test]
-fn a_long_list_is_fine_and_a_hostile_use_of_it_is_not() {
+fn a_long_array_can_be_summed_once_but_not_hundreds_of_times() {
     let numbers = (0..50_000).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
     let results = Results::new(&format!(r#"{{"a": {{"list": [{numbers}]}}}}"#));
-    assert_eq!(shown("sum(a.list)", &results), "1249975000");
+    assert_eq!(evaluate_to_text("sum(a.list)", &results), "1249975000");
     let hostile = vec!["sum(a.list)"; 300].join(" + ");
-    assert!(shown(&hostile, &results).ends_with("the calculation takes too much work"));
+    assert!(evaluate_to_text(&hostile, &results).ends_with("the evaluation exceeds its work limit"));
 }
 
 #[test]
-fn values_nest_as_deep_as_json_does_and_no_deeper() {
+fn values_nest_as_deep_as_json_and_no_deeper() {
     let mut value = json("1");
     for _ in 0..512 {
         value = Value::Array(vec![value]);
     }
     assert!(Template::parse(&value, &[]).is_ok());
-    let error = Template::parse(&Value::Array(vec![value]), &[]).expect_err("it is too deep");
-    assert_eq!(error.problem.to_string(), "more than 512 levels");
+    let error = Template::parse(&Value::Array(vec![value]), &[]).expect_err("the value is too deep");
+    assert_eq!(error.problem.to_string(), "exceeds the limit of 512 nesting levels");
 }
 
 #[test]
-fn many_texts_taken_for_numbers_are_counted() {
+fn coerced_strings_beyond_the_list_are_counted() {
     let texts = (0..80).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(",");
     let results = Results::new(&format!(r#"{{"a": [{texts}]}}"#));
-    let evaluated = crate::kit::evaluate("sum(a)", &results).expect("it has a value");
-    assert_eq!(evaluated.changes.len(), 51);
-    assert_eq!(evaluated.changes[50].after, "30 more");
+    let evaluation = evaluate("sum(a)", &results).expect("the expression has a value");
+    assert_eq!(evaluation.changes.len(), 51);
+    assert_eq!(evaluation.changes[50].after, "30 more");
 }
 
 #[test]
-fn a_large_value_that_went_into_a_calculation_is_kept_in_outline() {
+fn a_large_input_is_recorded_abridged() {
     let numbers = (0..5_000).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
     let results = Results::new(&format!(r#"{{"a": {{"list": [{numbers}], "price": 468.285}}}}"#));
-    let evaluated = crate::kit::evaluate("sum(a.list) + a.price", &results).expect("it has a value");
-    assert!(evaluated.inputs[0].value.to_string().len() < 2_100);
-    assert!(evaluated.inputs[0].value.to_string().ends_with("more items\"]"), "{}", evaluated.inputs[0].value);
-    assert_eq!(evaluated.inputs[1].value, json("468.285"));
+    let evaluation = evaluate("sum(a.list) + a.price", &results).expect("the expression has a value");
+    assert!(evaluation.inputs[0].value.to_string().len() < 2_100);
+    assert!(evaluation.inputs[0].value.to_string().ends_with("more items\"]"), "{}", evaluation.inputs[0].value);
+    assert_eq!(evaluation.inputs[1].value, json("468.285"));
 }

@@ -1,25 +1,25 @@
-//! Binding, through the public API.
+//! Tests of `reknit-bind` through its public API.
 
-// The attribute tells clippy that the helpers of tests are tests too, and may panic.
+// The attribute tells clippy that the test helpers may panic.
 #![cfg(test)]
 
-mod any;
-mod binding;
+mod abridge;
+mod autowire;
+mod bind;
 mod coercions;
 mod corrections;
-mod defects;
 mod errors;
-mod explanations;
+mod explain_number;
 mod expressions;
+mod fill_missing;
 mod functions;
-mod kit;
-mod laws;
+mod generators;
 mod limits;
-mod mappings;
-mod projections;
+mod parameter_mappings;
+mod properties;
 mod references;
-mod serial;
-mod substitutions;
-mod supplies;
+mod references_in_plans;
+mod regressions;
+mod serialization;
+mod support;
 mod templates;
-mod wiring;

@@ -1,9 +1,9 @@
-//! What a reference leads to.
+//! Lookup of references.
 
 use reknit_bind::Provenance;
 use reknit_protocol::Path;
 
-use crate::kit::{Results, bound, bound_to, reasons, unbound};
+use crate::support::{Results, bind_json, bound, reasons, unbound};
 
 fn results() -> Results {
     Results::new(
@@ -25,7 +25,7 @@ fn results() -> Results {
 
 fn value_of(template: &str) -> String {
     let parameters = format!(r#"{{"p": {}}}"#, reknit_protocol::Value::from(template));
-    bound(bound_to(&parameters, &results(), None)).parameters.get("p").expect("it is there").to_string()
+    bound(bind_json(&parameters, &results(), None)).parameters.get("p").expect("`p` is bound").to_string()
 }
 
 #[test]
@@ -73,15 +73,15 @@ fn a_reference_gives_the_value_with_its_type_and_all_its_digits() {
 }
 
 #[test]
-fn the_provenance_names_the_place_where_the_value_was_found() {
-    let bound = bound(bound_to(r#"{"lat": "{{geo.response.lat}}", "id": "{{step-1.items.0.id}}"}"#, &results(), None));
+fn the_provenance_is_the_path_in_the_body() {
+    let bound = bound(bind_json(r#"{"lat": "{{geo.response.lat}}", "id": "{{step-1.items.0.id}}"}"#, &results(), None));
     let at = |step: &str, path: Path| Provenance::Reference { step: step.into(), path };
-    assert_eq!(bound.origin("lat"), Some(&at("geo", Path::root().key("data").key("lat"))));
-    assert_eq!(bound.origin("id"), Some(&at("step-1", Path::root().key("items").index(0).key("id"))));
+    assert_eq!(bound.provenance_of("lat"), Some(&at("geo", Path::root().key("data").key("lat"))));
+    assert_eq!(bound.provenance_of("id"), Some(&at("step-1", Path::root().key("items").index(0).key("id"))));
 }
 
 #[test]
-fn what_a_reference_does_not_find_is_a_reason_that_says_what_there_is() {
+fn a_failed_lookup_lists_what_is_available() {
     let results = results().failed("bad").skipped("left-out").pending("later");
     let plan = r#"{
         "field": "{{step-10.cost}}",
@@ -95,23 +95,23 @@ fn what_a_reference_does_not_find_is_a_reason_that_says_what_there_is() {
         "skipped": "{{left-out.x}}",
         "pending": "{{later.x}}"
     }"#;
-    insta::assert_snapshot!(reasons(&unbound(bound_to(plan, &results, None))), @"
-    `field`: `step-10.cost`: no such field (has: price)
-    `inside`: `geo.latitude`: no such field (has: success, data, same, data.lat, data.lon, data.success, data.same)
-    `deeper`: `geo.data.latitude`: no such field (has: lat, lon, success, same)
-    `item`: `list[2]`: no such item (has: 0 to 1)
-    `into text`: `text.length`: no such field (it is a string)
-    `by key`: `list.first`: no such item (has: 0 to 1)
-    `two`: ambiguous: geo.success, geo.data.success
-    `failed`: missing step: `bad` failed
-    `skipped`: missing step: `left-out` was skipped
-    `pending`: missing step: `later` is not done
+    insta::assert_snapshot!(reasons(&unbound(bind_json(plan, &results, None))), @"
+    `field`: `step-10.cost` does not exist: available fields are `price`
+    `inside`: `geo.latitude` does not exist: available fields are `success`, `data`, `same`, `data.lat`, `data.lon`, `data.success`, `data.same`
+    `deeper`: `geo.data.latitude` does not exist: available fields are `lat`, `lon`, `success`, `same`
+    `item`: `list[2]` does not exist: the array has 2 items
+    `into text`: `text.length` does not exist: a string has no fields
+    `by key`: `list.first` does not exist: the array has 2 items
+    `two`: more than one value matches: `geo.success`, `geo.data.success`
+    `failed`: step `bad` failed and has no result
+    `skipped`: step `left-out` was skipped and has no result
+    `pending`: step `later` has not finished
     ");
 }
 
 #[test]
-fn a_path_that_names_an_envelope_means_that_envelope() {
+fn a_path_that_starts_with_an_envelope_key_uses_that_envelope() {
     let results = Results::new(r#"{"a": {"data": {"id": 1, "data": {"id": 2}}}}"#);
-    let bound = bound(bound_to(r#"{"x": "{{a.data.id}}", "y": "{{a.data.data.id}}"}"#, &results, None));
+    let bound = bound(bind_json(r#"{"x": "{{a.data.id}}", "y": "{{a.data.data.id}}"}"#, &results, None));
     assert_eq!(bound.parameters.to_string(), r#"{"x":1,"y":2}"#);
 }

@@ -1,12 +1,12 @@
-//! Text with values in it, and what is not a template.
+//! Templates and literals.
 
 use reknit_bind::{Parameters, Template};
 use reknit_protocol::Value;
 
-use crate::kit::{Results, bound, bound_to, ids, json, object, reasons, unbound};
+use crate::support::{Results, bind_json, bound, ids, json, object, reasons, unbound};
 
 #[test]
-fn values_stand_in_texts_and_nested_values() {
+fn placeholders_are_resolved_in_strings_and_nested_values() {
     let results = Results::new(r#"{"a": {"n": 1000000, "s": "x", "b": true, "p": 1.50, "list": [1], "o": {"k": 1}}}"#);
     for (template, expected) in [
         (r#""{{a.n}} of {{a.s}}""#, r#""1000000 of x""#),
@@ -24,7 +24,7 @@ fn values_stand_in_texts_and_nested_values() {
         ("null", "null"),
         ("1e2", "1e2"),
     ] {
-        let bound = bound(bound_to(&format!(r#"{{"p": {template}}}"#), &results, None));
+        let bound = bound(bind_json(&format!(r#"{{"p": {template}}}"#), &results, None));
         assert_eq!(bound.parameters.get("p"), Some(&json(expected)), "case: {template}");
         assert_eq!(
             bound.parameters.get("p").map(Value::to_string),
@@ -35,23 +35,23 @@ fn values_stand_in_texts_and_nested_values() {
 }
 
 #[test]
-fn null_and_containers_cannot_stand_in_a_text() {
+fn null_arrays_and_objects_cannot_be_inserted_into_a_string() {
     let results = Results::new(r#"{"a": {"null": null, "list": [1], "o": {}}}"#);
     let plan = r#"{"n": "x {{a[\"null\"]}}", "l": "x {{a.list}}", "o": "x {{a.o}}", "m": "x {{a.m}}"}"#;
-    insta::assert_snapshot!(reasons(&unbound(bound_to(plan, &results, None))), @"
+    insta::assert_snapshot!(reasons(&unbound(bind_json(plan, &results, None))), @"
     `n`: `a.null` is null
-    `l`: `a.list` is an array, which cannot stand inside a text
-    `o`: `a.o` is an object, which cannot stand inside a text
-    `m`: `a.m`: no such field (has: null, list, o)
+    `l`: `a.list` is an array, which cannot be inserted into a string
+    `o`: `a.o` is an object, which cannot be inserted into a string
+    `m`: `a.m` does not exist: available fields are `null`, `list`, `o`
     ");
 }
 
 #[test]
-fn braces_in_results_are_only_text() {
+fn braces_in_results_are_not_templates() {
     let results = Results::new(r#"{"a": {"evil": "{{b.secret}}"}, "b": {"secret": "hidden"}}"#);
     let plan =
         r#"{"whole": "{{a.evil}}", "text": "got {{a.evil}}", "made": "{{replace(\"[b.secret]\", \"[\", a.evil)}}"}"#;
-    let bound = bound(bound_to(plan, &results, None));
+    let bound = bound(bind_json(plan, &results, None));
     assert_eq!(
         bound.parameters.to_string(),
         r#"{"whole":"{{b.secret}}","text":"got {{b.secret}}","made":"{{b.secret}}b.secret]"}"#
@@ -59,38 +59,38 @@ fn braces_in_results_are_only_text() {
 }
 
 #[test]
-fn dependencies_are_inferred_from_references() {
+fn referenced_steps_are_listed_in_order_of_first_use() {
     let ids = ids(&["a", "b", "c", "d"]);
     let plan = object(r#"{"x": "{{c.x}} {{a.y}}", "y": [{"z": "{{if(a.z, b.z, c.z)}}"}], "w": "d.x"}"#);
-    let parameters = Parameters::parse(&plan, &ids).expect("it parses");
-    assert_eq!(parameters.steps(), [ids[2].clone(), ids[0].clone(), ids[1].clone()]);
+    let parameters = Parameters::parse(&plan, &ids).expect("valid templates");
+    assert_eq!(parameters.referenced_steps(), [ids[2].clone(), ids[0].clone(), ids[1].clone()]);
     let references: Vec<String> = parameters.references().iter().map(ToString::to_string).collect();
     assert_eq!(references, ["c.x", "a.y", "a.z", "b.z", "c.z"]);
     assert_eq!(parameters.names().collect::<Vec<_>>(), ["x", "y", "w"]);
 }
 
 #[test]
-fn values_without_templates_are_literals_as_a_whole() {
+fn a_nested_value_without_templates_is_one_literal() {
     let value = json(r#"{"a": [1, {"b": "x"}], "c": null}"#);
     assert_eq!(Template::parse(&value, &[]), Ok(Template::Literal(value)));
 }
 
 #[test]
-fn plain_arithmetic_counts_only_where_no_text_is_wanted() {
+fn plain_arithmetic_parses_as_an_expression_but_ranges_and_dates_do_not() {
     let cases = [
         ("100 * 468.285", Some("46828.5")),
         ("(2 + 3) * 4", Some("20")),
         ("10 - 3 * 2", Some("4")),
         ("2 - 4", None),
         ("10 / 20", None),
-        // Neither dates nor telephones nor fractions; and a number in quotes is not calculated.
+        // Dates, telephone numbers, fractions and plain numbers stay strings.
         ("2024-01-15", None),
         ("555-1234", None),
         ("10/12", None),
         ("-5", None),
     ];
     for (written, expected) in cases {
-        let calculation = match Template::parse(&written.into(), &[]).expect("a template") {
+        let calculation = match Template::parse(&written.into(), &[]).expect("a valid template") {
             Template::Text(text) => text.calculation,
             _ => None,
         };

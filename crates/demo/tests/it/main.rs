@@ -1,6 +1,6 @@
-//! The demo as its callers see it, over real loopback HTTP.
+//! The demo over real loopback HTTP.
 #![cfg(test)]
 
-mod story;
+mod scenario;
 mod support;
 mod tools;

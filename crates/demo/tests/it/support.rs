@@ -1,22 +1,22 @@
-//! A caller.
+//! A client of the tools.
 
-use reknit_demo::Tools;
+use reknit_demo::DemoTools;
 use reknit_protocol::{ToolResponse, Value};
 
-/// Clients are not built without a provider of cryptography, even if nothing is encrypted.
+/// A client. It needs a cryptography provider even for plain HTTP.
 pub(crate) fn client() -> reqwest::Client {
-    // The second test to come here finds it done.
+    // This fails when another test has installed the provider already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::new()
 }
 
-/// Calls a tool; returns the status and the envelope.
-pub(crate) async fn call(tools: &Tools, tool: &str, capability: &str, body: &str) -> (u16, ToolResponse) {
-    call_under(tools, "key", tool, capability, body).await
+/// Calls a tool; returns the status and the response.
+pub(crate) async fn call(tools: &DemoTools, tool: &str, capability: &str, body: &str) -> (u16, ToolResponse) {
+    call_with_key(tools, "key", tool, capability, body).await
 }
 
-pub(crate) async fn call_under(
-    tools: &Tools,
+pub(crate) async fn call_with_key(
+    tools: &DemoTools,
     key: &str,
     tool: &str,
     capability: &str,
@@ -29,15 +29,15 @@ pub(crate) async fn call_under(
     (status, ToolResponse::from_value(&body).unwrap())
 }
 
-/// What a tool found or made.
-pub(crate) async fn found(tools: &Tools, tool: &str, capability: &str, body: &str) -> String {
+/// The data of a successful call.
+pub(crate) async fn call_ok(tools: &DemoTools, tool: &str, capability: &str, body: &str) -> String {
     let (status, response) = call(tools, tool, capability, body).await;
     assert_eq!(status, 200, "{response:?}");
     response.data().unwrap().to_string()
 }
 
-/// What a tool refused, as status, code and message.
-pub(crate) async fn refused(tools: &Tools, tool: &str, capability: &str, body: &str) -> String {
+/// The status, code and message of a refused call.
+pub(crate) async fn call_err(tools: &DemoTools, tool: &str, capability: &str, body: &str) -> String {
     let (status, response) = call(tools, tool, capability, body).await;
     let error = response.error().unwrap_or_else(|| panic!("{response:?}"));
     format!("{status} {} retryable={:?}: {}", error.code, error.retryable, error.message)

@@ -1,16 +1,16 @@
-//! What the four tools know, and how they say what they do not.
+//! The four tools: their results and their errors.
 
-use reknit_demo::{Faults, Order, Tools};
+use reknit_demo::{DemoTools, Faults, Order};
 use reknit_protocol::{Capability, Value};
 
-use crate::support::{call, call_under, client, found, refused};
+use crate::support::{call, call_err, call_ok, call_with_key, client};
 
-async fn tools() -> Tools {
-    Tools::start(Faults::none()).await.unwrap()
+async fn tools() -> DemoTools {
+    DemoTools::start(Faults::none()).await.unwrap()
 }
 
 #[tokio::test]
-async fn every_capability_declares_its_effect_and_says_what_it_answers() {
+async fn every_capability_declares_its_effect_and_its_output() {
     let tools = tools().await;
     let mut lines = Vec::new();
     for (name, url) in tools.endpoints() {
@@ -41,9 +41,9 @@ async fn every_capability_declares_its_effect_and_says_what_it_answers() {
 }
 
 #[tokio::test]
-async fn a_share_has_a_price_and_one_that_is_not_traded_has_none() {
+async fn an_unknown_symbol_is_an_error_that_lists_the_known_ones() {
     let tools = tools().await;
-    let quote = found(&tools, "stock-tool", "get_stock_quote", r#"{"symbol":"tsla"}"#).await;
+    let quote = call_ok(&tools, "stock-tool", "get_stock_quote", r#"{"symbol":"tsla"}"#).await;
     insta::assert_snapshot!(quote, @r#"
     {"symbol":"TSLA","name":"Tesla, Inc.","current_price":468.285,"currency":"USD","exchange":"NASDAQ"}
     "#);
@@ -55,47 +55,50 @@ async fn a_share_has_a_price_and_one_that_is_not_traded_has_none() {
 }
 
 #[tokio::test]
-async fn an_order_is_placed_once_for_each_key() {
+async fn an_order_is_placed_once_for_each_idempotency_key() {
     let tools = tools().await;
     let order = r#"{"symbol":"TSLA","shares":100}"#;
-    let first = call_under(&tools, "k-1", "stock-tool", "place_order", order).await;
-    let again = call_under(&tools, "k-1", "stock-tool", "place_order", order).await;
+    let first = call_with_key(&tools, "k-1", "stock-tool", "place_order", order).await;
+    let again = call_with_key(&tools, "k-1", "stock-tool", "place_order", order).await;
     assert_eq!(first, again);
     assert_eq!(first.1.data().unwrap().get("order_id"), Some(&Value::from("order-1")));
-    call_under(&tools, "k-2", "stock-tool", "place_order", order).await;
+    call_with_key(&tools, "k-2", "stock-tool", "place_order", order).await;
     assert_eq!(tools.orders().count(), 2);
     assert_eq!(tools.orders().all()[0], Order { symbol: "TSLA".to_owned(), shares: 100 });
-    let none = refused(&tools, "stock-tool", "place_order", r#"{"symbol":"TSLA","shares":0}"#).await;
-    assert_eq!(none, "400 INVALID_FORMAT retryable=Yes: `shares` must be at least 1");
+    let no_shares = call_err(&tools, "stock-tool", "place_order", r#"{"symbol":"TSLA","shares":0}"#).await;
+    assert_eq!(no_shares, "400 INVALID_FORMAT retryable=Yes: `shares` must be at least 1");
     assert_eq!(tools.orders().count(), 2);
 }
 
 #[tokio::test]
-async fn a_place_is_found_by_city_and_country_and_its_coordinates_are_text() {
+async fn a_city_is_found_with_or_without_its_country_and_has_text_coordinates() {
     let tools = tools().await;
-    let seoul = found(&tools, "geocoding-tool", "geocode", r#"{"location":"Seoul"}"#).await;
+    let seoul = call_ok(&tools, "geocoding-tool", "geocode", r#"{"location":"Seoul"}"#).await;
     insta::assert_snapshot!(seoul, @r#"
     {"lat":"37.5665","lon":"126.978","name":"Seoul","country":"South Korea","currency":"KRW"}
     "#);
     for spelling in ["seoul, KR", "Seoul , South Korea"] {
-        assert_eq!(found(&tools, "geocoding-tool", "geocode", &format!(r#"{{"location":"{spelling}"}}"#)).await, seoul);
+        assert_eq!(
+            call_ok(&tools, "geocoding-tool", "geocode", &format!(r#"{{"location":"{spelling}"}}"#)).await,
+            seoul
+        );
     }
-    insta::assert_snapshot!(refused(&tools, "geocoding-tool", "geocode", r#"{"location":"Seoul, Japan"}"#).await, @r#"
+    insta::assert_snapshot!(call_err(&tools, "geocoding-tool", "geocode", r#"{"location":"Seoul, Japan"}"#).await, @r#"
     404 LOCATION_NOT_FOUND retryable=Yes: there is no place called `Seoul, Japan`
     "#);
 }
 
 #[tokio::test]
-async fn the_weather_needs_numbers_near_a_station() {
+async fn the_weather_tool_accepts_only_coordinates_near_a_station() {
     let tools = tools().await;
-    let weather = async |body: &str| found(&tools, "weather-tool", "get_weather", body).await;
+    let weather = async |body: &str| call_ok(&tools, "weather-tool", "get_weather", body).await;
     insta::assert_snapshot!(weather(r#"{"lat":37.5665,"lon":126.978}"#).await, @r#"
     {"station":"Seoul","temperature":14.5,"unit":"celsius","condition":"clear","humidity":48}
     "#);
     insta::assert_snapshot!(weather(r#"{"lat":37.5665,"lon":126.978,"units":"imperial"}"#).await, @r#"
     {"station":"Seoul","temperature":58.1,"unit":"fahrenheit","condition":"clear","humidity":48}
     "#);
-    let refused = async |body: &str| refused(&tools, "weather-tool", "get_weather", body).await;
+    let refused = async |body: &str| call_err(&tools, "weather-tool", "get_weather", body).await;
     insta::assert_snapshot!(refused(r#"{"lat":"37.5665","lon":"126.978"}"#).await, @r#"
     400 INVALID_FORMAT retryable=Yes: `lat` must be a number, not a string
     "#);
@@ -108,16 +111,16 @@ async fn the_weather_needs_numbers_near_a_station() {
 }
 
 #[tokio::test]
-async fn money_is_converted_to_the_last_digit_and_only_if_there_is_some() {
+async fn money_is_converted_exactly_and_only_if_the_amount_is_positive() {
     let tools = tools().await;
-    let convert = async |body: &str| found(&tools, "currency-tool", "convert_currency", body).await;
+    let convert = async |body: &str| call_ok(&tools, "currency-tool", "convert_currency", body).await;
     insta::assert_snapshot!(convert(r#"{"from":"USD","to":"KRW","amount":46828.5}"#).await, @r#"
     {"from":"USD","to":"KRW","amount":46828.5,"rate":1391.25,"converted":65150150.625}
     "#);
     insta::assert_snapshot!(convert(r#"{"from":"usd","to":"eur","amount":0.1000000000000000001}"#).await, @r#"
     {"from":"USD","to":"EUR","amount":0.1000000000000000001,"rate":0.8571,"converted":0.08571000000000000008571}
     "#);
-    let refused = async |body: &str| refused(&tools, "currency-tool", "convert_currency", body).await;
+    let refused = async |body: &str| call_err(&tools, "currency-tool", "convert_currency", body).await;
     insta::assert_snapshot!(refused(r#"{"from":"USD","to":"KRW","amount":0}"#).await, @r#"
     400 INVALID_AMOUNT retryable=Yes: amount must be greater than 0
     "#);
@@ -128,22 +131,22 @@ async fn money_is_converted_to_the_last_digit_and_only_if_there_is_some() {
     404 RESOURCE_NOT_FOUND retryable=Yes: there is no rate from `USD` to `ISK`
     "#);
     insta::assert_snapshot!(refused(r#"{"from":"USD","to":"KRW","amount":1e40}"#).await, @r#"
-    400 INVALID_FORMAT retryable=Yes: amount has more digits than money has
+    400 INVALID_FORMAT retryable=Yes: amount has too many digits
     "#);
 }
 
 #[tokio::test]
-async fn faults_last_as_long_as_they_were_told_to() {
+async fn faults_end_after_the_given_number_of_calls() {
     let faults = Faults { weather_rate_limits: 2, weather_retry_after: 3, geocoding_down: 1, ..Faults::none() };
-    let tools = Tools::start(faults).await.unwrap();
+    let tools = DemoTools::start(faults).await.unwrap();
     for _ in 0..2 {
         let (status, response) = call(&tools, "weather-tool", "get_weather", r#"{"lat":37.5,"lon":127}"#).await;
         assert_eq!(status, 429);
         assert_eq!(response.error().unwrap().details.get("retry_after"), Some(&Value::from(3)));
     }
-    found(&tools, "weather-tool", "get_weather", r#"{"lat":37.5,"lon":127}"#).await;
-    insta::assert_snapshot!(refused(&tools, "geocoding-tool", "geocode", r#"{"location":"Seoul"}"#).await, @r#"
+    call_ok(&tools, "weather-tool", "get_weather", r#"{"lat":37.5,"lon":127}"#).await;
+    insta::assert_snapshot!(call_err(&tools, "geocoding-tool", "geocode", r#"{"location":"Seoul"}"#).await, @r#"
     503 SERVICE_UNAVAILABLE retryable=Yes: the list of places cannot be reached
     "#);
-    found(&tools, "geocoding-tool", "geocode", r#"{"location":"Seoul"}"#).await;
+    call_ok(&tools, "geocoding-tool", "geocode", r#"{"location":"Seoul"}"#).await;
 }

@@ -1,23 +1,23 @@
-//! What form of answer was asked for.
+//! Response format that a provider was asked for.
 
 use serde::{Deserialize, Serialize};
 
-/// What form of answer a provider was really asked for, which may be less than the request wished.
+/// Response format that a provider was asked for. It may be weaker than the one of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FormatUsed {
-    /// JSON that is held to a schema by force.
+    /// JSON with a schema that the provider enforces.
     Strict,
-    /// JSON that fits a schema, as well as the model can.
+    /// JSON with a schema that the provider does not enforce.
     Schema,
     /// JSON of any shape.
     Json,
-    /// Nothing in particular.
+    /// Any text.
     Text,
 }
 
 impl FormatUsed {
-    /// The word on the wire.
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Strict => "strict",

@@ -1,37 +1,37 @@
-//! What an HTTP status says.
+//! Classification by HTTP status.
 
 use crate::ErrorClass;
 
-/// How much a status says.
-pub(super) enum Verdict {
-    /// This, whatever else is said.
-    Clear(ErrorClass),
-    /// This, unless the type of error knows better. The text does not.
+/// How far an HTTP status decides the class.
+pub(super) enum StatusVerdict {
+    /// This class, whatever the type and the message say.
+    Decided(ErrorClass),
+    /// This class, unless the error type names another. The message does not count.
     UnlessKind(ErrorClass),
-    /// Nothing by itself.
-    Unclear,
+    /// Not at all.
+    Undecided,
 }
 
-/// What this status says about a failed attempt.
-pub(super) fn verdict(status: u16) -> Verdict {
+/// The verdict of the HTTP status of a failed attempt.
+pub(super) fn verdict(status: u16) -> StatusVerdict {
     use ErrorClass as Class;
     match status {
-        // Redirects are not followed: something else answers at this address.
-        300..400 => Verdict::Clear(Class::InvalidResponse),
-        401 | 403 => Verdict::Clear(Class::AuthError),
-        402 => Verdict::Clear(Class::QuotaExceeded),
-        404 => Verdict::Clear(Class::ModelError),
-        // 504, 522 and 524: a gateway has waited for the model in vain.
-        408 | 504 | 522 | 524 => Verdict::Clear(Class::Timeout),
-        413 => Verdict::Clear(Class::ContextLength),
-        // An empty account comes as 429 too, told apart by the type. Not by the text: "quota" in it often means the
-        // requests of this minute.
-        429 => Verdict::UnlessKind(Class::RateLimit),
-        // 498 and 529: no capacity just now.
-        498 | 529 => Verdict::Clear(Class::RateLimit),
-        // 409 and 425: in the way of another request, or too early. The same again may well succeed.
-        409 | 425 | 500.. => Verdict::UnlessKind(Class::NetworkError),
-        // Below 300 the failure is not in the status; other refusals have many reasons.
-        0..300 | 400..500 => Verdict::Unclear,
+        // Redirects are not followed, so the address is not that of the API.
+        300..400 => StatusVerdict::Decided(Class::InvalidResponse),
+        401 | 403 => StatusVerdict::Decided(Class::AuthError),
+        402 => StatusVerdict::Decided(Class::QuotaExceeded),
+        404 => StatusVerdict::Decided(Class::ModelError),
+        // 504, 522 and 524: a gateway timed out waiting for the model.
+        408 | 504 | 522 | 524 => StatusVerdict::Decided(Class::Timeout),
+        413 => StatusVerdict::Decided(Class::ContextLength),
+        // An exceeded quota may be a 429 too, with its own error type. The message does not tell: "quota" in it often means
+        // the requests of this minute.
+        429 => StatusVerdict::UnlessKind(Class::RateLimit),
+        // 498 and 529: the provider is out of capacity.
+        498 | 529 => StatusVerdict::Decided(Class::RateLimit),
+        // 409 and 425: a conflict with another request, or sent too early. A retry may succeed.
+        409 | 425 | 500.. => StatusVerdict::UnlessKind(Class::NetworkError),
+        // Below 300 the failure is in the body; other 4xx have many causes.
+        0..300 | 400..500 => StatusVerdict::Undecided,
     }
 }

@@ -1,8 +1,8 @@
 use super::*;
 
-fn evidence(code: &str, status: u16, kind: &str, message: &str) -> Evidence {
+fn evidence(code: &str, status: u16, kind: &str, message: &str) -> FailureEvidence {
     let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    Evidence {
+    FailureEvidence {
         code: some(code),
         status: Some(status).filter(|status| *status > 0),
         kind: some(kind),
@@ -11,7 +11,7 @@ fn evidence(code: &str, status: u16, kind: &str, message: &str) -> Evidence {
 }
 
 #[test]
-fn the_code_comes_before_the_status() {
+fn the_code_takes_precedence_over_the_status() {
     for (code, status, expected) in [
         ("insufficient_quota", 429, ErrorClass::QuotaExceeded),
         ("rate_limit_exceeded", 413, ErrorClass::RateLimit),
@@ -30,7 +30,7 @@ fn the_code_comes_before_the_status() {
 }
 
 #[test]
-fn a_code_that_is_a_status_counts_as_one() {
+fn a_numeric_code_counts_as_an_http_status() {
     for (code, status, expected) in [
         ("429", 200, ErrorClass::RateLimit),
         ("502", 0, ErrorClass::NetworkError),
@@ -43,7 +43,7 @@ fn a_code_that_is_a_status_counts_as_one() {
 }
 
 #[test]
-fn the_status_comes_before_type_and_text() {
+fn the_status_takes_precedence_over_type_and_message() {
     for (status, expected) in [
         (307, ErrorClass::InvalidResponse),
         (400, ErrorClass::ModelError),
@@ -75,14 +75,14 @@ fn the_status_comes_before_type_and_text() {
     ] {
         assert_eq!(classify(&evidence("", status, "", "")), expected, "{status}");
         if status != 400 && status != 418 && status != 422 {
-            let with_text = evidence("", status, "invalid_request_error", "invalid api key");
-            assert_eq!(classify(&with_text), expected, "{status} with a type and a text that say otherwise");
+            let contradicted = evidence("", status, "invalid_request_error", "invalid api key");
+            assert_eq!(classify(&contradicted), expected, "{status} with a contradicting type and message");
         }
     }
 }
 
 #[test]
-fn a_type_tells_an_empty_account_from_a_busy_minute_and_a_text_does_not() {
+fn the_error_type_and_not_the_message_tells_an_exceeded_quota_from_a_rate_limit() {
     let quota = "You exceeded your current quota, please check your plan and billing details.";
     assert_eq!(classify(&evidence("", 429, "insufficient_quota", quota)), ErrorClass::QuotaExceeded);
     assert_eq!(classify(&evidence("", 429, "requests", quota)), ErrorClass::RateLimit);
@@ -90,7 +90,7 @@ fn a_type_tells_an_empty_account_from_a_busy_minute_and_a_text_does_not() {
 }
 
 #[test]
-fn type_then_text_are_heard_where_the_status_says_nothing() {
+fn type_then_message_decide_where_the_status_does_not() {
     for (kind, message, expected) in [
         ("exceed_context_size_error", "", ErrorClass::ContextLength),
         ("invalid_request_error", "This model's maximum context length is 8192 tokens.", ErrorClass::ContextLength),
@@ -110,7 +110,7 @@ fn type_then_text_are_heard_where_the_status_says_nothing() {
 }
 
 #[test]
-fn words_that_an_error_quotes_do_not_end_a_run() {
+fn phrases_that_an_error_message_quotes_do_not_make_it_fatal() {
     for message in [
         "could not read your text `invalid api key`",
         "error 401 in line 3 of your schema",
@@ -123,14 +123,18 @@ fn words_that_an_error_quotes_do_not_end_a_run() {
 }
 
 #[test]
-fn the_names_of_a_provider_come_before_those_of_everybody() {
-    let own = [("overloaded", ErrorClass::NetworkError), ("own_word", ErrorClass::AuthError)];
+fn the_names_of_a_provider_take_precedence_over_the_common_ones() {
+    let provider_names = [("overloaded", ErrorClass::NetworkError), ("own_word", ErrorClass::AuthError)];
     for (code, kind, expected) in [
         ("overloaded", "", ErrorClass::NetworkError),
         ("Own-Word", "", ErrorClass::AuthError),
         ("", "own_word", ErrorClass::AuthError),
         ("insufficient_quota", "own_word", ErrorClass::QuotaExceeded),
     ] {
-        assert_eq!(classify_with(&evidence(code, 400, kind, ""), &own), expected, "{code} {kind}");
+        assert_eq!(
+            classify_with_provider_names(&evidence(code, 400, kind, ""), &provider_names),
+            expected,
+            "{code} {kind}"
+        );
     }
 }

@@ -1,93 +1,92 @@
-//! Every failed attempt moves on to the next target.
+//! `RotationPolicy::Advance`: every failed attempt moves on to the next target.
 
-use super::seat::Fit;
-use super::{ErrorClass, Failure, GiveUp, Next, Rotation};
+use super::{ErrorClass, GiveUpReason, ModelFailure, Next, Rotation};
 
 impl Rotation {
-    pub(super) fn advance(&mut self, failure: &Failure, now_ms: u64) -> Next {
-        if failure.class.fatal() {
-            // It is gone, and the next has moved up into its place, which may be one that is left out.
-            self.readmit_if_all_are_out();
-            if self.seats.get(self.cursor).is_some_and(|seat| seat.fit == Fit::No) {
-                self.move_on();
+    pub(super) fn advance_after_failure(&mut self, failure: &ModelFailure, now_ms: u64) -> Next {
+        if failure.class.is_fatal() {
+            // The target was dropped, and the slot that moved up into its place may be excluded.
+            self.readmit_if_all_excluded();
+            if self.slots.get(self.cursor).is_some_and(|slot| slot.excluded) {
+                self.move_to_next_slot();
             }
         } else {
-            if failure.is_for_another() {
-                self.mark_unfit(|_, _| false);
+            if failure.is_target_specific() {
+                self.exclude_current(|_, _| false);
             }
-            self.note_limit(self.must_rest(failure.class).then(|| self.wait_for(failure, self.attempts)));
-            self.move_on();
+            self.set_due_wait(self.needs_wait(failure.class).then(|| self.wait_for(failure, self.attempts)));
+            self.move_to_next_slot();
         }
-        if let Some(spent) = self.spent() {
+        if let Some(spent) = self.attempts_spent() {
             return self.give_up(spent);
         }
-        let wait = self.wait_due();
+        let wait = self.longest_wait_if_all_wait();
         let next = self.next_after(wait.unwrap_or(0), now_ms);
         if let Next::Wait { .. } = next {
-            self.clear_limits();
+            self.clear_due_waits();
         }
         next
     }
 
-    /// Whether the target is not to be asked again at once. A broken server is left for the next target without a wait; where
-    /// there is no other, asking again at once only spends the attempts before it is well.
-    fn must_rest(&self, class: ErrorClass) -> bool {
-        class == ErrorClass::RateLimit || (class == ErrorClass::NetworkError && !self.has_another())
+    /// Whether the target needs a wait before its next attempt. After a network error the next target is asked without a
+    /// wait; a single target would only spend its attempts before the server has recovered.
+    fn needs_wait(&self, class: ErrorClass) -> bool {
+        class == ErrorClass::RateLimit || (class == ErrorClass::NetworkError && !self.has_other_target())
     }
 
-    /// A target that rests counts as one that is at its limit.
-    pub(super) fn advance_past(&mut self, until_ms: u64, now_ms: u64) -> Next {
-        self.note_limit(Some(until_ms.saturating_sub(now_ms).max(1).min(self.rules.max_wait_ms)));
-        self.move_on();
-        let Some(wait) = self.wait_due() else { return self.next_after(0, now_ms) };
-        if !self.may_rest() {
-            return self.give_up(GiveUp::Resting);
+    /// Treats the target with the open breaker like a rate-limited one.
+    pub(super) fn advance_past_breaker(&mut self, until_ms: u64, now_ms: u64) -> Next {
+        self.set_due_wait(Some(until_ms.saturating_sub(now_ms).max(1).min(self.rules.max_wait_ms)));
+        self.move_to_next_slot();
+        let Some(wait) = self.longest_wait_if_all_wait() else { return self.next_after(0, now_ms) };
+        if !self.may_wait_for_breaker() {
+            return self.give_up(GiveUpReason::BreakersOpen);
         }
-        self.clear_limits();
+        self.clear_due_waits();
         self.next_after(wait, now_ms)
     }
 
-    /// Goes past a target that was not asked because the question is not for it.
-    pub(super) fn advance_without(&mut self, now_ms: u64) -> Next {
-        self.move_on();
-        let wait = self.wait_due();
+    /// Moves past a target that was excluded without an attempt.
+    pub(super) fn advance_past_excluded(&mut self, now_ms: u64) -> Next {
+        self.move_to_next_slot();
+        let wait = self.longest_wait_if_all_wait();
         if wait.is_some() {
-            self.clear_limits();
+            self.clear_due_waits();
         }
         self.next_after(wait.unwrap_or(0), now_ms)
     }
 
-    fn note_limit(&mut self, limited_ms: Option<u64>) {
-        if let Some(seat) = self.seats.get_mut(self.cursor) {
-            seat.limited_ms = limited_ms;
+    fn set_due_wait(&mut self, wait_ms: Option<u64>) {
+        if let Some(slot) = self.slots.get_mut(self.cursor) {
+            slot.due_wait_ms = wait_ms;
         }
     }
 
-    /// Goes on to the next seat that is not left out. When all are, they all come into question again: the attempts that are
-    /// left are better used than not.
-    fn move_on(&mut self) {
-        self.readmit_if_all_are_out();
-        let count = self.seats.len().max(1);
-        let next = (1..=count).map(|step| (self.cursor + step) % count);
-        let fit = |index: &usize| self.seats.get(*index).is_some_and(|seat| seat.fit == Fit::Yes);
-        self.cursor = next.into_iter().find(fit).unwrap_or(0);
+    /// Moves to the next eligible slot. If all are excluded, all become eligible again, because a retry is better than an
+    /// unused attempt.
+    fn move_to_next_slot(&mut self) {
+        self.readmit_if_all_excluded();
+        let count = self.slots.len().max(1);
+        let mut following = (1..=count).map(|step| (self.cursor + step) % count);
+        let is_eligible = |index: &usize| self.slots.get(*index).is_some_and(|slot| !slot.excluded);
+        self.cursor = following.find(is_eligible).unwrap_or(0);
     }
 
-    fn readmit_if_all_are_out(&mut self) {
-        if self.seats.iter().all(|seat| seat.fit == Fit::No) {
+    fn readmit_if_all_excluded(&mut self) {
+        if self.all_excluded() {
             self.readmit();
         }
     }
 
-    /// The longest wait, if every target that is not left out is at its limit.
-    fn wait_due(&self) -> Option<u64> {
-        let asked = self.seats.iter().filter(|seat| seat.fit == Fit::Yes).map(|seat| seat.limited_ms);
-        asked.reduce(|longest, wait| longest.zip(wait).map(|(longest, wait)| longest.max(wait))).flatten()
+    /// The longest due wait, if every eligible slot has one.
+    fn longest_wait_if_all_wait(&self) -> Option<u64> {
+        let waits = self.slots.iter().filter(|slot| !slot.excluded).map(|slot| slot.due_wait_ms);
+        waits.reduce(|longest, wait| longest.zip(wait).map(|(longest, wait)| longest.max(wait))).flatten()
     }
 
-    fn clear_limits(&mut self) {
-        for seat in &mut self.seats {
-            seat.limited_ms = None;
+    fn clear_due_waits(&mut self) {
+        for slot in &mut self.slots {
+            slot.due_wait_ms = None;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a rotation keeps to.
+//! Limits and policy of a rotation.
 
 use std::collections::BTreeMap;
 
@@ -6,62 +6,63 @@ use serde::{Deserialize, Serialize};
 
 use crate::TargetName;
 
-/// What a rotation keeps to.
+/// Limits and policy of a [`Rotation`](crate::Rotation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rules {
-    /// How it moves.
-    pub policy: Policy,
-    /// The most attempts at one question, the first included.
-    pub attempts: u32,
-    /// What follows when a key or an account is refused.
+pub struct RotationRules {
+    /// The order in which targets are tried.
+    pub policy: RotationPolicy,
+    /// The most attempts at one request, the first included.
+    pub max_attempts: u32,
+    /// What follows a refused key or an exceeded quota.
     pub on_auth_error: OnAuthError,
     /// The shortest wait after a rate limit.
     pub min_wait_ms: u64,
-    /// The longest wait; it wins where the shortest is longer.
+    /// The longest wait; it wins over `min_wait_ms`.
     pub max_wait_ms: u64,
-    /// The longest wait for which [`Policy::PreferPrimary`] stays with a target instead of asking the next one.
+    /// The longest wait for which [`RotationPolicy::PreferPrimary`] stays with a target instead of trying the next one.
     pub short_wait_ms: u64,
-    /// How many tokens targets can read, where that is known: a question that is too long for one goes on to a larger one.
-    pub windows: BTreeMap<TargetName, u32>,
+    /// The context windows of targets, in tokens, where they are known: a request that is too long for one target skips
+    /// those with no larger window.
+    pub context_windows: BTreeMap<TargetName, u32>,
 }
 
-impl Rules {
-    /// The rules of [`Policy::PreferPrimary`]: as the default, with six attempts, for each target may get a second one.
+impl RotationRules {
+    /// The default rules with [`RotationPolicy::PreferPrimary`] and six attempts, because a target may get two in a row.
     pub fn prefer_primary() -> Self {
-        Self { policy: Policy::PreferPrimary, attempts: 6, ..Self::default() }
+        Self { policy: RotationPolicy::PreferPrimary, max_attempts: 6, ..Self::default() }
     }
 }
 
-impl Default for Rules {
-    /// [`Policy::Advance`], three attempts, waits of 1 to 60 seconds, the end at a refused key.
+impl Default for RotationRules {
+    /// [`RotationPolicy::Advance`], three attempts, waits of 1 to 60 seconds, and giving up at a refused key.
     fn default() -> Self {
         Self {
-            policy: Policy::Advance,
-            attempts: 3,
+            policy: RotationPolicy::Advance,
+            max_attempts: 3,
             on_auth_error: OnAuthError::End,
             min_wait_ms: 1_000,
             max_wait_ms: 60_000,
             short_wait_ms: 5_000,
-            windows: BTreeMap::new(),
+            context_windows: BTreeMap::new(),
         }
     }
 }
 
-/// How a rotation moves.
+/// The order in which a rotation tries its targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Policy {
+pub enum RotationPolicy {
     /// Every failed attempt moves on to the next target.
     Advance,
-    /// Each target gets a second attempt where that can help; the next one is asked only then.
+    /// A target gets a second attempt where that can help, before the next target is tried.
     PreferPrimary,
 }
 
-/// What follows when a target refuses its key, or its account has nothing left.
+/// What follows when a target refuses its key or its quota is exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnAuthError {
-    /// Give up: somebody has to look at it.
+    /// Give up, so that the user notices.
     End,
     /// Drop the target and go on with the others, as long as there are any.
     Skip,

@@ -1,92 +1,98 @@
-//! What a question could cost, and what it did cost.
+//! The maximum cost of a model call before it is made, and the actual cost afterwards.
 
-use reknit_dialogue::{Money, Prices, Request, TargetName, Usage, UsageSource};
+use reknit_dialogue::{ModelRequest, Money, Prices, TargetName, Usage, UsageSource};
 use serde::{Deserialize, Serialize};
 
 use super::{Exhausted, Spent};
 use crate::policy::Policy;
 
-/// What a question could cost at the target that is asked. It is set aside while the question is under way.
+/// The maximum cost of a model call. It is reserved while the call is in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Quote {
-    /// None if the target has no price.
+    /// `None` if the target has no price.
     prices: Option<Prices>,
-    most: Money,
+    max_cost: Money,
 }
 
-/// What is known about the cost of a question that is over.
+/// The usage of a model call that is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bill<'a> {
-    /// The provider did no work for it.
+    /// The provider did no work.
     Nothing,
-    /// It used this.
+    /// The provider reported this usage, or it was estimated.
     Used(&'a Usage),
-    /// It was sent, and nobody knows how far it came.
+    /// The call was sent, and its usage is unknown.
     Unknown,
 }
 
 impl<'a> Bill<'a> {
-    /// The bill of a failure: without a usage no work was done for it. What is reported of an answer that broke off was
-    /// counted before it did, and more may have been written since.
+    /// The usage of a failed call: the provider did no work if none was reported. The usage of an interrupted answer is
+    /// unknown, because it was reported before the interruption.
     pub(crate) fn of_failure(usage: Option<&'a Usage>) -> Self {
         if usage.is_some() { Self::Unknown } else { Self::Nothing }
     }
 }
 
 impl Quote {
-    /// What this request could cost there.
-    pub(crate) fn new(policy: &Policy, target: Option<&TargetName>, request: &Request) -> Self {
+    /// The maximum cost of a request.
+    pub(crate) fn new(policy: &Policy, target: Option<&TargetName>, request: &ModelRequest) -> Self {
         let prices = target.and_then(|target| policy.prices.get(target)).copied();
-        Self { prices, most: prices.map(|prices| prices.most(request)).unwrap_or_default() }
+        Self { prices, max_cost: prices.map(|prices| prices.max_cost(request)).unwrap_or_default() }
     }
 
-    /// What this usage would cost there.
+    /// The cost of a usage.
     pub(crate) fn of_usage(policy: &Policy, target: Option<&TargetName>, usage: &Usage) -> Self {
         let prices = target.and_then(|target| policy.prices.get(target)).copied();
-        Self { prices, most: prices.map(|prices| prices.cost(usage)).unwrap_or_default() }
+        Self { prices, max_cost: prices.map(|prices| prices.cost(usage)).unwrap_or_default() }
     }
 
-    /// Both together, at the same target.
+    /// The sum of two quotes for the same target.
     pub(crate) fn plus(self, other: Self) -> Self {
-        Self { most: self.most.plus(other.most), ..self }
+        Self { max_cost: self.max_cost.plus(other.max_cost), ..self }
     }
 
-    /// The most it could cost.
-    pub(crate) fn most(&self) -> Money {
-        self.most
+    /// The maximum cost.
+    pub(crate) fn max_cost(&self) -> Money {
+        self.max_cost
     }
 }
 
 impl Spent {
-    /// Whether a question and what is kept behind it can be paid for under the limit.
-    pub(crate) fn can_pay(&self, policy: &Policy, quote: Quote, kept: Money, target: &str) -> Result<(), Exhausted> {
+    /// Whether the cost limit covers a call besides the amount that is reserved.
+    pub(crate) fn can_pay(
+        &self,
+        policy: &Policy,
+        quote: Quote,
+        reserved: Money,
+        target: &str,
+    ) -> Result<(), Exhausted> {
         let Some(limit) = policy.limits.money else { return Ok(()) };
         if quote.prices.is_none() {
             return Err(Exhausted::Unpriced(target.to_owned()));
         }
-        let left = self.left_of(limit).minus(kept);
-        if quote.most > left {
-            return Err(Exhausted::Money { limit, left, most: quote.most });
+        let left = self.left_of(limit).minus(reserved);
+        if quote.max_cost > left {
+            return Err(Exhausted::Money { limit, left, most: quote.max_cost });
         }
         Ok(())
     }
 
-    /// What is left of a limit of money.
+    /// The rest of a cost limit.
     pub(crate) fn left_of(&self, limit: Money) -> Money {
         limit.minus(self.cost).minus(self.reserved_cost)
     }
 
-    /// Sets money aside.
+    /// Reserves the cost of a call.
     pub(crate) fn reserve(&mut self, quote: Quote) {
-        self.reserved_cost = self.reserved_cost.plus(quote.most);
+        self.reserved_cost = self.reserved_cost.plus(quote.max_cost);
     }
 
-    /// Frees what was set aside.
+    /// Releases a reservation.
     pub(crate) fn release(&mut self, quote: Quote) {
-        self.reserved_cost = self.reserved_cost.minus(quote.most);
+        self.reserved_cost = self.reserved_cost.minus(quote.max_cost);
     }
 
-    /// A question is over: what was set aside for it becomes what it cost. What nobody knows costs all of it.
+    /// Replaces a reservation by the actual cost. A call with unknown usage costs all of it.
     pub(crate) fn settle(&mut self, quote: Quote, bill: Bill<'_>) {
         self.release(quote);
         let known = match bill {
@@ -98,8 +104,8 @@ impl Spent {
             (None, _) => self.unpriced_calls += 1,
             (Some(_), Some(cost)) => self.cost = self.cost.plus(cost),
             (Some(_), None) => {
-                self.cost = self.cost.plus(quote.most);
-                self.estimated_cost = self.estimated_cost.plus(quote.most);
+                self.cost = self.cost.plus(quote.max_cost);
+                self.estimated_cost = self.estimated_cost.plus(quote.max_cost);
             }
         }
     }

@@ -1,104 +1,116 @@
-//! A run inside a session: its steps are calls that a model has made, and what it spends is the session's.
+//! A run nested in a session: its steps are the tool calls of a turn, and it borrows the session's budget.
 
 use std::sync::Arc;
 
-use super::Run;
+use reknit_mend::Fate;
+use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
+
 use super::state::{Phase, Stage, State, Stop};
 use super::steps::{StepRun, Steps};
+use super::{ApplyError, Run, planned};
 use crate::answer::Outcome;
 use crate::budget::Spent;
 use crate::effect::Effect;
-use crate::event::Started;
-use crate::session::Doubtful;
-use reknit_mend::Fate;
-use reknit_plan::{Checked, Planned};
+use crate::event::{Event, Started};
+use crate::internal_error::Decided;
+use crate::record::Record;
+use crate::uncertain_call::UncertainCall;
 
 impl Run {
-    /// Begins with steps that nobody needs to check: they are calls, not words that could refer to something.
-    /// Those that are refused, with the reason, are not made; nor, however they are spelt, are those that may have happened
-    /// before.
-    pub(crate) fn within(
-        started: Arc<Started>,
-        plan: Arc<Checked>,
+    /// Starts with steps that need no checks: they are calls, and cannot refer to other steps. A call with a reason in
+    /// `refused` is not made; nor is a call in `avoided`, which may have happened already.
+    pub(crate) fn start_nested(
+        (started, plan): (Arc<Started>, Arc<CheckedPlan>),
         at_ms: i64,
-        spent: Spent,
+        budget: &mut Spent,
         refused: &[Option<String>],
-        avoided: &[Doubtful],
-    ) -> Self {
+        avoided: &[UncertainCall],
+    ) -> (Self, Vec<Record>) {
         let mut state = State::new(at_ms);
         state.avoided = avoided.to_vec();
         state.steps = Steps::new(&plan);
-        for (index, reason) in refused.iter().enumerate() {
+        state.phase = Phase::Running;
+        let mut run = Self { started, plan, inputs: None, state, records: Vec::new() };
+        let records = run.with_budget(budget, |run| {
+            let decided = run.refuse(refused).and_then(|()| run.advance());
+            run.end_if_internal_error(decided);
+            run.take_records()
+        });
+        (run, records)
+    }
+
+    fn refuse(&mut self, refused: &[Option<String>]) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        for (index, reason) in plan.indices().zip(refused) {
             if let Some(reason) = reason {
-                state.steps.set_stage(index, Stage::Failed { reason: reason.clone(), fault: None });
+                self.record_start(planned(&plan, index)?);
+                self.set_stage(index, Stage::Failed { reason: reason.clone(), fault: None })?;
             }
         }
-        state.phase = Phase::Running;
-        state.spent = spent;
-        let mut run = Self { started, plan, inputs: None, state };
-        run.settle();
-        run
+        Ok(())
     }
 
-    /// Goes on from a state that was written down.
-    pub(crate) fn restored_within(started: Arc<Started>, plan: Arc<Checked>, mut state: State) -> Self {
+    /// Applies an event, paying from the session's budget.
+    pub(crate) fn apply_nested(&mut self, event: &Event, budget: &mut Spent) -> Result<Vec<Record>, ApplyError> {
+        self.with_budget(budget, |run| run.apply(event))
+    }
+
+    /// Lends the session's budget to the run for the duration of `act`.
+    fn with_budget<T>(&mut self, budget: &mut Spent, act: impl FnOnce(&mut Self) -> T) -> T {
+        std::mem::swap(&mut self.state.spent, budget);
+        let result = act(self);
+        std::mem::swap(&mut self.state.spent, budget);
+        result
+    }
+
+    /// The run with a state from a snapshot.
+    pub(crate) fn restore_nested(started: Arc<Started>, plan: Arc<CheckedPlan>, mut state: State) -> Self {
         state.steps.index(&plan);
-        Self { started, plan, inputs: None, state }
+        Self { started, plan, inputs: None, state, records: Vec::new() }
     }
 
-    /// All that follows from events alone.
+    /// The state, for the snapshot of the session.
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
-    /// Everything due but its deadline: time is the session's.
-    pub(crate) fn pending_within(&self) -> Vec<Effect> {
+    /// The effects that are due, without the deadline: the session has its own.
+    pub(crate) fn pending_nested(&self) -> Vec<Effect> {
         let deadline = self.state.clock.deadline_id();
         self.pending().into_iter().filter(|effect| effect.id() != Some(&deadline)).collect()
     }
 
-    /// Whether something was left undone because a budget ran out.
+    /// Whether a budget ran out.
     pub(crate) fn ran_out(&self) -> bool {
         matches!(self.state.stop, Some(Stop::Exhausted(_)))
     }
 
-    /// Which of its steps may have changed something although they failed. A repeated call of them would have another key.
-    pub(crate) fn is_doubtful(&self) -> Vec<bool> {
+    /// For each step, whether it failed but may have changed something. A repeated call would have another
+    /// idempotency key.
+    pub(crate) fn uncertain_steps(&self) -> Vec<bool> {
         let unknown = |outcome: &Outcome| matches!(outcome, Outcome::Failed { fate: Fate::Unknown, .. });
-        let steps = self.plan.steps.iter().zip(self.reports());
+        let steps = self.plan.steps.iter().zip(self.step_reports());
         steps.map(|(planned, report)| unknown(&report.outcome) && !self.is_harmless(planned)).collect()
     }
 
-    /// Whether the call that a step would make next is one that must not be made.
-    pub(super) fn is_avoided(&self, index: usize) -> bool {
-        let (Some(planned), Some(step)) = (self.plan.steps.get(index), self.state.steps.get(index)) else {
-            return false;
-        };
-        self.state.avoided.iter().any(|call| {
+    /// Whether the next call of a step must not be made.
+    pub(super) fn is_avoided(&self, index: StepIndex) -> Decided<bool> {
+        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        Ok(self.state.avoided.iter().any(|call| {
             call.agent == planned.agent && call.capability == planned.capability && call.parameters == step.parameters
-        })
+        }))
     }
 
-    /// The same as calls, with the parameters that were sent last.
-    pub(crate) fn doubtful(&self) -> Vec<Doubtful> {
-        let steps = self.plan.steps.iter().zip(self.state.steps.iter()).zip(self.is_doubtful());
-        let deed = |((planned, step), doubtful): ((&Planned, &StepRun), bool)| {
-            doubtful.then(|| Doubtful {
+    /// The calls that failed but may have taken effect, with the parameters that were sent last.
+    pub(crate) fn uncertain_calls(&self) -> Vec<UncertainCall> {
+        let steps = self.plan.steps.iter().zip(self.state.steps.iter()).zip(self.uncertain_steps());
+        let call = |((planned, step), uncertain): ((&PlannedStep, &StepRun), bool)| {
+            uncertain.then(|| UncertainCall {
                 agent: planned.agent.clone(),
                 capability: planned.capability.clone(),
                 parameters: step.parameters.clone(),
             })
         };
-        steps.filter_map(deed).collect()
-    }
-
-    /// The budget is shared: it is handed in before anything is spent, and taken back afterwards.
-    pub(crate) fn set_spent(&mut self, spent: Spent) {
-        self.state.spent = spent;
-    }
-
-    /// What was spent, as it was handed in.
-    pub(crate) fn raw_spent(&self) -> &Spent {
-        &self.state.spent
+        steps.filter_map(call).collect()
     }
 }

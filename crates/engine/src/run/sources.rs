@@ -1,64 +1,76 @@
-//! The results of steps and the inputs of the plan, as binding and models see them.
+//! Results of steps and inputs of the plan, as binding and prompts read them.
 
-use reknit_bind::{Source, Sources, project_results};
-use reknit_protocol::{StepId, Value};
+use reknit_bind::{StepResult, StepResults, abridge_results};
+use reknit_plan::{CheckedPlan, INPUTS, PlannedStep};
+use reknit_protocol::{Object, StepId, Value};
 
 use super::Run;
 use super::state::Stage;
 use super::steps::{StepRun, Steps};
-use reknit_plan::{Checked, INPUTS, Planned};
 
-/// The most of all results together that a model is shown, in bytes of their JSON.
+/// How much of all results together a model is shown, in bytes of JSON.
 const SHOWN: usize = 16_384;
 
-/// The steps of a run as places where values come from.
+/// The steps of a run as sources of values.
 pub(super) struct Results<'a> {
-    pub(super) plan: &'a Checked,
+    pub(super) plan: &'a CheckedPlan,
     pub(super) steps: &'a Steps,
-    /// The step that asks, if one does.
-    pub(super) asking: Option<&'a Planned>,
+    /// The step whose parameters are bound, if any.
+    pub(super) asking: Option<&'a PlannedStep>,
     pub(super) inputs: Option<&'a Value>,
 }
 
 impl Run {
-    /// What parameters and outputs can be bound from.
-    pub(super) fn results<'a>(&'a self, asking: Option<&'a Planned>) -> Results<'a> {
+    /// The sources that parameters and outputs are bound from.
+    pub(super) fn results<'a>(&'a self, asking: Option<&'a PlannedStep>) -> Results<'a> {
         Results { plan: &self.plan, steps: &self.state.steps, asking, inputs: self.inputs.as_ref() }
     }
 
-    /// What parameters can refer to.
+    /// The names that parameters can refer to.
     pub(super) fn source_ids(&self) -> Vec<StepId> {
         let steps = self.plan.steps.iter().map(|planned| planned.id.clone());
         steps.chain(self.inputs.as_ref().map(|_| INPUTS.into())).collect()
     }
 }
 
-impl Sources for Results<'_> {
-    fn source(&self, step: &StepId) -> Source<'_> {
-        let index = self.plan.place(step.as_str());
-        match index.and_then(|index| self.steps.get(index)).map(StepRun::stage) {
-            None if step.as_str() == INPUTS => self.inputs.map_or(Source::Unknown, Source::Ready),
-            None => Source::Unknown,
-            Some(Stage::Done(value)) => Source::Ready(value),
-            Some(Stage::Failed { .. }) => Source::Failed,
-            Some(Stage::Skipped { .. }) => Source::Skipped,
-            Some(_) => Source::Pending,
+impl Run {
+    /// How many named values a model is shown: the fields of all results and of the inputs.
+    pub(super) fn source_keys(&self) -> usize {
+        let results = self.state.steps.iter().filter_map(|step| match step.stage() {
+            Stage::Done(value) => Some(value),
+            _ => None,
+        });
+        let names = |value: &Value| crate::synthesis::response_data(value).as_object().map_or(1, Object::len);
+        results.chain(self.inputs.as_ref()).map(names).sum()
+    }
+}
+
+impl StepResults for Results<'_> {
+    fn result_of(&self, step: &StepId) -> StepResult<'_> {
+        let index = self.plan.index_of(step.as_str());
+        match index.and_then(|index| self.steps.get(index).ok()).map(StepRun::stage) {
+            None if step.as_str() == INPUTS => self.inputs.map_or(StepResult::Unknown, StepResult::Ready),
+            None => StepResult::Unknown,
+            Some(Stage::Done(value)) => StepResult::Ready(value),
+            Some(Stage::Failed { .. }) => StepResult::Failed,
+            Some(Stage::Skipped { .. }) => StepResult::Skipped,
+            Some(_) => StepResult::Pending,
         }
     }
 }
 
 impl Results<'_> {
-    /// The inputs and the results there are, by step, those that the step needs first, as far as there is room for them.
+    /// Inputs and results by step, dependencies first, cut to the size limit.
     pub(super) fn shown(&self, wanted: &[&str]) -> String {
-        let needs = self.asking.into_iter().flat_map(|planned| planned.needs.iter().cloned());
+        let needs = self.asking.into_iter().flat_map(|planned| planned.dependencies.iter().cloned());
         let all = self.plan.steps.iter().map(|planned| planned.id.clone()).chain(self.inputs.map(|_| INPUTS.into()));
         let steps: Vec<StepId> = needs.chain(all).collect();
-        fenced(&Value::Object(project_results(self, &steps, SHOWN, wanted)).to_pretty())
+        as_untrusted_data(&Value::Object(abridge_results(self, &steps, SHOWN, wanted)).to_pretty())
     }
 }
 
-/// Words of others, so that a model can tell them from ours. They cannot end the fence themselves; in JSON, where they
-/// try to, they still mean the same.
-pub(super) fn fenced(text: &str) -> String {
+/// Outside text in a fence, so that a model can tell it from our own words. The text cannot close the fence; escaped JSON
+/// keeps its meaning.
+pub(super) fn as_untrusted_data(text: &str) -> String {
     format!("<data>\n{}\n</data>", text.replace("</data", "<\\/data"))
 }

@@ -1,10 +1,10 @@
-//! What a run is, between two events. All of it can be written down and read back.
+//! The state of a run between two events. All of it is part of a snapshot.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_protocol::{EffectKind, EffectOwner};
-use reknit_protocol::{Plan, Value, exact};
+use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use super::steps::Steps;
@@ -12,71 +12,69 @@ use crate::answer::{Answer, Status};
 use crate::budget::{Exhausted, Spent};
 use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
-use crate::session::Doubtful;
-use reknit_mend::Fault;
-use reknit_mend::Rung;
-use reknit_plan::Choice;
-use reknit_protocol::{CallTool, EffectId};
+use crate::uncertain_call::UncertainCall;
+use reknit_mend::{CallFault, ModelRung};
+use reknit_plan::ToolSelection;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(super) events: u64,
     pub(super) now_ms: i64,
     pub(super) phase: Phase,
-    /// Which tools the planner sees, if not all.
-    pub(super) choice: Option<Choice>,
+    /// The tools that the planner is shown, if not all.
+    pub(super) choice: Option<ToolSelection>,
     #[serde(with = "exact::option")]
     pub(super) plan: Option<Plan>,
-    /// How the model's words had to be repaired to become the plan.
+    /// The repairs that turned a model's text into the plan.
     pub(super) plan_repairs: Vec<String>,
     pub(super) steps: Steps,
     pub(super) spent: Spent,
-    /// Why nothing new starts.
+    /// Why no new work starts.
     pub(super) stop: Option<Stop>,
     pub(super) clock: ActiveClock,
     pub(super) late: u32,
-    /// Calls that must not be made: they may have happened before the run began.
+    /// Calls that must not be made: they may have happened before the run started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) avoided: Vec<Doubtful>,
-    /// The models that refused their key or their account. They are not asked again.
+    pub(super) avoided: Vec<UncertainCall>,
+    /// The models that refused their key or account. They are not asked again.
     pub(super) refused: Vec<TargetName>,
-    /// How many steps failed at which tool and how, although models were asked.
+    /// How many steps failed in the same way although models were asked, by tool and error.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) fruitless: BTreeMap<String, u32>,
-    /// The tries at a plan that could not be used.
+    pub(super) repeated_failures: BTreeMap<String, u32>,
+    /// The plans that were rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) refused_plans: Vec<RefusedPlan>,
-    /// What another process paid for when it took the run over.
+    pub(super) rejected_plans: Vec<RejectedPlan>,
+    /// What was paid for again when a process resumed the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) resumed: Option<PaidAgain>,
-    /// When everything was told to end.
+    /// When the run was told to stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stopped_ms: Option<i64>,
 }
 
-/// What was paid for again when a run was taken over.
+/// Calls that were paid for again when a run was resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PaidAgain {
-    /// The number of the event that said so.
+    /// The number of the event that resumed the run.
     pub(super) event: u64,
     pub(super) at_ms: i64,
     pub(super) tool_calls: u32,
 }
 
-/// A model's words that are no plan that can run.
+/// A model's answer that was rejected as a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefusedPlan {
-    /// What it said, cut.
+pub struct RejectedPlan {
+    /// The beginning of the answer.
     pub words: String,
-    /// What is wrong with it, each in a line.
+    /// The problems, one per line.
     pub problems: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
-    /// Which tools the planner is to see.
-    Choosing {
+    /// A model selects the tools that the planner is shown.
+    Selecting {
         consultation: Box<Consultation>,
     },
     Planning {
@@ -105,7 +103,7 @@ impl Stop {
         }
     }
 
-    /// Whether everything is to end now. Otherwise only what costs what ran out does not begin any more.
+    /// Whether everything ends now. Otherwise only new work of the kind that the budget no longer covers is refused.
     pub(super) fn is_immediate(&self) -> bool {
         matches!(self, Self::Cancelled | Self::Exhausted(Exhausted::Time(_)))
     }
@@ -121,62 +119,63 @@ impl Stop {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
-    /// For the steps it needs.
+    /// Waiting for its dependencies.
     #[default]
     Waiting,
-    /// For a free place and for the budget.
+    /// Waiting for a free slot and for budget.
     Queued,
-    Calling(Box<CallTool>),
-    /// Being called while the run is to end.
-    Stopping(Box<CallTool>),
-    Resting {
+    Calling(Arc<CallTool>),
+    /// The call is in progress while the run stops.
+    Stopping(Arc<CallTool>),
+    /// Waiting before the call is made, or made again.
+    BackingOff {
         id: EffectId,
         until_ms: i64,
-        before: Before,
+        reason: BackoffReason,
     },
-    /// A model is asked about the failure.
-    Advising {
-        rung: Rung,
-        fault: Box<Fault>,
+    /// A model is asked how to repair the call.
+    Consulting {
+        rung: ModelRung,
+        fault: Arc<CallFault>,
         consultation: Box<Consultation>,
     },
     /// A person is asked.
-    Deciding {
-        ask: Box<AskPerson>,
-        fault: Box<Fault>,
+    AwaitingApproval {
+        ask: Arc<AskPerson>,
+        fault: Arc<CallFault>,
     },
     Done(#[serde(with = "exact")] Value),
     Failed {
         reason: String,
-        fault: Option<Box<Fault>>,
+        fault: Option<Arc<CallFault>>,
     },
     Skipped {
         reason: String,
     },
 }
 
-/// What a step rests before.
+/// Why a step waits before its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Before {
-    /// The same call is sent again.
-    SendingAgain,
-    /// The service takes calls again.
-    GateOpens,
+pub(super) enum BackoffReason {
+    /// The call failed and is sent again.
+    Retry,
+    /// The tool's circuit breaker is open.
+    BreakerOpen,
 }
 
-/// Counts the time in which a run is not waiting for a person.
+/// Measures the time in which a run does not wait for a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ActiveClock {
-    /// Up to the last time it stopped.
+    /// The time measured before the clock last started.
     past_ms: u64,
     since_ms: Option<i64>,
-    /// How often it was set going: a new deadline each time.
+    /// How often the clock was started: each start has a deadline of its own.
     ordinal: u32,
 }
 
 impl ActiveClock {
-    /// Not going yet.
+    /// A stopped clock.
     pub(crate) fn new() -> Self {
         Self { past_ms: 0, since_ms: None, ordinal: 0 }
     }
@@ -200,7 +199,7 @@ impl ActiveClock {
         }
     }
 
-    /// Another process goes on: the time since the last event does not count.
+    /// A process resumed the run: the time since the last event does not count.
     pub(crate) fn resume(&mut self, last_ms: i64, now_ms: i64) {
         if self.since_ms.is_some() {
             self.past_ms = self.active_ms(last_ms);
@@ -236,8 +235,8 @@ impl State {
             late: 0,
             avoided: Vec::new(),
             refused: Vec::new(),
-            fruitless: BTreeMap::new(),
-            refused_plans: Vec::new(),
+            repeated_failures: BTreeMap::new(),
+            rejected_plans: Vec::new(),
             resumed: None,
             stopped_ms: None,
         }

@@ -1,47 +1,48 @@
-//! The steps of a run, with an index of what each of them is at: an event costs what it changes, however long the plan is.
+//! The steps of a run, with an index of what each one waits for: an event costs what it changes, however long the plan is.
 
-mod agenda;
+mod ready_index;
+
+use std::sync::Arc;
 
 use reknit_bind::Provenance;
-use reknit_protocol::EffectKind;
-use reknit_protocol::{Object, SideEffect, exact};
+use reknit_mend::{CallFault, Fate, LadderUsage, Mend, ModelRung, ResendRule};
+use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
+use reknit_protocol::{EffectKind, Object, SideEffect, exact};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::state::Stage;
 use crate::consult::Consultation;
 use crate::effect::Effect;
-use agenda::Agenda;
-use reknit_mend::{Again, Mend, Used};
-use reknit_mend::{Fate, Fault};
-use reknit_plan::{Checked, Planned};
+use crate::internal_error::{Decided, InternalError};
+use ready_index::ReadyIndex;
 
-/// The steps, in the order of the plan. Only they are written down; the index follows from them and from the plan.
+/// The steps, in the order of the plan. Only they are part of a snapshot; the index follows from them and from the plan.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Steps {
     list: Vec<StepRun>,
-    agenda: Agenda,
+    ready: ReadyIndex,
 }
 
 impl Steps {
-    /// The steps of a plan, before anything has happened.
-    pub(super) fn new(plan: &Checked) -> Self {
+    /// The steps of a plan before anything has happened.
+    pub(super) fn new(plan: &CheckedPlan) -> Self {
         let list = plan.steps.iter().map(|_| StepRun::default()).collect();
-        let mut steps = Self { list, agenda: Agenda::default() };
+        let mut steps = Self { list, ready: ReadyIndex::default() };
         steps.index(plan);
         steps
     }
 
-    /// Makes the index: needed once after steps were read back.
-    pub(super) fn index(&mut self, plan: &Checked) {
-        self.agenda = Agenda::new(plan, &self.list);
+    /// Builds the index: needed once after steps were restored.
+    pub(super) fn index(&mut self, plan: &CheckedPlan) {
+        self.ready = ReadyIndex::new(plan, &self.list);
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<&StepRun> {
-        self.list.get(index)
+    pub(super) fn get(&self, index: StepIndex) -> Decided<&StepRun> {
+        self.list.get(index.get()).ok_or_else(|| missing(index))
     }
 
-    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut StepRun> {
-        self.list.get_mut(index)
+    pub(super) fn get_mut(&mut self, index: StepIndex) -> Decided<&mut StepRun> {
+        self.list.get_mut(index.get()).ok_or_else(|| missing(index))
     }
 
     pub(super) fn iter(&self) -> std::slice::Iter<'_, StepRun> {
@@ -52,36 +53,35 @@ impl Steps {
         self.list.iter_mut()
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
+    /// Moves a step to another stage. This is the only way to do so.
+    pub(super) fn set_stage(&mut self, index: StepIndex, stage: Stage) -> Decided {
+        let before = std::mem::replace(&mut self.get_mut(index)?.stage, stage);
+        self.ready.moved(index, &before, &self.list)
     }
 
-    /// The one way in which a step comes to another stage.
-    pub(super) fn set_stage(&mut self, index: usize, stage: Stage) {
-        let Some(step) = self.list.get_mut(index) else { return };
-        let before = std::mem::replace(&mut step.stage, stage);
-        self.agenda.moved(index, &before, &self.list);
+    /// The first step from `from` on that can proceed: its dependencies are decided, or it is queued and a slot is free.
+    pub(super) fn next_to_move(&self, from: StepIndex, max_calls: u32) -> Option<StepIndex> {
+        self.ready.next_to_move(from, max_calls)
     }
 
-    /// The first step from here on that can be taken further: what it needs is decided, or it is ready and there is a place.
-    pub(super) fn next_to_move(&self, from: usize, calls_at_once: u32) -> Option<usize> {
-        self.agenda.next_to_move(from, calls_at_once)
+    /// The steps that have effects due, in order.
+    pub(super) fn acting(&self) -> impl Iterator<Item = &StepRun> {
+        self.ready.acting().filter_map(|index| self.list.get(index.get()))
     }
 
-    /// The steps that want something done, in order.
-    pub(super) fn acting(&self) -> impl Iterator<Item = (usize, &StepRun)> {
-        self.agenda.acting().filter_map(|index| Some((index, self.list.get(index)?)))
-    }
-
-    /// Whether nothing is left of them.
+    /// Whether every step is over.
     pub(super) fn are_over(&self) -> bool {
-        self.agenda.over() == self.list.len()
+        self.ready.over() == self.list.len()
     }
 
-    /// Whether nothing but a person's decision can take any of them on.
+    /// Whether only a person's decision can move any step.
     pub(super) fn wait_for_person(&self) -> bool {
-        self.agenda.waits_for_person()
+        self.ready.waits_for_person()
     }
+}
+
+fn missing(index: StepIndex) -> InternalError {
+    InternalError::new(format!("the run has no step at index {index:?}"))
 }
 
 impl Serialize for Steps {
@@ -92,107 +92,159 @@ impl Serialize for Steps {
 
 impl<'de> Deserialize<'de> for Steps {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { list: Vec::deserialize(deserializer)?, agenda: Agenda::default() })
+        Ok(Self { list: Vec::deserialize(deserializer)?, ready: ReadyIndex::default() })
     }
 }
 
-/// What became of one step so far.
+/// The state of one step.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct StepRun {
-    /// Changed by [`Steps::set_stage`] only, which keeps the index true.
+    /// Changed by [`Steps::set_stage`] only, which keeps the index consistent.
     stage: Stage,
-    /// What was sent last or is to be sent next.
+    /// The parameters that were sent last or are sent next.
     #[serde(with = "exact")]
     pub(super) parameters: Object,
-    /// Where each of them comes from.
+    /// The origin of each parameter.
     pub(super) provenance: Vec<(String, Provenance)>,
-    /// When its time is over. Nothing of it begins after that, and nothing of it lasts longer.
+    /// When the step's time is over. Nothing that the step does starts or ends after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) deadline_ms: Option<i64>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) mends: Vec<Mend>,
-    /// How many calls became due: the numbers of its effects.
+    /// How many calls became due: the ordinal of the last call's effect.
     pub(super) calls: u32,
-    /// How many of them were not made, for the service rested.
-    pub(super) turned_away: u32,
+    /// How many of them were not made because the tool's circuit breaker was open.
+    pub(super) skipped_calls: u32,
     pub(super) resends: u32,
-    /// How often the rung was used: its budget.
+    /// How often each rung was used: its budget.
     pub(super) facts: u32,
     pub(super) feedback: u32,
     pub(super) context: u32,
-    /// How often any model was asked on the rung: the numbers of its effects.
+    /// How often a model was asked on each rung: the ordinal of the last question's effect.
     pub(super) resolution_asked: u32,
     pub(super) feedback_asked: u32,
     pub(super) context_asked: u32,
-    pub(super) questions: u32,
-    /// The numbers of a model that were not taken, for nothing bears them out.
+    pub(super) approvals: u32,
+    /// A model's numbers that were not accepted because no evidence supports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) doubted: Vec<String>,
-    /// How often the call was corrected; part of its key.
+    pub(super) ungrounded: Vec<String>,
+    /// How often the call was corrected; part of its idempotency key.
     pub(super) correction: u32,
 }
 
-/// One try of a step.
+/// One attempt of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Attempt {
     #[serde(with = "exact")]
     pub(super) parameters: Object,
-    /// How it failed; none if it did not.
-    pub(super) fault: Option<Fault>,
+    /// The failure; `None` for a success.
+    pub(super) fault: Option<Arc<CallFault>>,
 }
 
 impl StepRun {
-    /// How far it is.
     pub(super) fn stage(&self) -> &Stage {
         &self.stage
     }
 
-    /// The question to a model that is being asked for it.
-    pub(super) fn question_mut(&mut self) -> Option<&mut Consultation> {
+    /// The question to a model about this step.
+    pub(super) fn consultation_mut(&mut self) -> Option<&mut Consultation> {
         match &mut self.stage {
-            Stage::Advising { consultation, .. } => Some(consultation.as_mut()),
+            Stage::Consulting { consultation, .. } => Some(consultation.as_mut()),
             _ => None,
         }
     }
 
-    pub(super) fn used(&self, fault: &Fault, planned: &Planned, class: SideEffect) -> Used {
-        let earlier = self.attempts.iter().filter_map(|attempt| attempt.fault.as_ref());
+    /// The failure that a model is asked about.
+    pub(super) fn fault_in_question(&self) -> Decided<Arc<CallFault>> {
+        match &self.stage {
+            Stage::Consulting { fault, .. } => Ok(Arc::clone(fault)),
+            _ => Err(InternalError::new("no model is asked about the step")),
+        }
+    }
+
+    /// Keeps the ordinal of the last question, so that the next one on this rung gets another.
+    pub(super) fn note_asked(&mut self, rung: ModelRung) {
+        let Stage::Consulting { consultation, .. } = &self.stage else { return };
+        *self.asked_mut(rung) = consultation.asked();
+    }
+
+    /// How often a model was asked on a rung.
+    pub(super) fn asked(&self, rung: ModelRung) -> u32 {
+        match rung {
+            ModelRung::Resolution => self.resolution_asked,
+            ModelRung::Feedback => self.feedback_asked,
+            ModelRung::Context => self.context_asked,
+        }
+    }
+
+    fn asked_mut(&mut self, rung: ModelRung) -> &mut u32 {
+        match rung {
+            ModelRung::Resolution => &mut self.resolution_asked,
+            ModelRung::Feedback => &mut self.feedback_asked,
+            ModelRung::Context => &mut self.context_asked,
+        }
+    }
+
+    /// How often a rung was used. Resolution is used at most once, and this is asked only after it was used.
+    pub(super) fn uses(&self, rung: ModelRung) -> u32 {
+        match rung {
+            ModelRung::Resolution => 1,
+            ModelRung::Feedback => self.feedback,
+            ModelRung::Context => self.context,
+        }
+    }
+
+    /// The failure of the last attempt.
+    pub(super) fn last_fault(&self) -> Option<&Arc<CallFault>> {
+        self.attempts.last().and_then(|attempt| attempt.fault.as_ref())
+    }
+
+    pub(super) fn ladder_usage(&self, fault: &CallFault, planned: &PlannedStep, class: SideEffect) -> LadderUsage {
+        let earlier = self.attempts.iter().filter_map(|attempt| attempt.fault.as_deref());
         let may_have_happened = earlier.chain([fault]).any(|fault| fault.fate == Fate::Unknown);
-        let last = self.attempts.last().and_then(|attempt| attempt.fault.as_ref());
-        Used {
+        LadderUsage {
             resends: self.resends,
             feedback: self.feedback,
             context: self.context,
-            independent: planned.needs.is_empty(),
+            independent: planned.dependencies.is_empty(),
             about_input: false,
-            // What never left has not used up the word that a person gave for it.
-            again: match (class, fault.fate) {
-                (SideEffect::Unsafe, Fate::Rejected | Fate::Unknown) if may_have_happened => Again::WithAWord,
-                _ => Again::Freely,
+            // A call that was never sent has not used up the approval that a person gave for it.
+            resend_rule: match (class, fault.fate) {
+                (SideEffect::Unsafe, Fate::Rejected | Fate::Unknown) if may_have_happened => ResendRule::NeedsApproval,
+                _ => ResendRule::Allowed,
             },
-            fruitless: 0,
-            same_again: last.is_some_and(|last| last.same_as(fault)),
+            similar_failures: 0,
+            repeats_last_failure: self.last_fault().is_some_and(|last| last.same_as(fault)),
         }
     }
 
     /// How many calls were made.
     pub(super) fn sent(&self) -> u32 {
-        self.calls.saturating_sub(self.turned_away)
+        self.calls.saturating_sub(self.skipped_calls)
     }
 
-    /// Whether the same parameters were refused before.
+    /// Whether the same parameters were rejected before.
     pub(super) fn was_tried(&self, parameters: &Object) -> bool {
         self.attempts.iter().any(|attempt| attempt.parameters == *parameters)
     }
 
-    /// What this step wants done.
+    /// Replaces the parameters, and the origins of those that changed.
+    pub(super) fn set_parameters(&mut self, parameters: Object, provenance: Vec<(String, Provenance)>) {
+        self.provenance.retain(|(name, _)| {
+            parameters.contains_key(name) && !provenance.iter().any(|(changed, _)| changed == name)
+        });
+        self.provenance.extend(provenance);
+        self.parameters = parameters;
+    }
+
+    /// The effects that are due for this step.
     pub(super) fn effects(&self, grace_ms: u64) -> Vec<Effect> {
         match &self.stage {
             Stage::Calling(call) => vec![Effect::CallTool(call.as_ref().clone())],
             Stage::Stopping(call) => vec![Effect::Abort { effect: call.id.clone(), grace_ms }],
-            Stage::Resting { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
-            Stage::Advising { consultation, .. } => consultation.effect().into_iter().collect(),
-            Stage::Deciding { ask, .. } => vec![
+            Stage::BackingOff { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
+            Stage::Consulting { consultation, .. } => consultation.effect().into_iter().collect(),
+            Stage::AwaitingApproval { ask, .. } => vec![
                 Effect::AskPerson(ask.as_ref().clone()),
                 Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },
             ],

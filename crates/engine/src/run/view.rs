@@ -1,125 +1,153 @@
-//! A run as a person wants to see it.
+//! A run as people see it.
 
 use reknit_bind::Provenance;
+use reknit_mend::{Mend, Rung};
+use reknit_plan::PlannedStep;
 use reknit_protocol::{AgentName, CapabilityName, Object, StepId};
 
 use super::Run;
-use super::state::{Before, Stage};
+use super::state::{BackoffReason, Phase, Stage};
 use super::steps::StepRun;
 use crate::effect::AskPerson;
-use reknit_mend::{Mend, Rung};
-use reknit_plan::Planned;
 
-/// How far a run is.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// A model is asked which tools the planner should see.
-    Choosing,
-    /// A model is asked for a plan, for the how-manieth time.
+    /// A model selects the tools that the planner is shown.
+    Selecting,
+    /// A model is asked for a plan.
     Planning {
-        /// From 1.
+        /// The number of the attempt, from 1.
         attempt: u32,
     },
-    /// Its steps are done.
+    /// The steps of the plan run.
     Running,
-    /// A model is asked for the answer.
+    /// A model writes the answer.
     Answering,
-    /// It is over.
+    /// The run is over.
     Ended,
 }
 
-/// Which tools the planner was shown out of many.
+/// The tools of a large catalogue that the planner was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shown<'a> {
-    /// As `tool/capability`.
+pub struct ToolSelectionView<'a> {
+    /// The capabilities, as `tool/capability`.
     pub capabilities: &'a [String],
-    /// Why they were found by their words and not by a model, if so.
-    pub instead: Option<&'a str>,
-    /// How many tokens were saved, as far as letters tell.
+    /// Why a search selected them instead of a model.
+    pub fallback_reason: Option<&'a str>,
+    /// The estimated number of tokens saved.
     pub saved_tokens: u64,
 }
 
-/// A step as a person wants to see it.
+/// A step as people see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepView {
-    /// Which step.
+    /// The step.
     pub id: StepId,
     /// The tool.
     pub agent: AgentName,
-    /// Its capability.
+    /// The tool's capability.
     pub capability: CapabilityName,
     /// What the step is for.
     pub instruction: String,
-    /// The steps it needs.
+    /// The steps it depends on.
     pub needs: Vec<StepId>,
-    /// Where it stands.
+    /// The state of the step.
     pub state: StepState,
-    /// How it was mended so far.
+    /// The repairs so far.
     pub mends: Vec<Mend>,
-    /// How often its tool was called.
+    /// The number of calls made.
     pub calls: u32,
-    /// What was sent last or is sent next.
+    /// The parameters that were sent last or are sent next.
     pub parameters: Object,
-    /// Where each parameter comes from.
+    /// The origin of each parameter.
     pub provenance: Vec<(String, Provenance)>,
 }
 
-/// Where a step stands.
+/// The state of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepState {
-    /// For other steps.
+    /// It waits for other steps.
     Waiting,
-    /// For a free place.
+    /// It waits for a free slot.
     Queued,
     /// Its tool is being called.
     Running,
-    /// Until the same call is sent again.
-    Resting {
-        /// Milliseconds since 1970.
+    /// It waits before the same call is sent again.
+    BackingOff {
+        /// The end of the wait, in milliseconds since 1970.
         until_ms: i64,
     },
-    /// Its service is resting, or at its limit, for all who call it.
-    TurnedAway {
-        /// Milliseconds since 1970.
+    /// The circuit breaker of its tool is open, or the tool is at its limit.
+    BreakerOpen {
+        /// When the call can be made, in milliseconds since 1970.
         until_ms: i64,
     },
-    /// A model is asked.
+    /// A model is asked how to repair the call.
     Mending(Rung),
     /// A person is asked.
-    Asking(Box<AskPerson>),
-    /// It did what it should.
+    AwaitingApproval(Box<AskPerson>),
+    /// It has a result.
     Done,
-    /// It did not.
+    /// It failed.
     Failed {
         /// Why.
         reason: String,
     },
-    /// It never began.
+    /// It never started.
     Skipped {
         /// Why.
         reason: String,
     },
 }
 
-pub(super) fn steps(run: &Run) -> Vec<StepView> {
-    run.plan.steps.iter().zip(run.state.steps.iter()).map(|(planned, step)| view(planned, step)).collect()
+impl Run {
+    /// The phase of the run.
+    pub fn progress(&self) -> Progress {
+        match &self.state.phase {
+            Phase::Selecting { .. } => Progress::Selecting,
+            Phase::Planning { attempt, .. } => Progress::Planning { attempt: *attempt },
+            Phase::Running => Progress::Running,
+            Phase::Answering { .. } => Progress::Answering,
+            Phase::Ended(_) => Progress::Ended,
+        }
+    }
+
+    /// The tools that the planner was shown, if the catalogue was too large for all of them.
+    pub fn tool_selection(&self) -> Option<ToolSelectionView<'_>> {
+        let choice = self.state.choice.as_ref()?;
+        Some(ToolSelectionView {
+            capabilities: &choice.shown,
+            fallback_reason: choice.fallback_reason.as_deref(),
+            saved_tokens: choice.saved_tokens,
+        })
+    }
+
+    /// The steps of the plan.
+    pub fn steps(&self) -> Vec<StepView> {
+        self.plan.steps.iter().zip(self.state.steps.iter()).map(|(planned, step)| view(planned, step)).collect()
+    }
 }
 
-fn view(planned: &Planned, step: &StepRun) -> StepView {
+fn view(planned: &PlannedStep, step: &StepRun) -> StepView {
     StepView {
         id: planned.id.clone(),
         agent: planned.agent.clone(),
         capability: planned.capability.clone(),
         instruction: planned.instruction.clone(),
-        needs: planned.needs.clone(),
+        needs: planned.dependencies.clone(),
         state: match step.stage() {
             Stage::Waiting => StepState::Waiting,
             Stage::Queued => StepState::Queued,
             Stage::Calling(_) | Stage::Stopping(_) => StepState::Running,
-            Stage::Resting { until_ms, before: Before::SendingAgain, .. } => StepState::Resting { until_ms: *until_ms },
-            Stage::Resting { until_ms, before: Before::GateOpens, .. } => StepState::TurnedAway { until_ms: *until_ms },
-            Stage::Advising { rung, .. } => StepState::Mending(*rung),
-            Stage::Deciding { ask, .. } => StepState::Asking(ask.clone()),
+            Stage::BackingOff { until_ms, reason: BackoffReason::Retry, .. } => {
+                StepState::BackingOff { until_ms: *until_ms }
+            }
+            Stage::BackingOff { until_ms, reason: BackoffReason::BreakerOpen, .. } => {
+                StepState::BreakerOpen { until_ms: *until_ms }
+            }
+            Stage::Consulting { rung, .. } => StepState::Mending((*rung).into()),
+            Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),
             Stage::Done(_) => StepState::Done,
             Stage::Failed { reason, fault } => StepState::Failed {
                 reason: fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}")),

@@ -1,33 +1,34 @@
-//! What a model is told about its last answers: for the next attempts only, never part of the history.
+//! Notices tell a model what was wrong with its last answers. They are sent with the next attempts and are never part
+//! of the history.
 
 use reknit_dialogue::Message;
 use reknit_protocol::{Object, Value};
 use serde::{Deserialize, Serialize};
 
-/// Why a notice is given: the tag `metadata.retryMessage`.
+/// The reason for a notice: the tag `metadata.retryMessage`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetryReason {
-    /// The answer was words alone.
+    /// The answer was text only.
     TextOnly,
-    /// There was no answer in the answer.
+    /// The answer was empty.
     Empty,
     /// The answer was only reasoning.
     ReasoningOnly,
-    /// The answer was cut.
+    /// The answer was truncated.
     Truncated,
-    /// The parameters of a call could not be read.
+    /// The arguments of a call could not be read.
     MalformedCall,
-    /// A tool was called that there is not.
+    /// The model called a tool that does not exist.
     UnknownTool,
-    /// The report could not be taken.
+    /// The report was rejected.
     ReportRejected,
-    /// It is the last turn.
+    /// This is the final turn.
     FinalTurn,
 }
 
 impl RetryReason {
-    /// The word in the tag.
+    /// The value of the tag.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TextOnly => "text_only",
@@ -42,22 +43,22 @@ impl RetryReason {
     }
 }
 
-/// Something a model is told about its last answers.
+/// A message that tells a model what was wrong with its last answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Why it is told.
+    /// The reason.
     pub reason: RetryReason,
-    /// What it is told.
+    /// The text.
     pub text: String,
 }
 
 impl Notice {
-    /// The notice as a message of an attempt: the user says it.
+    /// The notice as a user message.
     pub fn message(&self) -> Message {
         Message::user(self.text.as_str())
     }
 
-    /// The notice with its tag, as it is shown: `{role, content, metadata: {retryMessage}}`.
+    /// The notice with its tag: `{role, content, metadata: {retryMessage}}`.
     pub fn to_value(&self) -> Value {
         Value::Object(Object::from([
             ("role", Value::from("user")),
@@ -67,7 +68,7 @@ impl Notice {
     }
 }
 
-/// The notices for the next attempts. A text that is there already is not said twice.
+/// The notices for the next attempts, without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Notices(Vec<Notice>);

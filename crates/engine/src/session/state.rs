@@ -1,20 +1,20 @@
-//! What a session is, between two events. All of it can be written down and read back.
+//! The state of a session between two events. All of it is part of a snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use reknit_dialogue::{Message, Rotation, TargetName, ToolCall};
 use serde::{Deserialize, Serialize};
 
-use super::children::{ChildReport, Made};
-use super::draft::Draft;
-use super::estimate::Meters;
+use super::child_machines::ChildState;
+use super::classify_answer::Call;
 use super::notice::Notices;
-use super::record::{ForcedReason, Record, Totals};
-use super::report::{Report, ReportSource};
-use super::sorting::{Call, Doubtful};
-use super::stored::Stored;
+use super::report_draft::{FallbackReport, ReportDraft};
+use super::stored_results::StoredResults;
+use super::token_estimate::TokenCounts;
 use crate::budget::{Quote, Spent};
+use crate::report::{ChildReport, FinalTurnReason, Report, Totals};
 use crate::run::state::ActiveClock;
+use crate::uncertain_call::UncertainCall;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
@@ -22,100 +22,92 @@ pub(super) struct State {
     pub(super) now_ms: i64,
     pub(super) clock: ActiveClock,
     pub(super) spent: Spent,
-    /// What is set aside for the question that is under way.
+    /// The reservation for the question in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) quote: Option<Quote>,
-    /// What is set aside for the report.
+    pub(super) question_quote: Option<Quote>,
+    /// The reservation for the question that asks for the report.
     #[serde(default)]
-    pub(super) kept: Quote,
-    pub(super) late: u32,
-    /// What was said and done in turns that counted. A failed attempt leaves no trace in it.
+    pub(super) report_reserve: Quote,
+    pub(super) late_outcomes: u32,
+    /// The conversation. A failed attempt leaves it unchanged.
     pub(super) history: Vec<Message>,
-    /// The turn, from 1.
+    /// The current turn, from 1.
     pub(super) turn: u32,
-    pub(super) turn_began_ms: i64,
-    /// How often anybody was to be asked in it, and anything to be counted: the numbers of its effects.
-    pub(super) asked: u32,
-    pub(super) counted: u32,
+    pub(super) turn_started_ms: i64,
+    /// The ordinals of the last question and the last token count of the turn, for effect ids.
+    pub(super) question_ordinal: u32,
+    pub(super) count_ordinal: u32,
     pub(super) max_turns: u32,
     pub(super) rotation: Rotation,
     pub(super) phase: Phase,
     pub(super) notices: Notices,
-    /// Why the turn is the last one.
-    pub(super) forced: Option<ForcedReason>,
-    /// The turn in which the turns that are left became fewer.
-    pub(super) collapsed_in: Option<u32>,
-    pub(super) pending_report: Option<Pending>,
+    /// Why the current turn is the final one.
+    pub(super) final_turn_reason: Option<FinalTurnReason>,
+    /// The last turn that reduced `max_turns`.
+    pub(super) collapsed_in_turn: Option<u32>,
+    pub(super) fallback_report: Option<FallbackReport>,
     pub(super) final_report_attempts: u32,
-    /// The most a model may answer, in tokens.
-    pub(super) output_tokens: u32,
-    /// Why the session is to end at once.
-    pub(super) halt: Option<Halt>,
+    /// The limit for one answer, in tokens.
+    pub(super) max_output_tokens: u32,
+    /// Why the session ends without a final turn.
+    pub(super) abort_reason: Option<AbortReason>,
     pub(super) last_stop_reason: Option<String>,
     pub(super) last_error: Option<String>,
-    pub(super) records: Vec<Record>,
+    pub(super) turns_completed: u32,
     pub(super) totals: Totals,
-    /// Calls that failed and may have happened all the same.
-    pub(super) doubtful: Vec<Doubtful>,
-    /// Results that did not fit into the conversation.
-    pub(super) stored: Stored,
-    /// How targets count, for those that have counted.
-    pub(super) meters: Meters,
-    /// The targets for which nobody can count.
+    /// Calls that failed but may have taken effect.
+    pub(super) uncertain_calls: Vec<UncertainCall>,
+    /// Results that are too long for the conversation.
+    pub(super) stored_results: StoredResults,
+    /// The last exact token count per target.
+    pub(super) token_counts: TokenCounts,
+    /// The targets without a tokenizer.
     pub(super) uncountable: BTreeSet<TargetName>,
-    /// How much targets can read that have refused more.
+    /// Upper bounds for the windows of targets that rejected a question as too long.
     pub(super) learned_windows: BTreeMap<TargetName, u64>,
-    /// What became of plans and agents that were called.
+    /// The plans and agents that were called and have ended.
     pub(super) children: Vec<ChildReport>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
-    /// A model is asked.
     Asking {
         attempt: u32,
         since_ms: i64,
     },
-    /// Somebody counts how long the question is.
+    /// The driver counts the tokens of the question.
     Counting {
         attempt: u32,
     },
-    /// Everybody is at a limit.
+    /// Every target is at its rate limit.
     Waiting {
         attempt: u32,
         since_ms: i64,
         until_ms: i64,
     },
-    /// The tools that a model wanted are called.
+    /// The calls of an answer are made.
     Calling(Box<Calling>),
     Ended(Box<Report>),
 }
 
-/// An answer whose calls are made. It is part of the history when they are over.
+/// An answer whose calls are in progress. It becomes part of the history when they are over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Calling {
     pub(super) answer: Message,
     pub(super) calls: Vec<Call>,
-    /// What became of each, where the run of the calls does not make it.
-    pub(super) made: Vec<Made>,
-    /// A report that came with them: it counts if they all succeed.
-    pub(super) report: Option<(ToolCall, Draft)>,
-    /// How many attempts the turn took.
+    /// The state of each call that is not a step of the run for the calls.
+    pub(super) child_states: Vec<ChildState>,
+    /// A report in the same answer: it is committed if every call succeeds.
+    pub(super) report: Option<(ToolCall, ReportDraft)>,
+    /// The number of attempts in the turn.
     pub(super) attempts: u32,
 }
 
-/// A report that may be accepted when nothing better comes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Pending {
-    pub(super) source: ReportSource,
-    pub(super) draft: Draft,
-}
-
-/// Why a session ends at once.
+/// Why a session ends without a final turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Halt {
+pub(super) enum AbortReason {
     Cancelled,
-    TimeOver,
+    TimeLimit,
 }

@@ -1,138 +1,139 @@
-//! What a model may call in a session: the capabilities of the catalogue, other agents, a plan, and the report.
+//! The tools that a model may call in a session: capabilities of the catalogue, other agents, a plan, and the report.
 
 use std::sync::Arc;
 
-use reknit_dialogue::Tool;
+use reknit_dialogue::ToolDefinition;
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{Object, Value};
 
-use super::draft::is_report;
-use super::handing::plan_tool;
-use super::report::REPORT_TOOL;
-use super::sorting::Callee;
-use super::started::{Plans, ReportFormat, ReportRules, SubAgent};
-use super::stored::{READ_TOOL, read_tool};
+use super::classify_answer::Callee;
+use super::plan_tool::plan_tool;
+use super::report_draft::is_report;
+use super::stored_results::{READ_TOOL, read_tool};
+use crate::report::REPORT_TOOL;
+use crate::session_start::{Plans, ReportFormat, ReportRules, SubAgent};
 use reknit_plan::Catalogue;
 
-/// The tool with which a model hands over a whole plan.
+/// The tool that runs a whole plan.
 pub const PLAN_TOOL: &str = "agent__run_plan";
 
-/// The longest name that every provider takes.
-const LONGEST_NAME: usize = 64;
+/// The longest tool name that every provider accepts.
+const MAX_NAME_LENGTH: usize = 64;
 
-/// What a model may call. It follows from the beginning of a session and is never written down.
+/// The tools that a model may call. They follow from the session's first event and are not part of a snapshot.
 #[derive(Debug)]
 pub(super) struct Toolbox {
-    entries: Vec<Named>,
-    shown: Vec<Tool>,
-    /// Shown as soon as there is something to read.
-    read: Tool,
-    report: Tool,
+    entries: Vec<NamedTool>,
+    definitions: Vec<ToolDefinition>,
+    /// Shown once a result is stored.
+    read_tool: ToolDefinition,
+    report_tool: ToolDefinition,
 }
 
-/// What may be called, under the name that models see.
+/// A tool under the name that models are shown.
 #[derive(Debug, Clone)]
-pub(super) struct Named {
+pub(super) struct NamedTool {
     pub(super) name: String,
     pub(super) callee: Callee,
 }
 
-/// What a name in a model's call means.
+/// The tool that a model's call refers to.
 #[derive(Debug)]
-pub(super) enum Meaning<'a> {
+pub(super) enum ToolLookup<'a> {
     Report,
-    Known(&'a Named),
+    Found(&'a NamedTool),
     Unknown { nearest: Option<&'a str> },
 }
 
 impl Toolbox {
     pub(super) fn new(catalogue: &Arc<Catalogue>, agents: &[SubAgent], plans: Plans, report: &ReportRules) -> Self {
-        let mut entries: Vec<Named> = Vec::new();
-        let mut shown = Vec::new();
+        let mut entries: Vec<NamedTool> = Vec::new();
+        let mut definitions = Vec::new();
         for tool in &catalogue.tools {
             for entry in tool.capabilities.iter().filter(|entry| !entry.capability.internal) {
-                let name = free_name(tool.name.as_str(), entry.capability.name.as_str(), &entries);
-                shown.push(Tool {
+                let name = unique_name(tool.name.as_str(), entry.capability.name.as_str(), &entries);
+                definitions.push(ToolDefinition {
                     name: name.clone(),
                     description: description(&tool.description, &entry.capability.description),
-                    schema: entry.source().unwrap_or_else(|| typed("object")),
+                    schema: entry.json_schema().unwrap_or_else(|| schema_of_type("object")),
                 });
                 let (agent, capability) = (tool.name.clone(), entry.capability.name.clone());
-                entries.push(Named { name, callee: Callee::Capability { agent, capability } });
+                entries.push(NamedTool { name, callee: Callee::Capability { agent, capability } });
             }
         }
         for (index, agent) in agents.iter().enumerate() {
-            let name = free_name("agent", &agent.name, &entries);
-            shown.push(agent_tool(&name, &agent.description));
-            entries.push(Named { name, callee: Callee::Agent(index) });
+            let name = unique_name("agent", &agent.name, &entries);
+            definitions.push(agent_tool(&name, &agent.description));
+            entries.push(NamedTool { name, callee: Callee::Agent(index) });
         }
         if plans == Plans::Allowed {
             let tools = entries.iter().filter(|entry| matches!(entry.callee, Callee::Capability { .. }));
             let names: Vec<&str> = tools.map(|entry| entry.name.as_str()).collect();
-            shown.push(plan_tool(&names));
-            entries.push(Named { name: PLAN_TOOL.to_owned(), callee: Callee::Plan });
+            definitions.push(plan_tool(&names));
+            entries.push(NamedTool { name: PLAN_TOOL.to_owned(), callee: Callee::Plan });
         }
-        entries.push(Named { name: READ_TOOL.to_owned(), callee: Callee::Stored });
-        Self { entries, shown, read: read_tool(), report: report_tool(report) }
+        entries.push(NamedTool { name: READ_TOOL.to_owned(), callee: Callee::StoredResult });
+        Self { entries, definitions, read_tool: read_tool(), report_tool: report_tool(report) }
     }
 
-    /// What is shown to a model. In the last turn it is the report and nothing else.
-    pub(super) fn shown(&self, last_turn: bool, something_stored: bool) -> Vec<Tool> {
-        let others = if last_turn { &[][..] } else { &self.shown[..] };
-        let read = (something_stored && !last_turn).then_some(&self.read);
-        others.iter().chain(read).chain([&self.report]).cloned().collect()
+    /// The definitions that a model is shown. In the final turn there is only the report.
+    pub(super) fn definitions(&self, final_turn: bool, has_stored_results: bool) -> Vec<ToolDefinition> {
+        let others = if final_turn { &[][..] } else { &self.definitions[..] };
+        let read = (has_stored_results && !final_turn).then_some(&self.read_tool);
+        others.iter().chain(read).chain([&self.report_tool]).cloned().collect()
     }
 
-    /// The names, for a model that has missed them.
+    /// The names of all tools, for a notice about an unknown tool.
     pub(super) fn names(&self) -> String {
-        let shown = self.entries.iter().filter(|entry| entry.callee != Callee::Stored);
-        let names = shown.map(|entry| entry.name.as_str());
+        let callable = self.entries.iter().filter(|entry| entry.callee != Callee::StoredResult);
+        let names = callable.map(|entry| entry.name.as_str());
         names.chain([REPORT_TOOL]).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     }
 
-    /// What a name means. One that can only be meant for one tool is taken for it: another spelling, or without the tool's
-    /// own name in front.
-    pub(super) fn find(&self, name: &str) -> Meaning<'_> {
-        let name: &str = &name.trim().chars().map(letter).collect::<String>();
+    /// Finds a tool by name. A different spelling, or a name without its prefix, is accepted if it fits exactly one
+    /// tool.
+    pub(super) fn find(&self, name: &str) -> ToolLookup<'_> {
+        let name: &str = &name.trim().chars().map(to_safe_character).collect::<String>();
         if let Some(entry) = self.entries.iter().find(|entry| entry.name == name) {
-            return Meaning::Known(entry);
+            return ToolLookup::Found(entry);
         }
         if is_report(name) {
-            return Meaning::Report;
+            return ToolLookup::Report;
         }
-        let spelt = |entry: &&Named| are_alike(&entry.name, name);
-        let bare = |entry: &&Named| match &entry.callee {
+        let is_alike = |entry: &&NamedTool| are_alike(&entry.name, name);
+        let is_alike_without_prefix = |entry: &&NamedTool| match &entry.callee {
             Callee::Capability { capability, .. } => are_alike(capability.as_str(), name),
-            Callee::Agent(_) | Callee::Plan | Callee::Stored => {
+            Callee::Agent(_) | Callee::Plan | Callee::StoredResult => {
                 entry.name.strip_prefix("agent__").is_some_and(|bare| are_alike(bare, name))
             }
         };
-        if let Some(entry) = only(self.entries.iter().filter(spelt)).or_else(|| only(self.entries.iter().filter(bare)))
+        if let Some(entry) = exactly_one(self.entries.iter().filter(is_alike))
+            .or_else(|| exactly_one(self.entries.iter().filter(is_alike_without_prefix)))
         {
-            return Meaning::Known(entry);
+            return ToolLookup::Found(entry);
         }
         let names = self.entries.iter().map(|entry| entry.name.as_str()).chain([REPORT_TOOL]);
-        Meaning::Unknown { nearest: nearest(name, names) }
+        ToolLookup::Unknown { nearest: nearest(name, names) }
     }
 }
 
-fn only<'a>(mut found: impl Iterator<Item = &'a Named>) -> Option<&'a Named> {
-    found.next().filter(|_| found.next().is_none())
+fn exactly_one<'a>(mut entries: impl Iterator<Item = &'a NamedTool>) -> Option<&'a NamedTool> {
+    entries.next().filter(|_| entries.next().is_none())
 }
 
-/// The letter, if every provider takes it in a name.
-fn letter(letter: char) -> char {
-    if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' }
+/// Replaces a character that some provider does not accept in tool names.
+fn to_safe_character(character: char) -> char {
+    if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' }
 }
 
-/// `tool__capability` in letters that every provider takes, with a number behind it if that name is taken.
-fn free_name(tool: &str, capability: &str, taken: &[Named]) -> String {
-    let whole: String = format!("{tool}__{capability}").chars().map(letter).collect();
+/// `tool__capability` in characters that every provider accepts, with a number appended if the name is taken.
+fn unique_name(tool: &str, capability: &str, taken: &[NamedTool]) -> String {
+    let full: String = format!("{tool}__{capability}").chars().map(to_safe_character).collect();
     let mut number = 1;
     loop {
-        let tail = if number == 1 { String::new() } else { format!("_{number}") };
-        let room = LONGEST_NAME.saturating_sub(tail.len());
-        let name: String = whole.chars().take(room).collect::<String>() + &tail;
+        let suffix = if number == 1 { String::new() } else { format!("_{number}") };
+        let length = MAX_NAME_LENGTH.saturating_sub(suffix.len());
+        let name: String = full.chars().take(length).collect::<String>() + &suffix;
         if ![REPORT_TOOL, READ_TOOL, PLAN_TOOL].contains(&name.as_str())
             && !taken.iter().any(|entry| entry.name == name)
         {
@@ -150,8 +151,8 @@ fn description(tool: &str, capability: &str) -> String {
     }
 }
 
-fn agent_tool(name: &str, description: &str) -> Tool {
-    let mut input = typed("string");
+fn agent_tool(name: &str, description: &str) -> ToolDefinition {
+    let mut input = schema_of_type("string");
     if let Some(object) = input.as_object_mut() {
         object.insert("description", "What the agent is asked: all that it must know, for it knows nothing else.");
     }
@@ -164,39 +165,40 @@ fn agent_tool(name: &str, description: &str) -> Tool {
         "" => "Asks another agent, which works on its own and answers with a report.".to_owned(),
         words => format!("Asks another agent: {words}"),
     };
-    Tool { name: name.to_owned(), description, schema: Value::Object(schema) }
+    ToolDefinition { name: name.to_owned(), description, schema: Value::Object(schema) }
 }
 
-fn report_tool(rules: &ReportRules) -> Tool {
+fn report_tool(rules: &ReportRules) -> ToolDefinition {
     let (key, mut content) = match rules.format {
-        ReportFormat::Text | ReportFormat::Markdown => ("report_content", typed("string")),
-        ReportFormat::Json => ("content_json", rules.schema.clone().unwrap_or_else(|| typed("object"))),
+        ReportFormat::Text | ReportFormat::Markdown => ("report_content", schema_of_type("string")),
+        ReportFormat::Json => ("content_json", rules.schema.clone().unwrap_or_else(|| schema_of_type("object"))),
     };
     if let Some(object) = content.as_object_mut()
         && object.get("description").is_none()
     {
         object.insert("description", format!("Your whole answer, in {}.", rules.format.as_str()));
     }
-    let words = |words: &[&str]| words.iter().map(|word| Value::from(*word)).collect::<Value>();
-    let one_of = |choices: &[&str]| Value::Object(Object::from([("type", "string".into()), ("enum", words(choices))]));
+    let strings = |strings: &[&str]| strings.iter().map(|string| Value::from(*string)).collect::<Value>();
+    let one_of =
+        |choices: &[&str]| Value::Object(Object::from([("type", "string".into()), ("enum", strings(choices))]));
     let properties = Object::from([
         (key, content),
         ("report_format", one_of(&[rules.format.as_str()])),
         ("status", one_of(&["success", "partial", "failure"])),
-        ("metadata", typed("object")),
+        ("metadata", schema_of_type("object")),
     ]);
     let schema = Object::from([
         ("type", "object".into()),
         ("properties", Value::Object(properties)),
-        ("required", words(&[key])),
+        ("required", strings(&[key])),
     ]);
-    Tool {
+    ToolDefinition {
         name: REPORT_TOOL.to_owned(),
         description: "Gives your whole answer to the user and ends the session.".to_owned(),
         schema: Value::Object(schema),
     }
 }
 
-fn typed(name: &str) -> Value {
+fn schema_of_type(name: &str) -> Value {
     Value::Object(Object::from([("type", Value::from(name))]))
 }

@@ -1,27 +1,27 @@
-//! What is told of each step afterwards.
+//! The history of each step, derived from the events of a run.
 
-use reknit_engine::{Deed, history};
+use reknit_engine::{HistoryKind, history};
 
 use reknit_protocol::StepId;
 
 use crate::world::{Play, step};
 
-fn told(play: &Play, step: &str) -> Vec<String> {
+fn history_lines(play: &Play, step: &str) -> Vec<String> {
     let history = history(&play.events).expect("the events are those of a run");
-    let moments = history.get(&StepId::from(step)).expect("something happened to it");
-    let word = |deed: &Deed| match deed {
-        Deed::Called { parameters, status, error, .. } => format!("{parameters} -> {status:?} {error:?}"),
-        Deed::Asked { rung, target, usage, error } => {
+    let entries = history.get(&StepId::from(step)).expect("the step has a history");
+    let describe = |kind: &HistoryKind| match kind {
+        HistoryKind::Called { parameters, status, error, .. } => format!("{parameters} -> {status:?} {error:?}"),
+        HistoryKind::Asked { rung, target, usage, error } => {
             format!("{rung} asks {target}: {:?} {error:?}", usage.as_ref().map(|usage| usage.input_tokens))
         }
-        Deed::Mended(mend) => format!("{}: {:?}", mend.rung.as_str(), mend.effect),
+        HistoryKind::Mended(mend) => format!("{}: {:?}", mend.rung.as_str(), mend.effect),
         other => format!("{other:?}"),
     };
-    moments.iter().map(|moment| format!("{} +{} {}", moment.at_ms, moment.took_ms, word(&moment.deed))).collect()
+    entries.iter().map(|entry| format!("{} +{} {}", entry.at_ms, entry.took_ms, describe(&entry.kind))).collect()
 }
 
 #[test]
-fn each_call_question_wait_and_decision_is_told_in_order() {
+fn the_history_of_a_step_lists_calls_questions_waits_and_mends_in_order() {
     let mut play = Play::of_steps(vec![
         step("quote", "read", "{}"),
         step("convert", "convert", r#"{"amount": "0", "to": "KRW"}"#).after("quote"),
@@ -40,28 +40,28 @@ fn each_call_question_wait_and_decision_is_told_in_order() {
         r#"{"should_retry": true, "analysis": "x", "corrected_parameters": {"amount": "{{100 * quote.price}}"}}"#,
     );
     play.answer_tool("convert/call/2", 200, "{}");
-    insta::assert_snapshot!(told(&play, "quote").join("\n"), @r#"
+    insta::assert_snapshot!(history_lines(&play, "quote").join("\n"), @r#"
     1000 +0 {} -> Some(429) Some("429: the tool answered 429 and said nothing more")
     1000 +0 resend: Applied
-    1000 +1019 Waited
-    2019 +7 {} -> Some(200) None
+    1000 +1202 Waited
+    2202 +7 {} -> Some(200) None
     "#);
-    insta::assert_snapshot!(told(&play, "convert").join("\n"), @r#"
-    2026 +0 schema: Applied
-    2026 +40 {"amount":0,"to":"KRW"} -> Some(400) Some("400: amount must be greater than 0")
-    2066 +300 feedback asks a: None Some("network error: it failed")
-    2366 +0 feedback asks b: Some(10) None
-    2366 +0 feedback: NoHelp
-    2366 +0 context asks a: Some(10) None
-    2366 +0 context: Applied
-    2366 +0 {"amount":46828.5,"to":"KRW"} -> Some(200) None
+    insta::assert_snapshot!(history_lines(&play, "convert").join("\n"), @r#"
+    2209 +0 schema: Applied
+    2209 +40 {"amount":0,"to":"KRW"} -> Some(400) Some("400: amount must be greater than 0")
+    2249 +300 feedback asks a: None Some("network error: it failed")
+    2549 +0 feedback asks b: Some(10) None
+    2549 +0 feedback: NoHelp
+    2549 +0 context asks a: Some(10) None
+    2549 +0 context: Applied
+    2549 +0 {"amount":46828.5,"to":"KRW"} -> Some(200) None
     "#);
 }
 
 #[test]
-fn nothing_is_told_of_a_step_to_which_nothing_happened() {
+fn a_step_that_did_not_start_has_an_empty_history() {
     let play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", "{}").after("a")]);
-    let told = history(&play.events).expect("the events are those of a run");
-    assert!(told.values().all(Vec::is_empty), "{told:?}");
+    let history_by_step = history(&play.events).expect("the events are those of a run");
+    assert!(history_by_step.values().all(Vec::is_empty), "{history_by_step:?}");
     assert!(history(&[]).expect("no events are no run").is_empty());
 }

@@ -1,4 +1,4 @@
-//! The machine, driven by hand: no clock, no network, any order of events.
+//! Tests of the run machine. Each test applies the events itself: there is no clock, no network and no fixed order.
 
 #![expect(
     clippy::expect_used,
@@ -7,28 +7,27 @@
     reason = "a test that panics has failed, and says where"
 )]
 
-mod analyses;
-mod approving;
-mod checks;
-mod context;
+mod approvals;
+mod breakers;
+mod cancellation_and_limits;
+mod context_rung;
+mod cost_limit;
 mod deadlines;
-mod doubting;
-mod facts;
-mod files;
-mod gates;
+mod decision_tables;
+mod facts_rung;
+mod failed_calls;
+mod feedback_rung;
 mod history;
-mod hostile;
-mod interactions;
-mod laws;
-mod matrices;
-mod mending;
-mod money;
-mod plan_laws;
-mod plan_rules;
-mod planning;
-mod promises;
+mod invariants;
+mod plan_checks;
+mod plan_files;
+mod plan_properties;
+mod plan_regressions;
+mod planner;
 mod prompts;
-mod resolving;
-mod stopping;
-mod story;
+mod properties;
+mod random_worlds;
+mod request_to_answer;
+mod resolution_rung;
+mod ungrounded_numbers;
 mod world;

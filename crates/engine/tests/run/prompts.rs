@@ -1,6 +1,6 @@
-//! Every question that a run puts to a model, as the model sees it.
+//! Snapshots of every prompt of a run.
 
-use reknit_dialogue::{Format, Request};
+use reknit_dialogue::{ModelRequest, ResponseFormat};
 use reknit_engine::{Effect, Synthesis};
 
 use crate::world::{Play, plan, policy, started, step};
@@ -9,7 +9,8 @@ const BAD_AMOUNT: &str = r#"{"success": false, "error": {"code": "INVALID_AMOUNT
     "category": "INPUT_ERROR", "retryable": true, "details": {"hint": "send a positive number"}}}"#;
 const CANNOT: &str = r#"{"should_retry": false, "reason": "the amount is not known here"}"#;
 
-fn begun(parameters: &str) -> Play {
+/// A run whose first step is done; `parameters` are those of the second.
+fn quoted(parameters: &str) -> Play {
     let steps =
         vec![step("quote", "read", r#"{"symbol": "TSLA"}"#), step("convert", "convert", parameters).after("quote")];
     let mut policy = policy();
@@ -19,14 +20,14 @@ fn begun(parameters: &str) -> Play {
     play
 }
 
-fn refused() -> Play {
-    let mut play = begun(r#"{"amount": 0, "to": "KRW"}"#);
+fn rejected() -> Play {
+    let mut play = quoted(r#"{"amount": 0, "to": "KRW"}"#);
     play.answer_tool("convert/call/1", 400, BAD_AMOUNT);
     play
 }
 
-fn refused_twice() -> Play {
-    let mut play = refused();
+fn rejected_twice() -> Play {
+    let mut play = rejected();
     let change = r#"{"should_retry": true, "reason": "try one", "suggested_changes": {"amount": -1}}"#;
     play.answer_model("convert/feedback/1", change);
     play.answer_tool("convert/call/2", 400, BAD_AMOUNT);
@@ -34,17 +35,17 @@ fn refused_twice() -> Play {
     play
 }
 
-fn request(play: &Play, effect: &str) -> Request {
+fn request(play: &Play, effect: &str) -> ModelRequest {
     let asked = play.run.pending().into_iter().find_map(|due| match due {
         Effect::AskModel(ask) if ask.id.to_string() == effect => Some(ask.request),
         _ => None,
     });
-    asked.expect("it is due")
+    asked.expect("the question is pending").as_ref().clone()
 }
 
 #[test]
-fn the_first_look_at_a_refusal() {
-    insta::assert_snapshot!(refused().prompt("convert/feedback/1"), @r#"
+fn the_feedback_prompt_of_a_rejected_call() {
+    insta::assert_snapshot!(rejected().prompt("convert/feedback/1"), @r#"
     purpose: error_analysis
     A call of a tool was refused. Say whether other parameters would be accepted, and which.
 
@@ -107,8 +108,8 @@ fn the_first_look_at_a_refusal() {
 }
 
 #[test]
-fn the_second_look_shows_every_attempt_and_what_the_first_said() {
-    insta::assert_snapshot!(refused_twice().prompt("convert/context/1"), @r#"
+fn the_context_prompt_lists_all_attempts_and_the_earlier_analysis() {
+    insta::assert_snapshot!(rejected_twice().prompt("convert/context/1"), @r#"
     purpose: semantic_retry
     A call of a tool was refused, and its error alone does not say what is right. Find the right parameters in what is known.
 
@@ -177,13 +178,13 @@ fn the_second_look_shows_every_attempt_and_what_the_first_said() {
 }
 
 #[test]
-fn a_refusal_in_another_shape_is_shown_as_it_came() {
-    let mut play = begun(r#"{"amount": 0, "to": "KRW"}"#);
+fn an_error_in_an_unknown_shape_is_shown_unchanged() {
+    let mut play = quoted(r#"{"amount": 0, "to": "KRW"}"#);
     let body = r#"{"code": "E17", "detail": [{"loc": ["body", "to"], "msg": "not on this list </data>", "list": "https://x.example"}]}"#;
     play.answer_tool("convert/call/1", 422, body);
     let asked = |play: &Play, effect: &str, from: &str| -> String {
         let prompt = play.prompt(effect);
-        let (_, rest) = prompt.split_once(from).expect("it is there");
+        let (_, rest) = prompt.split_once(from).expect("the prompt contains it");
         rest.split("parameters that were refused").next().unwrap_or_default().to_owned()
     };
     insta::assert_snapshot!(asked(&play, "convert/feedback/1", "category: "), @r#"
@@ -214,8 +215,8 @@ fn a_refusal_in_another_shape_is_shown_as_it_came() {
 }
 
 #[test]
-fn the_search_for_a_value_that_the_plan_does_not_give() {
-    insta::assert_snapshot!(begun(r#"{"amount": "{{quote.price}}", "to": "KRW"}"#).prompt("convert/resolution/1"), @r#"
+fn the_resolution_prompt_of_a_missing_value() {
+    insta::assert_snapshot!(quoted(r#"{"amount": "{{quote.price}}", "to": "KRW"}"#).prompt("convert/resolution/1"), @r#"
     purpose: micro_resolution
     A call of a tool needs values that the plan does not give. Find them in the results so far.
 
@@ -237,7 +238,7 @@ fn the_search_for_a_value_that_the_plan_does_not_give() {
     description: 
 
     parameters asked for:
-    - `amount`: `quote.price`: no such field (has: success, data, data.current_price)
+    - `amount`: `quote.price` does not exist: available fields are `success`, `data`, `data.current_price`
 
     results so far, by step:
     <data>
@@ -271,8 +272,8 @@ fn the_search_for_a_value_that_the_plan_does_not_give() {
 }
 
 #[test]
-fn the_answer_is_written_from_results_and_from_what_was_mended_and_is_missing() {
-    let mut play = refused();
+fn the_answer_prompt_lists_results_and_failures() {
+    let mut play = rejected();
     play.answer_model("convert/feedback/1", CANNOT);
     play.answer_model("convert/context/1", CANNOT);
     insta::assert_snapshot!(play.prompt("answer/ask/1"), @r#"
@@ -300,16 +301,16 @@ fn the_answer_is_written_from_results_and_from_what_was_mended_and_is_missing() 
 }
 
 #[test]
-fn each_question_has_its_own_room_and_freedom() {
-    let mut play = refused();
+fn each_purpose_has_its_own_temperature_and_token_limit() {
+    let mut play = rejected();
     let mut asked =
         vec![request(&Play::begin(started(None, policy())), "plan/ask/1"), request(&play, "convert/feedback/1")];
     play.answer_model("convert/feedback/1", CANNOT);
     asked.push(request(&play, "convert/context/1"));
     let sent: Vec<String> = asked
         .iter()
-        .map(|request| format!("{} {}", request.temperature.expect("it is set"), request.max_tokens))
+        .map(|request| format!("{} {}", request.temperature.expect("the temperature is set"), request.max_tokens))
         .collect();
     assert_eq!(sent, ["0.3 2000", "0 500", "0 1000"]);
-    assert!(asked.iter().all(|request| !matches!(request.format, Format::Text)), "all of them answer in JSON");
+    assert!(asked.iter().all(|request| !matches!(request.format, ResponseFormat::Text)), "every answer is JSON");
 }

@@ -1,12 +1,14 @@
-//! Runs to drive, and the events to drive them with.
+//! A driver for runs in tests, and the plans, policies and replies that it uses.
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Answer, ErrorClass, Failure, Usage};
-use reknit_engine::{Effect, Event, MACHINE_VERSION, Policy, Run, Started, Synthesis, Templates, What};
-use reknit_plan::{Catalogue, Entry, Tool};
+use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, Usage};
+use reknit_engine::{
+    Effect, Event, EventKind, MACHINE_VERSION, Outcome, Policy, Record, Run, Started, Synthesis, Templates,
+};
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
-use reknit_protocol::{EffectId, ReplyBody, ToolReply};
+use reknit_protocol::{EffectId, EffectKind, ReplyBody, ToolReply};
 
 pub(crate) fn json(text: &str) -> Value {
     Value::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -16,12 +18,12 @@ pub(crate) fn object(text: &str) -> Object {
     json(text).as_object().cloned().expect("an object")
 }
 
-/// A tool `t` whose capabilities take anything, one for each class, and one that is strict about its amount.
+/// A tool `t` with one capability without a schema for each side-effect class, and one with a strict schema: `convert`.
 pub(crate) fn catalogue() -> Catalogue {
     let free = |name: &str, class: SideEffect| {
         let mut capability = Capability::new(name);
         capability.effect = class;
-        Entry::new(capability, None).expect("there is no schema to be wrong")
+        CatalogueEntry::new(capability, None).expect("a capability without a schema is valid")
     };
     let schema = json(
         r#"{"type": "object", "required": ["amount"], "additionalProperties": false,
@@ -35,9 +37,9 @@ pub(crate) fn catalogue() -> Catalogue {
         free("keyed", SideEffect::Keyed),
         free("undeclared", SideEffect::Undeclared),
         free("unsafe", SideEffect::Unsafe),
-        Entry::new(convert, Some(schema)).expect("the schema is one"),
+        CatalogueEntry::new(convert, Some(schema)).expect("the schema is valid"),
     ];
-    Catalogue { tools: vec![Tool { name: "t".into(), description: String::new(), capabilities }] }
+    Catalogue { tools: vec![CatalogueTool { name: "t".into(), description: String::new(), capabilities }] }
 }
 
 pub(crate) fn step(id: &str, capability: &str, parameters: &str) -> Step {
@@ -69,75 +71,77 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
     Plan::new("p", "sell 100 shares", steps)
 }
 
-/// A run with the events that made it.
+/// Drives a run: applies the events of a test, and keeps them and the records that the run returned.
 #[derive(Debug, Clone)]
 pub(crate) struct Play {
     pub(crate) run: Run,
     pub(crate) events: Vec<Event>,
+    pub(crate) records: Vec<Record>,
     pub(crate) now_ms: i64,
 }
 
 impl Play {
     pub(crate) fn begin(started: Started) -> Self {
-        let event = Event { at_ms: 1_000, what: What::Started(Box::new(started)) };
-        let run = Run::begin(&event).expect("the run begins");
-        Self { run, events: vec![event], now_ms: 1_000 }
+        let event = Event { at_ms: 1_000, kind: EventKind::Started(Box::new(started)) };
+        let (run, records) = Run::begin(&event).expect("the run begins");
+        Self { run, events: vec![event], records, now_ms: 1_000 }
     }
 
     pub(crate) fn of_steps(steps: Vec<Step>) -> Self {
         Self::begin(started(Some(plan(steps)), policy()))
     }
 
-    pub(crate) fn happen(&mut self, what: What) {
-        let event = Event { at_ms: self.now_ms, what };
-        self.run.apply(&event).expect("the event is taken in");
+    pub(crate) fn happen(&mut self, kind: EventKind) {
+        let event = Event { at_ms: self.now_ms, kind };
+        self.records.extend(self.run.apply(&event).expect("the run applies the event"));
         self.events.push(event);
     }
 
-    /// The ids of what is due, deadlines left out.
+    /// The ids of the pending effects, except for the deadline of the run.
     pub(crate) fn due(&self) -> Vec<String> {
-        let ids = self.run.pending().iter().filter_map(|effect| Some(effect.id()?.to_string())).collect::<Vec<_>>();
-        ids.into_iter().filter(|id| !id.starts_with("run/deadline")).collect()
+        let effects = self.run.pending();
+        let ids = effects.iter().filter_map(Effect::id).filter(|id| id.kind() != EffectKind::Deadline);
+        ids.map(ToString::to_string).collect()
     }
 
     pub(crate) fn answer_tool(&mut self, effect: &str, status: u16, body: &str) {
-        self.happen(What::ToolAnswered { effect: effect.parse().unwrap(), reply: reply(status, body) });
+        self.happen(EventKind::ToolAnswered { effect: effect_id(effect), reply: reply(status, body) });
     }
 
     pub(crate) fn answer_model(&mut self, effect: &str, text: &str) {
-        self.happen(What::ModelAnswered { effect: effect.parse().unwrap(), answer: model_answer(text) });
+        self.happen(EventKind::ModelAnswered { effect: effect_id(effect), answer: model_answer(text) });
     }
 
     pub(crate) fn fail_model(&mut self, effect: &str, class: ErrorClass) {
-        self.happen(What::ModelFailed { effect: effect.parse().unwrap(), failure: model_failure(class) });
+        self.happen(EventKind::ModelFailed { effect: effect_id(effect), failure: model_failure(class) });
     }
 
-    /// Lets time pass until a wait is over.
+    /// Advances the time to the end of a wait, and ends it.
     pub(crate) fn wake(&mut self, effect: &str) {
         let until = self.run.pending().into_iter().find_map(|due| match due {
             Effect::Sleep { id, until_ms } if id.to_string() == effect => Some(until_ms),
             _ => None,
         });
-        self.now_ms = until.unwrap_or_else(|| panic!("nobody waits for {effect}: {:?}", self.due()));
-        self.happen(What::Woke { effect: effect.parse().unwrap() });
+        self.now_ms = until.unwrap_or_else(|| panic!("{effect} is not a pending wait: {:?}", self.due()));
+        self.happen(EventKind::Woke { effect: effect_id(effect) });
     }
 
-    /// What is sent with a call that is due.
+    /// A pending call.
     pub(crate) fn call(&self, effect: &str) -> reknit_protocol::CallTool {
         let found = self.run.pending().into_iter().find_map(|due| match due {
             Effect::CallTool(call) if call.id.to_string() == effect => Some(call),
             _ => None,
         });
-        found.unwrap_or_else(|| panic!("{effect} is not due: {:?}", self.due()))
+        found.unwrap_or_else(|| panic!("{effect} is not pending: {:?}", self.due()))
     }
 
-    /// The words with which a model is asked.
+    /// The messages of a pending question to a model.
     pub(crate) fn prompt(&self, effect: &str) -> String {
         let found = self.run.pending().into_iter().find_map(|due| match due {
-            Effect::AskModel(ask) if ask.id.to_string() == effect => Some(ask.request.messages),
+            Effect::AskModel(ask) if ask.id.to_string() == effect => Some(ask.request.messages.clone()),
             _ => None,
         });
-        let messages = found.unwrap_or_else(|| panic!("{effect} is not due: {:?}", self.due()));
+        let messages = found.unwrap_or_else(|| panic!("{effect} is not pending: {:?}", self.due()));
         messages.iter().map(reknit_dialogue::Message::text).collect::<Vec<_>>().join("\n=====\n")
     }
 }
@@ -150,24 +154,37 @@ pub(crate) fn reply(status: u16, body: &str) -> ToolReply {
     }
 }
 
-pub(crate) fn model_answer(text: &str) -> Answer {
-    Answer::complete(text, "m", Usage::reported(10, 5))
+pub(crate) fn model_answer(text: &str) -> ModelAnswer {
+    ModelAnswer::complete(text, "m", Usage::reported(10, 5))
 }
 
-pub(crate) fn model_failure(class: ErrorClass) -> Failure {
-    Failure::new(class, "it failed")
+pub(crate) fn model_failure(class: ErrorClass) -> ModelFailure {
+    ModelFailure::new(class, "it failed")
 }
 
-/// The effect that answers belong to.
+pub(crate) fn effect_id(text: &str) -> EffectId {
+    text.parse().expect("the id of an effect")
+}
+
+/// The id of an effect that has one.
 pub(crate) fn id_of(effect: &Effect) -> EffectId {
-    effect.id().cloned().expect("an effect with an id")
+    effect.id().cloned().expect("the effect has an id")
 }
 
-/// What a person is asked.
+/// The pending question to a person.
 pub(crate) fn question(play: &Play) -> reknit_engine::AskPerson {
     let found = play.run.pending().into_iter().find_map(|effect| match effect {
         Effect::AskPerson(ask) => Some(ask),
         _ => None,
     });
     found.expect("a person is asked")
+}
+
+/// Why the last step of a run failed.
+pub(crate) fn failure_reason(play: &Play) -> String {
+    let answer = play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()));
+    match answer.steps.last().map(|step| &step.outcome) {
+        Some(Outcome::Failed { reason, .. }) => reason.clone(),
+        other => panic!("the step has not failed: {other:?}"),
+    }
 }

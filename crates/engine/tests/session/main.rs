@@ -1,4 +1,4 @@
-//! The session, driven by hand: no clock, no network, any order of events.
+//! Tests of the session machine: events are applied by hand, without a clock or a network.
 
 #![expect(
     clippy::expect_used,
@@ -9,13 +9,12 @@
 
 mod answers;
 mod attempts;
-mod calls;
-mod children;
-mod context;
-mod doubts;
-mod laws;
-mod money;
+mod child_machines;
+mod context_window;
+mod cost_limit;
+mod driver;
+mod properties;
 mod reports;
-mod stopping;
-mod telemetry;
-mod world;
+mod stop_and_cancel;
+mod tool_calls;
+mod uncertain_calls;

@@ -8,70 +8,87 @@ use crate::StorageError;
 /// Why a journal could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The directory cannot be made.
+    /// The directory cannot be created.
     #[error("cannot create the directory `{}` for the journal", .path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file cannot be opened for reading and writing, or kept from others.
+    /// The file cannot be opened for reading and writing, or its permissions cannot be restricted to the owner.
     #[error("cannot open the journal `{}`", .path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file is something else.
+    /// The file is not a journal.
     #[error("`{}` is not a journal", .path.display())]
     NotAJournal {
         /// The file.
         path: PathBuf,
     },
-    /// The file was written by a newer Reknit.
-    #[error("the journal `{}` has version {found}; this Reknit knows versions up to {known}", .path.display())]
+    /// The file was written by an older build of Reknit.
+    #[error("the journal `{}` was written by an older build of Reknit (format {found}, not {supported})", .path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The format version of the file.
+        found: u32,
+        /// The format version of this build.
+        supported: u32,
+    },
+    /// The file was written by a newer build of Reknit.
+    #[error("the journal `{}` was written by a newer build of Reknit (format {found}, not {supported})", .path.display())]
     Newer {
         /// The file.
         path: PathBuf,
-        /// The version it has.
+        /// The format version of the file.
         found: u32,
-        /// The newest version that is known here.
-        known: u32,
+        /// The format version of this build.
+        supported: u32,
     },
-    /// The file system cannot share memory between processes, which reading beside the writer needs.
-    #[error("the file system of `{}` is not suited for a journal", .path.display())]
-    Unsuitable {
+    /// The file system does not support memory shared between processes, which `SQLite` needs for concurrent readers.
+    #[error("the file system of `{}` does not support the shared memory that a journal needs", .path.display())]
+    UnsupportedFileSystem {
         /// The file.
         path: PathBuf,
     },
-    /// The system does not give another thread.
+    /// The system cannot start another thread.
     #[error("cannot start the thread that writes the journal `{}`", .path.display())]
     Thread {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file cannot be used.
+    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
 impl OpenError {
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Directory { path, .. } => {
-                format!("create `{}` yourself, or choose another place for the journal", path.display())
+                format!("create `{}` yourself, or choose another path for the journal", path.display())
             }
             Self::File { path, .. } => {
                 format!("check that you may read and write `{}` and its directory", path.display())
             }
-            Self::NotAJournal { .. } => "choose another place for the journal; this file was not touched".to_owned(),
-            Self::Newer { .. } => "update Reknit, or choose another place for the journal".to_owned(),
-            Self::Unsuitable { .. } => "choose a place for the journal on a local disk".to_owned(),
+            Self::NotAJournal { .. } => "choose another path for the journal; this file was not changed".to_owned(),
+            Self::Older { path, .. } => format!(
+                "keep it for the older build and start a new one with `mv {0} {0}.old`, or choose another path for the \
+                 journal; its contents were not changed",
+                path.display()
+            ),
+            Self::Newer { .. } => {
+                "update Reknit, or choose another path for the journal; its contents were not changed".to_owned()
+            }
+            Self::UnsupportedFileSystem { .. } => "choose a path for the journal on a local disk".to_owned(),
             Self::Thread { .. } => "end other programs, or raise the limit of processes (`ulimit -u`)".to_owned(),
             Self::Storage(error) => error.hint(),
         }

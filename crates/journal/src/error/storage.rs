@@ -1,60 +1,60 @@
-//! Why the file of a journal cannot be used.
+//! Failures of a store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{ErrorCode, ffi};
 
-/// Why the file of a journal cannot be used. What was committed before is still there, and nothing was half done.
+/// Why the file of a journal cannot be used. Earlier commits are intact, and no transaction is half done.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StorageError {
-    /// There is no room.
-    #[error("the disk is full: nothing more can be written to the journal `{}`", .path.display())]
+    /// The disk is full.
+    #[error("the disk is full: cannot write to the journal `{}`", .path.display())]
     Full {
         /// The file.
         path: PathBuf,
-        /// What `SQLite` said.
+        /// The error of `SQLite`.
         source: SqliteError,
     },
-    /// It may be read, but not written.
-    #[error("the journal `{}` cannot be written", .path.display())]
+    /// The file can be read, but not written.
+    #[error("cannot write to the journal `{}`", .path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
-        /// What `SQLite` said.
+        /// The error of `SQLite`.
         source: SqliteError,
     },
-    /// Another process kept the file to itself for longer than [`BUSY`](crate::BUSY).
-    #[error("the journal `{}` is kept busy by another process", .path.display())]
+    /// Another process locked the file for longer than [`BUSY_TIMEOUT`](crate::BUSY_TIMEOUT).
+    #[error("the journal `{}` is locked by another process", .path.display())]
     Busy {
         /// The file.
         path: PathBuf,
-        /// What `SQLite` said.
+        /// The error of `SQLite`.
         source: SqliteError,
     },
-    /// The file is damaged, or is something else.
+    /// The file is damaged.
     #[error("the journal `{}` is damaged", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The kind of damage.
         source: Damage,
     },
-    /// The file is not there any more, or another one has taken its place.
+    /// The file does not exist any more, or another file has its path now.
     #[error("the journal `{}` was moved or deleted while it was in use", .path.display())]
     Gone {
-        /// Where it was.
+        /// The former path of the file.
         path: PathBuf,
     },
-    /// The system refused to read or write.
-    #[error("the journal `{}` cannot be used", .path.display())]
+    /// Any other error while reading or writing.
+    #[error("cannot read or write the journal `{}`", .path.display())]
     Other {
         /// The file.
         path: PathBuf,
-        /// What `SQLite` said.
+        /// The error of `SQLite`.
         source: SqliteError,
     },
-    /// The thread that writes has ended, so that nothing more is written.
+    /// The writer thread has ended.
     #[error("the journal `{}` is closed", .path.display())]
     Closed {
         /// The file.
@@ -62,18 +62,18 @@ pub enum StorageError {
     },
 }
 
-/// In which way a journal is damaged.
+/// How a journal is damaged.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Damage {
-    /// `SQLite` says so.
+    /// `SQLite` found the file corrupt.
     #[error(transparent)]
     Sqlite(SqliteError),
-    /// What stands in the tables cannot be.
+    /// The rows contradict each other.
     #[error("{0}")]
     Contents(String),
 }
 
-/// What `SQLite` said, in one sentence: its own chain of errors says everything twice.
+/// An error of `SQLite`, printed in one sentence: its own chain of errors repeats each message.
 #[derive(Debug, Clone)]
 pub struct SqliteError(Arc<rusqlite::Error>);
 
@@ -81,8 +81,8 @@ impl std::fmt::Display for SqliteError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &*self.0 {
             rusqlite::Error::SqliteFailure(code, message) => {
-                let words = message.as_deref().unwrap_or_else(|| ffi::code_to_str(code.extended_code));
-                write!(out, "{words} (SQLite error {})", code.extended_code)
+                let message = message.as_deref().unwrap_or_else(|| ffi::code_to_str(code.extended_code));
+                write!(out, "{message} (SQLite error {})", code.extended_code)
             }
             other => other.fmt(out),
         }
@@ -92,20 +92,22 @@ impl std::fmt::Display for SqliteError {
 impl std::error::Error for SqliteError {}
 
 impl StorageError {
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Full { path, .. } => {
-                format!("make room on the disk of `{}`, then resume; what was committed is safe", path.display())
+                format!("free space on the disk of `{}`, then resume; committed events are safe", path.display())
             }
             Self::ReadOnly { path, .. } | Self::Other { path, .. } => format!(
-                "check that you may write to `{}` and to the directory it is in, and that the disk is well",
+                "check that you may write to `{}` and to its directory, and that the disk has no errors",
                 path.display()
             ),
-            Self::Busy { path, .. } => format!("see who holds it with `fuser {}`, then try again", path.display()),
+            Self::Busy { path, .. } => {
+                format!("see which process uses it with `fuser {}`, then try again", path.display())
+            }
             Self::Damaged { path, .. } => format!(
-                "copy `{0}` and `{0}-wal` to another place before anything else; then bring back an older copy, or let \
-                 `sqlite3 {0} .recover` read what it can",
+                "first copy `{0}` and `{0}-wal` to a safe place; then restore a backup, or recover what is readable with \
+                 `sqlite3 {0} .recover`",
                 path.display()
             ),
             Self::Gone { path } => {
@@ -115,12 +117,12 @@ impl StorageError {
         }
     }
 
-    pub(crate) fn new(path: &Path, failure: Failure) -> Self {
+    pub(crate) fn new(path: &Path, failure: StoreFailure) -> Self {
         let path = path.to_owned();
         let source = match failure {
-            Failure::Contents(what) => return Self::Damaged { path, source: Damage::Contents(what) },
-            Failure::Gone => return Self::Gone { path },
-            Failure::Sqlite(source) => SqliteError(Arc::new(source)),
+            StoreFailure::Contents(problem) => return Self::Damaged { path, source: Damage::Contents(problem) },
+            StoreFailure::Gone => return Self::Gone { path },
+            StoreFailure::Sqlite(source) => SqliteError(Arc::new(source)),
         };
         match source.0.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full { path, source },
@@ -134,25 +136,24 @@ impl StorageError {
     }
 }
 
-/// Why a store cannot do something, before anybody has said in which file.
+/// A failure of a store, before the path of the file is added to it.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// `SQLite` says so.
+pub(crate) enum StoreFailure {
     Sqlite(rusqlite::Error),
-    /// What stands in the tables cannot be.
+    /// The rows contradict each other.
     Contents(String),
     /// The file was moved or deleted.
     Gone,
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for StoreFailure {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
 }
 
-/// What a store gives.
-pub(crate) type Stored<T> = Result<T, Failure>;
+/// The result of an operation on a store.
+pub(crate) type StoreResult<T> = Result<T, StoreFailure>;
 
 #[cfg(test)]
 mod tests {
@@ -160,44 +161,44 @@ mod tests {
 
     use super::*;
 
-    fn words(failure: Failure) -> String {
+    fn report(failure: StoreFailure) -> String {
         let error = StorageError::new(Path::new("/j.db"), failure);
         let cause = error.source().map(|cause| format!("caused by: {cause}\n")).unwrap_or_default();
         format!("{error}\n{cause}hint: {}", error.hint())
     }
 
-    fn code(code: i32) -> Failure {
-        Failure::Sqlite(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+    fn sqlite_failure(code: i32) -> StoreFailure {
+        StoreFailure::Sqlite(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
     }
 
     #[test]
     fn every_failure_says_which_file_and_what_to_do() {
-        insta::assert_snapshot!(words(code(ffi::SQLITE_FULL)), @"
-        the disk is full: nothing more can be written to the journal `/j.db`
+        insta::assert_snapshot!(report(sqlite_failure(ffi::SQLITE_FULL)), @"
+        the disk is full: cannot write to the journal `/j.db`
         caused by: database or disk is full (SQLite error 13)
-        hint: make room on the disk of `/j.db`, then resume; what was committed is safe
+        hint: free space on the disk of `/j.db`, then resume; committed events are safe
         ");
-        insta::assert_snapshot!(words(code(ffi::SQLITE_READONLY)), @"
-        the journal `/j.db` cannot be written
+        insta::assert_snapshot!(report(sqlite_failure(ffi::SQLITE_READONLY)), @"
+        cannot write to the journal `/j.db`
         caused by: attempt to write a readonly database (SQLite error 8)
-        hint: check that you may write to `/j.db` and to the directory it is in, and that the disk is well
+        hint: check that you may write to `/j.db` and to its directory, and that the disk has no errors
         ");
-        insta::assert_snapshot!(words(code(ffi::SQLITE_BUSY)), @"
-        the journal `/j.db` is kept busy by another process
+        insta::assert_snapshot!(report(sqlite_failure(ffi::SQLITE_BUSY)), @"
+        the journal `/j.db` is locked by another process
         caused by: database is locked (SQLite error 5)
-        hint: see who holds it with `fuser /j.db`, then try again
+        hint: see which process uses it with `fuser /j.db`, then try again
         ");
-        insta::assert_snapshot!(words(code(ffi::SQLITE_CORRUPT)), @"
+        insta::assert_snapshot!(report(sqlite_failure(ffi::SQLITE_CORRUPT)), @"
         the journal `/j.db` is damaged
         caused by: database disk image is malformed (SQLite error 11)
-        hint: copy `/j.db` and `/j.db-wal` to another place before anything else; then bring back an older copy, or let `sqlite3 /j.db .recover` read what it can
+        hint: first copy `/j.db` and `/j.db-wal` to a safe place; then restore a backup, or recover what is readable with `sqlite3 /j.db .recover`
         ");
-        insta::assert_snapshot!(words(code(ffi::SQLITE_IOERR_WRITE)), @"
-        the journal `/j.db` cannot be used
+        insta::assert_snapshot!(report(sqlite_failure(ffi::SQLITE_IOERR_WRITE)), @"
+        cannot read or write the journal `/j.db`
         caused by: disk I/O error (SQLite error 778)
-        hint: check that you may write to `/j.db` and to the directory it is in, and that the disk is well
+        hint: check that you may write to `/j.db` and to its directory, and that the disk has no errors
         ");
-        insta::assert_snapshot!(words(Failure::Gone), @"
+        insta::assert_snapshot!(report(StoreFailure::Gone), @"
         the journal `/j.db` was moved or deleted while it was in use
         hint: put the file back at `/j.db` together with its `-wal` file, then resume
         ");

@@ -1,100 +1,101 @@
-//! What anybody may read, beside whoever writes.
+//! Operations that read. They run concurrently with the writer and need no lease.
 
 use reknit_protocol::RunId;
 
 use super::Journal;
-use crate::error::storage::{Failure, Stored};
-use crate::tables::{RunRow, Views};
+use crate::error::storage::{StoreFailure, StoreResult};
+use crate::tables::{ReadTables, RunRow};
 use crate::{
-    Due, Held, Lesson, Letter, Mailbox, ReadError, Record, RunFilter, RunSummary, SignalId, Snapshot, StorageError,
+    DueEffect, InboxMessage, LeaseInfo, Mailbox, RunFilter, RunReadError, RunSummary, SignalId, Snapshot, StorageError,
+    StoredEvent, StoredMapping,
 };
 
 impl Journal {
-    /// Whether there is such a run.
+    /// Whether the journal has this run.
     pub async fn exists(&self, run: &RunId) -> Result<bool, StorageError> {
         let run = run.clone();
-        self.read(move |views| Ok(views.run(&run)?.is_some())).await
+        self.read(move |tables| Ok(tables.run(&run)?.is_some())).await
     }
 
-    /// One run, as a list shows it.
-    pub async fn summary(&self, run: &RunId) -> Result<RunSummary, ReadError> {
-        self.of(run, |_, row| Ok(summary(row))).await
+    /// The summary of one run.
+    pub async fn summary(&self, run: &RunId) -> Result<RunSummary, RunReadError> {
+        self.read_run(run, |_, row| Ok(summary(row))).await
     }
 
-    /// Runs, newest first.
+    /// Summaries of runs, newest first.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, StorageError> {
         let filter = filter.clone();
-        self.read(move |views| Ok(views.runs(&filter)?.into_iter().map(summary).collect())).await
+        self.read(move |tables| Ok(tables.runs(&filter)?.into_iter().map(summary).collect())).await
     }
 
-    /// The runs whose ids begin with `prefix`, at most `limit`, for people who type the beginning of an id.
-    pub async fn find(&self, prefix: &str, limit: u32) -> Result<Vec<RunId>, StorageError> {
+    /// At most `limit` runs whose ids begin with `prefix`, sorted: a user may type only the beginning of an id.
+    pub async fn runs_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<RunId>, StorageError> {
         let prefix = prefix.to_owned();
-        self.read(move |views| views.runs_with_prefix(&prefix, limit)).await
+        self.read(move |tables| tables.runs_with_prefix(&prefix, limit)).await
     }
 
-    /// The events of a run from a position on, in order.
-    pub async fn events(&self, run: &RunId, from_seq: u64) -> Result<Vec<Record>, ReadError> {
-        self.of(run, move |views, row| {
-            let records = views.events(row.key, from_seq)?;
-            // A gap would restore a state that never was.
+    /// The events of a run from position `from_seq` on, in order.
+    pub async fn events(&self, run: &RunId, from_seq: u64) -> Result<Vec<StoredEvent>, RunReadError> {
+        self.read_run(run, move |tables, row| {
+            let events = tables.events(row.key, from_seq)?;
+            // Replaying events with a gap would restore a state that never existed.
             let expected = from_seq.min(row.state.len)..row.state.len;
-            if records.iter().map(|record| record.seq).eq(expected) {
-                return Ok(records);
+            if events.iter().map(|event| event.seq).eq(expected) {
+                return Ok(events);
             }
-            Err(Failure::Contents(format!("events of run `{}` are missing", row.run)))
+            Err(StoreFailure::Contents(format!("events of run `{}` are missing", row.run)))
         })
         .await
     }
 
     /// The effects that events made due, each with the position of its event, in order.
-    pub async fn due(&self, run: &RunId) -> Result<Vec<(u64, Due)>, ReadError> {
-        self.of(run, |views, row| views.due(row.key)).await
+    pub async fn due_effects(&self, run: &RunId) -> Result<Vec<(u64, DueEffect)>, RunReadError> {
+        self.read_run(run, |tables, row| tables.due_effects(row.key)).await
     }
 
-    /// The effects that were claimed, in the order of their text.
-    pub async fn claims(&self, run: &RunId) -> Result<Vec<String>, ReadError> {
-        self.of(run, |views, row| views.claims(row.key)).await
+    /// The ids of the claimed effects, sorted.
+    pub async fn claims(&self, run: &RunId) -> Result<Vec<String>, RunReadError> {
+        self.read_run(run, |tables, row| tables.claims(row.key)).await
     }
 
-    /// The signals that no event has consumed, in order.
-    pub async fn inbox(&self, run: &RunId) -> Result<Vec<Letter>, ReadError> {
+    /// The signals that no event has consumed yet, in the order in which they were sent.
+    pub async fn inbox(&self, run: &RunId) -> Result<Vec<InboxMessage>, RunReadError> {
         self.inbox_after(run, SignalId(0)).await
     }
 
-    pub(crate) async fn inbox_after(&self, run: &RunId, after: SignalId) -> Result<Vec<Letter>, ReadError> {
-        self.of(run, move |views, row| views.unread(row.key, after)).await
+    pub(crate) async fn inbox_after(&self, run: &RunId, after: SignalId) -> Result<Vec<InboxMessage>, RunReadError> {
+        self.read_run(run, move |tables, row| tables.pending_messages(row.key, after)).await
     }
 
-    /// The inbox of a run to wait on, whoever sends. Keep it for as long as the run is driven.
+    /// Subscribes to the inbox of a run, whichever process sends. Keep the mailbox for as long as the run is driven.
     pub fn mailbox(&self, run: &RunId) -> Mailbox {
-        Mailbox::new(self.clone(), run.clone(), self.mail.open(run))
+        Mailbox::new(self.clone(), run.clone(), self.mailboxes.register(run))
     }
 
-    /// The newest snapshot, if there is one.
-    pub async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError> {
-        self.of(run, |views, row| views.snapshot(row.key)).await
+    /// The newest snapshot of a run.
+    pub async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, RunReadError> {
+        self.read_run(run, |tables, row| tables.snapshot(row.key)).await
     }
 
-    /// What runs have learned, the newest first, at most `limit`.
-    pub async fn lessons(&self, limit: u32) -> Result<Vec<Lesson>, StorageError> {
-        self.read(move |views| views.lessons(limit)).await
+    /// The mappings that earlier runs learned: at most `limit`, newest first.
+    pub async fn learned_mappings(&self, limit: u32) -> Result<Vec<StoredMapping>, StorageError> {
+        self.read(move |tables| tables.learned_mappings(limit)).await
     }
 
-    async fn of<T: Send + 'static>(
+    async fn read_run<T: Send + 'static>(
         &self,
         run: &RunId,
-        work: impl FnOnce(&dyn Views, RunRow) -> Stored<T> + Send + 'static,
-    ) -> Result<T, ReadError> {
-        let wanted = run.clone();
-        let found = self.read(move |views| views.run(&wanted)?.map(|row| work(views, row)).transpose()).await?;
-        found.ok_or_else(|| ReadError::NoSuchRun { run: run.clone() })
+        work: impl FnOnce(&dyn ReadTables, RunRow) -> StoreResult<T> + Send + 'static,
+    ) -> Result<T, RunReadError> {
+        let id = run.clone();
+        let found = self.read(move |tables| tables.run(&id)?.map(|row| work(tables, row)).transpose()).await?;
+        found.ok_or_else(|| RunReadError::NoSuchRun { run: run.clone() })
     }
 }
 
 fn summary(row: RunRow) -> RunSummary {
     let state = row.state;
-    let held = |(holder, until_ms)| Held { holder, until_ms, epoch: state.epoch };
+    let lease = |(holder, until_ms)| LeaseInfo { holder, until_ms, epoch: state.epoch };
     RunSummary {
         run: row.run,
         title: row.title,
@@ -103,6 +104,6 @@ fn summary(row: RunRow) -> RunSummary {
         status: state.status,
         len: state.len,
         epoch: state.epoch,
-        lease: state.lease.map(held),
+        lease: state.lease.map(lease),
     }
 }

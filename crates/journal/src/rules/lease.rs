@@ -1,27 +1,27 @@
-//! Who may drive a run.
+//! Rules for leases.
 
 use reknit_protocol::RunId;
 
-use super::{Verdict, fenced, lost};
-use crate::blob::Folded;
-use crate::tables::{RunState, Tables};
-use crate::{CreateError, FenceError, Holder, Lease, LeaseError, Term};
+use super::{RuleResult, check_lease, fenced};
+use crate::blob::SplitEvent;
+use crate::tables::{RunState, WriteTables};
+use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseTerm};
 
-/// A run to be created, with its event folded.
-pub(crate) struct Opening {
+/// A run to create, with its event already split.
+pub(crate) struct PreparedRun {
     pub(crate) run: RunId,
     pub(crate) title: String,
-    pub(crate) first: Folded,
+    pub(crate) first: SplitEvent,
 }
 
 /// Creates the run, event 0 and the first lease.
 pub(crate) fn create(
-    tables: &mut dyn Tables,
-    opening: &Opening,
+    tables: &mut dyn WriteTables,
+    new: &PreparedRun,
     holder: &Holder,
-    term: Term,
-) -> Verdict<Lease, CreateError> {
-    let Opening { run, title, first } = opening;
+    term: LeaseTerm,
+) -> RuleResult<Lease, CreateError> {
+    let PreparedRun { run, title, first } = new;
     if tables.run(run)?.is_some() {
         return Ok(Err(CreateError::Exists { run: run.clone() }));
     }
@@ -39,14 +39,14 @@ pub(crate) fn create(
     Ok(Ok(lease))
 }
 
-/// Leases a run that nobody holds, whose term has passed, or whose lease is the one of epoch `from`.
+/// Leases a run that has no lease, whose lease has expired, or whose lease has the epoch `forced_epoch`.
 pub(crate) fn acquire(
-    tables: &mut dyn Tables,
+    tables: &mut dyn WriteTables,
     run: &RunId,
     holder: &Holder,
-    term: Term,
-    from: Option<u64>,
-) -> Verdict<Lease, LeaseError> {
+    term: LeaseTerm,
+    forced_epoch: Option<u64>,
+) -> RuleResult<Lease, LeaseError> {
     let Some(row) = tables.run(run)? else { return Ok(Err(LeaseError::NoSuchRun { run: run.clone() })) };
     let mut state = row.state;
     if let Some(status) = state.status {
@@ -54,7 +54,7 @@ pub(crate) fn acquire(
     }
     if let Some((holder, until_ms)) = state.lease
         && term.now_ms < until_ms
-        && from != Some(state.epoch)
+        && forced_epoch != Some(state.epoch)
     {
         return Ok(Err(LeaseError::Held { run: run.clone(), holder, until_ms, epoch: state.epoch }));
     }
@@ -65,25 +65,24 @@ pub(crate) fn acquire(
     Ok(Ok(lease))
 }
 
-/// Moves the end of the term.
-pub(crate) fn renew(tables: &mut dyn Tables, lease: &Lease, term: Term) -> Verdict<Lease, FenceError> {
-    let mut row = match fenced(tables, lease)? {
-        Err(by) => return Ok(Err(lost(&lease.run, by))),
-        Ok(row) => row,
-    };
+/// Extends the lease to the end of `term`.
+pub(crate) fn renew(tables: &mut dyn WriteTables, lease: &Lease, term: LeaseTerm) -> RuleResult<Lease, FenceError> {
     let renewed = Lease { until_ms: term.until_ms(), ..lease.clone() };
-    row.state.lease = Some((renewed.holder.clone(), renewed.until_ms));
-    tables.set_run(row.key, &row.state)?;
-    Ok(Ok(renewed))
+    let set = set_lease(tables, lease, Some((renewed.holder.clone(), renewed.until_ms)))?;
+    Ok(set.map(|()| renewed))
 }
 
 /// Gives the lease back.
-pub(crate) fn release(tables: &mut dyn Tables, lease: &Lease) -> Verdict<(), FenceError> {
-    let mut row = match fenced(tables, lease)? {
-        Err(by) => return Ok(Err(lost(&lease.run, by))),
+pub(crate) fn release(tables: &mut dyn WriteTables, lease: &Lease) -> RuleResult<(), FenceError> {
+    set_lease(tables, lease, None)
+}
+
+/// Replaces `lease`, if it is the current lease of its run.
+fn set_lease(tables: &mut dyn WriteTables, lease: &Lease, new: Option<(Holder, i64)>) -> RuleResult<(), FenceError> {
+    let mut row = match check_lease(tables, lease)? {
+        Err(by) => return Ok(Err(fenced(&lease.run, by))),
         Ok(row) => row,
     };
-    row.state.lease = None;
-    tables.set_run(row.key, &row.state)?;
-    Ok(Ok(()))
+    row.state.lease = new;
+    Ok(Ok(tables.set_run(row.key, &row.state)?))
 }

@@ -1,4 +1,4 @@
-//! The file itself: only its owner may read it, and it must stay where it is.
+//! The file itself: its permissions, and whether it is still at its path.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -6,32 +6,33 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use crate::OpenError;
-use crate::error::storage::Failure;
+use crate::error::storage::StoreFailure;
 
-/// Which file, whatever its name is by now.
+/// Identifies a file independently of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct FileIdentity {
     device: u64,
     inode: u64,
 }
 
-impl Identity {
+impl FileIdentity {
     fn of(path: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
         Ok(Self { device: metadata.dev(), inode: metadata.ino() })
     }
 
-    /// `SQLite` goes on writing to a file that was deleted, and all of it is lost: so this is asked before each commit.
-    pub(crate) fn check(self, path: &Path) -> Result<(), Failure> {
+    /// Fails if another file, or none, is at `path` now. The writer checks this before each commit, because `SQLite` would
+    /// go on writing to a deleted file and lose those writes.
+    pub(crate) fn check(self, path: &Path) -> Result<(), StoreFailure> {
         match Self::of(path) {
             Ok(now) if now == self => Ok(()),
-            _ => Err(Failure::Gone),
+            _ => Err(StoreFailure::Gone),
         }
     }
 }
 
-/// Makes sure that the file is there, can be written, and can be read by its owner alone.
-pub(crate) fn prepare(path: &Path) -> Result<Identity, OpenError> {
+/// Creates the file if needed, and makes sure that it can be written and that only its owner can read it.
+pub(crate) fn prepare(path: &Path) -> Result<FileIdentity, OpenError> {
     let fail = |source| OpenError::File { path: path.to_owned(), source };
     let directory = directory(path);
     DirBuilder::new()
@@ -42,20 +43,20 @@ pub(crate) fn prepare(path: &Path) -> Result<Identity, OpenError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
     match options.clone().create_new(true).open(path) {
-        // The name of the file must survive a power cut as well as what is in it.
+        // Syncing the directory makes the name of the new file survive a power cut.
         Ok(_) => File::open(directory).and_then(|directory| directory.sync_all()).map_err(fail)?,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => keep_private(&options, path).map_err(fail)?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => make_private(&options, path).map_err(fail)?,
         Err(error) => return Err(fail(error)),
     }
-    Identity::of(path).map_err(fail)
+    FileIdentity::of(path).map_err(fail)
 }
 
-/// A copy brought back from elsewhere is often open to all.
-fn keep_private(options: &OpenOptions, path: &Path) -> io::Result<()> {
+/// Restricts the permissions of an existing file. A restored backup is often readable by everyone.
+fn make_private(options: &OpenOptions, path: &Path) -> io::Result<()> {
     let file = options.open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     if metadata.permissions().mode() & 0o077 != 0 {
         file.set_permissions(Permissions::from_mode(0o600))?;
@@ -63,18 +64,18 @@ fn keep_private(options: &OpenOptions, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the file is empty although a log of changes to it is not. `SQLite` would take it for a new file and delete the
-/// log, and with it every event in there.
-pub(crate) fn has_lost_its_head(path: &Path) -> bool {
+/// Whether the file is empty but its write-ahead log is not. `SQLite` would treat it as a new file and delete the log, with
+/// every event in it.
+pub(crate) fn is_empty_beside_log(path: &Path) -> bool {
     let size = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-    // In this order: a process that is just making the journal writes the file before the log.
-    size(&beside(path, "-wal")) > 0 && size(path) == 0
+    // In this order, because a process that is just creating the journal writes the file before the log.
+    size(&side_file(path, "-wal")) > 0 && size(path) == 0
 }
 
-/// The file with this ending that `SQLite` keeps beside the main one.
-pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+/// The path of the file that `SQLite` keeps beside the main one under this suffix.
+pub(crate) fn side_file(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(ending);
+    name.push(suffix);
     PathBuf::from(name)
 }
 

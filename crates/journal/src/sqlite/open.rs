@@ -1,105 +1,101 @@
-//! Opening the file, and making it a journal if it is new.
+//! Opening the file, and creating the tables in a new one.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::BUSY;
-use super::file::{self, Identity};
-use super::schema::{APPLICATION, LESSONS, TABLES, VERSION};
-use crate::error::storage::{Failure, Stored};
+use super::BUSY_TIMEOUT;
+use super::file::{self, FileIdentity};
+use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
+use crate::error::storage::{StoreFailure, StoreResult};
 use crate::{Durability, OpenError, StorageError};
 
-/// A log that a long reader has let grow is cut back to this when it can be.
-const LOG_BYTES: u32 = 16 << 20;
+/// `SQLite` truncates the write-ahead log to this size when it can, after a long read has let it grow.
+const MAX_LOG_BYTES: u32 = 16 << 20;
 
-/// A file that is a journal of the version we know, and the connection that writes to it.
+/// The connection that writes, to a journal of the version that this build supports.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct WriterConnection {
     pub(crate) path: PathBuf,
-    pub(crate) identity: Identity,
-    pub(crate) connection: Connection,
+    pub(crate) identity: FileIdentity,
+    pub(crate) sqlite: Connection,
 }
 
-pub(crate) fn open(path: &Path, durability: Durability) -> Result<Opened, OpenError> {
-    // A program that changes its directory later must not lose sight of the file.
+pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnection, OpenError> {
+    // An absolute path, so that the program may change its working directory later.
     let path = std::path::absolute(path).map_err(|source| OpenError::File { path: path.to_owned(), source })?;
     let identity = file::prepare(&path)?;
-    if file::has_lost_its_head(&path) {
-        let what = "the file is empty, but the log of changes to it is not";
-        return Err(StorageError::new(&path, Failure::Contents(what.to_owned())).into());
+    if file::is_empty_beside_log(&path) {
+        let problem = "the file is empty, but its write-ahead log is not";
+        return Err(StorageError::new(&path, StoreFailure::Contents(problem.to_owned())).into());
     }
     let fail = |failure| OpenError::from(StorageError::new(&path, failure));
-    let mut connection = connect(&path).map_err(fail)?;
-    match kind_now(&connection) {
-        Ok(Kind::New | Kind::Journal(_)) => {}
-        Ok(Kind::Newer(found)) => return Err(OpenError::Newer { path, found, known: VERSION }),
-        Ok(Kind::Foreign) => return Err(OpenError::NotAJournal { path }),
+    let mut sqlite = connect(&path).map_err(fail)?;
+    let supported = SCHEMA_VERSION;
+    match read_file_kind(&sqlite) {
+        Ok(FileKind::New | FileKind::Journal(SCHEMA_VERSION)) => {}
+        Ok(FileKind::Journal(found @ ..SCHEMA_VERSION)) => return Err(OpenError::Older { path, found, supported }),
+        Ok(FileKind::Journal(found)) => return Err(OpenError::Newer { path, found, supported }),
+        Ok(FileKind::Foreign) => return Err(OpenError::NotAJournal { path }),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             return Err(OpenError::NotAJournal { path });
         }
         Err(error) => return Err(fail(error.into())),
     }
-    if write_ahead(&connection).map_err(|error| fail(error.into()))? == Log::Refused {
-        return Err(OpenError::Unsuitable { path });
+    if !enable_write_ahead_log(&sqlite).map_err(|error| fail(error.into()))? {
+        return Err(OpenError::UnsupportedFileSystem { path });
     }
-    prepare_writer(&mut connection, durability).map_err(|error| fail(error.into()))?;
-    Ok(Opened { path, identity, connection })
+    prepare_writer(&mut sqlite, durability).map_err(|error| fail(error.into()))?;
+    Ok(WriterConnection { path, identity, sqlite })
 }
 
-/// A connection that waits for others; it creates no file, so that one that is gone is noticed.
-pub(crate) fn connect(path: &Path) -> Stored<Connection> {
+/// A connection that waits while another process locks the file. It does not create the file, so that a deleted one is
+/// detected.
+pub(crate) fn connect(path: &Path) -> StoreResult<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
 }
 
-enum Kind {
+enum FileKind {
     New,
-    /// Of this version, or an older one.
+    /// A journal with this schema version.
     Journal(u32),
-    Newer(u32),
+    /// A database of another program.
     Foreign,
 }
 
-/// In one transaction: another process may be making the tables while we look.
-fn kind_now(connection: &Connection) -> rusqlite::Result<Kind> {
+/// Reads the kind in one transaction, because another process may be creating the tables.
+fn read_file_kind(connection: &Connection) -> rusqlite::Result<FileKind> {
     let transaction = connection.unchecked_transaction()?;
-    let kind = kind(&transaction)?;
+    let kind = file_kind(&transaction)?;
     transaction.commit()?;
     Ok(kind)
 }
 
-fn kind(connection: &Connection) -> rusqlite::Result<Kind> {
+fn file_kind(connection: &Connection) -> rusqlite::Result<FileKind> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
-    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    let (application_id, version) = (pragma("application_id")?, pragma("user_version")?);
     let tables: u32 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    Ok(match (application, version, tables) {
-        (0, 0, 0) => Kind::New,
-        (APPLICATION, known @ 1..=VERSION, _) => Kind::Journal(known),
-        (APPLICATION, newer, _) => Kind::Newer(newer),
-        _ => Kind::Foreign,
+    Ok(match (application_id, version, tables) {
+        (0, 0, 0) => FileKind::New,
+        (APPLICATION_ID, version, _) => FileKind::Journal(version),
+        _ => FileKind::Foreign,
     })
 }
 
-#[derive(PartialEq)]
-enum Log {
-    Ahead,
-    Refused,
-}
-
-/// Readers beside the writer need the log. `SQLite` does not wait for others while it switches a new file to it, so that
-/// processes which start together must try again.
-fn write_ahead(connection: &Connection) -> rusqlite::Result<Log> {
-    let deadline = Instant::now() + BUSY;
+/// Switches the file to the write-ahead log, which concurrent readers need; `false` if the file system does not support it.
+///
+/// `SQLite` does not wait for locks while it switches a new file, so processes that start together must try again.
+fn enable_write_ahead_log(connection: &Connection) -> rusqlite::Result<bool> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         let mode = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0));
         match mode {
-            Ok(mode) if mode == "wal" => return Ok(Log::Ahead),
-            Ok(_) => return Ok(Log::Refused),
+            Ok(mode) => return Ok(mode == "wal"),
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -115,17 +111,13 @@ fn prepare_writer(connection: &mut Connection, durability: Durability) -> rusqli
         Durability::Off => "OFF",
     };
     connection.pragma_update(None, "synchronous", level)?;
-    connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
+    connection.pragma_update_and_check(None, "journal_size_limit", MAX_LOG_BYTES, |_| Ok(()))?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have made the tables since we looked.
-    let kind = kind(&transaction)?;
-    if matches!(kind, Kind::New) {
+    // Another process may have created the tables since the first check.
+    if matches!(file_kind(&transaction)?, FileKind::New) {
         transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "application_id", APPLICATION)?;
-    }
-    if matches!(kind, Kind::New | Kind::Journal(1)) {
-        transaction.execute_batch(LESSONS)?;
-        transaction.pragma_update(None, "user_version", VERSION)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }
     transaction.commit()
 }
@@ -135,11 +127,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_durable_a_journal_is_decides_when_its_file_is_synced() {
+    fn durability_sets_when_sqlite_syncs_the_file() {
         let directory = tempfile::tempdir().unwrap();
         for (durability, level) in [(Durability::Full, 2), (Durability::Normal, 1), (Durability::Off, 0)] {
             let opened = open(&directory.path().join("journal.db"), durability).unwrap();
-            let found: i64 = opened.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+            let found: i64 = opened.sqlite.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
             assert_eq!(found, level, "{durability:?}");
         }
     }

@@ -1,6 +1,6 @@
-//! Reading beside the writer.
+//! Connections that read while the writer writes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
@@ -8,15 +8,15 @@ use tokio::sync::Semaphore;
 use tokio::task;
 
 use super::open::connect;
-use super::rows::Rows;
+use super::tables::SqliteTables;
 use crate::StorageError;
-use crate::error::storage::{Failure, Stored};
-use crate::tables::Views;
+use crate::error::storage::{StoreFailure, StoreResult};
+use crate::tables::ReadTables;
 
-/// How many read at once. Reading takes a thread and a connection; the file is on one disk.
-const READERS: usize = 4;
+/// The maximum number of concurrent reads. Each takes a thread and a connection, and all share one disk.
+const MAX_READERS: usize = 4;
 
-/// Connections that only read.
+/// A pool of read-only connections.
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
@@ -26,33 +26,34 @@ pub(crate) struct Readers {
 
 impl Readers {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, permits: Arc::new(Semaphore::new(READERS)), idle: Arc::default() }
+        Self { path, permits: Arc::new(Semaphore::new(MAX_READERS)), idle: Arc::default() }
     }
 
+    /// Runs `work` in a read transaction, so that it sees one state of the file.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&dyn Views) -> Stored<T> + Send + 'static,
+        work: impl FnOnce(&dyn ReadTables) -> StoreResult<T> + Send + 'static,
     ) -> Result<T, StorageError> {
         let closed = || StorageError::Closed { path: self.path.clone() };
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| closed())?;
         let (path, idle) = (self.path.clone(), Arc::clone(&self.idle));
         let reading = task::spawn_blocking(move || {
-            // Held until the work is done, even if nobody waits for it any more.
+            // Held until the work is done, even if the caller has dropped its future.
             let _permit = permit;
-            let taken = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut connection = taken.map_or_else(|| connect_to_read(&path), Ok)?;
+            let pooled = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut connection = pooled.map_or_else(|| connect_read_only(&path), Ok)?;
             let transaction = connection.transaction()?;
-            let answer = work(&Rows(&transaction))?;
+            let answer = work(&SqliteTables(&transaction))?;
             transaction.commit()?;
-            // One that has failed is not used again.
+            // A connection that failed does not come back to the pool.
             idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-            Ok::<T, Failure>(answer)
+            Ok::<T, StoreFailure>(answer)
         });
         reading.await.map_err(|_| closed())?.map_err(|failure| StorageError::new(&self.path, failure))
     }
 }
 
-pub(crate) fn connect_to_read(path: &std::path::Path) -> Stored<Connection> {
+pub(crate) fn connect_read_only(path: &Path) -> StoreResult<Connection> {
     let connection = connect(path)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)

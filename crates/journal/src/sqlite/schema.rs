@@ -1,26 +1,15 @@
-//! The tables.
+//! The schema of the file.
 
-/// What the header of the file says it is, so that no other program's file is taken for a journal: `RKJ1`.
-pub(crate) const APPLICATION: u32 = 0x524b_4a31;
+/// The application id in the header of the file, which tells a journal from the file of another program: `RKJ1`.
+pub(crate) const APPLICATION_ID: u32 = 0x524b_4a31;
 
-/// The version of the tables below. A change of them needs a new one, and a step that brings old files to it.
-pub(crate) const VERSION: u32 = 2;
+/// The version of the tables below, in the header of the file. Increase it with every change of the tables: a file with
+/// another version is refused.
+pub(crate) const SCHEMA_VERSION: u32 = 3;
 
-/// What brings a file of version 1 to 2.
-pub(crate) const LESSONS: &str = "
-CREATE TABLE lessons (
-    producer   TEXT    NOT NULL,
-    consumer   TEXT    NOT NULL,
-    parameter  TEXT    NOT NULL,
-    expression TEXT    NOT NULL,
-    at_ms      INTEGER NOT NULL,
-    PRIMARY KEY (producer, consumer, parameter)
-) STRICT, WITHOUT ROWID;
-";
-
-/// The tables of version 1.
+/// The tables. `events` and `due` are clustered by run: a run is read as a whole, and an append touches one page of each.
 ///
-/// `events` and `due` are clustered by run: a run is read as a whole, and an append touches one page of each.
+/// `event_blobs` says which blobs belong into the body of which event, each at a byte offset.
 pub(crate) const TABLES: &str = "
 CREATE TABLE runs (
     key        INTEGER PRIMARY KEY,
@@ -54,11 +43,11 @@ CREATE TABLE due (
     PRIMARY KEY (run, seq, ordinal)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE parts (
+CREATE TABLE event_blobs (
     run     INTEGER NOT NULL,
     seq     INTEGER NOT NULL,
     ordinal INTEGER NOT NULL,
-    place   INTEGER NOT NULL,
+    offset  INTEGER NOT NULL,
     digest  TEXT    NOT NULL,
     size    INTEGER NOT NULL,
     PRIMARY KEY (run, seq, ordinal)
@@ -92,4 +81,13 @@ CREATE TABLE snapshots (
     machine_version INTEGER NOT NULL,
     body            TEXT    NOT NULL
 ) STRICT;
+
+CREATE TABLE learned_mappings (
+    producer   TEXT    NOT NULL,
+    consumer   TEXT    NOT NULL,
+    parameter  TEXT    NOT NULL,
+    expression TEXT    NOT NULL,
+    at_ms      INTEGER NOT NULL,
+    PRIMARY KEY (producer, consumer, parameter)
+) STRICT, WITHOUT ROWID;
 ";

@@ -1,5 +1,5 @@
-//! The thread that sees what other processes put into inboxes. `SQLite` tells nobody, so it looks; while no mailbox is
-//! open it sleeps.
+//! The thread that notices signals from other processes. `SQLite` does not notify other processes, so the thread polls;
+//! while no mailbox is open it sleeps.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,92 +10,92 @@ use std::time::Duration;
 use reknit_protocol::RunId;
 use rusqlite::Connection;
 
-use super::readers::connect_to_read;
+use super::readers::connect_read_only;
 use crate::StorageError;
-use crate::error::storage::Stored;
-use crate::mailbox::{Mailboxes, Watch};
+use crate::error::storage::StoreResult;
+use crate::mailboxes::{Mailboxes, WatcherAction};
 
-/// How often it looks: a person who cancels does not notice the wait, and a look reads one word of shared memory.
-const POLL: Duration = Duration::from_millis(200);
+/// Short enough that a user who cancels does not notice the wait. A poll without news reads one word of shared memory.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The thread that sees what other processes put into inboxes.
+/// The thread that notices signals from other processes. Dropping this stops it.
 #[derive(Debug)]
 pub(crate) struct Watcher {
-    mail: Arc<Mailboxes>,
+    mailboxes: Arc<Mailboxes>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
-    pub(crate) fn start(path: PathBuf, mail: Arc<Mailboxes>) -> io::Result<Self> {
-        let boxes = Arc::clone(&mail);
-        let thread = thread::Builder::new().name("journal-watcher".to_owned()).spawn(move || watch(&path, &boxes))?;
-        Ok(Self { mail, thread: Some(thread) })
+    pub(crate) fn start(path: PathBuf, mailboxes: Arc<Mailboxes>) -> io::Result<Self> {
+        let watched = Arc::clone(&mailboxes);
+        let thread = thread::Builder::new().name("journal-watcher".to_owned()).spawn(move || watch(&path, &watched))?;
+        Ok(Self { mailboxes, thread: Some(thread) })
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.mail.close();
+        self.mailboxes.close();
         if let Some(thread) = self.thread.take() {
-            // It has nothing to say: what failed was told to the mailboxes.
+            // The thread has no result: it reports failures to the mailboxes.
             let _ = thread.join();
         }
     }
 }
 
-fn watch(path: &Path, mail: &Mailboxes) {
-    let mut post = None;
-    while mail.wait(POLL) == Watch::Look {
-        match look(path, &mut post) {
-            Ok(News::Perhaps) => mail.knock_everywhere(None),
-            Ok(News::For(runs)) => runs.iter().for_each(|run| mail.knock(run)),
+fn watch(path: &Path, mailboxes: &Mailboxes) {
+    let mut cursor = None;
+    while mailboxes.wait(POLL_INTERVAL) == WatcherAction::Poll {
+        match poll(path, &mut cursor) {
+            Ok(NewSignals::Unknown) => mailboxes.notify_all(None),
+            Ok(NewSignals::For(runs)) => runs.iter().for_each(|run| mailboxes.notify(run)),
             Err(failure) => {
-                post = None;
-                mail.knock_everywhere(Some(&StorageError::new(path, failure)));
+                cursor = None;
+                mailboxes.notify_all(Some(&StorageError::new(path, failure)));
             }
         }
     }
 }
 
-/// What the last look saw.
-struct Post {
+/// What the last poll saw.
+struct Cursor {
     connection: Connection,
-    version: i64,
-    newest: u64,
+    data_version: i64,
+    newest_signal: u64,
 }
 
-enum News {
-    /// There was no look before this one: everybody looks for himself.
-    Perhaps,
+enum NewSignals {
+    /// This was the first poll: every mailbox must read its inbox.
+    Unknown,
     /// These runs have new signals.
     For(Vec<RunId>),
 }
 
-fn look(path: &Path, post: &mut Option<Post>) -> Stored<News> {
-    let Some(post) = post else {
-        let connection = connect_to_read(path)?;
-        let version = version(&connection)?;
-        let newest = connection.query_row("SELECT ifnull(max(id), 0) FROM inbox", [], |row| row.get(0))?;
-        *post = Some(Post { connection, version, newest });
-        return Ok(News::Perhaps);
+fn poll(path: &Path, cursor: &mut Option<Cursor>) -> StoreResult<NewSignals> {
+    let Some(cursor) = cursor else {
+        let connection = connect_read_only(path)?;
+        let data_version = data_version(&connection)?;
+        let newest_signal = connection.query_row("SELECT ifnull(max(id), 0) FROM inbox", [], |row| row.get(0))?;
+        *cursor = Some(Cursor { connection, data_version, newest_signal });
+        return Ok(NewSignals::Unknown);
     };
-    let now = version(&post.connection)?;
+    let version = data_version(&cursor.connection)?;
     let mut runs = Vec::new();
-    if now != post.version {
+    if version != cursor.data_version {
         let sql =
             "SELECT inbox.id, runs.run FROM inbox JOIN runs ON runs.key = inbox.run WHERE inbox.id > ?1 ORDER BY 1";
-        let mut statement = post.connection.prepare_cached(sql)?;
-        let mut rows = statement.query([post.newest])?;
+        let mut statement = cursor.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([cursor.newest_signal])?;
         while let Some(row) = rows.next()? {
-            post.newest = row.get(0)?;
+            cursor.newest_signal = row.get(0)?;
             runs.push(row.get::<_, String>(1)?.into());
         }
-        post.version = now;
+        cursor.data_version = version;
     }
-    Ok(News::For(runs))
+    Ok(NewSignals::For(runs))
 }
 
 /// Changes whenever another connection has committed.
-fn version(connection: &Connection) -> Stored<i64> {
+fn data_version(connection: &Connection) -> StoreResult<i64> {
     Ok(connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
 }

@@ -1,4 +1,4 @@
-//! The one thread that writes: it takes all that waits, commits it together, then tells each caller.
+//! The one thread that writes. It commits all queued writes together, then answers each caller.
 
 use std::io;
 use std::mem;
@@ -8,77 +8,82 @@ use std::thread::{self, JoinHandle};
 use rusqlite::TransactionBehavior;
 use tokio::sync::mpsc;
 
-use super::open::Opened;
-use super::queue::{Job, Task};
-use super::rows::Rows;
+use super::open::WriterConnection;
+use super::tables::SqliteTables;
+use super::write_job::{PendingWrite, WriteJob};
 use crate::StorageError;
-use crate::error::storage::Failure;
-use crate::rules::Verdict;
-use crate::tables::Tables;
+use crate::error::storage::StoreFailure;
+use crate::rules::RuleResult;
+use crate::tables::WriteTables;
 
-/// How much may wait; who comes later waits to be queued. More than is committed at once, so that the next group gathers
-/// while the disk is busy with the last one.
-const QUEUE: usize = 1024;
+/// The capacity of the queue; when it is full, callers wait. It is larger than [`MAX_GROUP`], so that the next group
+/// collects while the disk is busy with the last one.
+const QUEUE_CAPACITY: usize = 1024;
 
-/// How much is committed at once: past this a group saves nothing more, and the first caller waits for the last one's.
-const GROUP: usize = 256;
+/// The maximum number of writes in one commit: a larger group saves nothing more, and delays the first caller's answer.
+const MAX_GROUP: usize = 256;
 
-/// The way to the thread that writes.
+/// The handle on the writer thread.
 #[derive(Debug)]
 pub(crate) struct Writer {
     path: PathBuf,
-    queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    queue: Option<mpsc::Sender<Box<dyn WriteJob>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    pub(crate) fn start(mut opened: Opened) -> io::Result<Self> {
-        let path = opened.path.clone();
-        let (queue, mut waiting) = mpsc::channel::<Box<dyn Job>>(QUEUE);
+    pub(crate) fn start(mut connection: WriterConnection) -> io::Result<Self> {
+        let path = connection.path.clone();
+        let (queue, mut queued) = mpsc::channel::<Box<dyn WriteJob>>(QUEUE_CAPACITY);
         let thread = thread::Builder::new().name("journal-writer".to_owned()).spawn(move || {
             let mut group = Vec::new();
-            while waiting.blocking_recv_many(&mut group, GROUP) > 0 {
-                write(&mut opened, mem::take(&mut group));
+            while queued.blocking_recv_many(&mut group, MAX_GROUP) > 0 {
+                write_group(&mut connection, mem::take(&mut group));
             }
         })?;
         Ok(Self { path, queue: Some(queue), thread: Some(thread) })
     }
 
+    /// Runs `work` in a transaction and waits for the commit. Dropping the future does not undo the write.
     pub(crate) async fn write<T, E>(
         &self,
-        work: impl FnMut(&mut dyn Tables) -> Verdict<T, E> + Send + 'static,
+        work: impl FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StorageError> + Send + 'static,
     {
         let closed = || StorageError::Closed { path: self.path.clone() };
-        let (task, answer) = Task::new(work);
+        let (job, answer) = PendingWrite::new(work);
         let queue = self.queue.as_ref().ok_or_else(closed)?;
-        queue.send(Box::new(task)).await.map_err(|_| closed())?;
+        queue.send(Box::new(job)).await.map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
     }
 }
 
 impl Drop for Writer {
-    /// Writes what is queued and closes the file. Its callers are gone, so there is at most one queue of it.
+    /// Writes the queued jobs and closes the file. No caller is left, so this is at most one full queue.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // It has nothing to say: a job that failed has told its caller.
+            // The thread has no result: each job reports its failure to its caller.
             let _ = thread.join();
         }
     }
 }
 
-/// Writes a group in one transaction. If it fails, each job gets a transaction of its own, so that one which is too big
-/// for the disk does not spoil the others.
-pub(crate) fn write(opened: &mut Opened, mut group: Vec<Box<dyn Job>>) {
-    match commit(opened, &mut group) {
-        Ok(()) => group.into_iter().for_each(Job::answer),
-        Err(Failed::ToCommit(_)) if group.len() > 1 => group.into_iter().for_each(|job| write(opened, vec![job])),
-        Err(Failed::ToStart(failure) | Failed::ToCommit(failure)) => {
-            let error = StorageError::new(&opened.path, failure);
+/// Writes a group in one transaction. If that fails, each job gets its own transaction, so that one job that is too large
+/// for the disk does not fail the others.
+pub(crate) fn write_group(connection: &mut WriterConnection, mut group: Vec<Box<dyn WriteJob>>) {
+    match commit(connection, &mut group) {
+        Ok(()) => group.into_iter().for_each(WriteJob::answer),
+        Err(CommitFailure::Commit(_)) if group.len() > 1 => {
+            for job in group {
+                write_group(connection, vec![job]);
+            }
+        }
+        Err(CommitFailure::Begin(failure) | CommitFailure::Commit(failure)) => {
+            let error = StorageError::new(&connection.path, failure);
             for job in group {
                 job.fail(error.clone());
             }
@@ -86,23 +91,23 @@ pub(crate) fn write(opened: &mut Opened, mut group: Vec<Box<dyn Job>>) {
     }
 }
 
-/// Where a transaction failed. One that could not even start would not start for each of its jobs either.
-enum Failed {
-    ToStart(Failure),
-    ToCommit(Failure),
+/// Where a transaction failed. One that cannot begin for a group cannot begin for a single job either.
+enum CommitFailure {
+    Begin(StoreFailure),
+    Commit(StoreFailure),
 }
 
-fn commit(opened: &mut Opened, group: &mut [Box<dyn Job>]) -> Result<(), Failed> {
-    opened.identity.check(&opened.path).map_err(Failed::ToStart)?;
-    let transaction = opened
-        .connection
+fn commit(connection: &mut WriterConnection, group: &mut [Box<dyn WriteJob>]) -> Result<(), CommitFailure> {
+    connection.identity.check(&connection.path).map_err(CommitFailure::Begin)?;
+    let transaction = connection
+        .sqlite
         .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(|error| Failed::ToStart(error.into()))?;
+        .map_err(|error| CommitFailure::Begin(error.into()))?;
     for job in group {
-        // An early return drops the transaction, which undoes it.
-        job.run(&mut Rows(&transaction)).map_err(Failed::ToCommit)?;
+        // An early return drops the transaction, which rolls it back.
+        job.run(&mut SqliteTables(&transaction)).map_err(CommitFailure::Commit)?;
     }
-    transaction.commit().map_err(|error| Failed::ToCommit(error.into()))
+    transaction.commit().map_err(|error| CommitFailure::Commit(error.into()))
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Long values come back byte for byte.
+//! Blobs.
 
 use reknit_journal::{Append, Holder, NewEvent};
 
-use crate::kit::{leased, new_run, stores, term};
+use crate::support::{leased, new_run, stores, term};
 
 #[tokio::test]
-async fn long_values_come_back_byte_for_byte() {
+async fn long_values_are_read_back_byte_for_byte() {
     let long = "ä1.00 \\\"quoted\\\" ".repeat(5_000);
     let list = "1.10, ".repeat(20_000);
     let bodies = [
@@ -21,13 +21,13 @@ async fn long_values_come_back_byte_for_byte() {
             let append = Append::at(len).event(NewEvent::new(0, "test", body));
             store.journal.append(&lease, append).await.unwrap();
         }
-        let records = store.journal.events(lease.run(), 1).await.unwrap();
-        assert!(records.iter().map(|record| &record.body).eq(&bodies), "{}", store.name);
+        let events = store.journal.events(lease.run(), 1).await.unwrap();
+        assert!(events.iter().map(|event| &event.body).eq(&bodies), "{}", store.name);
     }
 }
 
 #[tokio::test]
-async fn a_long_value_of_event_0_comes_back_too() {
+async fn a_long_value_in_event_0_is_read_back() {
     let body = format!(r#"{{"catalogue":"{}"}}"#, "x".repeat(50_000));
     for store in stores() {
         let mut run = new_run("r");

@@ -1,22 +1,22 @@
-//! One driver per run.
+//! Leases: one driver per run.
 
 use reknit_journal::{Append, FenceError, Holder, LeaseError};
 
-use crate::kit::{event, laptop, leased, new_run, stores, term};
+use crate::support::{event, leased, new_run, process_on_laptop, stores, term};
 
 #[tokio::test]
-async fn a_new_run_is_leased_to_its_maker() {
+async fn a_new_run_is_leased_to_its_creator() {
     for store in stores() {
         let holder = Holder::this_process();
         let lease = store.journal.create(new_run("r"), &holder, term(5)).await.unwrap();
         assert_eq!((lease.epoch(), lease.until_ms()), (1, 1005), "{}", store.name);
-        let held = store.journal.summary(lease.run()).await.unwrap().lease.unwrap();
-        assert_eq!((held.holder, held.until_ms, held.epoch), (holder, 1005, 1), "{}", store.name);
+        let lease_info = store.journal.summary(lease.run()).await.unwrap().lease.unwrap();
+        assert_eq!((lease_info.holder, lease_info.until_ms, lease_info.epoch), (holder, 1005, 1), "{}", store.name);
     }
 }
 
 #[tokio::test]
-async fn an_id_is_used_once() {
+async fn a_run_id_can_be_used_once() {
     for store in stores() {
         leased(&store.journal, "r").await;
         let error = store.journal.create(new_run("r"), &Holder::this_process(), term(0)).await.unwrap_err();
@@ -26,10 +26,10 @@ async fn an_id_is_used_once() {
 }
 
 #[tokio::test]
-async fn a_held_run_is_taken_only_at_the_end_of_the_term() {
+async fn a_held_run_can_be_acquired_only_after_its_lease_expired() {
     for store in stores() {
         let first = leased(&store.journal, "r").await;
-        let other = laptop();
+        let other = process_on_laptop();
         for now in [0, 999] {
             match store.journal.acquire(first.run(), &other, term(now)).await {
                 Err(LeaseError::Held { holder, until_ms, epoch, .. }) => {
@@ -46,10 +46,10 @@ async fn a_held_run_is_taken_only_at_the_end_of_the_term() {
 }
 
 #[tokio::test]
-async fn whoever_is_fenced_off_can_do_nothing_any_more() {
+async fn a_fenced_holder_can_write_nothing() {
     for store in stores() {
         let old = leased(&store.journal, "r").await;
-        let other = laptop();
+        let other = process_on_laptop();
         store.journal.acquire_forced(old.run(), &other, term(1), 1).await.unwrap();
         let append = store.journal.append(&old, Append::at(1).event(event(2))).await.unwrap_err();
         assert_eq!(
@@ -74,11 +74,11 @@ async fn whoever_is_fenced_off_can_do_nothing_any_more() {
 }
 
 #[tokio::test]
-async fn force_takes_only_the_lease_that_was_seen() {
+async fn a_forced_acquire_takes_over_only_the_expected_epoch() {
     for store in stores() {
         let first = leased(&store.journal, "r").await;
         let (left, right) = (Holder::this_process(), Holder::this_process());
-        // Both saw epoch 1; the first one to come wins.
+        // Both expect epoch 1; the first one succeeds.
         let won = store.journal.acquire_forced(first.run(), &left, term(1), 1).await.unwrap();
         let lost = store.journal.acquire_forced(first.run(), &right, term(1), 1).await;
         assert!(matches!(&lost, Err(LeaseError::Held { epoch: 2, .. })), "{}: {lost:?}", store.name);
@@ -87,22 +87,23 @@ async fn force_takes_only_the_lease_that_was_seen() {
 }
 
 #[tokio::test]
-async fn the_run_of_a_dead_process_is_taken_over_at_once() {
+async fn the_run_of_a_dead_process_can_be_taken_over_at_once() {
     for store in stores() {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let dead = Holder::of_process(child.id());
         child.wait().unwrap();
         let lease = store.journal.create(new_run("r"), &dead, term(0)).await.unwrap();
-        let inherited = store.journal.acquire_or_inherit(lease.run(), &Holder::this_process(), term(1)).await.unwrap();
-        assert_eq!(inherited.epoch(), 2);
-        // This process is alive, so nobody inherits from it.
-        let refused = store.journal.acquire_or_inherit(lease.run(), &Holder::this_process(), term(1)).await;
+        let taken_over =
+            store.journal.acquire_or_take_over(lease.run(), &Holder::this_process(), term(1)).await.unwrap();
+        assert_eq!(taken_over.epoch(), 2);
+        // This process is alive, so its run cannot be taken over.
+        let refused = store.journal.acquire_or_take_over(lease.run(), &Holder::this_process(), term(1)).await;
         assert!(matches!(refused, Err(LeaseError::Held { epoch: 2, .. })), "{}: {refused:?}", store.name);
     }
 }
 
 #[tokio::test]
-async fn a_term_that_has_passed_stops_nobody_until_somebody_takes_the_run() {
+async fn an_expired_lease_works_until_another_process_takes_the_run_over() {
     for store in stores() {
         let lease = leased(&store.journal, "r").await;
         assert_eq!(store.journal.append(&lease, Append::at(1).event(event(5000))).await.unwrap(), 2);
@@ -114,7 +115,7 @@ async fn a_term_that_has_passed_stops_nobody_until_somebody_takes_the_run() {
 }
 
 #[tokio::test]
-async fn a_lease_that_was_given_back_is_worth_nothing_and_the_next_has_the_next_epoch() {
+async fn a_released_lease_is_invalid_and_the_next_lease_has_the_next_epoch() {
     for store in stores() {
         let first = leased(&store.journal, "r").await;
         store.journal.release(&first).await.unwrap();
@@ -130,7 +131,7 @@ async fn a_lease_that_was_given_back_is_worth_nothing_and_the_next_has_the_next_
 }
 
 #[tokio::test]
-async fn there_is_nothing_to_lease_where_there_is_no_run() {
+async fn an_unknown_run_cannot_be_leased() {
     for store in stores() {
         let error = store.journal.acquire(&"r".into(), &Holder::this_process(), term(0)).await.unwrap_err();
         assert_eq!(error.to_string(), "there is no run `r`", "{}", store.name);
@@ -138,16 +139,16 @@ async fn there_is_nothing_to_lease_where_there_is_no_run() {
 }
 
 #[tokio::test]
-async fn of_many_who_ask_at_once_one_gets_the_lease() {
+async fn of_many_concurrent_acquires_one_gets_the_lease() {
     for store in stores() {
         let lease = leased(&store.journal, "r").await;
         store.journal.release(&lease).await.unwrap();
-        let mut asking = tokio::task::JoinSet::new();
+        let mut acquiring = tokio::task::JoinSet::new();
         for _ in 0..20 {
             let (journal, run) = (store.journal.clone(), lease.run().clone());
-            asking.spawn(async move { journal.acquire(&run, &Holder::this_process(), term(0)).await.is_ok() });
+            acquiring.spawn(async move { journal.acquire(&run, &Holder::this_process(), term(0)).await.is_ok() });
         }
-        let won = asking.join_all().await.into_iter().filter(|won| *won).count();
+        let won = acquiring.join_all().await.into_iter().filter(|won| *won).count();
         assert_eq!(won, 1, "{}", store.name);
     }
 }

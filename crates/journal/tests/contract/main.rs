@@ -1,15 +1,15 @@
-//! What every store promises, held by each of them: the file and the memory.
+//! The contract of a journal, tested on both stores: the file and memory.
 
-// The attribute tells clippy that the helpers of tests are tests too, and may panic.
+// With this attribute clippy treats helpers as test code, which may panic.
 #![cfg(test)]
 
-mod appending;
+mod append;
 mod blobs;
 mod claims;
 mod inboxes;
-mod kit;
-mod laws;
+mod learned_mappings;
 mod leases;
-mod lessons;
+mod run_lists;
 mod snapshots;
-mod views;
+mod store_equivalence;
+mod support;

@@ -2,14 +2,14 @@
 
 use reknit_journal::{Append, AppendError, Snapshot};
 
-use crate::kit::{event, leased, stores};
+use crate::support::{event, leased, stores};
 
 fn snapshot(len: u64, body: &str) -> Snapshot {
     Snapshot { len, machine_version: 3, body: body.to_owned() }
 }
 
 #[tokio::test]
-async fn the_newest_snapshot_replaces_the_one_before() {
+async fn a_new_snapshot_replaces_the_old_one() {
     for store in stores() {
         let lease = leased(&store.journal, "r").await;
         assert_eq!(store.journal.snapshot(lease.run()).await.unwrap(), None, "{}", store.name);
@@ -22,7 +22,7 @@ async fn the_newest_snapshot_replaces_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_snapshot_of_what_is_not_committed_is_refused() {
+async fn a_snapshot_of_uncommitted_events_is_refused() {
     for store in stores() {
         let lease = leased(&store.journal, "r").await;
         let early = store.journal.save_snapshot(&lease, snapshot(2, "{}")).await;

@@ -1,13 +1,13 @@
-//! What a journal in a file promises beyond every store: other processes, crashes, damage, full disks.
+//! Guarantees of a journal in a file: concurrent processes, crashes, damage, full disks, permissions.
 
-// The attribute tells clippy that the helpers of tests are tests too, and may panic.
+// With this attribute clippy treats helpers as test code, which may panic.
 #![cfg(test)]
 
-mod child;
+mod child_process;
 mod crashes;
 mod damage;
-mod full;
-mod kinds;
-mod kit;
-mod private;
+mod full_disk;
+mod permissions;
 mod processes;
+mod refused_files;
+mod support;

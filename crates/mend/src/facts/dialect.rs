@@ -1,4 +1,4 @@
-//! The shapes in which frameworks write their errors, one file each. A shape that is not there states nothing.
+//! The JSON shapes in which frameworks write their errors, one file each. A body of another shape states no facts.
 
 mod cloud;
 mod django;
@@ -15,8 +15,8 @@ use reknit_protocol::Value;
 
 use super::Fact;
 
-/// Every shape.
-pub(super) const DIALECTS: [fn(&Value) -> Vec<Fact>; 10] = [
+/// The readers of all dialects.
+pub(crate) const DIALECTS: [fn(&Value) -> Vec<Fact>; 10] = [
     envelope::facts,
     problem::facts,
     json_api::facts,

@@ -1,120 +1,120 @@
-//! What an error can say, as something rules can use.
+//! The kinds of facts that an error can state.
 
 use std::fmt;
 
 use reknit_protocol::{Number, Value};
-use reknit_salvage::{Bound, Unit};
+use reknit_salvage::{Comparison, LengthUnit};
 
 use super::Field;
 
-/// One thing that an error says.
+/// One thing that an error states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// About which field, if the error names one.
+    /// The field it is about, if the error names one.
     pub field: Option<Field>,
-    /// What it says.
-    pub says: Says,
+    /// What the error states about it.
+    pub kind: FactKind,
 }
 
-/// What is said.
+/// What an error states about a field.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Says {
-    /// It must be there and is not.
+pub enum FactKind {
+    /// It is required and missing.
     Missing,
-    /// It is there and holds nothing.
+    /// It is present and empty.
     Empty,
     /// The tool does not know it.
-    Unknown {
-        /// The names that the error offers instead.
+    UnknownField {
+        /// The names that the error lists instead.
         known: Vec<String>,
     },
-    /// It is of another type.
+    /// It has the wrong type.
     WrongType {
-        /// The type that is wanted.
+        /// The expected type.
         expected: TypeName,
-        /// The value that was found, if it is shown.
+        /// The value that was sent, if the error shows it.
         got: Option<Value>,
     },
     /// It must be one of these.
-    Allowed {
-        /// The values.
+    AllowedValues {
+        /// The allowed values.
         values: Vec<Value>,
-        /// The value that was found, if it is shown.
+        /// The value that was sent, if the error shows it.
         got: Option<Value>,
     },
-    /// It lies beyond a limit.
+    /// It is outside a limit.
     Bound {
         /// The side that is allowed.
-        side: Bound,
+        side: Comparison,
         /// The limit.
         limit: Number,
     },
     /// It is too short or too long.
     Length {
         /// The side that is allowed.
-        side: Bound,
+        side: Comparison,
         /// The limit.
         limit: u64,
-        /// Of what.
-        unit: Unit,
+        /// The unit of the limit.
+        unit: LengthUnit,
     },
-    /// It must be written in another way.
+    /// It must have another format.
     Format {
-        /// The way, in the words of the error: `YYYY-MM-DD`.
-        form: Option<String>,
-        /// A text that is written so.
+        /// The format as the error writes it: `YYYY-MM-DD`.
+        format: Option<String>,
+        /// A value in that format.
         example: Option<Value>,
     },
-    /// It must be this very value.
-    Expected {
-        /// The value.
+    /// It must be this value.
+    ExpectedValue {
+        /// The expected value.
         value: Value,
-        /// The value that was found, if it is shown.
+        /// The value that was sent, if the error shows it.
         got: Option<Value>,
     },
-    /// Nothing goes by this value.
+    /// There is nothing with this value, for example no city of this name.
     NotFound {
-        /// The value, if it is shown.
+        /// The value that was sent, if the error shows it.
         value: Option<Value>,
     },
-    /// Probably this was meant: a name of a field or a value.
-    Meant {
-        /// The name or the value.
+    /// The error suggests another field name or value: "did you mean ...?".
+    Suggestion {
+        /// The suggested name or value.
         value: Value,
     },
-    /// It is wrong in a way that is not said.
+    /// It is wrong; the error does not say how.
     Invalid,
-    /// What the tool advises, in words.
+    /// A hint for people.
     Hint {
-        /// The words.
+        /// The text of the hint.
         text: String,
     },
-    /// When it may be tried again, in milliseconds from now.
+    /// The call may be retried after this time.
     RetryAfter {
-        /// How long to wait.
+        /// How long to wait, in milliseconds.
         ms: u64,
     },
 }
 
-/// The types that errors speak of.
+/// A JSON type that an error names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeName {
     /// Any number.
     Number,
     /// A number without a fraction.
     Integer,
-    /// A text.
+    /// A string.
     String,
     /// True or false.
     Boolean,
-    /// A list.
+    /// An array.
     Array,
-    /// Names and values.
+    /// An object.
     Object,
 }
 
-/// The words for types, in the languages that tools are written in, in lower case.
-const TYPE_WORDS: [(TypeName, &[&str]); 6] = [
+/// Names of types in the languages that tools are written in, in lower case.
+const TYPE_NAMES: [(TypeName, &[&str]); 6] = [
     (
         TypeName::Number,
         &["number", "float", "float32", "float64", "f32", "f64", "double", "decimal", "bigdecimal", "numeric", "real"],
@@ -154,13 +154,13 @@ const TYPE_WORDS: [(TypeName, &[&str]); 6] = [
 ];
 
 impl TypeName {
-    /// The type that a word means: `float64`, `Float!`, `java.lang.Double`.
-    pub fn of(word: &str) -> Option<Self> {
+    /// Parses the name of a type: `float64`, `Float!`, `java.lang.Double`.
+    pub fn parse(word: &str) -> Option<Self> {
         let word = word.trim_end_matches('!').rsplit('.').next()?.to_ascii_lowercase();
-        TYPE_WORDS.iter().find(|(_, words)| words.contains(&word.as_str())).map(|(name, _)| *name)
+        TYPE_NAMES.iter().find(|(_, names)| names.contains(&word.as_str())).map(|(name, _)| *name)
     }
 
-    /// The word of JSON Schema.
+    /// The name in JSON Schema.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Number => "number",
@@ -173,27 +173,27 @@ impl TypeName {
     }
 }
 
-/// Whether a name is that of what counts the changes of a thing: a stale one is replaced by the current one.
-pub(super) fn is_stamp(name: &str) -> bool {
+/// Whether a field holds the version of a resource: a stale version may be replaced by the current one.
+pub(super) fn is_version_field(name: &str) -> bool {
     ["version", "revision", "rev", "etag", "sequence", "generation"]
         .iter()
-        .any(|stamp| name.eq_ignore_ascii_case(stamp))
+        .any(|known| name.eq_ignore_ascii_case(known))
 }
 
 impl Fact {
-    pub(super) fn new(field: Option<Field>, says: Says) -> Self {
-        Self { field, says }
+    pub(crate) fn new(field: Option<Field>, kind: FactKind) -> Self {
+        Self { field, kind }
     }
 
-    /// Whether it is a list of which a part was left out, and so says nothing about what is not in it.
-    pub(super) fn is_cut(&self) -> bool {
+    /// Whether it is a shortened list of allowed values, which says nothing about the values that it leaves out.
+    pub(crate) fn is_shortened(&self) -> bool {
         let is_remark = |value: &Value| value.as_str().is_some_and(|text| text.starts_with('…'));
-        matches!(&self.says, Says::Allowed { values, .. } if values.iter().any(is_remark))
+        matches!(&self.kind, FactKind::AllowedValues { values, .. } if values.iter().any(is_remark))
     }
 
-    /// Whether it is about what was sent, and not about when to send it.
+    /// Whether it says something specific about the parameters that were sent.
     pub fn is_about_input(&self) -> bool {
-        !matches!(self.says, Says::RetryAfter { .. } | Says::Hint { .. } | Says::Invalid)
+        !matches!(self.kind, FactKind::RetryAfter { .. } | FactKind::Hint { .. } | FactKind::Invalid)
     }
 }
 
@@ -202,40 +202,40 @@ impl fmt::Display for Fact {
         if let Some(field) = &self.field {
             write!(out, "`{field}`: ")?;
         }
-        self.says.fmt(out)
+        self.kind.fmt(out)
     }
 }
 
-impl fmt::Display for Says {
+impl fmt::Display for FactKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => out.write_str("is required"),
             Self::Empty => out.write_str("must not be empty"),
-            Self::Unknown { known } if known.is_empty() => out.write_str("is not known"),
-            Self::Unknown { known } => write!(out, "is not known; known are {}", known.join(", ")),
+            Self::UnknownField { known } if known.is_empty() => out.write_str("is not known"),
+            Self::UnknownField { known } => write!(out, "is not known; known are {}", known.join(", ")),
             Self::WrongType { expected, .. } => write!(out, "must be of type {}", expected.as_str()),
-            Self::Allowed { values, .. } => {
+            Self::AllowedValues { values, .. } => {
                 let values: Vec<String> = values.iter().map(Value::to_string).collect();
                 write!(out, "must be one of {}", values.join(", "))
             }
-            Self::Bound { side, limit } => write!(out, "must be {} {limit}", side.words()),
+            Self::Bound { side, limit } => write!(out, "must be {} {limit}", side.as_str()),
             Self::Length { side, limit, unit } => {
-                write!(out, "must have {} {limit} {}", side.words(), unit.word())
+                write!(out, "must have {} {limit} {}", side.as_str(), unit.as_str())
             }
-            Self::Format { form, example } => {
+            Self::Format { format, example } => {
                 out.write_str("must be written")?;
-                if let Some(form) = form {
-                    write!(out, " as {form}")?;
+                if let Some(format) = format {
+                    write!(out, " as {format}")?;
                 }
                 if let Some(example) = example {
                     write!(out, " like {example}")?;
                 }
-                if form.is_none() && example.is_none() { out.write_str(" differently") } else { Ok(()) }
+                if format.is_none() && example.is_none() { out.write_str(" differently") } else { Ok(()) }
             }
-            Self::Expected { value, .. } => write!(out, "must be {value}"),
+            Self::ExpectedValue { value, .. } => write!(out, "must be {value}"),
             Self::NotFound { value: Some(value) } => write!(out, "nothing is known as {value}"),
             Self::NotFound { value: None } => out.write_str("names nothing that is known"),
-            Self::Meant { value } => write!(out, "{value} may be meant"),
+            Self::Suggestion { value } => write!(out, "{value} may be meant"),
             Self::Invalid => out.write_str("is wrong"),
             Self::Hint { text } => write!(out, "hint: {text}"),
             Self::RetryAfter { ms } => write!(out, "try again after {ms} ms"),

@@ -1,20 +1,21 @@
-//! The name of a field, in the many ways errors write it.
+//! The path of a field, in the notations that errors use.
 
 use std::fmt;
 
 use reknit_protocol::Value;
 
-/// More than anybody nests; names come from outside.
-const MAX_STEPS: usize = 16;
-/// A longer name is none.
+/// The most segments of a path. Paths come from outside text, so they are bounded.
+const MAX_SEGMENTS: usize = 16;
+/// A longer text is not taken as a path.
 const MAX_LENGTH: usize = 128;
 
-/// A field as an error names it: `amount`, `legs[0].to`. Whether a step is a key or a position is for the value to say.
+/// The path of a field as an error writes it: `amount`, `legs[0].to`. Whether a segment is a key or an index depends on the
+/// value it is looked up in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field(Vec<String>);
 
 impl Field {
-    /// Reads `amount`, `legs[0].to`, `legs.0.to`, `user[name]`, `/legs/0/to`, `#/legs/0/to`, `$.legs[0].to`, `$amount`.
+    /// Parses `amount`, `legs[0].to`, `legs.0.to`, `user[name]`, `/legs/0/to`, `#/legs/0/to`, `$.legs[0].to`, `$amount`.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if text.len() > MAX_LENGTH {
@@ -22,52 +23,55 @@ impl Field {
         }
         let pointer = text.strip_prefix('#').unwrap_or(text);
         if let Some(pointer) = pointer.strip_prefix('/') {
-            return Self::from_steps(pointer.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")));
+            return Self::from_segments(
+                pointer.split('/').map(|segment| segment.replace("~1", "/").replace("~0", "~")),
+            );
         }
         let text = text.strip_prefix('$').unwrap_or(text);
-        let steps = text.split(['.', '[', ']']).map(|step| step.trim_matches(['"', '\'']).to_owned());
-        Self::from_steps(steps)
+        let segments = text.split(['.', '[', ']']).map(|segment| segment.trim_matches(['"', '\'']).to_owned());
+        Self::from_segments(segments)
     }
 
-    /// A field by its steps; empty ones do not count.
-    pub fn from_steps(steps: impl IntoIterator<Item = impl Into<String>>) -> Option<Self> {
-        let steps: Vec<String> = steps.into_iter().map(Into::into).filter(|step| !step.is_empty()).collect();
-        (1..=MAX_STEPS).contains(&steps.len()).then_some(Self(steps))
+    /// A path of these segments, without the empty ones. `None` if it has no segment or too many.
+    pub fn from_segments(segments: impl IntoIterator<Item = impl Into<String>>) -> Option<Self> {
+        let segments: Vec<String> =
+            segments.into_iter().map(Into::into).filter(|segment| !segment.is_empty()).collect();
+        (1..=MAX_SEGMENTS).contains(&segments.len()).then_some(Self(segments))
     }
 
-    /// A field written as a text or as a list of steps.
-    pub(crate) fn of_value(value: &Value) -> Option<Self> {
+    /// A path written as a string or as a list of segments.
+    pub(crate) fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Self::parse(text),
-            Value::Array(steps) => Self::from_list(steps),
+            Value::Array(segments) => Self::from_list(segments),
             _ => None,
         }
     }
 
-    /// The list of steps that some validators write: `["body", "legs", 0]`.
+    /// A path written as a list of segments: `["body", "legs", 0]`.
     pub(super) fn from_list(list: &[Value]) -> Option<Self> {
-        Self::from_steps(list.iter().filter_map(|step| match step {
+        Self::from_segments(list.iter().filter_map(|segment| match segment {
             Value::String(text) => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         }))
     }
 
-    /// Its steps, never none.
-    pub fn steps(&self) -> &[String] {
+    /// Its segments; there is at least one.
+    pub fn segments(&self) -> &[String] {
         &self.0
     }
 
-    /// Without its first steps, if they are just these and others follow.
+    /// The path without this prefix. A path that does not start with it, or has nothing behind it, stays as it is.
     #[must_use]
-    pub(crate) fn without(self, heads: &[&str]) -> Self {
-        match self.0.split_at_checked(heads.len()) {
-            Some((start, rest)) if start == heads && !rest.is_empty() => Self(rest.to_vec()),
+    pub(crate) fn without_prefix(self, prefix: &[&str]) -> Self {
+        match self.0.split_at_checked(prefix.len()) {
+            Some((start, rest)) if start == prefix && !rest.is_empty() => Self(rest.to_vec()),
             _ => self,
         }
     }
 
-    /// Without its first step, if others follow.
+    /// The path without its first segment, if others follow.
     #[must_use]
     pub(super) fn without_first(self) -> Self {
         match self.0.split_first() {
@@ -76,22 +80,22 @@ impl Field {
         }
     }
 
-    /// A field inside this one.
+    /// The path of a field inside this one.
     #[must_use]
-    pub(super) fn with(&self, step: &str) -> Self {
-        let mut steps = self.0.clone();
-        steps.push(step.to_owned());
-        Self(steps)
+    pub(super) fn child(&self, segment: &str) -> Self {
+        let mut segments = self.0.clone();
+        segments.push(segment.to_owned());
+        Self(segments)
     }
 }
 
 impl fmt::Display for Field {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, step) in self.0.iter().enumerate() {
-            match step.bytes().all(|byte| byte.is_ascii_digit()) {
-                true => write!(out, "[{step}]")?,
-                false if index > 0 => write!(out, ".{step}")?,
-                false => out.write_str(step)?,
+        for (index, segment) in self.0.iter().enumerate() {
+            match segment.bytes().all(|byte| byte.is_ascii_digit()) {
+                true => write!(out, "[{segment}]")?,
+                false if index > 0 => write!(out, ".{segment}")?,
+                false => out.write_str(segment)?,
             }
         }
         Ok(())
@@ -103,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_is_read_in_every_way_it_is_written() {
+    fn a_field_is_parsed_in_every_notation() {
         for (text, expected) in [
             ("amount", Some("amount")),
             ("legs[0].to", Some("legs[0].to")),

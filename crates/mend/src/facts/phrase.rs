@@ -1,53 +1,53 @@
-//! What sentences say: a table of phrases, and the facts that each of them states.
+//! Facts in sentences: a table of phrases, and the facts that each of them states.
 
+mod go_validator_tag;
 mod list;
 mod pattern;
 mod table;
-mod tag;
 mod token;
 
 use std::sync::LazyLock;
 
 use reknit_protocol::{Number, RetryAfter, Value};
-use reknit_salvage::{Bound, Unit};
+use reknit_salvage::{Comparison, LengthUnit};
 
-use super::fact::is_stamp;
-use super::{Fact, Field, Says};
-use pattern::{Filled, Pattern};
+use super::fact::is_version_field;
+use super::{Fact, FactKind, Field};
+use pattern::{Captures, Pattern};
 use table::{Meaning, PHRASES};
-use token::tokens;
+use token::tokenize;
 
-/// What one sentence is good for; a text with more phrases repeats itself.
+/// The most facts of one text; a text with more phrases repeats itself.
 const MAX_FACTS: usize = 32;
 
 static TABLE: LazyLock<Vec<(Pattern, Meaning)>> =
-    LazyLock::new(|| PHRASES.iter().map(|(text, meaning)| (Pattern::read(text), *meaning)).collect());
+    LazyLock::new(|| PHRASES.iter().map(|(text, meaning)| (Pattern::parse(text), *meaning)).collect());
 
-/// The facts that a text states. What names no field is about `context`, the field that the text stands beside.
-pub(super) fn facts_in(text: &str, context: Option<&Field>) -> Vec<Fact> {
-    let tokens = tokens(text);
-    let mut taken = vec![false; tokens.len()];
+/// The facts that a text states. Those that name no field are about `context`, the field that the text belongs to.
+pub(crate) fn facts_in(text: &str, context: Option<&Field>) -> Vec<Fact> {
+    let tokens = tokenize(text);
+    let mut matched = vec![false; tokens.len()];
     let mut found: Vec<(usize, Fact)> = Vec::new();
-    // Phrases in the order of the table, so that a longer one is seen before the short one inside it.
+    // In the order of the table, so that a longer phrase is found before a shorter one inside it.
     for (pattern, meaning) in TABLE.iter() {
-        for place in 0..tokens.len() {
-            let Some((filled, range)) = pattern.at(&tokens, place) else { continue };
-            // The words count, not the name before them: two phrases may speak of one name.
-            let Some(words) = taken.get_mut(place..range.end.max(place)) else { continue };
-            if words.iter().any(|taken| *taken) {
+        for start in 0..tokens.len() {
+            let Some((captures, range)) = pattern.match_at(&tokens, start) else { continue };
+            // Only the words of the phrase are marked, not the field name before them: two phrases may share one name.
+            let Some(words) = matched.get_mut(start..range.end.max(start)) else { continue };
+            if words.iter().any(|is_matched| *is_matched) {
                 continue;
             }
             words.fill(true);
-            found.extend(meaning.facts(filled).into_iter().map(|fact| (place, fact)));
+            found.extend(meaning.facts(captures).into_iter().map(|fact| (start, fact)));
             if found.len() >= MAX_FACTS {
                 break;
             }
         }
     }
-    found.sort_by_key(|(place, _)| *place);
+    found.sort_by_key(|(start, _)| *start);
     let mut last: Option<Field> = None;
     let facts = found.into_iter().map(|(_, fact)| {
-        // `amount must be a number, at most 5`: what names no field goes on about the one before.
+        // `amount must be a number, at most 5`: a phrase without a field is about the field before it.
         let field = fact.field.or_else(|| context.cloned()).or_else(|| last.clone());
         last.clone_from(&field);
         Fact { field, ..fact }
@@ -56,84 +56,86 @@ pub(super) fn facts_in(text: &str, context: Option<&Field>) -> Vec<Fact> {
 }
 
 impl Meaning {
-    fn facts(self, mut filled: Filled) -> Vec<Fact> {
-        let field = match filled.field.take() {
+    fn facts(self, mut captures: Captures) -> Vec<Fact> {
+        let field = match captures.field.take() {
             None => {
-                let named = filled.names.iter().filter_map(|name| Field::parse(name));
+                let named = captures.names.iter().filter_map(|name| Field::parse(name));
                 let fields: Vec<Option<Field>> = named.map(Some).collect();
                 if !fields.is_empty() {
-                    let says = self.says(Filled::default());
-                    return fields.into_iter().flat_map(|field| says_of(field.as_ref(), says.clone())).collect();
+                    let kinds = self.kinds(Captures::default());
+                    return fields.into_iter().flat_map(|field| facts_about(field.as_ref(), kinds.clone())).collect();
                 }
                 None
             }
             Some(field) if self == Self::GoType => Some(field.without_first()),
-            // The current price is no advice to offer it; the current version is.
-            Some(field) if self == Self::Current && !field.steps().last().is_some_and(|name| is_stamp(name)) => {
+            // A tool that states the current price does not ask for it; one that states the current version does.
+            Some(field)
+                if self == Self::Current && !field.segments().last().is_some_and(|name| is_version_field(name)) =>
+            {
                 return Vec::new();
             }
             field => field,
         };
-        says_of(field.as_ref(), self.says(filled))
+        facts_about(field.as_ref(), self.kinds(captures))
     }
 
-    fn says(self, filled: Filled) -> Vec<Says> {
-        let Filled { names, value, got, list, number, other, expected, unit, form, .. } = filled;
-        let bound = |side, limit: Option<Number>| limit.map(|limit| Says::Bound { side, limit });
-        let some = |says: Option<Says>| says.into_iter().collect();
+    fn kinds(self, captures: Captures) -> Vec<FactKind> {
+        let Captures { names, value, got, list, number, other, expected, unit, rest, .. } = captures;
+        let bound = |side, limit: Option<Number>| limit.map(|limit| FactKind::Bound { side, limit });
+        let some = |kind: Option<FactKind>| kind.into_iter().collect();
         match self {
-            Self::Missing => vec![Says::Missing],
-            Self::Empty => vec![Says::Empty],
-            Self::Unknown => vec![Says::Unknown { known: names }],
-            Self::WrongType | Self::GoType => some(expected.map(|expected| Says::WrongType { expected, got })),
+            Self::Missing => vec![FactKind::Missing],
+            Self::Empty => vec![FactKind::Empty],
+            Self::Unknown => vec![FactKind::UnknownField { known: names }],
+            Self::WrongType | Self::GoType => some(expected.map(|expected| FactKind::WrongType { expected, got })),
             Self::AllowedIfMany if list.len() < 2 => Vec::new(),
-            Self::Allowed | Self::AllowedIfMany => vec![Says::Allowed { values: list, got }],
-            Self::AtLeast => some(bound(Bound::AtLeast, number)),
-            Self::MoreThan => some(bound(Bound::MoreThan, number)),
-            Self::AtMost => some(bound(Bound::AtMost, number)),
-            Self::LessThan => some(bound(Bound::LessThan, number)),
+            Self::Allowed | Self::AllowedIfMany => vec![FactKind::AllowedValues { values: list, got }],
+            Self::AtLeast => some(bound(Comparison::AtLeast, number)),
+            Self::MoreThan => some(bound(Comparison::MoreThan, number)),
+            Self::AtMost => some(bound(Comparison::AtMost, number)),
+            Self::LessThan => some(bound(Comparison::LessThan, number)),
             Self::Between => {
-                [bound(Bound::AtLeast, number), bound(Bound::AtMost, other)].into_iter().flatten().collect()
+                [bound(Comparison::AtLeast, number), bound(Comparison::AtMost, other)].into_iter().flatten().collect()
             }
-            Self::Positive => some(bound(Bound::MoreThan, Some(Number::default()))),
-            Self::NotNegative => some(bound(Bound::AtLeast, Some(Number::default()))),
-            Self::Negative => some(bound(Bound::LessThan, Some(Number::default()))),
+            Self::Positive => some(bound(Comparison::MoreThan, Some(Number::default()))),
+            Self::NotNegative => some(bound(Comparison::AtLeast, Some(Number::default()))),
+            Self::Negative => some(bound(Comparison::LessThan, Some(Number::default()))),
             Self::Longer | Self::Shorter | Self::Exactly => length(self, number.as_ref(), unit),
-            Self::Format => vec![Says::Format { form, example: None }],
-            Self::Example => vec![Says::Format { form: None, example: value }],
-            Self::Expected | Self::Current => some(value.map(|value| Says::Expected { value, got })),
-            Self::NotFound => vec![Says::NotFound { value: got }],
-            Self::Meant => list.into_iter().map(|value| Says::Meant { value }).collect(),
-            Self::Tag => some(value.as_ref().and_then(Value::as_str).map(tag::meaning)),
-            Self::Wait => some(form.as_deref().and_then(wait).map(|ms| Says::RetryAfter { ms })),
-            Self::Invalid => vec![Says::Invalid],
+            Self::Format => vec![FactKind::Format { format: rest, example: None }],
+            Self::Example => vec![FactKind::Format { format: None, example: value }],
+            Self::Expected | Self::Current => some(value.map(|value| FactKind::ExpectedValue { value, got })),
+            Self::NotFound => vec![FactKind::NotFound { value: got }],
+            Self::Suggestion => list.into_iter().map(|value| FactKind::Suggestion { value }).collect(),
+            Self::Tag => some(value.as_ref().and_then(Value::as_str).map(go_validator_tag::fact_kind)),
+            Self::Wait => some(rest.as_deref().and_then(wait_ms).map(|ms| FactKind::RetryAfter { ms })),
+            Self::Invalid => vec![FactKind::Invalid],
         }
     }
 }
 
-fn says_of(field: Option<&Field>, says: Vec<Says>) -> Vec<Fact> {
-    says.into_iter().map(|says| Fact::new(field.cloned(), says)).collect()
+fn facts_about(field: Option<&Field>, kinds: Vec<FactKind>) -> Vec<Fact> {
+    kinds.into_iter().map(|kind| Fact::new(field.cloned(), kind)).collect()
 }
 
-fn length(meaning: Meaning, number: Option<&Number>, unit: Option<Unit>) -> Vec<Says> {
+fn length(meaning: Meaning, number: Option<&Number>, unit: Option<LengthUnit>) -> Vec<FactKind> {
     let Some(limit) = number.and_then(Number::as_u64) else { return Vec::new() };
-    let unit = unit.unwrap_or(Unit::Characters);
-    let says = |side| Says::Length { side, limit, unit };
+    let unit = unit.unwrap_or(LengthUnit::Characters);
+    let kind = |side| FactKind::Length { side, limit, unit };
     match meaning {
-        Meaning::Longer => vec![says(Bound::AtLeast)],
-        Meaning::Shorter => vec![says(Bound::AtMost)],
-        _ => vec![says(Bound::AtLeast), says(Bound::AtMost)],
+        Meaning::Longer => vec![kind(Comparison::AtLeast)],
+        Meaning::Shorter => vec![kind(Comparison::AtMost)],
+        _ => vec![kind(Comparison::AtLeast), kind(Comparison::AtMost)],
     }
 }
 
-/// A bare number that would be a longer wait is a moment, and a sentence has no clock to hold it against.
+/// A bare number that would be a longer wait is a point in time, which cannot be turned into a wait without a clock.
 const LONGEST_WAIT_MS: u64 = 1_000_000_000_000;
 
-/// The time at the beginning of some words: `30 seconds`, `6m0s or so`.
-fn wait(form: &str) -> Option<u64> {
-    // A moment is none: a sentence has no clock.
-    let words: Vec<&str> = form.split(' ').take(4).take_while(|word| !word.contains(':')).collect();
+/// The duration at the start of a text: `30 seconds`, `6m0s or so`.
+fn wait_ms(text: &str) -> Option<u64> {
+    // A word with a colon belongs to a time of day, which is no duration.
+    let words: Vec<&str> = text.split(' ').take(4).take_while(|word| !word.contains(':')).collect();
     let mut starts = (1..=words.len()).rev().filter_map(|length| words.get(..length));
-    let asked = starts.find_map(|start| RetryAfter::from_text(&start.join(" "), "", 0));
-    asked.map(|asked| asked.ms).filter(|ms| *ms < LONGEST_WAIT_MS)
+    let wait = starts.find_map(|start| RetryAfter::from_text(&start.join(" "), "", 0));
+    wait.map(|wait| wait.ms).filter(|ms| *ms < LONGEST_WAIT_MS)
 }

@@ -1,81 +1,82 @@
-//! A value under a name that the tool does not know, and a name it misses: the one is moved to the other.
+//! Moves a value from a name that the tool does not know to a missing one.
 
 use reknit_protocol::spelling::{are_alike, folded};
-use reknit_protocol::{Object, Path, Value};
+use reknit_protocol::{Path, Value};
 
-use super::alike::{meant_by, words_of};
-use super::{Case, Change, parent_of};
-use crate::facts::{Fact, Says};
+use super::closest_match::{closest_name, only_match, words_of};
+use super::{Change, RejectedCall, only, parent_of};
+use crate::facts::{Fact, FactKind};
 
-/// Moves what stands under an unknown name, if the error says where, or exactly one missing name is like it.
-pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
-    match &fact.says {
-        Says::Unknown { known } => {
-            let (at, value) = case.stranger(fact)?;
-            let (parent, name) = parent_of(&at)?;
-            let to = told(case, fact, &parent, known).or_else(|| {
-                let missing = missing(case, &parent);
-                paired(case, &parent, &name, &missing, &strangers(case, &parent))
-            })?;
-            rename(case, at, &parent, value, to)
-        }
-        Says::Missing => {
-            let at = case.place(fact.field.as_ref()?)?;
-            let (parent, wanted) = parent_of(&at)?;
-            let object = object_at(case, &parent)?;
-            let spelt = fact.field.as_ref()?.steps().last()?;
-            if let Some(value) = object.get(&wanted) {
-                // The tool misses the name in its own spelling, and no schema says that the one sent is right.
-                let is_ours = case.declared(&parent).is_some_and(|names| names.contains(&wanted.as_str()));
-                let is_other = *spelt != wanted && !is_ours && !object.contains_key(spelt);
-                return is_other.then(|| rename(case, at.clone(), &parent, value, spelt.clone())).flatten();
-            }
-            let strangers = strangers(case, &parent);
-            let missing = missing(case, &parent);
-            let is_moved =
-                |name: &&Stranger| paired(case, &parent, &name.name, &missing, &strangers) == Some(wanted.clone());
-            let mut moved = strangers.iter().filter(is_moved);
-            let (Some(stranger), None) = (moved.next(), moved.next()) else { return None };
-            rename(case, parent.key(&stranger.name), &parent, object.get(&stranger.name)?, wanted)
-        }
+/// Moves the value of an unknown field if the error names the right field, or exactly one missing name is similar.
+pub(super) fn rule(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
+    match &fact.kind {
+        FactKind::UnknownField { known } => rename_unknown(call, fact, known),
+        FactKind::Missing => rename_to_missing(call, fact),
         _ => None,
     }
 }
 
-fn object_at<'a>(case: &'a Case<'_>, parent: &Path) -> Option<&'a Object> {
-    if parent.is_root() { Some(&case.parameters) } else { case.at(parent)?.as_object() }
+fn rename_unknown(call: &RejectedCall<'_>, fact: &Fact, known: &[String]) -> Option<Change> {
+    let (at, value) = call.unknown_field(fact)?;
+    let (parent, name) = parent_of(&at)?;
+    let to = name_in_error(call, fact, &parent, known).or_else(|| {
+        let missing = missing_names(call, &parent);
+        matching_missing_name(call, &parent, &name, &missing, &unknown_names(call, &parent))
+    })?;
+    rename(call, at, &parent, value, to)
 }
 
-/// The name that the error itself gives for an unknown one.
-fn told(case: &Case<'_>, fact: &Fact, parent: &Path, known: &[String]) -> Option<String> {
-    let mut meant: Vec<&str> = case
+fn rename_to_missing(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
+    let at = call.locate(fact.field.as_ref()?)?;
+    let (parent, wanted) = parent_of(&at)?;
+    let object = call.object_at(&parent)?;
+    let in_error = fact.field.as_ref()?.segments().last()?;
+    if let Some(value) = object.get(&wanted) {
+        // The error spells the name differently, and no schema says that the spelling that was sent is right.
+        let is_declared = call.declared_names(&parent).is_some_and(|names| names.contains(&wanted.as_str()));
+        let is_misspelt = *in_error != wanted && !is_declared && !object.contains_key(in_error);
+        return is_misspelt.then(|| rename(call, at.clone(), &parent, value, in_error.clone())).flatten();
+    }
+    let unknown = unknown_names(call, &parent);
+    let missing = missing_names(call, &parent);
+    let is_match = |name: &&UnknownName| {
+        matching_missing_name(call, &parent, &name.name, &missing, &unknown) == Some(wanted.clone())
+    };
+    let from = only(unknown.iter().filter(is_match))?;
+    rename(call, parent.key(&from.name), &parent, object.get(&from.name)?, wanted)
+}
+
+/// The name that the error gives instead of an unknown one.
+fn name_in_error(call: &RejectedCall<'_>, fact: &Fact, parent: &Path, known: &[String]) -> Option<String> {
+    let mut suggested: Vec<&str> = call
         .facts
         .iter()
         .filter(|other| other.field == fact.field)
-        .filter_map(|other| match &other.says {
-            Says::Meant { value } => value.as_str(),
+        .filter_map(|other| match &other.kind {
+            FactKind::Suggestion { value } => value.as_str(),
             _ => None,
         })
         .collect();
-    meant.dedup();
-    let object = object_at(case, parent)?;
+    suggested.dedup();
+    let object = call.object_at(parent)?;
     let free: Vec<&str> = known.iter().map(String::as_str).filter(|name| !object.contains_key(name)).collect();
-    match (meant.as_slice(), free.as_slice()) {
+    match (suggested.as_slice(), free.as_slice()) {
         ([only], _) if !object.contains_key(only) => Some((*only).to_owned()),
-        // The one name that is offered is meant if no other is known at all, or if it is alike.
+        // If the error lists several names, the right one must be similar.
         (_, [only]) if known.len() == 1 => Some((*only).to_owned()),
         (_, free) => {
-            let name = fact.field.as_ref()?.steps().last()?;
-            like(name, free, object.get(name), Told::ByError).map(str::to_owned)
+            let name = fact.field.as_ref()?.segments().last()?;
+            similar_name(name, free, object.get(name), UnknownSource::Error).map(str::to_owned)
         }
     }
 }
 
-/// The names that must be there and are not, by the error or by the schema.
-fn missing(case: &Case<'_>, parent: &Path) -> Vec<String> {
-    let mut names = case.lacking(parent);
-    let stated = case.facts.iter().filter(|fact| fact.says == Says::Missing).filter_map(|fact| fact.field.as_ref());
-    for at in stated.filter_map(|field| case.place(field)).filter(|at| case.at(at).is_none()) {
+/// The required names that are absent, according to the error or the schema.
+fn missing_names(call: &RejectedCall<'_>, parent: &Path) -> Vec<String> {
+    let mut names = call.missing_required(parent);
+    let in_error =
+        call.facts.iter().filter(|fact| fact.kind == FactKind::Missing).filter_map(|fact| fact.field.as_ref());
+    for at in in_error.filter_map(|field| call.locate(field)).filter(|at| call.value_at(at).is_none()) {
         if let Some((of, name)) = parent_of(&at)
             && of == *parent
             && !names.contains(&name)
@@ -86,64 +87,72 @@ fn missing(case: &Case<'_>, parent: &Path) -> Vec<String> {
     names
 }
 
-/// A name that is sent and that nobody knows.
-struct Stranger {
+/// A name that was sent and that the tool does not know.
+struct UnknownName {
     name: String,
-    told: Told,
+    source: UnknownSource,
 }
 
-/// Who says that a name is unknown.
+/// What says that a name is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    ByError,
-    BySchema,
+enum UnknownSource {
+    Error,
+    Schema,
 }
 
-/// The names that are sent and that nobody knows, by the error or because the schema declares others.
-fn strangers(case: &Case<'_>, parent: &Path) -> Vec<Stranger> {
-    let Some(object) = object_at(case, parent) else { return Vec::new() };
-    let unknown = case.facts.iter().filter(|fact| matches!(fact.says, Says::Unknown { .. }));
-    let unknown: Vec<Path> = unknown.filter_map(|fact| Some(case.stranger(fact)?.0)).collect();
-    let has_names = case.declared(parent).is_some();
-    let is_undeclared = |name: &str| has_names && !case.is_declared(parent, name) && !case.is_value(name);
-    let told = |name: &str| {
-        let by_error = unknown.contains(&parent.key(name)).then_some(Told::ByError);
-        by_error.or_else(|| is_undeclared(name).then_some(Told::BySchema))
+/// The names that were sent and that the error calls unknown or the schema does not declare.
+fn unknown_names(call: &RejectedCall<'_>, parent: &Path) -> Vec<UnknownName> {
+    let Some(object) = call.object_at(parent) else { return Vec::new() };
+    let in_error = call.facts.iter().filter(|fact| matches!(fact.kind, FactKind::UnknownField { .. }));
+    let in_error: Vec<Path> = in_error.filter_map(|fact| Some(call.unknown_field(fact)?.0)).collect();
+    let has_declared_names = call.declared_names(parent).is_some();
+    let is_undeclared =
+        |name: &str| has_declared_names && !call.is_declared(parent, name) && !call.is_value_of_another(name);
+    let source = |name: &str| {
+        let by_error = in_error.contains(&parent.key(name)).then_some(UnknownSource::Error);
+        by_error.or_else(|| is_undeclared(name).then_some(UnknownSource::Schema))
     };
-    object.keys().filter_map(|name| Some(Stranger { name: name.to_owned(), told: told(name)? })).collect()
+    object.keys().filter_map(|name| Some(UnknownName { name: name.to_owned(), source: source(name)? })).collect()
 }
 
-/// The missing name that a stranger is like, if no other stranger is like it.
-fn paired(case: &Case<'_>, parent: &Path, name: &str, missing: &[String], strangers: &[Stranger]) -> Option<String> {
+/// The missing name that an unknown one is similar to, if no other unknown name is.
+fn matching_missing_name(
+    call: &RejectedCall<'_>,
+    parent: &Path,
+    name: &str,
+    missing: &[String],
+    unknown: &[UnknownName],
+) -> Option<String> {
     let missing: Vec<&str> = missing.iter().map(String::as_str).collect();
-    let object = object_at(case, parent)?;
-    let meant = |stranger: &Stranger| like(&stranger.name, &missing, object.get(&stranger.name), stranger.told);
-    let wanted = meant(strangers.iter().find(|stranger| stranger.name == name)?)?;
-    let rivals = strangers.iter().filter(|other| meant(other) == Some(wanted)).count();
+    let object = call.object_at(parent)?;
+    let similar = |name: &UnknownName| similar_name(&name.name, &missing, object.get(&name.name), name.source);
+    let wanted = similar(unknown.iter().find(|unknown| unknown.name == name)?)?;
+    let rivals = unknown.iter().filter(|other| similar(other) == Some(wanted)).count();
     (rivals <= 1).then(|| wanted.to_owned())
 }
 
-/// The name that is alike; if the error itself calls the other unknown, also the one that is a whole word of it: `to` of
-/// `to_currency`. A word more may be a unit: `amount_cents` is no `amount`, so no number is moved for that.
-fn like<'a>(name: &str, candidates: &[&'a str], value: Option<&Value>, told: Told) -> Option<&'a str> {
-    meant_by(name, candidates).or_else(|| {
-        if told == Told::BySchema || value.is_none_or(|value| value.as_number().is_some()) {
+/// The one similar name. If the error itself calls the name unknown, this may also be a whole word of it: `to` of
+/// `to_currency`. No number is moved that way, because the other word may be a unit: `amount_cents` is not `amount`.
+fn similar_name<'a>(
+    name: &str,
+    candidates: &[&'a str],
+    value: Option<&Value>,
+    source: UnknownSource,
+) -> Option<&'a str> {
+    closest_name(name, candidates).or_else(|| {
+        if source == UnknownSource::Schema || value.is_none_or(|value| value.as_number().is_some()) {
             return None;
         }
         let words = words_of(name);
-        let mut whole = candidates.iter().filter(|candidate| words.contains(&folded(candidate)));
-        match (whole.next(), whole.next()) {
-            (Some(only), None) => Some(*only),
-            _ => None,
-        }
+        only_match(candidates, |candidate| words.contains(&folded(candidate)))
     })
 }
 
-fn rename(case: &Case<'_>, at: Path, parent: &Path, value: &Value, to: String) -> Option<Change> {
-    let declared = case.declared(parent);
+fn rename(call: &RejectedCall<'_>, at: Path, parent: &Path, value: &Value, to: String) -> Option<Change> {
+    let declared = call.declared_names(parent);
     let to = match &declared {
         Some(names) => (*names.iter().find(|known| are_alike(known, &to))?).to_owned(),
         None => to,
     };
-    case.would_fit(&parent.key(&to), value).then_some(Change::Rename { at, to })
+    call.would_fit(&parent.key(&to), value).then_some(Change::Rename { at, to })
 }

@@ -1,27 +1,27 @@
-//! Whether a change is only one of spelling: the same value written as the tool wants it, under the same name.
+//! Whether a change affects only the spelling: the same value and the same name, written as the tool expects.
 
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Number, Value};
 
-use super::{Case, Change, parent_of};
+use super::{Change, RejectedCall, parent_of};
 
-/// Where a value comes from that is the only one a schema allows.
+/// The source of a value that is the only one a schema allows.
 pub(super) const THE_SCHEMA: &str = "the schema";
 
-/// Whether nothing but the spelling changes, or the only value that the schema allows is put in.
-pub(super) fn is_only(change: &Change, case: &Case<'_>) -> bool {
+/// Whether a change affects only the spelling, drops an empty value, or fills in the only value that the schema allows.
+pub(super) fn changes_only_spelling(change: &Change, call: &RejectedCall<'_>) -> bool {
     match change {
-        Change::Set { at, value, from } => match case.at(at) {
+        Change::Set { at, value, from } => match call.value_at(at) {
             Some(old) => is_same(old, value),
             None => *from == Some(THE_SCHEMA),
         },
-        Change::Remove { at } => case.at(at).is_some_and(is_nothing),
+        Change::Remove { at } => call.value_at(at).is_some_and(is_empty_value),
         Change::Rename { at, to } => parent_of(at).is_some_and(|(_, name)| are_alike(&name, to)),
         Change::Swap { .. } => false,
     }
 }
 
-/// Whether two values say the same in other letters.
+/// Whether two values are the same but for type and spelling.
 pub(super) fn is_same(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Array(items), new) if !matches!(new, Value::Array(_)) => {
@@ -30,20 +30,21 @@ pub(super) fn is_same(old: &Value, new: &Value) -> bool {
         (old, Value::Number(number)) => number_of(old).is_some_and(|old| old == *number),
         (Value::Number(number), Value::String(text)) => number.to_string() == *text,
         (Value::String(old), Value::Bool(flag)) => old.trim().eq_ignore_ascii_case(&flag.to_string()),
-        // A sign in front of digits is more than spelling.
+        // In a text with digits a separator may be a minus sign.
         (Value::String(old), Value::String(new)) => old == new || are_same_text(old, new) && !has_digit(old),
         (old, new) => old == new,
     }
 }
 
-/// Case, blanks around it, and one joint for another. A joint that goes makes another name: `maria-b` is not `mariab`.
+/// Whether two texts differ only in case, surrounding white space and the kind of separators. The number of separators counts:
+/// `maria-b` is not `mariab`.
 fn are_same_text(old: &str, new: &str) -> bool {
-    let spelt = |text: &str| -> String {
+    let normalize = |text: &str| -> String {
         let joined =
             text.trim().chars().map(|letter| if letter == '-' || letter.is_whitespace() { '_' } else { letter });
         joined.flat_map(char::to_lowercase).collect()
     };
-    spelt(old) == spelt(new)
+    normalize(old) == normalize(new)
 }
 
 fn number_of(value: &Value) -> Option<Number> {
@@ -58,8 +59,8 @@ fn has_digit(text: &str) -> bool {
     text.chars().any(|letter| letter.is_ascii_digit())
 }
 
-/// Whether a value says nothing.
-pub(super) fn is_nothing(value: &Value) -> bool {
+/// Whether a value is null or empty.
+pub(super) fn is_empty_value(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty(),

@@ -2,7 +2,7 @@ mod laws;
 mod table;
 
 use super::*;
-use crate::facts::{Field, MAX_FACTS, Says, facts_in};
+use crate::facts::{FactKind, Field, MAX_FACTS, facts_in};
 use reknit_protocol::StepId;
 use reknit_salvage::Schema;
 
@@ -10,20 +10,20 @@ fn object(text: &str) -> Object {
     Value::parse(text).expect("it is JSON").as_object().expect("it is an object").clone()
 }
 
-/// A world in which a call was refused.
+/// Owned data of a [`RejectedCall`].
 #[derive(Debug)]
-struct World {
+struct Rejection {
     schema: Option<Schema>,
     facts: Vec<Fact>,
     message: String,
     parameters: Object,
     results: Vec<(StepId, Value)>,
-    caution: Caution,
+    allowed_changes: AllowedChanges,
     request: String,
     referenced: Vec<String>,
 }
 
-impl World {
+impl Rejection {
     fn new(parameters: &str, schema: &str, message: &str) -> Self {
         let schema = (!schema.is_empty())
             .then(|| Schema::compile(&Value::parse(schema).expect("it is JSON")).expect("it is a schema"));
@@ -33,32 +33,32 @@ impl World {
             message: message.to_owned(),
             parameters: object(parameters),
             results: Vec::new(),
-            caution: Caution::Usual,
+            allowed_changes: AllowedChanges::Any,
             request: String::new(),
             referenced: Vec::new(),
         }
     }
 
-    fn amend(&self) -> Option<Amendment> {
-        amend(Case {
+    fn repair(&self) -> Option<RuleRepair> {
+        repair_by_rules(RejectedCall {
             parameters: self.parameters.clone(),
             schema: self.schema.as_ref(),
             facts: &self.facts,
             message: &self.message,
             referenced: self.referenced.clone(),
-            caution: self.caution,
+            allowed_changes: self.allowed_changes,
             request: [&self.request, ""],
             results: self.results.iter().map(|(id, value)| (id, value)).collect(),
         })
     }
 
-    fn amended(&self) -> Option<String> {
-        self.amend().map(|amendment| Value::Object(amendment.parameters).to_string())
+    fn repaired(&self) -> Option<String> {
+        self.repair().map(|repair| Value::Object(repair.parameters).to_string())
     }
 }
 
 #[test]
-fn a_call_that_changes_something_is_only_spelt_otherwise() {
+fn only_the_spelling_of_a_call_with_side_effects_is_changed() {
     let open =
         r#"{"type": "object", "properties": {"amount": {"type": "number"}, "currency": {"enum": ["EUR", "USD"]}}}"#;
     let closed = r#"{"type": "object", "required": ["amount"], "additionalProperties": false,
@@ -66,7 +66,7 @@ fn a_call_that_changes_something_is_only_spelt_otherwise() {
     for (parameters, schema, message, read, changing) in [
         (r#"{"currency": "usd"}"#, open, "currency must be one of EUR, USD", Some("USD"), Some("USD")),
         (r#"{"currency": "Euro"}"#, open, "currency must be one of EUR, USD", Some("EUR"), None),
-        // What is left out is asked for again in another unit.
+        // The name differs by a unit.
         (r#"{"amount_cents": 5000}"#, closed, "missing field `amount`", None, None),
         (
             r#"{"Amount": 5}"#,
@@ -83,20 +83,20 @@ fn a_call_that_changes_something_is_only_spelt_otherwise() {
             None,
         ),
     ] {
-        for (caution, expected) in [(Caution::Usual, read), (Caution::OnlySpelling, changing)] {
-            let world = World { caution, ..World::new(parameters, schema, message) };
-            let found = world.amended();
+        for (allowed_changes, expected) in [(AllowedChanges::Any, read), (AllowedChanges::SpellingOnly, changing)] {
+            let rejection = Rejection { allowed_changes, ..Rejection::new(parameters, schema, message) };
+            let found = rejection.repaired();
             let holds = match expected {
                 None => found.is_none(),
                 Some(part) => found.as_deref().is_some_and(|text| text.contains(part)),
             };
-            assert!(holds, "{caution:?}: {parameters}, {message}: {found:?}");
+            assert!(holds, "{allowed_changes:?}: {parameters}, {message}: {found:?}");
         }
     }
 }
 
 #[test]
-fn a_call_that_changes_something_takes_no_default_and_keeps_its_joints() {
+fn a_call_with_side_effects_takes_no_default_and_keeps_its_separators() {
     let schema = |inner: &str| format!(r#"{{"type": "object", "properties": {{"currency": {inner}}}}}"#);
     for (parameters, schema, message, expected) in [
         ("{}", schema(r#"{"default": "USD"}"#), "currency is required", None),
@@ -106,55 +106,60 @@ fn a_call_that_changes_something_takes_no_default_and_keeps_its_joints() {
         (r#"{"to": "Maria B"}"#, String::new(), "to must be one of 'maria_b', 'bob'", Some(r#"{"to":"maria_b"}"#)),
         (r#"{"to": " BOB "}"#, String::new(), "to must be one of 'maria_b', 'bob'", Some(r#"{"to":"bob"}"#)),
     ] {
-        let world = World { caution: Caution::OnlySpelling, ..World::new(parameters, &schema, message) };
-        assert_eq!(world.amended().as_deref(), expected, "{parameters}, {message}");
+        let rejection =
+            Rejection { allowed_changes: AllowedChanges::SpellingOnly, ..Rejection::new(parameters, &schema, message) };
+        assert_eq!(rejection.repaired().as_deref(), expected, "{parameters}, {message}");
     }
 }
 
 #[test]
-fn nothing_is_filled_in_where_those_who_know_differ() {
+fn no_value_is_filled_in_if_the_sources_differ() {
     let schema = r#"{"properties": {"currency": {"default": "USD"}}}"#;
-    let mut world = World::new(r#"{"amount":100}"#, schema, "currency is required");
-    world.request = "Pay amount: 100, currency: EUR".to_owned();
-    assert_eq!(world.amended(), None);
-    world.request = "Pay amount: 100, currency: usd".to_owned();
-    assert_eq!(world.amended().as_deref(), Some(r#"{"amount":100,"currency":"usd"}"#));
+    let mut rejection = Rejection::new(r#"{"amount":100}"#, schema, "currency is required");
+    rejection.request = "Pay amount: 100, currency: EUR".to_owned();
+    assert_eq!(rejection.repaired(), None);
+    rejection.request = "Pay amount: 100, currency: usd".to_owned();
+    assert_eq!(rejection.repaired().as_deref(), Some(r#"{"amount":100,"currency":"usd"}"#));
 }
 
 #[test]
-fn many_rows_cost_no_more_than_their_number() {
+fn work_grows_with_the_number_of_rows_at_most_linearly() {
     let schema = r#"{"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "object", "required": ["name"],
         "properties": {"name": {"type": "string"}, "other": {"type": "string"}}}}}}"#;
     for row in [r#"{"other": "x"}"#, r#"{"nmae": "x"}"#] {
         let rows = vec![row; 2_000].join(",");
-        let mut world = World::new(&format!(r#"{{"rows": [{rows}]}}"#), schema, "");
-        let problems = world.schema.as_ref().expect("it is there").problems(&Value::Object(world.parameters.clone()));
+        let mut rejection = Rejection::new(&format!(r#"{{"rows": [{rows}]}}"#), schema, "");
+        let problems = rejection
+            .schema
+            .as_ref()
+            .expect("a schema is given")
+            .problems(&Value::Object(rejection.parameters.clone()));
         assert!(problems.len() > MAX_FACTS);
-        world.facts = facts_of_problems(&problems);
-        let begun = std::time::Instant::now();
-        world.amend();
-        // The cube of two thousand rows would take an hour.
-        assert!(begun.elapsed().as_secs() < 20, "{row}: {:?}", begun.elapsed());
+        rejection.facts = facts_from_problems(&problems);
+        let started = std::time::Instant::now();
+        rejection.repair();
+        // Work that grows with the cube of the rows would take an hour.
+        assert!(started.elapsed().as_secs() < 20, "{row}: {:?}", started.elapsed());
     }
 }
 
 #[test]
-fn what_is_near_a_number_or_a_code_is_another_one() {
+fn a_similar_number_or_code_is_not_taken() {
     let schema = r#"{"type": "object", "properties": {"size": {"type": "integer"}, "order": {"type": "string"}}}"#;
     for (parameters, message) in [
         (r#"{"size": 1000}"#, "size must be one of 100, 50"),
         (r#"{"size": 250}"#, "size must be one of 256, 512"),
         (r#"{"order": "ORD-1042"}"#, "order `ORD-1042` not found, did you mean `ORD-1024`?"),
     ] {
-        assert_eq!(World::new(parameters, schema, message).amended(), None, "{parameters}: {message}");
+        assert_eq!(Rejection::new(parameters, schema, message).repaired(), None, "{parameters}: {message}");
     }
 }
 
 #[test]
-fn what_the_plan_takes_from_a_result_is_not_replaced_by_what_is_near() {
+fn a_value_that_the_plan_takes_from_a_result_is_not_replaced() {
     let schema = r#"{"type": "object", "properties": {"currency": {"type": "string"}}}"#;
-    let mut world = World::new(r#"{"currency": "Euro"}"#, schema, "currency must be one of EUR, USD");
-    assert_eq!(world.amended().as_deref(), Some(r#"{"currency":"EUR"}"#));
-    world.referenced = vec!["currency".to_owned()];
-    assert_eq!(world.amended(), None);
+    let mut rejection = Rejection::new(r#"{"currency": "Euro"}"#, schema, "currency must be one of EUR, USD");
+    assert_eq!(rejection.repaired().as_deref(), Some(r#"{"currency":"EUR"}"#));
+    rejection.referenced = vec!["currency".to_owned()];
+    assert_eq!(rejection.repaired(), None);
 }

@@ -1,26 +1,27 @@
-//! Blanks around a text.
+//! Trims white space around a text.
 
 use reknit_protocol::Value;
 
-use super::{Case, Change};
-use crate::facts::{Fact, Says};
+use super::{Change, RejectedCall};
+use crate::facts::{Fact, FactKind};
 
-/// Takes the blanks from both ends of a text that the error complains about.
-pub(super) fn rule(case: &Case<'_>, fact: &Fact) -> Option<Change> {
+/// Trims a text that the error is about.
+pub(super) fn rule(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
     let about_text = matches!(
-        fact.says,
-        Says::Invalid | Says::NotFound { .. } | Says::Format { .. } | Says::Length { .. } | Says::Allowed { .. }
+        fact.kind,
+        FactKind::Invalid
+            | FactKind::NotFound { .. }
+            | FactKind::Format { .. }
+            | FactKind::Length { .. }
+            | FactKind::AllowedValues { .. }
     );
-    let at = match (&fact.field, &fact.says) {
+    let at = match (&fact.field, &fact.kind) {
         _ if !about_text => return None,
-        (Some(_), _) => case.value_of(fact)?.0,
-        (None, Says::NotFound { value: Some(value) }) => {
-            let [only] = <[_; 1]>::try_from(case.holders(value)).ok()?;
-            only
-        }
+        (Some(_), _) => call.located_value(fact)?.0,
+        (None, FactKind::NotFound { value: Some(value) }) => call.only_parameter(|held| held == value)?,
         (None, _) => return None,
     };
-    let text = case.at(&at)?.as_str()?;
+    let text = call.value_at(&at)?.as_str()?;
     let trimmed = text.trim();
     (trimmed != text && !trimmed.is_empty()).then(|| Change::Set { at, value: Value::from(trimmed), from: None })
 }

@@ -1,41 +1,42 @@
-//! How kinds of models are told to think.
+//! Reasoning settings by model family.
 
 use reknit_dialogue::Effort;
 use reknit_protocol::Object;
 
-use crate::rendered::object;
+use crate::model_info::base_name;
+use crate::request_body::object;
 
-/// How a model is told to think.
+/// How a model's reasoning is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thinking {
-    /// It cannot.
+pub(super) enum ThinkingSetting {
+    /// The model does not reason.
     Never,
-    /// By a number of tokens, of which this is the least.
+    /// By a token budget.
     Budget {
-        /// 0 turns it off.
-        least: u32,
+        /// The smallest budget; 0 turns reasoning off.
+        min_tokens: u32,
     },
-    /// By a word.
+    /// By a named level.
     Level,
 }
 
-/// The beginnings of model names, the more special ones first. Any other model is taken for a newer one.
-const FAMILIES: &[(&str, Thinking)] = &[
-    ("gemini-1", Thinking::Never),
-    ("gemini-2.0", Thinking::Never),
-    ("gemini-2.5-pro", Thinking::Budget { least: 128 }),
-    ("gemini-2.5-flash-lite", Thinking::Budget { least: 0 }),
-    ("gemini-2.5", Thinking::Budget { least: 0 }),
-    ("gemma", Thinking::Never),
+/// Prefixes of model names, more specific ones first. Any other model is treated as a newer one.
+const FAMILIES: &[(&str, ThinkingSetting)] = &[
+    ("gemini-1", ThinkingSetting::Never),
+    ("gemini-2.0", ThinkingSetting::Never),
+    ("gemini-2.5-pro", ThinkingSetting::Budget { min_tokens: 128 }),
+    ("gemini-2.5-flash-lite", ThinkingSetting::Budget { min_tokens: 0 }),
+    ("gemini-2.5", ThinkingSetting::Budget { min_tokens: 0 }),
+    ("gemma", ThinkingSetting::Never),
 ];
 
-/// What asks this model for so much thinking; nothing if it cannot be asked.
-pub(super) fn thinking(model: &str, effort: Effort) -> Option<Object> {
-    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-    let known = FAMILIES.iter().find(|(beginning, _)| name.starts_with(beginning));
-    match known.map_or(Thinking::Level, |(_, thinking)| *thinking) {
-        Thinking::Never => None,
-        Thinking::Budget { least } => {
+/// The `thinkingConfig` for this effort; none if the model does not support it.
+pub(super) fn thinking_config(model: &str, effort: Effort) -> Option<Object> {
+    let name = base_name(model);
+    let family = FAMILIES.iter().find(|(prefix, _)| name.starts_with(prefix));
+    match family.map_or(ThinkingSetting::Level, |(_, setting)| *setting) {
+        ThinkingSetting::Never => None,
+        ThinkingSetting::Budget { min_tokens } => {
             let tokens: u32 = match effort {
                 Effort::None => 0,
                 Effort::Minimal => 512,
@@ -44,23 +45,23 @@ pub(super) fn thinking(model: &str, effort: Effort) -> Option<Object> {
                 Effort::High => 24_576,
             };
             let thoughts = ("includeThoughts", (tokens > 0).into());
-            Some(object([("thinkingBudget", tokens.into()), thoughts])).filter(|_| tokens >= least)
+            Some(object([("thinkingBudget", tokens.into()), thoughts])).filter(|_| tokens >= min_tokens)
         }
-        Thinking::Level => {
-            let word = match effort {
-                // These models cannot do without.
+        ThinkingSetting::Level => {
+            let level = match effort {
+                // These models always reason.
                 Effort::None => return None,
                 other => other.as_str(),
             };
-            Some(object([("thinkingLevel", word.into()), ("includeThoughts", true.into())]))
+            Some(object([("thinkingLevel", level.into()), ("includeThoughts", true.into())]))
         }
     }
 }
 
-/// Whether it thinks without being asked to, and without a sign of it.
-pub(crate) fn thinks_unseen(model: &str) -> bool {
-    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-    name.starts_with("gemini") && !name.contains("lite") && thinking(model, Effort::High).is_some()
+/// Whether the model reasons by default without streaming its reasoning.
+pub(crate) fn reasons_silently(model: &str) -> bool {
+    let name = base_name(model);
+    name.starts_with("gemini") && !name.contains("lite") && thinking_config(model, Effort::High).is_some()
 }
 
 #[cfg(test)]
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_family_is_asked_to_think_in_its_own_way() {
+    fn each_family_has_its_own_reasoning_setting() {
         for (model, effort, expected) in [
             ("gemini-2.0-flash", Effort::High, None),
             ("gemini-2.5-flash", Effort::Low, Some(r#"{"thinkingBudget":1024,"includeThoughts":true}"#)),
@@ -77,7 +78,7 @@ mod tests {
             ("models/gemini-3-flash-preview", Effort::Low, Some(r#"{"thinkingLevel":"low","includeThoughts":true}"#)),
             ("gemini-3-flash-preview", Effort::None, None),
         ] {
-            assert_eq!(thinking(model, effort).map(|object| object.to_string()).as_deref(), expected, "{model}");
+            assert_eq!(thinking_config(model, effort).map(|object| object.to_string()).as_deref(), expected, "{model}");
         }
     }
 }

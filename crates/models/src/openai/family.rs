@@ -1,80 +1,82 @@
-//! What kinds of models take, and by which names.
+//! Supported options by model family.
 
 use reknit_dialogue::Effort;
 
-/// What a model takes besides messages and tools.
+use crate::model_info::base_name;
+
+/// Options that a model supports besides messages and tools.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Family {
-    /// The field for the longest answer.
+pub(crate) struct ModelFamily {
+    /// The name of the field for the most tokens of an answer.
     pub(crate) max_tokens: &'static str,
-    /// Whether a temperature, and texts to end at, may be sent. Models that always think refuse both.
+    /// Whether a temperature and stop sequences may be sent. Models that always reason refuse both.
     pub(crate) sampling: bool,
-    /// The words of `reasoning_effort` that it takes, from little to much. Models that never think take none.
+    /// The supported values of `reasoning_effort`, ascending; empty for models that never reason.
     pub(crate) efforts: &'static [Effort],
-    /// Whether the model wants its own reasoning back while it calls tools.
-    pub(crate) recalls_reasoning: bool,
+    /// Whether the model needs its own reasoning back after tool calls.
+    pub(crate) needs_reasoning_back: bool,
 }
 
-const PLAIN: Family = Family { max_tokens: "max_tokens", sampling: true, efforts: &[], recalls_reasoning: false };
-const THINKING: Family = Family {
+const PLAIN: ModelFamily =
+    ModelFamily { max_tokens: "max_tokens", sampling: true, efforts: &[], needs_reasoning_back: false };
+const REASONING: ModelFamily = ModelFamily {
     max_tokens: "max_completion_tokens",
     sampling: false,
     efforts: &[Effort::Low, Effort::Medium, Effort::High],
-    recalls_reasoning: false,
+    needs_reasoning_back: false,
 };
-const FIRST_OF_FIVE: Family =
-    Family { efforts: &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High], ..THINKING };
-const NEWEST: Family = Family { efforts: &[Effort::None, Effort::Low, Effort::Medium, Effort::High], ..THINKING };
-/// Open models that think, on servers that take the usual fields.
-const OPEN_THINKING: Family = Family { efforts: THINKING.efforts, ..PLAIN };
-/// The same, but they can do without.
-const GROK: Family = Family { efforts: NEWEST.efforts, ..PLAIN };
-/// Models that are lost without what they thought before the call.
-const RECALLING: Family = Family { recalls_reasoning: true, ..PLAIN };
+const GPT_5: ModelFamily =
+    ModelFamily { efforts: &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High], ..REASONING };
+const NEWEST: ModelFamily =
+    ModelFamily { efforts: &[Effort::None, Effort::Low, Effort::Medium, Effort::High], ..REASONING };
+/// Open models that reason, on servers with the usual fields.
+const OPEN_REASONING: ModelFamily = ModelFamily { efforts: REASONING.efforts, ..PLAIN };
+/// The same, with reasoning that can be turned off.
+const GROK: ModelFamily = ModelFamily { efforts: NEWEST.efforts, ..PLAIN };
+/// Models that need the reasoning before a tool call to continue after it.
+const REASONING_BACK: ModelFamily = ModelFamily { needs_reasoning_back: true, ..PLAIN };
 
-/// The beginnings of model names, the more special ones first. Any other model is plain, unless its number is higher than
-/// these.
-const FAMILIES: &[(&str, &Family)] = &[
-    ("gpt-5-chat", &Family { max_tokens: "max_completion_tokens", ..PLAIN }),
-    ("gpt-5-mini", &FIRST_OF_FIVE),
-    ("gpt-5-nano", &FIRST_OF_FIVE),
+/// Prefixes of model names, more specific ones first. Any other model is plain, unless it is a newer generation of GPT.
+const FAMILIES: &[(&str, &ModelFamily)] = &[
+    ("gpt-5-chat", &ModelFamily { max_tokens: "max_completion_tokens", ..PLAIN }),
+    ("gpt-5-mini", &GPT_5),
+    ("gpt-5-nano", &GPT_5),
     ("gpt-5.", &NEWEST),
-    ("gpt-5", &FIRST_OF_FIVE),
-    ("gpt-oss", &OPEN_THINKING),
-    ("o1", &THINKING),
-    ("o3", &THINKING),
-    ("o4", &THINKING),
-    ("grok-3-mini", &OPEN_THINKING),
+    ("gpt-5", &GPT_5),
+    ("gpt-oss", &OPEN_REASONING),
+    ("o1", &REASONING),
+    ("o3", &REASONING),
+    ("o4", &REASONING),
+    ("grok-3-mini", &OPEN_REASONING),
     ("grok-4.3", &GROK),
-    ("deepseek-v4", &RECALLING),
-    ("deepseek-reasoner", &RECALLING),
-    ("kimi-k2-thinking", &RECALLING),
+    ("deepseek-v4", &REASONING_BACK),
+    ("deepseek-reasoner", &REASONING_BACK),
+    ("kimi-k2-thinking", &REASONING_BACK),
 ];
 
-/// What this model takes.
-pub(crate) fn family(model: &str) -> &'static Family {
-    // Routers put the maker before the name: `openai/gpt-5-mini`.
-    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-    let known = FAMILIES.iter().find(|(beginning, _)| {
+/// The family of a model.
+pub(crate) fn family(model: &str) -> &'static ModelFamily {
+    let name = base_name(model);
+    let known = FAMILIES.iter().find(|(prefix, _)| {
         // `o1` and `o1-mini`, but not `o1000`.
-        name.strip_prefix(beginning)
-            .is_some_and(|rest| beginning.ends_with('.') || !rest.starts_with(|letter: char| letter.is_alphanumeric()))
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| prefix.ends_with('.') || !rest.starts_with(|letter: char| letter.is_alphanumeric()))
     });
-    let unknown = if is_newer(&name) { &NEWEST } else { &PLAIN };
-    known.map_or(unknown, |(_, family)| family)
+    let default = if is_newer(&name) { &NEWEST } else { &PLAIN };
+    known.map_or(default, |(_, family)| family)
 }
 
-/// Whether it is of a generation after the fifth: `gpt-6-luna`.
+/// Whether the model is of a later generation than GPT-5: `gpt-6-luna`.
 fn is_newer(name: &str) -> bool {
     let rest = name.strip_prefix("gpt-").unwrap_or_default();
     let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default();
     digits.parse::<u32>().is_ok_and(|generation| generation > 5)
 }
 
-impl Family {
-    /// The word for so much thinking, or for the next more that the model knows; none if it knows none.
-    pub(crate) fn effort(&self, wish: Effort) -> Option<&'static str> {
-        self.efforts.iter().find(|effort| **effort >= wish).or(self.efforts.last()).map(|effort| effort.as_str())
+impl ModelFamily {
+    /// The supported effort that is at least the requested one, else the highest; none if the model never reasons.
+    pub(crate) fn effort(&self, requested: Effort) -> Option<&'static str> {
+        self.efforts.iter().find(|effort| **effort >= requested).or(self.efforts.last()).map(|effort| effort.as_str())
     }
 }
 
@@ -83,27 +85,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_is_known_by_the_beginning_of_its_name() {
+    fn a_family_is_recognised_by_the_prefix_of_the_model_name() {
         for (model, expected) in [
             ("gpt-4.1-mini", &PLAIN),
-            ("gpt-5", &FIRST_OF_FIVE),
+            ("gpt-5", &GPT_5),
             ("gpt-5.1", &NEWEST),
             ("gpt-5.6-luna", &NEWEST),
             ("gpt-6-sol", &NEWEST),
             ("gpt-10", &NEWEST),
             ("gpt-4", &PLAIN),
             ("gpt-j", &PLAIN),
-            ("gpt-5-mini-2025-08-07", &FIRST_OF_FIVE),
-            ("openai/gpt-5-mini", &FIRST_OF_FIVE),
-            ("GPT-5", &FIRST_OF_FIVE),
-            ("o3", &THINKING),
-            ("o4-mini", &THINKING),
+            ("gpt-5-mini-2025-08-07", &GPT_5),
+            ("openai/gpt-5-mini", &GPT_5),
+            ("GPT-5", &GPT_5),
+            ("o3", &REASONING),
+            ("o4-mini", &REASONING),
             ("o1000", &PLAIN),
-            ("openai/gpt-oss-20b", &OPEN_THINKING),
-            ("gpt-oss:20b", &OPEN_THINKING),
+            ("openai/gpt-oss-20b", &OPEN_REASONING),
+            ("gpt-oss:20b", &OPEN_REASONING),
             ("llama-3.3-70b-versatile", &PLAIN),
-            ("deepseek-reasoner", &RECALLING),
-            ("deepseek-v4-flash", &RECALLING),
+            ("deepseek-reasoner", &REASONING_BACK),
+            ("deepseek-v4-flash", &REASONING_BACK),
             ("grok-4.3", &GROK),
             ("", &PLAIN),
         ] {
@@ -114,8 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn as_much_thinking_is_asked_for_as_the_model_has_a_word_for() {
-        for (model, wish, word) in [
+    fn an_effort_is_rounded_up_to_one_that_the_model_supports() {
+        for (model, requested, expected) in [
             ("gpt-5", Effort::Minimal, Some("minimal")),
             ("gpt-5", Effort::None, Some("minimal")),
             ("gpt-5.6-luna", Effort::Minimal, Some("low")),
@@ -124,7 +126,7 @@ mod tests {
             ("o3", Effort::High, Some("high")),
             ("gpt-4.1", Effort::High, None),
         ] {
-            assert_eq!(family(model).effort(wish), word, "{model} {wish:?}");
+            assert_eq!(family(model).effort(requested), expected, "{model} {requested:?}");
         }
     }
 }

@@ -1,65 +1,65 @@
-//! A request as the server wants it.
+//! Request bodies.
 
-use reknit_dialogue::{Format, FormatUsed, Message, Request, Thought, ToolCall, ToolChoice};
+use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolCall, ToolChoice};
 use reknit_protocol::{Object, Value};
 
-use super::family::{Family, family};
-use crate::rendered::{Rendered, arguments, object};
+use super::family::{ModelFamily, family};
+use crate::request_body::{RequestBody, arguments, object, strings};
 use crate::{Streaming, Target};
 
 /// The body of the request.
-pub(crate) fn render(target: &Target, request: &Request) -> Rendered {
+pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let family = family(&target.model);
-    let mut rendered = Rendered::new(target.format.reduce(&request.format));
-    rendered.insert("model", target.model.as_str());
-    rendered.insert("messages", request.messages.iter().map(|said| message(said, family)).collect::<Value>());
+    let mut body = RequestBody::new(target.format.reduce(&request.format));
+    body.insert("model", target.model.as_str());
+    body.insert("messages", request.messages.iter().map(|message| message_json(message, family)).collect::<Value>());
     if !request.tools.is_empty() {
-        rendered.insert("tools", tools(request));
-        rendered.insert_some("tool_choice", tool_choice(&request.tool_choice));
+        body.insert("tools", tools(request));
+        body.insert_some("tool_choice", tool_choice(&request.tool_choice));
     }
     let temperature = request.temperature.map(|temperature| temperature.to_number().into());
-    rendered.insert_if("temperature", family.sampling, "temperature", temperature);
-    rendered.insert(family.max_tokens, request.max_tokens);
-    let stop = Some(texts(&request.stop)).filter(|_| !request.stop.is_empty());
-    rendered.insert_if("stop", family.sampling, "stop", stop);
-    rendered.insert_some("seed", request.seed.map(Value::from));
+    body.insert_if("temperature", family.sampling, "temperature", temperature);
+    body.insert(family.max_tokens, request.max_tokens);
+    let stop = Some(strings(&request.stop)).filter(|_| !request.stop.is_empty());
+    body.insert_if("stop", family.sampling, "stop", stop);
+    body.insert_some("seed", request.seed.map(Value::from));
     let effort = request.effort.map(|effort| family.effort(effort).unwrap_or_default().into());
-    rendered.insert_if("reasoning_effort", !family.efforts.is_empty(), "effort", effort);
+    body.insert_if("reasoning_effort", !family.efforts.is_empty(), "effort", effort);
     if !request.metadata.is_empty() {
-        // Taken only together with the wish that the provider keeps the whole conversation.
-        rendered.leave_out("metadata");
+        // The server accepts metadata only if it may store the whole conversation.
+        body.omit("metadata");
     }
-    rendered.insert_some("response_format", response_format(&request.format, rendered.format_used).map(Value::from));
+    body.insert_some("response_format", response_format(&request.format, body.format_used).map(Value::from));
     if target.streaming == Streaming::On {
-        rendered.insert("stream", true);
-        rendered.insert("stream_options", object([("include_usage", true.into())]));
+        body.insert("stream", true);
+        body.insert("stream_options", object([("include_usage", true.into())]));
     }
-    rendered
+    body
 }
 
-fn message(message: &Message, family: &Family) -> Value {
-    let mut said = object([("role", message.role().as_str().into()), ("content", message.text().into())]);
+fn message_json(message: &Message, family: &ModelFamily) -> Value {
+    let mut json = object([("role", message.role().as_str().into()), ("content", message.text().into())]);
     match message {
         Message::Assistant { text, tool_calls, reasoning } => {
             if !tool_calls.is_empty() {
                 if text.is_empty() {
-                    said.insert("content", Value::Null);
+                    json.insert("content", Value::Null);
                 }
-                said.insert("tool_calls", tool_calls.iter().map(tool_call).collect::<Value>());
+                json.insert("tool_calls", tool_calls.iter().map(tool_call).collect::<Value>());
             }
-            if family.recalls_reasoning && !reasoning.is_empty() {
-                said.insert(
+            if family.needs_reasoning_back && !reasoning.is_empty() {
+                json.insert(
                     "reasoning_content",
                     reasoning.iter().map(|Thought { text, .. }| text.as_str()).collect::<String>(),
                 );
             }
         }
         Message::Tool { call, .. } => {
-            said.insert("tool_call_id", call.as_str());
+            json.insert("tool_call_id", call.as_str());
         }
         Message::System { .. } | Message::User { .. } => {}
     }
-    said.into()
+    json.into()
 }
 
 fn tool_call(call: &ToolCall) -> Value {
@@ -68,8 +68,8 @@ fn tool_call(call: &ToolCall) -> Value {
     object([("id", call.id.as_str().into()), ("type", "function".into()), ("function", function.into())]).into()
 }
 
-fn tools(request: &Request) -> Value {
-    let tool = |tool: &reknit_dialogue::Tool| {
+fn tools(request: &ModelRequest) -> Value {
+    let tool = |tool: &reknit_dialogue::ToolDefinition| {
         let function = object([
             ("name", tool.name.as_str().into()),
             ("description", tool.description.as_str().into()),
@@ -92,13 +92,9 @@ fn tool_choice(choice: &ToolChoice) -> Option<Value> {
     }
 }
 
-fn texts(texts: &[String]) -> Value {
-    texts.iter().map(|text| Value::from(text.as_str())).collect()
-}
-
-fn response_format(wish: &Format, used: FormatUsed) -> Option<Object> {
-    match (used, wish) {
-        (FormatUsed::Strict | FormatUsed::Schema, Format::Schema { name, schema }) => {
+fn response_format(requested: &ResponseFormat, used: FormatUsed) -> Option<Object> {
+    match (used, requested) {
+        (FormatUsed::Strict | FormatUsed::Schema, ResponseFormat::Schema { name, schema }) => {
             let json_schema = object([
                 ("name", name.as_str().into()),
                 ("strict", (used == FormatUsed::Strict).into()),

@@ -1,10 +1,10 @@
-//! Whether a provider will hold an answer to its schema by force.
+//! Strict mode for schemas.
 
 use reknit_protocol::{Object, Value};
 
-/// The keywords that strict mode knows for certain. A schema with any other is sent without `strict`: the provider would
-/// refuse the whole request, while without it the schema is still a strong hint.
-const KNOWN: &[&str] = &[
+/// The keywords that strict mode surely supports. A schema with any other is sent without `strict`, because the provider
+/// would refuse the request; the schema is then still a strong hint.
+const SUPPORTED_KEYWORDS: &[&str] = &[
     "$defs",
     "$ref",
     "additionalProperties",
@@ -20,32 +20,32 @@ const KNOWN: &[&str] = &[
     "type",
 ];
 
-/// Whether a schema keeps to the rules of strict mode: an object at the top, only known keywords, and every object closed
-/// with all its properties required.
+/// Whether a schema follows the rules of strict mode: an object at the top, only supported keywords, and every object
+/// closed with all its properties required.
 pub(crate) fn is_strict(schema: &Value) -> bool {
-    schema.get("type").and_then(Value::as_str) == Some("object") && is_strict_inside(schema)
+    schema.get("type").and_then(Value::as_str) == Some("object") && is_strict_subschema(schema)
 }
 
-fn is_strict_inside(schema: &Value) -> bool {
+fn is_strict_subschema(schema: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return false };
     let all = |value: &Value| match value {
-        Value::Object(members) => members.values().all(is_strict_inside),
-        Value::Array(items) => items.iter().all(is_strict_inside),
+        Value::Object(members) => members.values().all(is_strict_subschema),
+        Value::Array(items) => items.iter().all(is_strict_subschema),
         _ => false,
     };
-    schema.keys().all(|key| KNOWN.contains(&key))
+    schema.keys().all(|key| SUPPORTED_KEYWORDS.contains(&key))
         && (!describes_objects(schema) || is_closed(schema))
-        && schema.get("items").is_none_or(is_strict_inside)
+        && schema.get("items").is_none_or(is_strict_subschema)
         && ["properties", "anyOf", "$defs", "definitions"].iter().all(|key| schema.get(key).is_none_or(all))
 }
 
 fn describes_objects(schema: &Object) -> bool {
-    let named = match schema.get("type") {
+    let is_object_type = match schema.get("type") {
         Some(Value::String(name)) => name == "object",
         Some(Value::Array(names)) => names.iter().any(|name| name.as_str() == Some("object")),
         _ => false,
     };
-    named || schema.contains_key("properties")
+    is_object_type || schema.contains_key("properties")
 }
 
 fn is_closed(schema: &Object) -> bool {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strict_mode_is_asked_for_only_where_it_can_be_had() {
+    fn strict_mode_is_used_only_for_schemas_that_follow_its_rules() {
         for (schema, expected) in [
             (r#"{"type":"object","properties":{},"additionalProperties":false}"#, true),
             (

@@ -1,59 +1,59 @@
-//! A request as the server wants it.
+//! Request bodies.
 
-use reknit_dialogue::{Format, FormatUsed, Message, Request, Thought, Tool, ToolChoice};
+use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolChoice, ToolDefinition};
 use reknit_protocol::{Object, Value};
 
-use super::SEAL;
+use super::STATE_FORMAT;
 use crate::openai::{family, is_strict};
-use crate::rendered::{Rendered, arguments, object};
+use crate::request_body::{RequestBody, arguments, object};
 use crate::{Streaming, Target};
 
 /// The body of the request.
-pub(crate) fn render(target: &Target, request: &Request) -> Rendered {
+pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let family = family(&target.model);
-    let mut rendered = Rendered::new(target.format.reduce(&request.format));
-    rendered.insert("model", target.model.as_str());
-    rendered.insert("input", request.messages.iter().flat_map(items).collect::<Value>());
+    let mut body = RequestBody::new(target.format.reduce(&request.format));
+    body.insert("model", target.model.as_str());
+    body.insert("input", request.messages.iter().flat_map(items).collect::<Value>());
     if !request.tools.is_empty() {
-        rendered.insert("tools", request.tools.iter().map(tool).collect::<Value>());
-        rendered.insert_some("tool_choice", tool_choice(&request.tool_choice));
+        body.insert("tools", request.tools.iter().map(tool).collect::<Value>());
+        body.insert_some("tool_choice", tool_choice(&request.tool_choice));
     }
     let temperature = request.temperature.map(|temperature| temperature.to_number().into());
-    rendered.insert_if("temperature", family.sampling, "temperature", temperature);
-    rendered.insert("max_output_tokens", request.max_tokens);
-    let word = |effort| family.effort(effort).unwrap_or_default();
-    let effort = request.effort.map(|effort| object([("effort", word(effort).into())]).into());
-    rendered.insert_if("reasoning", !family.efforts.is_empty(), "effort", effort);
-    for (wish, is_there) in [("stop", !request.stop.is_empty()), ("seed", request.seed.is_some())] {
-        if is_there {
-            rendered.leave_out(wish);
+    body.insert_if("temperature", family.sampling, "temperature", temperature);
+    body.insert("max_output_tokens", request.max_tokens);
+    let effort = request.effort.map(|effort| family.effort(effort).unwrap_or_default());
+    let effort = effort.map(|effort| object([("effort", effort.into())]).into());
+    body.insert_if("reasoning", !family.efforts.is_empty(), "effort", effort);
+    for (option, is_set) in [("stop", !request.stop.is_empty()), ("seed", request.seed.is_some())] {
+        if is_set {
+            body.omit(option);
         }
     }
     if !request.metadata.is_empty() {
         let metadata: Object =
             request.metadata.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect();
-        rendered.insert("metadata", metadata);
+        body.insert("metadata", metadata);
     }
-    rendered.insert_some("text", text_format(&request.format, rendered.format_used).map(Value::from));
-    // Every question carries its whole conversation; the provider need not keep it.
-    rendered.insert("store", false);
+    body.insert_some("text", text_format(&request.format, body.format_used).map(Value::from));
+    // Every request contains its whole conversation, so the provider need not store it.
+    body.insert("store", false);
     if !family.efforts.is_empty() {
-        rendered.insert("include", vec![Value::from("reasoning.encrypted_content")]);
+        body.insert("include", vec![Value::from("reasoning.encrypted_content")]);
     }
     if target.streaming == Streaming::On {
-        rendered.insert("stream", true);
+        body.insert("stream", true);
     }
-    rendered
+    body
 }
 
 fn items(message: &Message) -> Vec<Value> {
-    let said = || object([("role", message.role().as_str().into()), ("content", message.text().into())]).into();
+    let content = || object([("role", message.role().as_str().into()), ("content", message.text().into())]).into();
     match message {
-        Message::System { .. } | Message::User { .. } => vec![said()],
+        Message::System { .. } | Message::User { .. } => vec![content()],
         Message::Assistant { text, tool_calls, reasoning } => {
             let mut items: Vec<Value> = reasoning.iter().filter_map(thought).collect();
             if !text.is_empty() {
-                items.push(said());
+                items.push(content());
             }
             items.extend(tool_calls.iter().map(|call| {
                 Value::from(object([
@@ -76,19 +76,19 @@ fn items(message: &Message) -> Vec<Value> {
     }
 }
 
-/// A thought that this provider has sealed: the item as it came.
+/// The reasoning item of a thought, as this provider sent it.
 fn thought(thought: &Thought) -> Option<Value> {
-    let seal = thought.seal.as_ref().filter(|seal| seal.format == SEAL)?;
-    Value::parse(&seal.text).ok()
+    let state = thought.provider_state.as_ref().filter(|state| state.format == STATE_FORMAT)?;
+    Value::parse(&state.text).ok()
 }
 
-fn tool(tool: &Tool) -> Value {
+fn tool(tool: &ToolDefinition) -> Value {
     let tool = object([
         ("type", "function".into()),
         ("name", tool.name.as_str().into()),
         ("description", tool.description.as_str().into()),
         ("parameters", tool.schema.clone()),
-        // Without a word about it the server would take the schema for a strict one, and refuse most.
+        // The server's default is strict, with which it refuses most schemas.
         ("strict", is_strict(&tool.schema).into()),
     ]);
     tool.into()
@@ -103,9 +103,9 @@ fn tool_choice(choice: &ToolChoice) -> Option<Value> {
     }
 }
 
-fn text_format(wish: &Format, used: FormatUsed) -> Option<Object> {
-    let format = match (used, wish) {
-        (FormatUsed::Strict | FormatUsed::Schema, Format::Schema { name, schema }) => object([
+fn text_format(requested: &ResponseFormat, used: FormatUsed) -> Option<Object> {
+    let format = match (used, requested) {
+        (FormatUsed::Strict | FormatUsed::Schema, ResponseFormat::Schema { name, schema }) => object([
             ("type", "json_schema".into()),
             ("name", name.as_str().into()),
             ("strict", (used == FormatUsed::Strict).into()),

@@ -1,11 +1,11 @@
 //! Servers that answer.
 
-use reknit_dialogue::{Answer, Delta, Finish, Price, Prices, Usage, UsageSource};
+use reknit_dialogue::{Delta, FinishReason, ModelAnswer, Price, Prices, Usage, UsageSource};
 use reknit_models::{Models, Target};
 use serde_json::json;
 
-use crate::server::{Act, STOP, Server, chunk, delta, response, stream_head};
-use crate::{ask, failure, question, timeless};
+use crate::server::{STOP, Server, ServerAction, chunk, delta, response, stream_head};
+use crate::{ask, failure, request, without_timings};
 
 const JSON: &str = "content-type: application/json\r\n";
 
@@ -18,32 +18,32 @@ fn body(text: &str) -> String {
     .to_string()
 }
 
-fn expected() -> Answer {
-    Answer::complete("46828.5", "m-1-2026", Usage::reported(12, 3))
+fn expected() -> ModelAnswer {
+    ModelAnswer::complete("46828.5", "m-1-2026", Usage::reported(12, 3))
 }
 
 #[tokio::test]
-async fn an_answer_in_one_piece_is_shown_as_one() {
+async fn a_whole_answer_is_one_delta() {
     let server = Server::responding("200 OK", JSON, &body("46828.5")).await;
-    let (answer, pieces) = ask(server.target_in_one_piece()).await;
-    assert_eq!(timeless(answer), Ok(expected()));
+    let (answer, pieces) = ask(server.whole_target()).await;
+    assert_eq!(without_timings(answer), Ok(expected()));
     assert_eq!(pieces, ["46828.5"]);
 }
 
 #[tokio::test]
-async fn a_streamed_answer_is_shown_as_it_comes_and_is_the_same_answer() {
+async fn a_streamed_answer_has_a_delta_for_each_event_and_equals_the_whole_one() {
     let first = r#"{"model":"m-1-2026","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#;
     let usage = r#"{"model":"m-1-2026","choices":[],"usage":{"prompt_tokens":12,"completion_tokens":3}}"#;
     let stream =
         format!("data: {first}\n\n: alive\n\n{}{}{STOP}data: {usage}\n\ndata: [DONE]\n\n", delta("46"), delta("828.5"));
     let server = Server::streaming(&stream).await;
     let (answer, pieces) = ask(server.target()).await;
-    assert_eq!(timeless(answer), Ok(expected()));
+    assert_eq!(without_timings(answer), Ok(expected()));
     assert_eq!(pieces, ["46", "828.5"]);
 }
 
 #[tokio::test]
-async fn what_goes_over_the_wire_is_what_was_configured() {
+async fn the_request_on_the_wire_is_as_configured() {
     let mut server = Server::responding("200 OK", JSON, &body("ok")).await;
     let target = Target { key: Some("sk-1".into()), ..server.target() };
     ask(target).await.0.unwrap();
@@ -62,49 +62,50 @@ async fn what_goes_over_the_wire_is_what_was_configured() {
 }
 
 #[tokio::test]
-async fn a_server_may_answer_in_the_other_form() {
+async fn a_server_may_stream_or_not_whatever_was_requested() {
     let whole = Server::responding("200 OK", JSON, &body("46828.5")).await;
-    assert_eq!(timeless(ask(whole.target()).await.0), Ok(expected()));
+    assert_eq!(without_timings(ask(whole.target()).await.0), Ok(expected()));
 
     let stream = Server::streaming(&format!("{}{STOP}data: [DONE]\n\n", delta("yes"))).await;
-    let (answer, pieces) = ask(stream.target_in_one_piece()).await;
+    let (answer, pieces) = ask(stream.whole_target()).await;
     assert_eq!(answer.unwrap().text, "yes");
     assert_eq!(pieces, ["yes"]);
 }
 
 #[tokio::test]
-async fn an_answer_that_reached_its_limit_says_so() {
+async fn an_answer_at_its_token_limit_has_that_finish_reason() {
     let stop = STOP.replace("stop", "length");
     let server = Server::streaming(&format!("{}{stop}", delta("half a sen"))).await;
     let answer = ask(server.target()).await.0.unwrap();
-    assert_eq!(answer.finish, Finish::Length);
+    assert_eq!(answer.finish, FinishReason::Length);
     assert_eq!(answer.usage.source, UsageSource::Estimated);
 }
 
 #[tokio::test]
-async fn an_ended_answer_needs_no_end_mark_and_an_end_mark_no_finish_reason() {
+async fn a_finish_reason_or_an_end_mark_alone_ends_an_answer() {
     let server = Server::streaming(&format!("{}{STOP}", delta("yes"))).await;
-    assert_eq!(ask(server.target()).await.0.unwrap().finish, Finish::Complete);
+    assert_eq!(ask(server.target()).await.0.unwrap().finish, FinishReason::Complete);
 
     let server = Server::streaming(&format!("{}data: [DONE]\n\n", delta("yes"))).await;
-    assert_eq!(ask(server.target()).await.0.unwrap().finish, Finish::Other("unstated".into()));
+    assert_eq!(ask(server.target()).await.0.unwrap().finish, FinishReason::Other("unstated".into()));
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_or_stalls_behind_a_complete_answer_does_no_harm() {
-    for last in [Act::Reset, Act::Silence] {
+async fn a_connection_that_breaks_or_stalls_after_a_complete_answer_does_no_harm() {
+    for last in [ServerAction::Reset, ServerAction::Silence] {
         let server = Server::new([stream_head(), chunk(&format!("{}{STOP}", delta("yes"))), last]).await;
-        let target = server.target_within(|limits| limits.idle = std::time::Duration::from_millis(50));
+        let target = server.target_with_timeouts(|timeouts| timeouts.idle = std::time::Duration::from_millis(50));
         assert_eq!(ask(target).await.0.unwrap().text, "yes");
     }
 }
 
 #[tokio::test]
-async fn an_event_in_pieces_is_one_event() {
+async fn an_event_in_two_chunks_is_one_event() {
     let event = delta("grüße");
     let middle = event.find('ü').unwrap() + 1;
     let (left, right) = event.as_bytes().split_at(middle);
-    let piece = |bytes: &[u8]| Act::Send([format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat());
+    let piece =
+        |bytes: &[u8]| ServerAction::Send([format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat());
     let server = Server::new([stream_head(), piece(left), piece(right), chunk(STOP), chunk("")]).await;
     assert_eq!(ask(server.target()).await.0.unwrap().text, "grüße");
 }
@@ -117,27 +118,27 @@ async fn a_malformed_event_is_skipped_and_counted() {
 }
 
 #[tokio::test]
-async fn one_question_is_one_request_whatever_comes_back() {
-    for acts in [
-        vec![Act::Send(response("200 OK", JSON, &body("ok")))],
-        vec![Act::Send(response("500 Internal Server Error", "", ""))],
-        vec![Act::Send(response("429 Too Many Requests", "retry-after: 0\r\n", ""))],
-        vec![Act::Send(response("307 Temporary Redirect", "location: /v1/chat/completions\r\n", ""))],
-        vec![Act::Reset],
+async fn one_attempt_is_one_http_request_whatever_the_response() {
+    for actions in [
+        vec![ServerAction::Send(response("200 OK", JSON, &body("ok")))],
+        vec![ServerAction::Send(response("500 Internal Server Error", "", ""))],
+        vec![ServerAction::Send(response("429 Too Many Requests", "retry-after: 0\r\n", ""))],
+        vec![ServerAction::Send(response("307 Temporary Redirect", "location: /v1/chat/completions\r\n", ""))],
+        vec![ServerAction::Reset],
         vec![],
     ] {
-        let mut server = Server::new(acts.clone()).await;
+        let mut server = Server::new(actions.clone()).await;
         let _ = ask(server.target()).await;
-        assert_eq!(server.requests(), 1, "{acts:?}");
+        assert_eq!(server.requests(), 1, "{actions:?}");
     }
 }
 
 #[tokio::test]
-async fn dropping_the_question_closes_the_connection() {
-    for acts in [vec![Act::Silence], vec![stream_head(), chunk(&delta("a")), Act::Silence]] {
-        let mut server = Server::new(acts).await;
+async fn dropping_the_future_closes_the_connection() {
+    for actions in [vec![ServerAction::Silence], vec![stream_head(), chunk(&delta("a")), ServerAction::Silence]] {
+        let mut server = Server::new(actions).await;
         let models = Models::new(vec![server.target()]).unwrap();
-        let request = question();
+        let request = request();
         let name = "a".into();
         let mut ignore = |_: Delta<'_>| {};
         {
@@ -147,19 +148,19 @@ async fn dropping_the_question_closes_the_connection() {
                 _ = server.request() => {}
             }
         }
-        server.client_gone().await;
+        server.closed_by_client().await;
     }
 }
 
 #[tokio::test]
-async fn an_unknown_target_is_a_failure_that_names_it() {
+async fn an_unknown_target_is_a_failure_with_its_name() {
     let models = Models::new(vec![]).unwrap();
-    let failure = models.ask(&"b".into(), &question(), &mut |_| {}).await.unwrap_err();
-    assert_eq!(failure.to_string(), "model error: no model is called `b`");
+    let failure = models.ask(&"b".into(), &request(), &mut |_| {}).await.unwrap_err();
+    assert_eq!(failure.to_string(), "model error: there is no model with the name `b`");
 }
 
 #[tokio::test]
-async fn a_question_that_cannot_fit_is_not_sent() {
+async fn a_request_that_cannot_fit_is_not_sent() {
     let mut server = Server::new([]).await;
     let fitting = Target { max_context: Some(3), ..server.target() };
     assert_ne!(failure(fitting).await.class, reknit_dialogue::ErrorClass::ContextLength);
@@ -173,17 +174,17 @@ async fn a_question_that_cannot_fit_is_not_sent() {
 }
 
 #[tokio::test]
-async fn an_answer_without_words_is_an_answer() {
+async fn an_answer_without_text_is_an_answer() {
     for body in ["{\"choices\":[]}", "{\"choices\":[{\"message\":{\"content\":null}}]}"] {
         let server = Server::responding("200 OK", JSON, body).await;
-        let answer = ask(server.target_in_one_piece()).await.0.unwrap();
-        let failure = answer.words().unwrap_err();
+        let answer = ask(server.whole_target()).await.0.unwrap();
+        let failure = answer.require_text().unwrap_err();
         assert_eq!(failure.to_string(), "invalid response: no text (finish reason `unstated`)");
     }
 }
 
 #[tokio::test]
-async fn what_the_server_calls_the_exchange_is_kept_and_what_it_costs_is_known() {
+async fn the_request_id_and_the_cost_are_part_of_the_answer() {
     let head = format!("{JSON}x-request-id: req-7\r\n");
     let server = Server::responding("200 OK", &head, &body("ok")).await;
     let prices = Prices::new(Price::from_micros(1_000_000), Price::from_micros(2_000_000));

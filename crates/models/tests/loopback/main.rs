@@ -1,42 +1,42 @@
-//! What a caller gets from servers that behave well, badly, or not at all. Every server here is a real one on loopback.
+//! Attempts at real servers on loopback that behave well, badly, or not at all.
 #![cfg(test)]
 
 mod answers;
-mod cuts;
-mod limits;
+mod error_responses;
 mod providers;
-mod refusals;
 mod server;
+mod timeouts;
+mod truncated;
 
-use reknit_dialogue::{Answer, Delta, Failure, Message, Request};
+use reknit_dialogue::{Delta, Message, ModelAnswer, ModelFailure, ModelRequest};
 use reknit_models::{Models, Target};
 
-fn question() -> Request {
-    Request::new(vec![Message::user("How much are 100 shares?")], 100)
+fn request() -> ModelRequest {
+    ModelRequest::new(vec![Message::user("How much are 100 shares?")], 100)
 }
 
-/// Asks one target, and gives the pieces that were shown on the way.
-async fn ask(target: Target) -> (Result<Answer, Failure>, Vec<String>) {
+/// The result of one attempt, and the deltas on the way.
+async fn ask(target: Target) -> (Result<ModelAnswer, ModelFailure>, Vec<String>) {
     let name = target.name.clone();
     let models = Models::new(vec![target]).unwrap();
     let mut pieces = Vec::new();
-    let mut show = |delta: Delta<'_>| match delta {
-        Delta::Text(words) => pieces.push(words.to_owned()),
+    let mut on_delta = |delta: Delta<'_>| match delta {
+        Delta::Text(text) => pieces.push(text.to_owned()),
         other => pieces.push(format!("{other:?}")),
     };
-    let result = models.ask(&name, &question(), &mut show).await;
+    let result = models.ask(&name, &request(), &mut on_delta).await;
     (result, pieces)
 }
 
-/// The answer without how long it took, which no test can know.
-fn timeless(answer: Result<Answer, Failure>) -> Result<Answer, Failure> {
+/// The answer without its timings, which differ in every run.
+fn without_timings(answer: Result<ModelAnswer, ModelFailure>) -> Result<ModelAnswer, ModelFailure> {
     answer.map(|answer| {
         assert!(answer.timings.is_some_and(|timings| timings.first_byte_ms <= timings.total_ms), "{answer:?}");
-        Answer { timings: None, ..answer }
+        ModelAnswer { timings: None, ..answer }
     })
 }
 
-/// Asks one target, which is going to fail.
-async fn failure(target: Target) -> Failure {
-    ask(target).await.0.expect_err("an answer, where there can be none")
+/// The failure of an attempt that must fail.
+async fn failure(target: Target) -> ModelFailure {
+    ask(target).await.0.expect_err("the attempt must fail")
 }

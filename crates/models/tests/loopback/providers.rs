@@ -1,84 +1,89 @@
-//! One script, asked in the wire format of each provider, streaming and not.
+//! One script in the wire format of each provider, streamed and not.
 
-use reknit_dialogue::{Answer, Finish, Message, Request, Tool, ToolCall, ToolChoice};
+use reknit_dialogue::{FinishReason, Message, ModelAnswer, ModelRequest, ToolCall, ToolChoice, ToolDefinition};
 use reknit_models::{Models, Provider, Streaming, Target};
 use reknit_protocol::Value;
-use reknit_testing::model::{Api, Script, When};
+use reknit_testing::model::{ModelApi, RequestMatcher, Script};
 use reknit_testing::{Cassette, Reply, ScriptedModel};
 
-use crate::timeless;
+use crate::without_timings;
 
-const PROVIDERS: [(Provider, Api); 5] = [
-    (Provider::OpenAi, Api::Chat),
-    (Provider::OpenAiResponses, Api::Responses),
-    (Provider::Anthropic, Api::Anthropic),
-    (Provider::Gemini, Api::Gemini),
-    (Provider::Compatible, Api::Chat),
+const PROVIDERS: [(Provider, ModelApi); 5] = [
+    (Provider::OpenAi, ModelApi::Chat),
+    (Provider::OpenAiResponses, ModelApi::Responses),
+    (Provider::Anthropic, ModelApi::Anthropic),
+    (Provider::Gemini, ModelApi::Gemini),
+    (Provider::Compatible, ModelApi::Chat),
 ];
 
 fn target(model: &ScriptedModel, provider: Provider, streaming: Streaming) -> Target {
-    Target { base_url: model.base_url(), streaming, key: Some("k-1".into()), ..Target::of(provider, "a", "m-1") }
+    Target {
+        base_url: model.base_url(),
+        streaming,
+        key: Some("k-1".into()),
+        ..Target::for_provider(provider, "a", "m-1")
+    }
 }
 
-fn request() -> Request {
+fn request() -> ModelRequest {
     let schema = Value::parse(r#"{"type":"object"}"#).unwrap();
-    let tool = Tool { name: "f".into(), description: "Does it.".into(), schema };
-    Request::new(vec![Message::system("purpose: synthesis"), Message::user("how much?")], 2_000)
+    let tool = ToolDefinition { name: "f".into(), description: "Does it.".into(), schema };
+    ModelRequest::new(vec![Message::system("purpose: synthesis"), Message::user("how much?")], 2_000)
         .with_tools(vec![tool], ToolChoice::Auto)
 }
 
-async fn ask(target: Target, request: &Request) -> Answer {
+async fn ask(target: Target, request: &ModelRequest) -> ModelAnswer {
     let name = target.name.clone();
     let answer = Models::new(vec![target]).unwrap().ask(&name, request, &mut |_| {}).await;
-    timeless(answer).unwrap()
+    without_timings(answer).unwrap()
 }
 
 #[tokio::test]
 async fn the_same_script_gives_the_same_answer_in_every_format_streamed_or_not() {
     let replies = [
         Reply::text("It is 46828.50, grüße aus 서울.").usage(12, 5),
-        Reply::text("A moment.").call("f", r#"{"x":1.5,"y":"ä\"b"}"#).call("g", "{}").usage(12, 5),
-        Reply::calling("f", r#"{"x":[1,2,3]}"#).reasoning("I have to look it up.").usage(12, 5),
+        Reply::text("A moment.").with_tool_call("f", r#"{"x":1.5,"y":"ä\"b"}"#).with_tool_call("g", "{}").usage(12, 5),
+        Reply::tool_call("f", r#"{"x":[1,2,3]}"#).reasoning("I have to look it up.").usage(12, 5),
         Reply::text("half").finish_reason("length").usage(12, 5),
     ];
     for reply in replies {
-        let mut known: Option<Answer> = None;
+        let mut first: Option<ModelAnswer> = None;
         for (provider, _) in PROVIDERS {
             for streaming in [Streaming::On, Streaming::Off] {
-                let model = ScriptedModel::start(Script::new().on(When::any(), reply.clone())).await.unwrap();
+                let model = ScriptedModel::start(Script::new().on(RequestMatcher::any(), reply.clone())).await.unwrap();
                 let mut answer = ask(target(&model, provider, streaming), &request()).await;
                 assert_eq!(model.unmatched(), []);
-                // What belongs to one format only.
-                answer.left_out.clear();
-                answer.reasoning.iter_mut().for_each(|thought| thought.seal = None);
-                answer.tool_calls.iter_mut().for_each(|call| call.seal = None);
-                match &known {
-                    Some(known) => assert_eq!(answer, *known, "{provider} {streaming:?}"),
-                    None => known = Some(answer),
+                // Fields that depend on the format.
+                answer.omitted_options.clear();
+                answer.reasoning.iter_mut().for_each(|thought| thought.provider_state = None);
+                answer.tool_calls.iter_mut().for_each(|call| call.provider_state = None);
+                match &first {
+                    Some(first) => assert_eq!(answer, *first, "{provider} {streaming:?}"),
+                    None => first = Some(answer),
                 }
             }
         }
-        let known = known.unwrap();
-        assert_eq!((known.usage.input_tokens, known.model.as_str()), (12, "m-1"));
-        assert_eq!(known.request_id.as_deref(), Some("scripted-1"));
+        let first = first.unwrap();
+        assert_eq!((first.usage.input_tokens, first.model.as_str()), (12, "m-1"));
+        assert_eq!(first.request_id.as_deref(), Some("scripted-1"));
     }
 }
 
 #[tokio::test]
-async fn a_conversation_with_tools_goes_on_in_every_format() {
+async fn a_conversation_with_tools_continues_in_every_format() {
     for (provider, api) in PROVIDERS {
         let script = Script::new()
-            .once(When::any().purpose("synthesis"), Reply::calling("f", r#"{"x":1}"#).reasoning("hm"))
-            .on(When::any().says("the result is 7"), Reply::text("It is 7."));
+            .once(RequestMatcher::any().purpose("synthesis"), Reply::tool_call("f", r#"{"x":1}"#).reasoning("hm"))
+            .on(RequestMatcher::any().says("the result is 7"), Reply::text("It is 7."));
         let model = ScriptedModel::start(script).await.unwrap();
         let target = target(&model, provider, Streaming::On);
         let mut request = request();
         let answer = ask(target.clone(), &request).await;
-        assert_eq!(answer.finish, Finish::ToolCalls, "{provider}");
+        assert_eq!(answer.finish, FinishReason::ToolCalls, "{provider}");
         let [ToolCall { name, arguments, .. }] = &answer.tool_calls[..] else { panic!("{answer:?}") };
         assert_eq!((name.as_str(), arguments.as_str()), ("f", r#"{"x":1}"#));
         request.messages.push(Message::from(&answer));
-        request.messages.push(Message::result(&answer.tool_calls[0], "the result is 7"));
+        request.messages.push(Message::tool_result(&answer.tool_calls[0], "the result is 7"));
         assert_eq!(ask(target, &request).await.text, "It is 7.", "{provider}");
         let [first, ..] = &model.requests()[..] else { panic!("a request was made") };
         assert_eq!((first.api, first.purpose(), first.model()), (api, Some("synthesis"), "m-1"));
@@ -88,11 +93,11 @@ async fn a_conversation_with_tools_goes_on_in_every_format() {
 }
 
 #[tokio::test]
-async fn an_answer_from_a_cassette_is_the_answer_that_was_recorded() {
+async fn a_replayed_answer_equals_the_recorded_one() {
     let folder = tempfile::tempdir().unwrap();
     for (provider, _) in PROVIDERS {
-        let reply = Reply::text("A moment.").reasoning("hm").call("f", r#"{"x":1.5}"#);
-        let model = ScriptedModel::start(Script::new().on(When::any(), reply)).await.unwrap();
+        let reply = Reply::text("A moment.").reasoning("hm").with_tool_call("f", r#"{"x":1.5}"#);
+        let model = ScriptedModel::start(Script::new().on(RequestMatcher::any(), reply)).await.unwrap();
         let file = folder.path().join(format!("{provider}.json"));
         let at = |cassette: &Cassette| Target {
             base_url: cassette.base_url() + "/v1",
@@ -102,6 +107,6 @@ async fn an_answer_from_a_cassette_is_the_answer_that_was_recorded() {
         let recorded = ask(at(&recording), &request()).await;
         let replaying = Cassette::replay(&file).await.unwrap();
         assert_eq!(ask(at(&replaying), &request()).await, recorded, "{provider}");
-        assert_eq!((model.requests().len(), replaying.misses().len(), replaying.left()), (1, 0, 0));
+        assert_eq!((model.requests().len(), replaying.misses().len(), replaying.remaining()), (1, 0, 0));
     }
 }

@@ -1,99 +1,101 @@
-//! A server that does exactly what it is told, byte by byte.
+//! A server that follows a script, byte by byte.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use reknit_models::{Limits, Streaming, Target};
+use reknit_models::{Streaming, Target, Timeouts};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// What the server does, after it has read a request.
+/// Action of the server after it has read a request.
 #[derive(Debug, Clone)]
-pub(crate) enum Act {
+pub(crate) enum ServerAction {
     /// Sends these bytes.
     Send(Vec<u8>),
     /// Resets the connection.
     Reset,
-    /// Keeps silent until the client goes away.
+    /// Sends nothing until the client closes the connection.
     Silence,
-    /// Sends this again and again, until the client goes away.
+    /// Sends these bytes again and again, until the client closes the connection.
     Repeat(Vec<u8>),
 }
 
-/// What the server has seen.
+/// What the server has observed.
 #[derive(Debug, PartialEq, Eq)]
-enum Sight {
+enum ServerEvent {
     Request(String),
-    ClientGone,
+    Closed,
 }
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    sights: mpsc::UnboundedReceiver<Sight>,
+    events: mpsc::UnboundedReceiver<ServerEvent>,
     task: JoinHandle<()>,
 }
 
 impl Server {
-    /// Does the same for every connection, and closes it in the end.
-    pub(crate) async fn new(acts: impl Into<Vec<Act>>) -> Self {
+    /// Performs the same actions for every connection, and then closes it.
+    pub(crate) async fn new(actions: impl Into<Vec<ServerAction>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (send, sights) = mpsc::unbounded_channel();
-        let acts = acts.into();
+        let (send, events) = mpsc::unbounded_channel();
+        let actions = actions.into();
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                serve(stream, &acts, &send).await;
+                serve(stream, &actions, &send).await;
             }
         });
-        Self { address, sights, task }
+        Self { address, events, task }
     }
 
-    /// Answers every request with this status, these lines of the head, and this body.
+    /// Answers every request with this status, these header lines, and this body.
     pub(crate) async fn responding(status: &str, head: &str, body: &str) -> Self {
-        Self::new([Act::Send(response(status, head, body))]).await
+        Self::new([ServerAction::Send(response(status, head, body))]).await
     }
 
-    /// Answers every request with a stream of these bytes, and ends it properly.
+    /// Answers every request with a complete stream of these bytes.
     pub(crate) async fn streaming(body: &str) -> Self {
         Self::responding("200 OK", "content-type: text/event-stream\r\n", body).await
     }
 
-    /// This server as a target that streams, with limits that matter only where something is wrong.
+    /// This server as a target that streams, with timeouts that pass only if a test is broken.
     pub(crate) fn target(&self) -> Target {
-        let limits = Limits { total: Duration::from_secs(20), ..Limits::default() };
-        Target { limits, ..Target::new("a", format!("http://{}/v1", self.address), "m-1") }
+        let timeouts = Timeouts { total: Duration::from_secs(20), ..Timeouts::default() };
+        Target { timeouts, ..Target::new("a", format!("http://{}/v1", self.address), "m-1") }
     }
 
     /// This server as a target that does not stream.
-    pub(crate) fn target_in_one_piece(&self) -> Target {
+    pub(crate) fn whole_target(&self) -> Target {
         Target { streaming: Streaming::Off, ..self.target() }
     }
 
-    /// This server as a target with other limits.
-    pub(crate) fn target_within(&self, change: impl FnOnce(&mut Limits)) -> Target {
+    /// This server as a target with changed timeouts.
+    pub(crate) fn target_with_timeouts(&self, change: impl FnOnce(&mut Timeouts)) -> Target {
         let mut target = self.target();
-        change(&mut target.limits);
+        change(&mut target.timeouts);
         target
     }
 
-    /// The next request, head and body.
+    /// The next request, headers and body.
     pub(crate) async fn request(&mut self) -> String {
-        match self.sights.recv().await {
-            Some(Sight::Request(request)) => request,
+        match self.events.recv().await {
+            Some(ServerEvent::Request(request)) => request,
             other => panic!("expected a request, saw {other:?}"),
         }
     }
 
-    /// Waits until the client has gone away, which the server sees only while it is silent.
-    pub(crate) async fn client_gone(&mut self) {
-        while self.sights.recv().await.expect("a server that lives") != Sight::ClientGone {}
+    /// Waits until the client has closed the connection, which the server notices only while it sends nothing.
+    pub(crate) async fn closed_by_client(&mut self) {
+        while self.events.recv().await.expect("the server runs") != ServerEvent::Closed {}
     }
 
-    /// How many requests have come by now.
+    /// The number of requests so far, since the last call.
     pub(crate) fn requests(&mut self) -> usize {
-        std::iter::from_fn(|| self.sights.try_recv().ok()).filter(|sight| matches!(sight, Sight::Request(_))).count()
+        std::iter::from_fn(|| self.events.try_recv().ok())
+            .filter(|event| matches!(event, ServerEvent::Request(_)))
+            .count()
     }
 }
 
@@ -108,14 +110,16 @@ pub(crate) fn response(status: &str, head: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\n{head}content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// The head of a stream that ends with the connection, however that ends.
-pub(crate) fn stream_head() -> Act {
-    Act::Send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".to_vec())
+/// The headers of a chunked stream.
+pub(crate) fn stream_head() -> ServerAction {
+    ServerAction::Send(
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".to_vec(),
+    )
 }
 
-/// A piece of such a stream.
-pub(crate) fn chunk(text: &str) -> Act {
-    Act::Send(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes())
+/// A chunk of such a stream.
+pub(crate) fn chunk(text: &str) -> ServerAction {
+    ServerAction::Send(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes())
 }
 
 /// An event with a piece of the answer.
@@ -126,25 +130,25 @@ pub(crate) fn delta(text: &str) -> String {
 /// The event that ends the answer.
 pub(crate) const STOP: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
 
-async fn serve(mut stream: TcpStream, acts: &[Act], sights: &mpsc::UnboundedSender<Sight>) {
+async fn serve(mut stream: TcpStream, actions: &[ServerAction], events: &mpsc::UnboundedSender<ServerEvent>) {
     let Some(request) = read_request(&mut stream).await else { return };
-    // The test may have ended; then nobody wants to know.
-    let _ = sights.send(Sight::Request(request));
-    for act in acts {
-        match act {
-            Act::Send(bytes) => {
+    // Fails only if the test has ended.
+    let _ = events.send(ServerEvent::Request(request));
+    for action in actions {
+        match action {
+            ServerAction::Send(bytes) => {
                 if stream.write_all(bytes).await.is_err() {
                     return;
                 }
             }
-            Act::Repeat(bytes) => while stream.write_all(bytes).await.is_ok() {},
-            Act::Reset => {
+            ServerAction::Repeat(bytes) => while stream.write_all(bytes).await.is_ok() {},
+            ServerAction::Reset => {
                 stream.set_zero_linger().unwrap();
                 return;
             }
-            Act::Silence => {
+            ServerAction::Silence => {
                 let _ = stream.read(&mut [0; 1]).await;
-                let _ = sights.send(Sight::ClientGone);
+                let _ = events.send(ServerEvent::Closed);
             }
         }
     }

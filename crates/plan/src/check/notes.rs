@@ -1,96 +1,100 @@
-//! What is not wrong with a plan and yet may not come out as it was meant: nobody announces that it can.
+//! Parts of a valid plan that may still fail, because no tool declares what they rely on.
 
 use reknit_protocol::spelling::are_alike;
-use reknit_protocol::{Object, Path, Plan, Step, Value};
+use reknit_protocol::{Object, Path, Plan, Step, StepId, Value};
 
-use super::outline::{Drawn, Outline};
+use super::parsed_plan::{ParsedPlan, ParsedStep};
 use super::references::References;
-use super::{Author, Code, PlanPlace, PlanProblem, tool};
-use crate::catalogue::{Catalogue, Entry};
+use super::{Code, PlanAuthor, PlanLocation, PlanProblem, capability};
+use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::hint::listed;
 
-/// How deep a name is looked for in what a tool announces.
-const DEPTH: usize = 8;
+/// How deep a name is searched in the declared result of a tool.
+const MAX_DEPTH: usize = 8;
 
-/// Something that a plan relies on and nobody announces.
+/// Something that a plan relies on and no tool declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanNote {
-    /// What, where, and what to write instead.
+    /// What and where it is, and what to write instead.
     pub problem: PlanProblem,
-    /// Whether, as far as is announced, only a model can find what is left out.
+    /// Whether only a model can find the missing value, as far as tools declare their results.
     pub needs_model: bool,
 }
 
-/// Everything that a plan relies on and nobody announces, in the order of the plan. A plan that cannot run has none.
-pub fn notes(plan: &Plan, catalogue: &Catalogue, author: Author) -> Vec<PlanNote> {
-    let Ok((outline, _)) = Outline::draw(plan) else { return Vec::new() };
-    let find = |(place, step, _)| tool::find(step, place, catalogue, author).ok();
-    let entries: Vec<Option<&Entry>> = outline.steps().map(find).collect();
-    let references = References::new(&outline, &entries);
+/// Everything that a plan relies on and no tool declares, in the order of the plan. A plan that cannot be parsed has none.
+pub fn plan_notes(plan: &Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanNote> {
+    let Ok((parsed, _)) = ParsedPlan::parse(plan) else { return Vec::new() };
+    let find = |(location, step, _)| capability::find(step, location, catalogue, author).ok();
+    let entries: Vec<Option<&CatalogueEntry>> = parsed.steps().map(find).collect();
+    let references = References::new(&parsed, &entries);
     let mut notes = Vec::new();
-    for ((place, step, drawn), entry) in outline.steps().zip(&entries) {
+    for ((location, step, parsed_step), entry) in parsed.steps().zip(&entries) {
         let Some(entry) = entry else { continue };
-        notes.extend(left_out(&place, step, drawn, entry, &outline, &references));
-        notes.extend(unannounced(&place, drawn, &references));
+        notes.extend(missing_parameters(&location, step, parsed_step, entry, &parsed, &references));
+        notes.extend(undeclared_fields(&location, parsed_step, &references));
     }
     notes
 }
 
-/// Parameters that are to come from results, or from a model.
-fn left_out(
-    place: &PlanPlace,
+/// Required parameters that must come from results or from a model.
+fn missing_parameters(
+    location: &PlanLocation,
     step: &Step,
-    drawn: &Drawn,
-    entry: &Entry,
-    outline: &Outline<'_>,
+    parsed_step: &ParsedStep,
+    entry: &CatalogueEntry,
+    parsed: &ParsedPlan<'_>,
     references: &References<'_>,
 ) -> Vec<PlanNote> {
-    let Some(schema) = entry.compiled().filter(|_| !drawn.needs.is_empty()) else { return Vec::new() };
+    let Some(schema) = entry.compiled_schema().filter(|_| !parsed_step.dependencies.is_empty()) else {
+        return Vec::new();
+    };
     let given: Vec<&str> = step.parameters().into_iter().flat_map(Object::keys).collect();
-    let announced: Vec<Option<&Value>> = drawn.needs.iter().map(|need| references.announced_by(need.at)).collect();
-    let needed: Vec<&str> =
-        drawn.needs.iter().filter_map(|need| outline.id(need.at)).map(reknit_protocol::StepId::as_str).collect();
+    let dependencies = parsed_step.dependencies.iter();
+    let declared: Vec<Option<&Value>> =
+        dependencies.clone().map(|dependency| references.declared_result(dependency.index)).collect();
+    let ids: Vec<&str> =
+        dependencies.filter_map(|dependency| parsed.id(dependency.index)).map(StepId::as_str).collect();
     let required = schema.source().get("required").and_then(Value::as_array).unwrap_or_default();
-    let is_open = |name: &&str| {
-        let is_there = announced.iter().flatten().any(|schema| has(schema, name, DEPTH));
-        !is_there && !given.iter().any(|each| are_alike(each, name))
+    let is_missing = |name: &&str| {
+        let is_declared = declared.iter().flatten().any(|schema| has_property(schema, name, MAX_DEPTH));
+        !is_declared && !given.iter().any(|each| are_alike(each, name))
     };
     let note = |name: &str| {
-        let needs_model = announced.iter().all(Option::is_some);
+        let needs_model = declared.iter().all(Option::is_some);
         let message = if needs_model {
-            format!("`{name}` is left out, and no result is announced to have it: only a model can find it")
+            format!("`{name}` is not given, and no tool declares it in its result: only a model can find it")
         } else {
-            let needed = needed.join("`, `");
+            let ids = ids.join("`, `");
             format!(
-                "`{name}` is left out: it is looked for in what `{needed}` gives, and a model is asked if it is not there"
+                "`{name}` is not given: it is looked up in the results of `{ids}`, and a model is asked if it is not there"
             )
         };
-        let place = place.clone().key("metadata").key("parameters");
-        PlanNote { problem: PlanProblem::new(Code::MissingParameter, place, message), needs_model }
+        let location = location.clone().key("metadata").key("parameters");
+        PlanNote { problem: PlanProblem::new(Code::MissingParameter, location, message), needs_model }
     };
-    required.iter().filter_map(Value::as_str).filter(is_open).map(note).collect()
+    required.iter().filter_map(Value::as_str).filter(is_missing).map(note).collect()
 }
 
-/// References to places that a tool does not announce, and that may come all the same.
-fn unannounced(place: &PlanPlace, drawn: &Drawn, references: &References<'_>) -> Vec<PlanNote> {
+/// References to fields that a tool does not declare and may still answer with.
+fn undeclared_fields(location: &PlanLocation, parsed_step: &ParsedStep, references: &References<'_>) -> Vec<PlanNote> {
     let mut notes = Vec::new();
-    for (name, template) in drawn.parameters.iter() {
+    for (name, template) in parsed_step.parameters.iter() {
         for reference in template.references() {
-            let Some((field, known)) = references.unannounced(reference) else { continue };
-            let message = format!("`{reference}` may not be there: its tool announces no `{field}`");
-            let place = place.clone().parameter(&Path::root().key(name));
-            let problem = PlanProblem::new(Code::BadPath, place, message).hint(Some(listed(&known)));
+            let Some((field, known)) = references.undeclared_field(reference) else { continue };
+            let message = format!("`{reference}` may be missing: its tool declares no field `{field}`");
+            let location = location.clone().parameter(&Path::root().key(name));
+            let problem = PlanProblem::new(Code::BadPath, location, message).hint(Some(listed(&known)));
             notes.push(PlanNote { problem, needs_model: false });
         }
     }
     notes
 }
 
-/// Whether a schema has a property of this name, however deep.
-fn has(schema: &Value, name: &str, depth: usize) -> bool {
+/// Whether a schema has a property of this name at any depth up to `depth`.
+fn has_property(schema: &Value, name: &str, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
     let properties = schema.get("properties").and_then(Value::as_object);
     let mut inside = properties.into_iter().flat_map(Object::iter);
-    inside.any(|(key, value)| are_alike(key, name) || has(value, name, depth))
-        || schema.get("items").is_some_and(|items| has(items, name, depth))
+    inside.any(|(key, value)| are_alike(key, name) || has_property(value, name, depth))
+        || schema.get("items").is_some_and(|items| has_property(items, name, depth))
 }

@@ -1,55 +1,55 @@
-//! Whether a step gives its capability what it takes.
+//! Checks the parameters of a step against the schema of its capability.
 
 use reknit_protocol::spelling::are_alike;
-use reknit_protocol::{Input, Object, Path, Segment, Step, Value};
-use reknit_salvage::{ProblemKind, Schema, fit};
+use reknit_protocol::{Object, Path, PlanInput, Segment, Step, Value};
+use reknit_salvage::{FitProblemKind, Schema, fit};
 
-use super::outline::Drawn;
-use super::{Code, PlanPlace, PlanProblem};
-use crate::catalogue::Entry;
+use super::parsed_plan::ParsedStep;
+use super::{Code, PlanLocation, PlanProblem};
+use crate::catalogue::CatalogueEntry;
 use crate::hint::suggestion;
 
-/// What is missing, what is unknown, and which values do not fit.
+/// The parameters that are missing or unknown, and the values that do not fit.
 pub(super) fn check(
-    place: &PlanPlace,
+    location: &PlanLocation,
     step: &Step,
-    drawn: &Drawn,
-    entry: &Entry,
-    inputs: &[(String, Input)],
+    parsed_step: &ParsedStep,
+    entry: &CatalogueEntry,
+    inputs: &[(String, PlanInput)],
 ) -> Vec<PlanProblem> {
-    let Some(schema) = entry.compiled() else { return Vec::new() };
+    let Some(schema) = entry.compiled_schema() else { return Vec::new() };
     let given: Vec<&str> = step.parameters().into_iter().flat_map(Object::keys).collect();
     let mut problems = Vec::new();
-    // A step that needs others may still get it from their results.
-    if drawn.needs.is_empty() {
-        problems.extend(missing(place, &given, entry, &schema, inputs));
+    // A step with dependencies may still get missing values from their results.
+    if parsed_step.dependencies.is_empty() {
+        problems.extend(missing(location, &given, entry, &schema, inputs));
     }
-    problems.extend(unknown(place, &given, entry, &schema));
-    problems.extend(unfit(place, &given, drawn, &schema));
+    problems.extend(unknown(location, &given, entry, &schema));
+    problems.extend(misfits(location, &given, parsed_step, &schema));
     problems
 }
 
 fn missing(
-    place: &PlanPlace,
+    location: &PlanLocation,
     given: &[&str],
-    entry: &Entry,
+    entry: &CatalogueEntry,
     schema: &Schema,
-    inputs: &[(String, Input)],
+    inputs: &[(String, PlanInput)],
 ) -> Vec<PlanProblem> {
     let required = schema.source().get("required").and_then(Value::as_array).unwrap_or_default();
     let is_given = |name: &&str| given.iter().any(|each| are_alike(each, name));
     let problem = |name: &str| {
         let message = format!("`{}` needs the parameter `{name}`", entry.capability.name);
-        let place = place.clone().key("metadata").key("parameters");
+        let location = location.clone().key("metadata").key("parameters");
         let input = inputs.iter().find(|(input, _)| are_alike(input, name));
         let hint = input.map(|(input, _)| format!("write `{name}: \"{{{{inputs.{input}}}}}\"`"));
-        PlanProblem::new(Code::MissingParameter, place, message).hint(hint)
+        PlanProblem::new(Code::MissingParameter, location, message).hint(hint)
     };
     required.iter().filter_map(Value::as_str).filter(|name| !is_given(name)).map(problem).collect()
 }
 
-/// Parameters that the schema refuses, whatever their value.
-fn unknown(place: &PlanPlace, given: &[&str], entry: &Entry, schema: &Schema) -> Vec<PlanProblem> {
+/// Parameters that the schema does not allow.
+fn unknown(location: &PlanLocation, given: &[&str], entry: &CatalogueEntry, schema: &Schema) -> Vec<PlanProblem> {
     if schema.source().get("additionalProperties") != Some(&Value::Bool(false)) {
         return Vec::new();
     }
@@ -58,32 +58,34 @@ fn unknown(place: &PlanPlace, given: &[&str], entry: &Entry, schema: &Schema) ->
     let unknown = given.iter().filter(|name| !declared.iter().any(|known| are_alike(known, name)));
     let problem = |name: &&str| {
         let message = format!("`{}` has no parameter `{name}`", entry.capability.name);
-        PlanProblem::new(Code::UnknownParameter, place.clone().parameter(&Path::root().key(name)), message)
+        PlanProblem::new(Code::UnknownParameter, location.clone().parameter(&Path::root().key(name)), message)
             .hint(Some(suggestion(name, &declared)))
     };
     unknown.map(problem).collect()
 }
 
-/// Values that are written out and do not fit, after all that can be done without loss.
-fn unfit(place: &PlanPlace, given: &[&str], drawn: &Drawn, schema: &Schema) -> Vec<PlanProblem> {
-    let written =
-        drawn.parameters.iter().filter_map(|(name, template)| Some((name.to_owned(), template.as_literal()?.clone())));
-    let written: Object = written.collect();
-    // Only if nothing can be added any more is something wrong with the whole.
-    let is_whole = drawn.needs.is_empty() && written.len() == given.len();
-    if written.is_empty() && !is_whole {
+/// Literal values that do not fit, even after conversion without loss.
+fn misfits(location: &PlanLocation, given: &[&str], parsed_step: &ParsedStep, schema: &Schema) -> Vec<PlanProblem> {
+    let literals = parsed_step
+        .parameters
+        .iter()
+        .filter_map(|(name, template)| Some((name.to_owned(), template.as_literal()?.clone())));
+    let literals: Object = literals.collect();
+    // Problems of the whole object count only if no value is added later.
+    let is_complete = parsed_step.dependencies.is_empty() && literals.len() == given.len();
+    if literals.is_empty() && !is_complete {
         return Vec::new();
     }
-    let Err(misfit) = fit(Value::Object(written.clone()), schema) else { return Vec::new() };
-    let counts = |path: &Path, kind: &ProblemKind| match path.segments().first() {
-        Some(Segment::Key(name)) => written.keys().any(|known| are_alike(known, name)),
-        // These two are told with more words.
-        _ => is_whole && !matches!(kind, ProblemKind::Required { .. } | ProblemKind::UnknownProperty { .. }),
+    let Err(misfit) = fit(Value::Object(literals.clone()), schema) else { return Vec::new() };
+    let counts = |path: &Path, kind: &FitProblemKind| match path.segments().first() {
+        Some(Segment::Key(name)) => literals.keys().any(|known| are_alike(known, name)),
+        // `missing` and `unknown` report these two with more detail.
+        _ => is_complete && !matches!(kind, FitProblemKind::Required { .. } | FitProblemKind::UnknownProperty { .. }),
     };
     let problems = misfit.problems.iter().filter(|problem| counts(&problem.path, &problem.kind));
     problems
         .map(|problem| {
-            PlanProblem::new(Code::BadValue, place.clone().parameter(&problem.path), problem.message.as_str())
+            PlanProblem::new(Code::BadValue, location.clone().parameter(&problem.path), problem.message.as_str())
         })
         .collect()
 }

@@ -1,146 +1,147 @@
-//! Whether what a step refers to can be there, and can fit.
+//! Checks that references lead to values that can exist and can fit.
 
 use reknit_bind::{Reference, Template};
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{Object, Path, Segment, Value};
 
-use super::outline::{Drawn, Outline};
-use super::{Code, PlanPlace, PlanProblem};
-use crate::catalogue::Entry;
+use super::parsed_plan::{ParsedPlan, ParsedStep};
+use super::{Code, PlanLocation, PlanProblem};
+use crate::catalogue::CatalogueEntry;
 use crate::hint::listed;
-use crate::{INPUTS, inputs};
+use crate::{INPUTS, StepIndex, inputs};
 
-/// The keys under which tools put their data. A reference finds the data with them and without.
-const LAYERS: [&str; 3] = ["response", "data", "result"];
+/// Keys under which tools wrap their data. A reference may name them or leave them out.
+const WRAPPERS: [&str; 3] = ["response", "data", "result"];
 
-/// What else stands beside the data in an answer of the protocol.
-const BESIDE: [&str; 2] = ["success", "error"];
+/// Other keys of the response envelope.
+const ENVELOPE_KEYS: [&str; 2] = ["success", "error"];
 
-/// What the answers of a step may have at a place.
-enum Announced<'s> {
-    /// Something of this schema.
-    As(&'s Value),
-    /// Nobody knows.
+/// What the declared result of a step has at a path.
+enum DeclaredValue<'s> {
+    /// A value of this schema.
+    Schema(&'s Value),
+    /// Unknown: the schema does not say.
     Open,
-    /// Nothing; with what is wrong and what to write instead.
+    /// Nothing: a reference to it is a problem.
     Nothing { message: String, hint: Option<String> },
 }
 
-/// What all that can be referred to has to give, as far as it is announced.
+/// The declared results of all steps and the schema of the inputs.
 pub(super) struct References<'o> {
-    outline: &'o Outline<'o>,
-    steps: Vec<Option<Value>>,
+    parsed: &'o ParsedPlan<'o>,
+    results: Vec<Option<Value>>,
     inputs: Value,
 }
 
 impl<'o> References<'o> {
-    pub(super) fn new(outline: &'o Outline<'o>, entries: &[Option<&Entry>]) -> Self {
-        let steps = entries.iter().map(|entry| entry.and_then(|entry| entry.capability.output_schema())).collect();
-        Self { outline, steps, inputs: inputs::schema(outline.plan()) }
+    pub(super) fn new(parsed: &'o ParsedPlan<'o>, entries: &[Option<&CatalogueEntry>]) -> Self {
+        let results = entries.iter().map(|entry| entry.and_then(|entry| entry.capability.output_schema())).collect();
+        Self { parsed, results, inputs: inputs::schema(parsed.plan()) }
     }
 
-    /// The references of a step to places that cannot be there, and to values that cannot fit.
-    pub(super) fn check_step(&self, place: &PlanPlace, drawn: &Drawn, entry: Option<&Entry>) -> Vec<PlanProblem> {
-        let schema = entry.and_then(Entry::compiled);
+    /// The references of a step to values that cannot exist or cannot fit.
+    pub(super) fn check_step(
+        &self,
+        location: &PlanLocation,
+        parsed_step: &ParsedStep,
+        entry: Option<&CatalogueEntry>,
+    ) -> Vec<PlanProblem> {
+        let schema = entry.and_then(CatalogueEntry::compiled_schema);
         let mut problems = Vec::new();
-        for (name, template) in drawn.parameters.iter() {
+        for (name, template) in parsed_step.parameters.iter() {
             let wanted = schema.as_ref().and_then(|schema| property(schema.source(), name));
             let wanted = wanted.filter(|_| matches!(template, Template::Reference(_)));
             for reference in template.references() {
-                let place = || place.clone().parameter(&Path::root().key(name));
-                problems.extend(self.check(reference, place, wanted.map(|wanted| (name, wanted))));
+                let location = || location.clone().parameter(&Path::root().key(name));
+                problems.extend(self.check(reference, location, wanted.map(|wanted| (name, wanted))));
             }
         }
         problems
     }
 
-    /// What a step is announced to give, if it announces any field.
-    pub(super) fn announced_by(&self, at: usize) -> Option<&Value> {
-        self.steps.get(at)?.as_ref().filter(|schema| has_fields(schema))
+    /// The declared result of a step, if it has any field.
+    pub(super) fn declared_result(&self, index: StepIndex) -> Option<&Value> {
+        self.results.get(index.get())?.as_ref().filter(|schema| !field_names(schema).is_empty())
     }
 
-    /// The first field of a reference to a step, if the step announces fields and none of that name, and those it announces.
-    pub(super) fn unannounced<'r>(&self, reference: &'r Reference) -> Option<(&'r str, Vec<&str>)> {
-        let schema = self.announced_by(self.outline.position(reference.step())?)?;
+    /// The first field of a reference and the fields that the step declares, if the field is not one of them.
+    pub(super) fn undeclared_field<'r>(&self, reference: &'r Reference) -> Option<(&'r str, Vec<&str>)> {
+        let schema = self.declared_result(self.parsed.index_of(reference.step())?)?;
         let mut keys = reference.path().segments().iter().map_while(|segment| match segment {
             Segment::Key(key) => Some(key.as_str()),
             Segment::Index(_) => None,
         });
-        let key = keys.find(|key| !LAYERS.contains(key))?;
-        let is_open = matches!(announced(schema, reference.path().segments()), Announced::Open);
-        (is_open && !BESIDE.contains(&key) && !mentions(schema, key)).then(|| (key, field_names(schema)))
+        let key = keys.find(|key| !WRAPPERS.contains(key))?;
+        let is_open = matches!(declared_at(schema, reference.path().segments()), DeclaredValue::Open);
+        (is_open && !ENVELOPE_KEYS.contains(&key) && !declares(schema, key)).then(|| (key, field_names(schema)))
     }
 
-    /// A reference, and the name and schema of the parameter that it alone is for.
+    /// Checks a reference. `wanted` is the name and the schema of a parameter that consists of the reference alone.
     pub(super) fn check(
         &self,
         reference: &Reference,
-        place: impl Fn() -> PlanPlace,
+        location: impl Fn() -> PlanLocation,
         wanted: Option<(&str, &Value)>,
     ) -> Option<PlanProblem> {
-        let (schema, is_input) = match self.outline.position(reference.step()) {
-            Some(at) => (self.steps.get(at)?.as_ref()?, false),
+        let (schema, is_input) = match self.parsed.index_of(reference.step()) {
+            Some(index) => (self.results.get(index.get())?.as_ref()?, false),
             None if reference.step().as_str() == INPUTS => (&self.inputs, true),
             None => return None,
         };
-        match announced(schema, reference.path().segments()) {
-            Announced::Nothing { message, hint } => {
+        match declared_at(schema, reference.path().segments()) {
+            DeclaredValue::Nothing { message, hint } => {
                 let message = format!("`{reference}` leads nowhere: {message}");
                 let code = if is_input { Code::UnknownReference } else { Code::BadPath };
-                Some(PlanProblem::new(code, place(), message).hint(hint))
+                Some(PlanProblem::new(code, location(), message).hint(hint))
             }
-            Announced::As(found) => {
-                let message = wanted.and_then(|(name, wanted)| clash(reference, found, name, wanted))?;
-                Some(PlanProblem::new(Code::BadType, place(), message))
+            DeclaredValue::Schema(found) => {
+                let message = wanted.and_then(|(name, wanted)| type_conflict(reference, found, name, wanted))?;
+                Some(PlanProblem::new(Code::BadType, location(), message))
             }
-            Announced::Open => None,
+            DeclaredValue::Open => None,
         }
     }
-}
-
-fn has_fields(schema: &Value) -> bool {
-    !field_names(schema).is_empty()
 }
 
 fn field_names(schema: &Value) -> Vec<&str> {
     schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Object::keys).collect()
 }
 
-/// Whether a field is announced, in the body or in an envelope around the data.
-fn mentions(schema: &Value, key: &str) -> bool {
-    let layers = LAYERS.iter().filter_map(|layer| schema.get("properties")?.get(layer));
-    std::iter::once(schema).chain(layers).any(|schema| field_names(schema).contains(&key))
+/// Whether a field is declared, directly or inside a wrapper.
+fn declares(schema: &Value, key: &str) -> bool {
+    let wrapped = WRAPPERS.iter().filter_map(|key| schema.get("properties")?.get(key));
+    std::iter::once(schema).chain(wrapped).any(|schema| field_names(schema).contains(&key))
 }
 
-/// The schema of a property, under any spelling of its name.
+/// The schema of a property, in any spelling of its name.
 fn property<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
     let properties = schema.get("properties")?.as_object()?;
     properties.get(name).or_else(|| properties.iter().find(|(key, _)| are_alike(key, name)).map(|(_, value)| value))
 }
 
-/// What is announced at a place, by the rules of looking up: in the body, or in one envelope around the data.
-fn announced<'s>(schema: &'s Value, path: &[Segment]) -> Announced<'s> {
+/// What a result schema declares at a path, directly or inside one wrapper, as binding looks it up.
+fn declared_at<'s>(schema: &'s Value, path: &[Segment]) -> DeclaredValue<'s> {
     let declared = |key: &str| schema.get("properties").and_then(|all| all.get(key));
     if let [Segment::Key(key), rest @ ..] = path
         && declared(key).is_none()
     {
         match key.as_str() {
-            key if LAYERS.contains(&key) => return announced(schema, rest),
-            key if BESIDE.contains(&key) => return Announced::Open,
+            key if WRAPPERS.contains(&key) => return declared_at(schema, rest),
+            key if ENVELOPE_KEYS.contains(&key) => return DeclaredValue::Open,
             _ => {}
         }
     }
-    let whole = walk(schema, path);
-    let Announced::Nothing { .. } = &whole else { return whole };
-    let mut layers = LAYERS.iter().filter_map(|layer| Some(walk(declared(layer)?, path)));
-    layers.find(|other| !matches!(other, Announced::Nothing { .. })).unwrap_or(whole)
+    let direct = walk(schema, path);
+    let DeclaredValue::Nothing { .. } = &direct else { return direct };
+    let mut wrapped = WRAPPERS.iter().filter_map(|key| Some(walk(declared(key)?, path)));
+    wrapped.find(|other| !matches!(other, DeclaredValue::Nothing { .. })).unwrap_or(direct)
 }
 
-fn walk<'s>(mut schema: &'s Value, path: &[Segment]) -> Announced<'s> {
+fn walk<'s>(mut schema: &'s Value, path: &[Segment]) -> DeclaredValue<'s> {
     for segment in path {
         let types = types(schema);
         let next = match segment {
-            _ if types.is_empty() => return Announced::Open,
+            _ if types.is_empty() => return DeclaredValue::Open,
             Segment::Key(key) if types.contains(&"object") => {
                 let Some(found) = schema.get("properties").and_then(|all| all.get(key)) else {
                     return undeclared(schema, key);
@@ -152,55 +153,55 @@ fn walk<'s>(mut schema: &'s Value, path: &[Segment]) -> Announced<'s> {
             }
             Segment::Index(_) if types.contains(&"array") => schema.get("items"),
             Segment::Key(_) | Segment::Index(_) => {
-                let message = format!("{} has no {}", with_article(&types), step_words(segment));
-                return Announced::Nothing { message, hint: None };
+                let message = format!("{} has no {}", with_article(&types), describe_segment(segment));
+                return DeclaredValue::Nothing { message, hint: None };
             }
         };
         match next {
             Some(next) => schema = next,
-            None => return Announced::Open,
+            None => return DeclaredValue::Open,
         }
     }
-    Announced::As(schema)
+    DeclaredValue::Schema(schema)
 }
 
-/// A field that is not announced may still come, unless the schema is closed or the name is that of a field but for a slip.
-fn undeclared<'s>(schema: &'s Value, key: &str) -> Announced<'s> {
+/// A field that is not declared may still exist, unless the schema is closed or the name is a typo of a declared one.
+fn undeclared<'s>(schema: &'s Value, key: &str) -> DeclaredValue<'s> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let names: Vec<&str> = properties.into_iter().flat_map(Object::keys).collect();
     let message = format!("there is no `{key}`");
-    let meant = |name: &str| Some(format!("did you mean `{name}`?"));
+    let did_you_mean = |name: &str| Some(format!("did you mean `{name}`?"));
     match schema.get("additionalProperties") {
         Some(Value::Bool(false)) => {
-            let hint = nearest(key, names.iter().copied()).and_then(meant);
-            Announced::Nothing { message, hint: hint.or_else(|| Some(listed(&names))) }
+            let hint = nearest(key, names.iter().copied()).and_then(did_you_mean);
+            DeclaredValue::Nothing { message, hint: hint.or_else(|| Some(listed(&names))) }
         }
-        other => match (names.iter().find(|name| are_alike(name, key) || is_slip(name, key)), other) {
-            (Some(near), _) => Announced::Nothing { message, hint: meant(near) },
-            (None, Some(other @ Value::Object(_))) => Announced::As(other),
-            (None, _) => Announced::Open,
+        other => match (names.iter().find(|name| are_alike(name, key) || is_typo(name, key)), other) {
+            (Some(near), _) => DeclaredValue::Nothing { message, hint: did_you_mean(near) },
+            (None, Some(other @ Value::Object(_))) => DeclaredValue::Schema(other),
+            (None, _) => DeclaredValue::Open,
         },
     }
 }
 
-/// Whether one name is the other with a letter too many, too few or two exchanged, within the word: what nobody means. A letter
-/// that is another one (`date`, `rate`) and another ending (`price`, `prices`) may be a name of its own.
-fn is_slip(one: &str, other: &str) -> bool {
+/// Whether two names differ by one letter too many or by two transposed letters, inside the word. A replaced letter (`date`,
+/// `rate`) or another ending (`price`, `prices`) may make another name.
+fn is_typo(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
-    let same = short.iter().zip(&long).take_while(|(one, other)| one == other).count();
-    let tail = short.iter().rev().zip(long.iter().rev()).take_while(|(one, other)| one == other).count();
-    let (Some(left), Some(right)) = (short.get(same..), long.get(same..)) else { return false };
-    let is_exchanged =
+    let prefix = short.iter().zip(&long).take_while(|(one, other)| one == other).count();
+    let suffix = short.iter().rev().zip(long.iter().rev()).take_while(|(one, other)| one == other).count();
+    let (Some(left), Some(right)) = (short.get(prefix..), long.get(prefix..)) else { return false };
+    let is_transposed =
         || matches!((left, right), ([a, b, rest @ ..], [c, d, others @ ..]) if a == d && b == c && rest == others);
     match long.len() - short.len() {
-        0 => is_exchanged(),
-        1 => same + tail >= short.len() && tail > 0 && same > 0,
+        0 => is_transposed(),
+        1 => prefix + suffix >= short.len() && suffix > 0 && prefix > 0,
         _ => false,
     }
 }
 
-/// The types that a schema allows, as far as it says so itself.
+/// The types in the `type` of a schema.
 fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(name)) => vec![name],
@@ -209,8 +210,8 @@ fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// Why a value of one schema can never fit another, not even after what can be done without loss.
-fn clash(reference: &Reference, found: &Value, name: &str, wanted: &Value) -> Option<String> {
+/// Why a value of one schema can never fit another, not even after conversion without loss.
+fn type_conflict(reference: &Reference, found: &Value, name: &str, wanted: &Value) -> Option<String> {
     let (found, wanted) = (types(found), types(wanted));
     let never = |from: &&str| wanted.iter().all(|to| never_fits(from, to));
     if found.is_empty() || wanted.is_empty() || !found.iter().all(never) {
@@ -219,7 +220,7 @@ fn clash(reference: &Reference, found: &Value, name: &str, wanted: &Value) -> Op
     Some(format!("`{reference}` is {}, and `{name}` takes {}", with_article(&found), with_article(&wanted)))
 }
 
-/// Whether a value of one type can never become one of another without loss.
+/// Whether no value of one type can be converted to another without loss.
 fn never_fits(from: &str, to: &str) -> bool {
     matches!(
         (from, to),
@@ -238,7 +239,7 @@ fn with_article(types: &[&str]) -> String {
     types.iter().map(named).collect::<Vec<_>>().join(" or ")
 }
 
-fn step_words(segment: &Segment) -> String {
+fn describe_segment(segment: &Segment) -> String {
     match segment {
         Segment::Key(key) => format!("field `{key}`"),
         Segment::Index(index) => format!("item {index}"),
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_pen_is_told_from_another_name() {
+    fn a_typo_is_distinguished_from_another_name() {
         for (one, other, expected) in [
             ("current_price", "curent_price", true),
             ("current_price", "currentt_price", true),
@@ -266,12 +267,12 @@ mod tests {
             ("id", "uid", false),
             ("", "a", false),
         ] {
-            assert_eq!([is_slip(one, other), is_slip(other, one)], [expected; 2], "{one} {other}");
+            assert_eq!([is_typo(one, other), is_typo(other, one)], [expected; 2], "{one} {other}");
         }
     }
 
     #[test]
-    fn what_never_fits_is_never_made_to_fit() {
+    fn types_that_never_fit_are_never_converted() {
         let samples = [
             ("object", r#"[{}, {"a": 1}]"#),
             ("array", r#"[[], [1], ["1"]]"#),

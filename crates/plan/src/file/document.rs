@@ -1,37 +1,37 @@
-//! A file as a value, with the places of its parts: JSON, or YAML read in the same spirit.
+//! A JSON or YAML file as a value, with the positions of its parts.
 //!
-//! Of YAML only what can be read in one way is taken: `null`, `true`, `false` and what JSON would read as a number are
-//! those; every other word is text, so `no` is a country and `2024-01-01` a date as written. Digits stay. Anchors, aliases
-//! and tags are refused: a plan says what it does in one place, and nothing can unfold into more than was written.
+//! YAML scalars are read as in JSON: `null`, `true`, `false` and JSON numbers have their type, and every other scalar is a
+//! string, so `no` is a country and `2024-01-01` a date as written. Numbers keep their digits. Anchors, aliases and tags are
+//! rejected, so that a small file cannot expand into a large value.
 
 use std::collections::HashMap;
 
 use reknit_protocol::{MAX_DEPTH, Number, Object, Path, Value};
-use reknit_salvage::Place;
+use reknit_salvage::TextPosition;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 
 use super::FileProblem;
 
-/// A file that people wrote, as a value with the places of its parts.
+/// A JSON or YAML file as a value, with the positions of its parts.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// What it says.
+    /// The value.
     pub value: Value,
-    places: HashMap<Path, (usize, usize)>,
+    positions: HashMap<Path, (usize, usize)>,
 }
 
 impl Document {
-    /// Reads JSON, and if it is none, YAML.
+    /// Reads JSON, or else YAML.
     pub fn read(text: &str) -> Result<Self, FileProblem> {
         match Value::parse(text) {
-            Ok(value) => Ok(Self { value, places: HashMap::new() }),
+            Ok(value) => Ok(Self { value, positions: HashMap::new() }),
             Err(_) => read_yaml(text.strip_prefix('\u{feff}').unwrap_or(text)),
         }
     }
 
-    /// The line and column of a part, from 1, if they are known.
-    pub fn place(&self, path: &Path) -> Option<(usize, usize)> {
-        self.places.get(path).copied()
+    /// The line and the column of a value, from 1. JSON files have no positions.
+    pub fn position(&self, path: &Path) -> Option<(usize, usize)> {
+        self.positions.get(path).copied()
     }
 }
 
@@ -39,44 +39,44 @@ fn read_yaml(text: &str) -> Result<Document, FileProblem> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| unreadable(text, &error))?;
-        builder.take(event, span.start)?;
+        builder.on_event(event, span.start)?;
     }
-    // A file without any document says nothing.
-    Ok(Document { value: builder.root.unwrap_or(Value::Null), places: builder.places })
+    // A file without a YAML document is null.
+    Ok(Document { value: builder.root.unwrap_or(Value::Null), positions: builder.positions })
 }
 
-/// What the parser says, at a place that is in the text: it may name the line behind the last one.
+/// The error of the parser, at a position inside the text: the parser may name the line after the last one.
 fn unreadable(text: &str, error: &ScanError) -> FileProblem {
     let offset = text.char_indices().nth(error.marker().index()).map_or(text.len(), |(offset, _)| offset);
-    let Place { line, column, .. } = Place::of(text, offset);
+    let TextPosition { line, column, .. } = TextPosition::at_offset(text, offset);
     let message = error.info().to_owned();
-    FileProblem { path: Path::root(), place: Some((line, column)), message, hint: None }
+    FileProblem { path: Path::root(), position: Some((line, column)), message, hint: None }
 }
 
-/// What is not closed yet.
-enum Open {
+/// A container that is not closed yet.
+enum OpenContainer {
     Array(Vec<Value>),
     Object { object: Object, key: Option<String> },
 }
 
 #[derive(Default)]
 struct Builder {
-    open: Vec<Open>,
+    open: Vec<OpenContainer>,
     path: Path,
-    places: HashMap<Path, (usize, usize)>,
+    positions: HashMap<Path, (usize, usize)>,
     root: Option<Value>,
 }
 
 impl Builder {
-    fn take(&mut self, event: Event<'_>, at: Marker) -> Result<(), FileProblem> {
-        let refuse = |what: &str| Err(FileProblem::at(at, format!("{what} are not read here"), Some("write it out")));
+    fn on_event(&mut self, event: Event<'_>, at: Marker) -> Result<(), FileProblem> {
+        let reject = |what: &str| Err(FileProblem::at(at, format!("{what} are not supported"), Some("write it out")));
         match event {
-            Event::Alias(_) => refuse("aliases"),
+            Event::Alias(_) => reject("aliases"),
             Event::Scalar(_, _, 1.., _) | Event::SequenceStart(1.., _) | Event::MappingStart(1.., _) => {
-                refuse("anchors")
+                reject("anchors")
             }
             Event::Scalar(_, _, _, Some(_)) | Event::SequenceStart(_, Some(_)) | Event::MappingStart(_, Some(_)) => {
-                refuse("tags")
+                reject("tags")
             }
             Event::Scalar(text, ..) if self.wants_key() => self.begin_member(text.into_owned(), at),
             Event::Scalar(text, style, ..) => {
@@ -84,12 +84,12 @@ impl Builder {
                 self.put(scalar(&text, style));
                 Ok(())
             }
-            Event::SequenceStart(..) => self.begin(Open::Array(Vec::new()), at),
-            Event::MappingStart(..) => self.begin(Open::Object { object: Object::new(), key: None }, at),
+            Event::SequenceStart(..) => self.begin(OpenContainer::Array(Vec::new()), at),
+            Event::MappingStart(..) => self.begin(OpenContainer::Object { object: Object::new(), key: None }, at),
             Event::SequenceEnd | Event::MappingEnd => {
                 match self.open.pop() {
-                    Some(Open::Array(items)) => self.put(Value::Array(items)),
-                    Some(Open::Object { object, .. }) => self.put(Value::Object(object)),
+                    Some(OpenContainer::Array(items)) => self.put(Value::Array(items)),
+                    Some(OpenContainer::Object { object, .. }) => self.put(Value::Object(object)),
                     None => {}
                 }
                 Ok(())
@@ -104,10 +104,10 @@ impl Builder {
     }
 
     fn wants_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open::Object { key: None, .. }))
+        matches!(self.open.last(), Some(OpenContainer::Object { key: None, .. }))
     }
 
-    fn begin(&mut self, open: Open, at: Marker) -> Result<(), FileProblem> {
+    fn begin(&mut self, open: OpenContainer, at: Marker) -> Result<(), FileProblem> {
         if self.wants_key() {
             let hint = "put what has braces in quotes: `\"{{step-1.price}}\"`";
             return Err(FileProblem::at(at, "a key must be a text".to_owned(), Some(hint)));
@@ -121,29 +121,29 @@ impl Builder {
     }
 
     fn begin_member(&mut self, name: String, at: Marker) -> Result<(), FileProblem> {
-        let Some(Open::Object { object, key }) = self.open.last_mut() else { return Ok(()) };
+        let Some(OpenContainer::Object { object, key }) = self.open.last_mut() else { return Ok(()) };
         if object.contains_key(&name) {
-            return Err(FileProblem::at(at, format!("the key `{name}` stands twice"), None));
+            return Err(FileProblem::at(at, format!("duplicate key `{name}`"), None));
         }
         self.path.push_key(name.as_str());
         *key = Some(name);
-        self.places.insert(self.path.clone(), line_and_column(at));
+        self.positions.insert(self.path.clone(), line_and_column(at));
         Ok(())
     }
 
-    /// A member of an object has the place of its key.
+    /// Records the position of an array item. The position of an object member is that of its key.
     fn begin_item(&mut self, at: Marker) {
-        if let Some(Open::Array(items)) = self.open.last() {
+        if let Some(OpenContainer::Array(items)) = self.open.last() {
             self.path.push_index(items.len());
-            self.places.insert(self.path.clone(), line_and_column(at));
+            self.positions.insert(self.path.clone(), line_and_column(at));
         }
     }
 
     fn put(&mut self, value: Value) {
         match self.open.last_mut() {
             None => self.root = Some(value),
-            Some(Open::Array(items)) => items.push(value),
-            Some(Open::Object { object, key }) => {
+            Some(OpenContainer::Array(items)) => items.push(value),
+            Some(OpenContainer::Object { object, key }) => {
                 if let Some(key) = key.take() {
                     object.insert(key, value);
                 }
@@ -169,6 +169,6 @@ fn line_and_column(at: Marker) -> (usize, usize) {
 
 impl FileProblem {
     fn at(at: Marker, message: String, hint: Option<&str>) -> Self {
-        Self { path: Path::root(), place: Some(line_and_column(at)), message, hint: hint.map(str::to_owned) }
+        Self { path: Path::root(), position: Some(line_and_column(at)), message, hint: hint.map(str::to_owned) }
     }
 }

@@ -1,25 +1,25 @@
-//! From the keys that people write to a plan.
+//! Turns the keys of a plan file into a plan.
 
-use reknit_protocol::{Input, Mode, Object, Path, Plan, Step, Value};
+use reknit_protocol::{Object, Path, Plan, PlanInput, PlanMode, Step, Value};
 
 use super::FileProblem;
 use super::document::Document;
 use crate::hint::suggestion;
 
 /// The keys of a plan.
-pub(super) const PLAN: [&str; 4] = ["request", "inputs", "steps", "outputs"];
-const STEP: [&str; 5] = ["id", "tool", "do", "with", "after"];
-const INPUT: [&str; 3] = ["type", "default", "description"];
+pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];
+const STEP_KEYS: [&str; 5] = ["id", "tool", "do", "with", "after"];
+const INPUT_KEYS: [&str; 3] = ["type", "default", "description"];
 
-/// Reads a plan, or says everything that does not belong there.
+/// Reads a plan, or reports all errors of the file.
 pub(super) fn read(document: &Document) -> Result<Plan, Vec<FileProblem>> {
     let mut reader = Reader { document, problems: Vec::new() };
     let plan = reader.plan();
-    reader.problems.sort_by_key(|problem| problem.place);
+    reader.problems.sort_by_key(|problem| problem.position);
     if reader.problems.is_empty() { Ok(plan) } else { Err(reader.problems) }
 }
 
-/// Reads on behind a problem, so that all of them are told.
+/// Reads on after an error, so that all errors are reported.
 struct Reader<'d> {
     document: &'d Document,
     problems: Vec<FileProblem>,
@@ -29,7 +29,7 @@ impl<'d> Reader<'d> {
     fn plan(&mut self) -> Plan {
         let root = Path::root();
         let mut plan = Plan::new("plan", "", Vec::new());
-        plan.mode = Some(Mode::Workflow);
+        plan.mode = Some(PlanMode::Workflow);
         let object = match &self.document.value {
             Value::Object(object) => object,
             steps => {
@@ -37,7 +37,7 @@ impl<'d> Reader<'d> {
                 return plan;
             }
         };
-        self.refuse_unknown(object, &PLAN, &root);
+        self.reject_unknown(object, &PLAN_KEYS, &root);
         plan.original_request = self.text(object, "request", &root).unwrap_or_default();
         for (name, value) in self.members(object, "inputs", &root) {
             let input = self.input(value, &root.key("inputs").key(name));
@@ -75,7 +75,7 @@ impl<'d> Reader<'d> {
             self.expected("a step with its keys", value, path);
             return None;
         };
-        self.refuse_unknown(object, &STEP, path);
+        self.reject_unknown(object, &STEP_KEYS, path);
         let id = self.required(object, "id", path);
         let tool = self.required(object, "tool", path);
         let instruction = self.text(object, "do", path).unwrap_or_default();
@@ -91,7 +91,7 @@ impl<'d> Reader<'d> {
         Some(after.into_iter().fold(step, Step::after))
     }
 
-    /// One id, or a list of them.
+    /// The ids under `after`: one id or a list.
     fn after(&mut self, value: Option<&Value>, path: &Path) -> Vec<String> {
         match value {
             None | Some(Value::Null) => Vec::new(),
@@ -103,24 +103,24 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A default, or an object that says more.
-    fn input(&mut self, value: &Value, path: &Path) -> Input {
+    /// An input: its default, or an object with more keys.
+    fn input(&mut self, value: &Value, path: &Path) -> PlanInput {
         match value {
-            Value::Null => Input::default(),
+            Value::Null => PlanInput::default(),
             Value::Object(object) => {
-                self.refuse_unknown(object, &INPUT, path);
-                Input {
+                self.reject_unknown(object, &INPUT_KEYS, path);
+                PlanInput {
                     type_word: self.text(object, "type", path),
                     default: object.get("default").filter(|value| !value.is_null()).cloned(),
                     description: self.text(object, "description", path),
-                    ..Input::default()
+                    ..PlanInput::default()
                 }
             }
-            default => Input { default: Some(default.clone()), ..Input::default() },
+            default => PlanInput { default: Some(default.clone()), ..PlanInput::default() },
         }
     }
 
-    /// The keys and values below a key; none if there is nothing.
+    /// The members of the object under a key; empty if the key is absent.
     fn members(
         &mut self,
         object: &'d Object,
@@ -151,7 +151,7 @@ impl<'d> Reader<'d> {
         self.as_text(value, &path.key(key))
     }
 
-    /// A number where a text is wanted is that text: nobody quotes `id: 1`.
+    /// A string. A number counts as one, since people write `id: 1` without quotes.
     fn as_text(&mut self, value: &Value, path: &Path) -> Option<String> {
         match value {
             Value::String(text) => Some(text.clone()),
@@ -163,10 +163,10 @@ impl<'d> Reader<'d> {
         }
     }
 
-    fn refuse_unknown(&mut self, object: &Object, known: &[&str], path: &Path) {
+    fn reject_unknown(&mut self, object: &Object, known: &[&str], path: &Path) {
         for key in object.keys().filter(|key| !known.contains(key)) {
             let hint = suggestion(key, known);
-            self.problem(&path.key(key), "this key is not known".to_owned(), Some(hint));
+            self.problem(&path.key(key), "unknown key".to_owned(), Some(hint));
         }
     }
 
@@ -175,9 +175,9 @@ impl<'d> Reader<'d> {
     }
 
     fn problem(&mut self, path: &Path, message: String, hint: Option<String>) {
-        // What has no place of its own is told at the nearest thing around it.
-        let around = |length: usize| path.segments().iter().take(length).cloned().collect::<Path>();
-        let place = (0..=path.segments().len()).rev().find_map(|length| self.document.place(&around(length)));
-        self.problems.push(FileProblem { path: path.clone(), place, message, hint });
+        // A value without a position is reported at the closest value around it.
+        let prefix = |length: usize| path.segments().iter().take(length).cloned().collect::<Path>();
+        let position = (0..=path.segments().len()).rev().find_map(|length| self.document.position(&prefix(length)));
+        self.problems.push(FileProblem { path: path.clone(), position, message, hint });
     }
 }

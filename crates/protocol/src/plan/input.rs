@@ -1,29 +1,29 @@
-//! What a plan asks for when it is run.
+//! The declared inputs of a plan.
 
 use crate::schema::for_type;
-use crate::shape::{Extra, Fields, ShapeError, Wire, Writer, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Object, Path, Value};
 
-/// A value that is given to a plan when it is run: `{{inputs.shares}}`.
+/// A declared input of a plan, which steps refer to as `{{inputs.shares}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Input {
-    /// Its type, a word that [`for_type`] knows. If there is none, it has the type of the default.
+pub struct PlanInput {
+    /// The type, in the words of [`for_type`]; the type of the default if there is none.
     pub type_word: Option<String>,
-    /// What it is if nothing is given; without one something must be given.
+    /// The value to use if the caller gives none; without a default the input is required.
     pub default: Option<Value>,
-    /// What it is for, in words.
+    /// A description for people and models.
     pub description: Option<String>,
-    /// Fields the protocol does not know.
-    pub extra: Extra,
+    /// Fields that the protocol does not define.
+    pub extra: ExtraFields,
 }
 
-impl Input {
-    /// The JSON Schema of its values: of its type, or of the type of its default, or of anything.
+impl PlanInput {
+    /// The JSON Schema of the value: from the type, else from the type of the default, else without constraints.
     ///
     /// ```
-    /// use reknit_protocol::{Input, Value};
+    /// use reknit_protocol::{PlanInput, Value};
     ///
-    /// let input = Input::from_value(&Value::parse(r#"{"default": 100}"#)?)?;
+    /// let input = PlanInput::from_value(&Value::parse(r#"{"default": 100}"#)?)?;
     /// assert_eq!(input.schema().to_string(), r#"{"type":"number"}"#);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -33,9 +33,9 @@ impl Input {
     }
 }
 
-impl Wire for Input {
+impl Wire for PlanInput {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = Fields::open(value, path)?;
+        let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
             type_word: fields.text("type")?,
             default: fields.take("default"),
@@ -45,7 +45,7 @@ impl Wire for Input {
     }
 
     fn write(&self) -> Value {
-        Writer::new(&self.extra)
+        ObjectWriter::new(&self.extra)
             .with_some("type", self.type_word.as_deref())
             .with_some("default", self.default.clone())
             .with_some("description", self.description.as_deref())
@@ -53,4 +53,4 @@ impl Wire for Input {
     }
 }
 
-wire!(Input);
+wire!(PlanInput);

@@ -1,20 +1,20 @@
-//! How a plan came to be.
+//! The origin of a plan.
 
 use std::fmt;
 
-/// How a plan came to be. Carried along; nothing depends on it.
+/// The origin of a plan. It is kept as information only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// `autonomous`: a model made it.
+pub enum PlanMode {
+    /// `autonomous`: a model wrote the plan for the request.
     Autonomous,
-    /// `workflow`: it was written down beforehand.
+    /// `workflow`: the plan existed before the request.
     Workflow,
-    /// A word the protocol does not know, as written.
+    /// A mode that the protocol does not define, as written.
     Other(String),
 }
 
-impl Mode {
-    /// The word on the wire.
+impl PlanMode {
+    /// The name in JSON.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Autonomous => "autonomous",
@@ -24,7 +24,7 @@ impl Mode {
     }
 }
 
-impl From<String> for Mode {
+impl From<String> for PlanMode {
     fn from(word: String) -> Self {
         match word.as_str() {
             "autonomous" => Self::Autonomous,
@@ -34,7 +34,7 @@ impl From<String> for Mode {
     }
 }
 
-impl fmt::Display for Mode {
+impl fmt::Display for PlanMode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(self.as_str())
     }

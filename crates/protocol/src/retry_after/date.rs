@@ -1,73 +1,56 @@
-//! Moments as they stand in headers: `Sun, 06 Nov 1994 08:49:37 GMT`, `1994-11-06T08:49:37Z`.
+//! Dates in headers: HTTP dates, mail dates such as `06 Nov 1994 09:49:37 +0100`, and RFC 3339 timestamps.
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+use std::time::UNIX_EPOCH;
 
-/// The moment in milliseconds since 1970; none if it is before that, or no date.
-pub(super) fn read(text: &str) -> Option<u64> {
-    let seconds = words(text.trim()).or_else(|| digits(text.trim()))?;
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Parses a date to milliseconds since 1970; `None` if it is earlier or the text is not a date.
+pub(super) fn parse(text: &str) -> Option<u64> {
+    let seconds = http_date(text).or_else(|| mail_date(text)).or_else(|| timestamp(text.trim()))?;
     u64::try_from(seconds).ok()?.checked_mul(1000)
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`; the day of the week may be missing or wrong, as nothing depends on it.
-fn words(text: &str) -> Option<i64> {
+/// An HTTP date in any of its three formats, in seconds since 1970.
+fn http_date(text: &str) -> Option<i64> {
+    let since_epoch = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since_epoch.as_secs()).ok()
+}
+
+/// `Sun, 06 Nov 1994 09:49:37 +0100`; the day of the week may be missing or wrong.
+fn mail_date(text: &str) -> Option<i64> {
     let text = text.split_once(',').map_or(text, |(_, rest)| rest);
-    let mut parts = text.split_whitespace();
-    let (day, month, year) = (parts.next()?, parts.next()?.to_ascii_lowercase(), parts.next()?);
-    let month = MONTHS.iter().position(|name| *name == month)?;
-    let (time, zone) = (parts.next()?, parts.next()?);
-    if parts.next().is_some() {
-        return None;
-    }
-    Some(days(whole(year)?, i64::try_from(month).ok()? + 1, whole(day)?)? + clock(time)? - offset(zone)?)
+    let [day, month, year, clock, zone] = *text.split_whitespace().collect::<Vec<_>>().as_slice() else { return None };
+    let month = MONTHS.iter().find(|name| name.eq_ignore_ascii_case(month))?;
+    Some(utc(year, month, day, clock)? - offset(zone)?)
 }
 
-/// `1994-11-06T08:49:37Z`, with a fraction or an offset.
-fn digits(text: &str) -> Option<i64> {
+/// `1994-11-06T08:49:37Z`, with an optional fraction, and with `Z` or an offset.
+fn timestamp(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(['T', 't', ' '])?;
-    let mut parts = date.split('-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    let end = time.find(['Z', 'z', '+', '-'])?;
-    let (time, zone) = time.split_at_checked(end)?;
-    // A wait ends a moment too late rather than too early.
-    let (time, late) = time.split_once('.').map_or((time, 0), |(time, _)| (time, 1));
-    Some(days(whole(year)?, whole(month)?, whole(day)?)? + clock(time)? - offset(zone)? + late)
+    let [year, month, day] = *date.split('-').collect::<Vec<_>>().as_slice() else { return None };
+    let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let (clock, zone) = time.split_at_checked(time.find(['Z', 'z', '+', '-'])?)?;
+    // A fraction counts as a full second: a wait that ends too late is better than one that ends too early.
+    let (clock, fraction) = clock.split_once('.').map_or((clock, 0), |(clock, _)| (clock, 1));
+    Some(utc(year, month, day, clock)? - offset(zone)? + fraction)
 }
 
-/// The days from the first of March of the year 0 to the first of January 1970.
-const EPOCH: i64 = 719_468;
-
-/// The seconds from 1970 to the beginning of a day.
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years begin in March here, so that the odd day comes last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    Some((days - EPOCH) * 86_400)
+/// The seconds since 1970 of a date in UTC. Tries every day of the week, because an HTTP date needs the right one.
+fn utc(year: &str, month: &str, day: &str, clock: &str) -> Option<i64> {
+    WEEKDAYS.iter().find_map(|weekday| http_date(&format!("{weekday}, {day:0>2} {month} {year} {clock:0>8} GMT")))
 }
 
-/// `08:49:37`.
-fn clock(text: &str) -> Option<i64> {
-    let mut parts = text.split(':').map(whole);
-    let (hours, minutes, seconds) = (parts.next()??, parts.next()??, parts.next()??);
-    let sane = hours < 24 && minutes < 60 && seconds <= 60 && parts.next().is_none();
-    sane.then_some(hours * 3600 + minutes * 60 + seconds)
-}
-
-/// `GMT`, `Z`, `+01:00`, `-0500`.
-fn offset(text: &str) -> Option<i64> {
-    if ["gmt", "utc", "ut", "z"].contains(&text.to_ascii_lowercase().as_str()) {
+/// The offset from UTC in seconds: `GMT`, `Z`, `+01:00`, `-0500`.
+fn offset(zone: &str) -> Option<i64> {
+    if ["gmt", "utc", "ut", "z"].contains(&zone.to_ascii_lowercase().as_str()) {
         return Some(0);
     }
-    let sign = if text.starts_with('-') { -1 } else { 1 };
-    let number = text.strip_prefix(['+', '-'])?.replace(':', "");
-    let number = whole(&number).filter(|_| number.len() == 4)?;
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let digits = zone.strip_prefix(['+', '-'])?.replace(':', "");
+    let is_valid = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.parse::<i64>().ok().filter(|_| is_valid)?;
     Some(sign * (number / 100 * 3600 + number % 100 * 60))
-}
-
-fn whole(text: &str) -> Option<i64> {
-    text.parse::<i64>().ok().filter(|number| *number >= 0 && !text.starts_with('+'))
 }
 
 #[cfg(test)]
@@ -75,9 +58,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read_in_every_form_and_nothing_else_is() {
+    fn dates_are_parsed_in_every_form_and_other_text_is_refused() {
         for (text, expected) in [
             ("Sun, 06 Nov 1994 08:49:37 GMT", Some(784_111_777)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(784_111_777)),
+            ("Sun Nov  6 08:49:37 1994", Some(784_111_777)),
+            ("Mon, 06 Nov 1994 08:49:37 GMT", Some(784_111_777)),
             ("06 Nov 1994 08:49:37 UTC", Some(784_111_777)),
             ("Sun, 06 Nov 1994 09:49:37 +0100", Some(784_111_777)),
             ("1994-11-06T08:49:37Z", Some(784_111_777)),
@@ -89,12 +75,13 @@ mod tests {
             ("Sun, 06 Nov 1994 08:49:37", None),
             ("Sun, 06 Nov 1994 25:49:37 GMT", None),
             ("Sun, 06 Nox 1994 08:49:37 GMT", None),
+            ("Sun, 31 Feb 1994 08:49:37 GMT", None),
             ("1994-11-06", None),
             ("1994-13-06T08:49:37Z", None),
             ("1950-11-06T08:49:37Z", None),
             ("", None),
         ] {
-            assert_eq!(read(text), expected.map(|seconds: u64| seconds * 1000), "{text}");
+            assert_eq!(parse(text), expected.map(|seconds: u64| seconds * 1000), "{text}");
         }
     }
 }

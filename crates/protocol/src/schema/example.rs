@@ -1,17 +1,16 @@
-//! Examples as values of the type they are examples of.
+//! Examples in field hints.
 
 use crate::{Number, Object, Value};
 
-/// Field hints carry examples as text. Where the text is exactly a value of the field's type it becomes that value;
-/// otherwise it stays the text it is.
-pub(super) fn typed(example: &Value, schema: &Object) -> Value {
+/// Converts an example string to the type of its field. A string that does not parse as that type stays a string.
+pub(super) fn to_typed(example: &Value, schema: &Object) -> Value {
     let (Value::String(text), Some(type_name)) = (example, schema.get("type").and_then(Value::as_str)) else {
         return example.clone();
     };
-    of_type(text, type_name).unwrap_or_else(|| example.clone())
+    parse_as(text, type_name).unwrap_or_else(|| example.clone())
 }
 
-fn of_type(text: &str, type_name: &str) -> Option<Value> {
+fn parse_as(text: &str, type_name: &str) -> Option<Value> {
     match type_name {
         "number" => Number::parse(text).ok().map(Value::Number),
         "integer" => Number::parse(text).ok().filter(Number::is_integer).map(Value::Number),

@@ -1,33 +1,33 @@
-//! What a tool says about one field.
+//! The hint about one field.
 
 use super::{example, for_type};
-use crate::shape::{Extra, Fields, ShapeError, Wire, Writer, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Object, Path, Value};
 
-/// What a tool says about one field of its input or output.
+/// The description of one input or output field, as the tool announces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldHint {
     /// The key.
     pub name: String,
-    /// The type, in the tool's own words; see [`for_type`]. Empty if the tool does not say. `type` on the wire.
+    /// The type, as a word that [`for_type`] interprets; empty if the tool gives none. `type` in JSON.
     pub type_word: String,
-    /// A value that fits. On the wire it is mostly a text, whatever the type.
+    /// A valid value. Tools usually write it as a string, whatever the type.
     pub example: Option<Value>,
-    /// What the field is for.
+    /// The purpose of the field.
     pub description: Option<String>,
-    /// Fields the protocol does not know.
-    pub extra: Extra,
+    /// Fields that the protocol does not define.
+    pub extra: ExtraFields,
 }
 
 impl FieldHint {
-    /// A hint that says no more than name and type.
+    /// A hint with a name and a type.
     pub fn new(name: impl Into<String>, type_word: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             type_word: type_word.into(),
             example: None,
             description: None,
-            extra: Extra::default(),
+            extra: ExtraFields::default(),
         }
     }
 
@@ -47,15 +47,15 @@ impl FieldHint {
 
     /// The JSON Schema of the field: type, description, and the example under `examples`.
     ///
-    /// The example becomes a value of the type where its text is exactly one: `"35.6"` for a number gives `35.6`. It
-    /// never becomes a `default`: nobody asked for London.
+    /// An example string becomes a value of the type if it parses as one: `"35.6"` for a number gives `35.6`. It never
+    /// becomes a `default`, because the user did not choose it.
     pub fn to_schema(&self) -> Object {
         let mut schema = for_type(&self.type_word);
         if let Some(description) = &self.description {
             schema.insert("description", description.as_str());
         }
         if let Some(example) = &self.example {
-            let example = example::typed(example, &schema);
+            let example = example::to_typed(example, &schema);
             schema.insert("examples", vec![example]);
         }
         schema
@@ -64,7 +64,7 @@ impl FieldHint {
 
 impl Wire for FieldHint {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = Fields::open(value, path)?;
+        let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
             name: fields.require_text("name")?,
             type_word: fields.text("type")?.unwrap_or_default(),
@@ -75,9 +75,9 @@ impl Wire for FieldHint {
     }
 
     fn write(&self) -> Value {
-        Writer::new(&self.extra)
+        ObjectWriter::new(&self.extra)
             .with("name", self.name.as_str())
-            .with_unless("type", "", self.type_word.as_str())
+            .with_default("type", "", self.type_word.as_str())
             .with_some("example", self.example.clone())
             .with_some("description", self.description.as_deref())
             .finish()

@@ -1,47 +1,47 @@
-//! Field hints for a whole input or output.
+//! The hints about all fields of an input or output.
 
 use std::collections::HashSet;
 
 use super::FieldHint;
-use crate::shape::{Extra, Fields, ShapeError, Wire, Writer, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Object, Path, Value};
 
-/// The fields of an input or output, as far as a tool has hinted at them.
+/// The hints about the fields of an input or output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// Fields that must be there.
+    /// Required fields.
     pub required: Vec<FieldHint>,
-    /// Fields that may be there.
+    /// Optional fields.
     pub optional: Vec<FieldHint>,
-    /// Fields the protocol does not know.
-    pub extra: Extra,
+    /// Fields that the protocol does not define.
+    pub extra: ExtraFields,
 }
 
-/// What a schema says about fields nobody hinted at.
+/// Whether a schema allows fields without a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OtherFields {
-    /// They do not belong there: `additionalProperties` is false.
-    Refused,
-    /// There may be some: nothing is said.
+pub enum AdditionalProperties {
+    /// `additionalProperties` is false.
+    Forbidden,
+    /// `additionalProperties` is absent.
     Allowed,
 }
 
 impl Summary {
-    /// The JSON Schema of an object with the hinted fields, in the order of the hints, required ones first.
+    /// The JSON Schema of an object with these fields, in the order of the hints, required ones first.
     ///
-    /// If a name is hinted at twice the first hint describes it.
+    /// The first of several hints with the same name counts.
     ///
     /// ```
-    /// use reknit_protocol::schema::{FieldHint, OtherFields, Summary};
+    /// use reknit_protocol::schema::{FieldHint, AdditionalProperties, Summary};
     ///
     /// let latitude = FieldHint::new("lat", "float64").example("35.6");
     /// let summary = Summary { required: vec![latitude], ..Summary::default() };
     /// assert_eq!(
-    ///     summary.to_schema(OtherFields::Allowed).to_string(),
+    ///     summary.to_schema(AdditionalProperties::Allowed).to_string(),
     ///     r#"{"type":"object","properties":{"lat":{"type":"number","examples":[35.6]}},"required":["lat"]}"#,
     /// );
     /// ```
-    pub fn to_schema(&self, other_fields: OtherFields) -> Value {
+    pub fn to_schema(&self, additional: AdditionalProperties) -> Value {
         let mut properties = Object::new();
         for hint in self.required.iter().chain(&self.optional) {
             if !properties.contains_key(&hint.name) {
@@ -52,23 +52,23 @@ impl Summary {
         if !self.required.is_empty() {
             schema.insert("required", self.required_names());
         }
-        if other_fields == OtherFields::Refused {
+        if additional == AdditionalProperties::Forbidden {
             schema.insert("additionalProperties", false);
         }
         Value::Object(schema)
     }
 
-    /// Each name once, as JSON Schema demands.
+    /// Each name once, as JSON Schema requires.
     fn required_names(&self) -> Vec<Value> {
         let mut seen = HashSet::new();
-        let first_of_its_name = self.required.iter().filter(|hint| seen.insert(hint.name.as_str()));
-        first_of_its_name.map(|hint| hint.name.as_str().into()).collect()
+        let names = self.required.iter().map(|hint| hint.name.as_str());
+        names.filter(|name| seen.insert(*name)).map(Value::from).collect()
     }
 }
 
 impl Wire for Summary {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = Fields::open(value, path)?;
+        let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
             required: fields.list("required", FieldHint::read)?,
             optional: fields.list("optional", FieldHint::read)?,
@@ -78,9 +78,9 @@ impl Wire for Summary {
 
     fn write(&self) -> Value {
         let list = |hints: &[FieldHint]| hints.iter().map(Value::from).collect::<Vec<_>>();
-        Writer::new(&self.extra)
-            .with_unless("required", Vec::new(), list(&self.required))
-            .with_unless("optional", Vec::new(), list(&self.optional))
+        ObjectWriter::new(&self.extra)
+            .with_default("required", Vec::new(), list(&self.required))
+            .with_default("optional", Vec::new(), list(&self.optional))
             .finish()
     }
 }

@@ -1,9 +1,10 @@
-//! The words people write for types, in any language's spelling.
+//! Type words of several programming languages, converted to JSON Schema.
 
 use super::X_TYPE;
-use crate::{Object, Value};
+use crate::Object;
 
-/// Deeper than any type people write; words come from outside, and each level is a call.
+/// The deepest nesting that is read in a type word such as `list[list[int]]`. Tools write these words, so the recursion
+/// needs a limit.
 const MAX_NESTING: usize = 16;
 
 /// The JSON Schema of a type word: its `type`, and `items` or `additionalProperties` where the word names them.
@@ -20,9 +21,9 @@ const MAX_NESTING: usize = 16;
 /// | `object`, `map`, `dict`, `struct` | `object` |
 /// | `map[K]V`, `map<K, V>`, `dict[K, V]` | `object`, with the schema of V as `additionalProperties` |
 /// | `any`, `interface{}`, nothing at all | no constraint |
-/// | any other word | no constraint; the word is kept as `x-type`, so that nothing is lost |
+/// | any other word | no constraint; `x-type` keeps the word |
 ///
-/// `[]byte` is such another word: what writes it sends a text in base 64.
+/// `[]byte` counts as another word, because Go writes it as a base64 string.
 ///
 /// ```
 /// use reknit_protocol::schema::for_type;
@@ -34,12 +35,12 @@ pub fn for_type(word: &str) -> Object {
     TypeWord::parse(word, MAX_NESTING).schema()
 }
 
-/// What a type word means.
+/// A parsed type word.
 enum TypeWord<'a> {
     Plain(&'static str),
-    NotNegative,
-    Array(Option<Box<TypeWord<'a>>>),
-    Object(Option<Box<TypeWord<'a>>>),
+    UnsignedInteger,
+    Array(Box<TypeWord<'a>>),
+    Object(Box<TypeWord<'a>>),
     Any,
     Unknown(&'a str),
 }
@@ -53,22 +54,22 @@ impl<'a> TypeWord<'a> {
         Self::plain(word).or_else(|| Self::generic(word, levels - 1)).unwrap_or(Self::Unknown(word))
     }
 
-    /// A word without parts.
+    /// A word without type parameters.
     fn plain(word: &str) -> Option<Self> {
         Some(match word.to_lowercase().as_str() {
             "string" | "str" | "text" => Self::Plain("string"),
             "number" | "float64" | "float32" | "float" | "double" | "decimal" => Self::Plain("number"),
             "integer" | "int" | "int8" | "int16" | "int32" | "int64" | "long" | "short" => Self::Plain("integer"),
-            "uint" | "uint8" | "uint16" | "uint32" | "uint64" => Self::NotNegative,
+            "uint" | "uint8" | "uint16" | "uint32" | "uint64" => Self::UnsignedInteger,
             "boolean" | "bool" => Self::Plain("boolean"),
-            "array" | "list" | "slice" => Self::Array(None),
-            "object" | "map" | "dict" | "struct" => Self::Object(None),
+            "array" | "list" | "slice" => Self::Plain("array"),
+            "object" | "map" | "dict" | "struct" => Self::Plain("object"),
             "any" | "interface{}" | "" => Self::Any,
             _ => return None,
         })
     }
 
-    /// A word made of others.
+    /// A word with type parameters.
     fn generic(word: &'a str, levels: usize) -> Option<Self> {
         if word.eq_ignore_ascii_case("[]byte") {
             return None;
@@ -78,57 +79,40 @@ impl<'a> TypeWord<'a> {
         }
         let open = word.find(['[', '<'])?;
         let (head, rest) = word.split_at_checked(open)?;
-        let (inner, tail) = in_brackets(rest)?;
+        let (inner, tail) = split_brackets(rest)?;
         match (Self::plain(head.trim())?, split_at_comma(inner), tail) {
-            (Self::Array(None), None, "") => Some(Self::array_of(inner, levels)),
-            (Self::Object(None), Some((_, value)), "") => Some(Self::object_of(value, levels)),
-            // `map[string]int`: the key is in the brackets, the value behind them.
-            (Self::Object(None), None, value) if !value.is_empty() => Some(Self::object_of(value, levels)),
+            (Self::Plain("array"), None, "") => Some(Self::array_of(inner, levels)),
+            (Self::Plain("object"), Some((_, value)), "") => Some(Self::object_of(value, levels)),
+            // `map[string]int`: the key type is in the brackets, the value type follows them.
+            (Self::Plain("object"), None, value) if !value.is_empty() => Some(Self::object_of(value, levels)),
             _ => None,
         }
     }
 
     fn array_of(item: &'a str, levels: usize) -> Self {
-        Self::Array(Some(Box::new(Self::parse(item, levels))))
+        Self::Array(Box::new(Self::parse(item, levels)))
     }
 
     fn object_of(value: &'a str, levels: usize) -> Self {
-        Self::Object(Some(Box::new(Self::parse(value, levels))))
+        Self::Object(Box::new(Self::parse(value, levels)))
     }
 
     fn schema(&self) -> Object {
-        let mut schema = Object::new();
         match self {
-            Self::Plain(name) => add(&mut schema, "type", *name),
-            Self::NotNegative => {
-                add(&mut schema, "type", "integer");
-                add(&mut schema, "minimum", 0);
-            }
-            Self::Array(item) => {
-                add(&mut schema, "type", "array");
-                if let Some(item) = item {
-                    add(&mut schema, "items", item.schema());
-                }
-            }
+            Self::Plain(name) => Object::from([("type", (*name).into())]),
+            Self::UnsignedInteger => Object::from([("type", "integer".into()), ("minimum", 0.into())]),
+            Self::Array(item) => Object::from([("type", "array".into()), ("items", item.schema().into())]),
             Self::Object(value) => {
-                add(&mut schema, "type", "object");
-                if let Some(value) = value {
-                    add(&mut schema, "additionalProperties", value.schema());
-                }
+                Object::from([("type", "object".into()), ("additionalProperties", value.schema().into())])
             }
-            Self::Any => {}
-            Self::Unknown(word) => add(&mut schema, X_TYPE, *word),
+            Self::Any => Object::new(),
+            Self::Unknown(word) => Object::from([(X_TYPE, (*word).into())]),
         }
-        schema
     }
 }
 
-fn add(schema: &mut Object, key: &str, value: impl Into<Value>) {
-    schema.insert(key, value);
-}
-
-/// What stands inside the brackets that `text` opens with, and what stands behind them.
-fn in_brackets(text: &str) -> Option<(&str, &str)> {
+/// Splits `text`, which starts with a bracket, into the content of that bracket and the rest.
+fn split_brackets(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
     for (at, letter) in text.char_indices() {
         match letter {
@@ -143,7 +127,7 @@ fn in_brackets(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Splits at the first comma that is not inside brackets.
+/// Splits at the first comma outside brackets.
 fn split_at_comma(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
     let comma = text.char_indices().find(|(_, letter)| {
@@ -163,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_alias_means_its_json_schema_type() {
+    fn every_alias_maps_to_its_json_schema_type() {
         for (words, schema) in [
             ("string str text String TEXT", r#"{"type":"string"}"#),
             ("number float64 float32 float double decimal Float64", r#"{"type":"number"}"#),
@@ -181,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn words_made_of_others_say_what_is_inside() {
+    fn generic_words_keep_the_types_of_their_parts() {
         for (word, schema) in [
             ("[]string", r#"{"type":"array","items":{"type":"string"}}"#),
             ("string[]", r#"{"type":"array","items":{"type":"string"}}"#),
@@ -206,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_nobody_knows_constrains_nothing_and_is_kept_as_written() {
+    fn an_unknown_word_adds_no_constraint_and_is_kept_as_written() {
         for word in
             ["Date", "string|number", "array<int", "array<int>>", "set{int}", "[]byte", "string<int>", "map<int>", "é["]
         {
@@ -216,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_nested_without_end_stops_somewhere() {
+    fn a_deeply_nested_word_is_cut_at_the_limit() {
         let word = "[]".repeat(100_000) + "int";
         assert!(for_type(&word).to_string().contains(X_TYPE));
     }

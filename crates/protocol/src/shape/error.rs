@@ -1,10 +1,10 @@
-//! Where and how a JSON value differs from the shape of a type.
+//! The error for JSON of the wrong shape.
 
 use std::fmt;
 
-use crate::{Kind, Path, Value};
+use crate::{Path, Value, ValueKind};
 
-/// A JSON value does not have the shape that a type needs.
+/// A JSON value does not have the shape that a type requires.
 ///
 /// ```
 /// use reknit_protocol::{ToolResponse, Value};
@@ -17,41 +17,41 @@ use crate::{Kind, Path, Value};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}`: expected {expected}, found {found}")]
 pub struct ShapeError {
-    /// Where.
+    /// The place of the problem.
     pub path: Path,
-    /// What the type needs there, in words.
+    /// What the type requires there, in words.
     pub expected: &'static str,
-    /// What stands there.
-    pub found: Actual,
+    /// What the value has there.
+    pub found: ActualShape,
 }
 
-/// What stands where a [`ShapeError`] points.
+/// What a JSON value has at the place of a [`ShapeError`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Actual {
+pub enum ActualShape {
     /// The key is absent.
-    Nothing,
+    Absent,
     /// A value of the wrong kind.
-    Kind(Kind),
-    /// A text of the right kind that is not one of the known words.
-    Word(String),
+    Kind(ValueKind),
+    /// A string that is not one of the allowed words.
+    UnknownWord(String),
 }
 
 impl ShapeError {
     pub(crate) fn kind(path: Path, expected: &'static str, found: &Value) -> Self {
-        Self { path, expected, found: Actual::Kind(found.kind()) }
+        Self { path, expected, found: ActualShape::Kind(found.kind()) }
     }
 
-    pub(crate) fn nothing(path: Path, expected: &'static str) -> Self {
-        Self { path, expected, found: Actual::Nothing }
+    pub(crate) fn absent(path: Path, expected: &'static str) -> Self {
+        Self { path, expected, found: ActualShape::Absent }
     }
 }
 
-impl fmt::Display for Actual {
+impl fmt::Display for ActualShape {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => out.write_str("nothing"),
+            Self::Absent => out.write_str("nothing"),
             Self::Kind(kind) => out.write_str(kind.with_article()),
-            Self::Word(word) => write!(out, "`{word}`"),
+            Self::UnknownWord(word) => write!(out, "`{word}`"),
         }
     }
 }

@@ -1,47 +1,45 @@
-//! The fields a type does not know, kept for whoever does.
+//! The JSON fields that a type does not define.
 
 use std::collections::HashMap;
 
 use crate::Value;
 
-/// The fields of a JSON object that its type does not know, and the order in which all fields were written.
+/// The fields of a JSON object that its type does not define, and the original order of all fields.
 ///
-/// Reading and writing a thing is lossless because of this: unknown fields come back where they stood, and a known
-/// field that was written as `null` or as an empty list is written so again. Two of them are equal if they hold the
-/// same unknown fields; order does not count, as in JSON.
+/// This makes reading and writing lossless: extra fields keep their position, and a known field that was `null` or an
+/// empty list is written the same way again. Two values are equal if they hold the same extra fields in any order.
 #[derive(Debug, Clone, Default)]
-pub struct Extra {
-    // One pointer: every type of the protocol carries this, most have nothing in it, and errors must stay small.
-    written: Option<Box<Written>>,
+pub struct ExtraFields {
+    // Boxed to be one pointer in size: every protocol type has it, mostly empty, and error types must stay small.
+    layout: Option<Box<Layout>>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Written {
+struct Layout {
     slots: Vec<(String, Slot)>,
 }
 
-/// One written field.
+/// One field of the original object.
 #[derive(Debug, Clone)]
 pub(super) enum Slot {
-    /// The type keeps it under its own name.
+    /// The type defines it.
     Known,
-    /// The type knows it, and it was written as `null`.
+    /// The type defines it, and it was `null`.
     KnownNull,
-    /// The type does not know it.
+    /// The type does not define it.
     Unknown(Value),
 }
 
-impl Extra {
-    /// The value of an unknown field.
+impl ExtraFields {
+    /// The value of an extra field.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
     }
 
-    /// Sets an unknown field and returns the value it had. A field that the type knows cannot be set this way: what the
-    /// type says about it is what is written.
+    /// Sets an extra field and returns its previous value. Has no effect on a field that the type defines.
     pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         let (key, slot) = (key.into(), Slot::Unknown(value.into()));
-        let slots = &mut self.written.get_or_insert_default().slots;
+        let slots = &mut self.layout.get_or_insert_default().slots;
         match slots.iter_mut().find(|(name, _)| *name == key) {
             Some((_, place @ Slot::Unknown(_))) => std::mem::replace(place, slot).into_value(),
             Some(_) => None,
@@ -52,7 +50,7 @@ impl Extra {
         }
     }
 
-    /// The unknown fields, in the order they were written.
+    /// The extra fields, in their original order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.slots().iter().filter_map(|(key, slot)| match slot {
             Slot::Unknown(value) => Some((key.as_str(), value)),
@@ -60,17 +58,17 @@ impl Extra {
         })
     }
 
-    /// Whether there is no unknown field.
+    /// Whether there are no extra fields.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 
     pub(super) fn from_slots(slots: Vec<(String, Slot)>) -> Self {
-        Self { written: Some(Box::new(Written { slots })) }
+        Self { layout: Some(Box::new(Layout { slots })) }
     }
 
     pub(super) fn slots(&self) -> &[(String, Slot)] {
-        self.written.as_ref().map_or(&[], |written| &written.slots)
+        self.layout.as_ref().map_or(&[], |layout| &layout.slots)
     }
 }
 
@@ -83,10 +81,10 @@ impl Slot {
     }
 }
 
-impl PartialEq for Extra {
+impl PartialEq for ExtraFields {
     fn eq(&self, other: &Self) -> bool {
         self.iter().collect::<HashMap<_, _>>() == other.iter().collect::<HashMap<_, _>>()
     }
 }
 
-impl Eq for Extra {}
+impl Eq for ExtraFields {}

@@ -1,29 +1,27 @@
-//! What every type of the protocol can do with JSON.
+//! The JSON conversions of every protocol type.
 
 use super::ShapeError;
 use crate::{Path, Value};
 
 /// A type that has a JSON form.
 pub(crate) trait Wire: Sized {
-    /// Reads a value that stands at `path`.
+    /// Converts the value, whose path is `path`.
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError>;
 
-    /// Writes the value.
+    /// The JSON form.
     fn write(&self) -> Value;
 }
 
-/// Gives a [`Wire`] type its public conversions, all through [`Value`] so that no digit is lost on the way.
+/// Implements the public conversions of a [`Wire`] type, all through [`Value`] so that no digit is lost.
 macro_rules! wire {
     ($name:ty) => {
         impl $name {
-            /// Reads the JSON form; unknown fields are kept.
-            ///
-            /// Fails at the first field that is missing or of the wrong kind.
+            /// Reads the JSON form and keeps unknown fields. Fails at the first missing or wrong field.
             pub fn from_value(value: &$crate::Value) -> Result<Self, $crate::ShapeError> {
                 Self::try_from(value.clone())
             }
 
-            /// The JSON form. What was read is written as it was: key order, digits, unknown fields.
+            /// The JSON form, with the key order, digits and unknown fields of the original.
             pub fn to_value(&self) -> $crate::Value {
                 $crate::shape::Wire::write(self)
             }
@@ -32,30 +30,30 @@ macro_rules! wire {
         impl TryFrom<$crate::Value> for $name {
             type Error = $crate::ShapeError;
 
-            /// Reads the JSON form, taking the value apart instead of copying it.
+            /// Reads the JSON form without copying the value.
             fn try_from(value: $crate::Value) -> Result<Self, $crate::ShapeError> {
                 $crate::shape::Wire::read(value, &$crate::Path::root())
             }
         }
 
         impl From<&$name> for $crate::Value {
-            fn from(thing: &$name) -> Self {
-                thing.to_value()
+            fn from(item: &$name) -> Self {
+                item.to_value()
             }
         }
 
-        impl $crate::exact::Exact for $name {
-            fn to_text(&self) -> String {
+        impl $crate::exact::ExactJson for $name {
+            fn to_json(&self) -> String {
                 self.to_value().to_string()
             }
 
-            fn from_exact(value: $crate::Value) -> Result<Self, String> {
+            fn from_json(value: $crate::Value) -> Result<Self, String> {
                 Self::try_from(value).map_err(|error| error.to_string())
             }
         }
 
         impl serde::Serialize for $name {
-            /// Fails if a number has more digits than serde can carry; `to_value` has no such limit.
+            /// Fails if a number does not fit serde's 64-bit numbers exactly; `to_value` has no such limit.
             fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
                 self.to_value().serialize(out)
             }

@@ -1,26 +1,26 @@
-//! The five kinds of tool failures, and the HTTP statuses they travel under.
+//! The five categories of tool failures and their HTTP statuses.
 
 use std::fmt;
 
-/// What kind of failure a tool reports; decides who can do something about it.
+/// The category of a failure, which decides what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// `INPUT_ERROR`: the parameters are at fault; other ones may work.
+    /// `INPUT_ERROR`: the parameters are wrong; other ones may work.
     InputError,
-    /// `NOT_FOUND`: there is no such thing; it may exist under another name.
+    /// `NOT_FOUND`: the requested thing does not exist, at least not under this name.
     NotFound,
-    /// `RATE_LIMIT`: too many requests; the same one works later.
+    /// `RATE_LIMIT`: too many requests; the same request works later.
     RateLimit,
-    /// `AUTH_ERROR`: credentials are at fault; no change of parameters helps.
+    /// `AUTH_ERROR`: the credentials are wrong; other parameters do not help.
     AuthError,
-    /// `SERVICE_ERROR`: something behind the tool is down; the same request may work later.
+    /// `SERVICE_ERROR`: an upstream service is down; the same request may work later.
     ServiceError,
-    /// A word the protocol does not know, as written.
+    /// A category that the protocol does not define, as written.
     Other(String),
 }
 
 impl Category {
-    /// The word on the wire.
+    /// The name in JSON.
     pub fn as_str(&self) -> &str {
         match self {
             Self::InputError => "INPUT_ERROR",
@@ -32,7 +32,7 @@ impl Category {
         }
     }
 
-    /// The HTTP status a tool answers with.
+    /// The HTTP status of a response with this category.
     pub fn status(&self) -> u16 {
         match self {
             Self::InputError => 400,
@@ -44,17 +44,17 @@ impl Category {
         }
     }
 
-    /// What an HTTP status says about a failure whose body says nothing.
+    /// The category that an HTTP status implies when the body names none.
     ///
     /// | status | category |
     /// |---|---|
-    /// | 401, 403, 407 | `AUTH_ERROR`: the caller is not known or not allowed |
+    /// | 401, 403, 407 | `AUTH_ERROR`: the caller is not authenticated or not allowed |
     /// | 404, 410 | `NOT_FOUND` |
-    /// | 408, 5xx | `SERVICE_ERROR`: the other side was too slow or broken |
+    /// | 408, 5xx | `SERVICE_ERROR`: the server was too slow or failed |
     /// | 429 | `RATE_LIMIT` |
-    /// | any other 4xx | `INPUT_ERROR`: the request is at fault in some way |
+    /// | any other 4xx | `INPUT_ERROR`: the request is wrong in some way |
     ///
-    /// `None` for everything that is no failure (1xx, 2xx, 3xx) or no HTTP status.
+    /// `None` for 1xx, 2xx and 3xx, and for numbers that are not HTTP statuses.
     pub fn from_status(status: u16) -> Option<Self> {
         match status {
             401 | 403 | 407 => Some(Self::AuthError),
@@ -68,7 +68,7 @@ impl Category {
 }
 
 impl From<&str> for Category {
-    /// Reads the word on the wire, exactly as spelt; any other word becomes [`Category::Other`].
+    /// Reads the name, which is case-sensitive; any other word becomes [`Category::Other`].
     fn from(word: &str) -> Self {
         match word {
             "INPUT_ERROR" => Self::InputError,
@@ -100,7 +100,7 @@ mod tests {
     ];
 
     #[test]
-    fn each_category_has_its_word_and_its_status_both_ways() {
+    fn each_category_maps_to_one_name_and_one_status_and_back() {
         for (word, category, status) in TABLE {
             assert_eq!(category.as_str(), word);
             assert_eq!(Category::from(word), category);
@@ -110,25 +110,24 @@ mod tests {
     }
 
     #[test]
-    fn a_word_the_protocol_does_not_know_is_kept_as_written() {
+    fn an_unknown_category_is_kept_as_written() {
         let category = Category::from("Teapot");
         assert_eq!(category, Category::Other("Teapot".to_owned()));
         assert_eq!(category.to_string(), "Teapot");
         assert_eq!(category.status(), 500);
-        // Spelling counts: guessing at `input_error` is for those who may be wrong.
         assert_eq!(Category::from("input_error").as_str(), "input_error");
         assert_ne!(Category::from("input_error"), Category::InputError);
     }
 
     #[test]
-    fn a_status_that_is_no_failure_has_no_category() {
+    fn a_status_outside_4xx_and_5xx_has_no_category() {
         for status in [0, 100, 200, 204, 302, 399, 600] {
             assert_eq!(Category::from_status(status), None, "{status}");
         }
     }
 
     #[test]
-    fn other_statuses_fall_to_whoever_is_at_fault() {
+    fn every_failure_status_has_a_category() {
         for (status, category) in [
             (403, Category::AuthError),
             (408, Category::ServiceError),

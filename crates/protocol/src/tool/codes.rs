@@ -1,31 +1,31 @@
-//! The error codes that tools are advised to use, so that callers meet the same word for the same trouble.
+//! Recommended error codes, so that different tools report the same failure under the same code.
 //!
-//! Codes are free text on the wire: a tool may have its own.
+//! A code is free text in JSON: a tool may define its own.
 
-/// A place by that name is not known.
+/// There is no place with this name.
 pub const LOCATION_NOT_FOUND: &str = "LOCATION_NOT_FOUND";
-/// A ticker symbol by that name is not known.
+/// There is no such ticker symbol.
 pub const SYMBOL_NOT_FOUND: &str = "SYMBOL_NOT_FOUND";
-/// Some other thing by that name is not known.
+/// There is no such resource of any other kind.
 pub const RESOURCE_NOT_FOUND: &str = "RESOURCE_NOT_FOUND";
 
-/// The request could not be read.
+/// The request could not be parsed.
 pub const INVALID_REQUEST: &str = "INVALID_REQUEST";
-/// A field that must be there is not.
+/// A required field is missing.
 pub const MISSING_REQUIRED_FIELD: &str = "MISSING_REQUIRED_FIELD";
-/// A field is there, in a form the tool cannot use.
+/// A field is present in a format that the tool does not accept.
 pub const INVALID_FORMAT: &str = "INVALID_FORMAT";
 
-/// The tool has no key for the service behind it.
+/// The tool has no API key for its upstream service.
 pub const API_KEY_MISSING: &str = "API_KEY_MISSING";
-/// The service behind the tool refused its key.
+/// The upstream service rejected the API key of the tool.
 pub const API_KEY_INVALID: &str = "API_KEY_INVALID";
-/// The caller may not do this.
+/// The caller is not allowed to do this.
 pub const UNAUTHORIZED: &str = "UNAUTHORIZED";
 
 /// Too many requests.
 pub const RATE_LIMIT_EXCEEDED: &str = "RATE_LIMIT_EXCEEDED";
-/// The service behind the tool is down.
+/// The upstream service is down.
 pub const SERVICE_UNAVAILABLE: &str = "SERVICE_UNAVAILABLE";
-/// The service behind the tool did not answer in time.
+/// The upstream service did not answer in time.
 pub const REQUEST_TIMEOUT: &str = "REQUEST_TIMEOUT";

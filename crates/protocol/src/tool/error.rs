@@ -1,12 +1,12 @@
-//! A tool's own report of what went wrong.
+//! The structured error in the response of a tool.
 
 use std::fmt;
 
 use super::Category;
-use crate::shape::{Extra, Fields, ShapeError, Wire, Writer, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Object, Path, Value};
 
-/// What a tool says about its failure: enough to decide on a remedy without reading prose.
+/// The error that a tool reports: enough to choose a remedy without interpreting prose.
 ///
 /// ```
 /// use reknit_protocol::{Category, Retryable, ToolError, Value, tool::codes};
@@ -20,82 +20,81 @@ use crate::{Object, Path, Value};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolError {
-    /// For machines: `LOCATION_NOT_FOUND`. See [`codes`](super::codes).
+    /// The code for programs: `LOCATION_NOT_FOUND`. See [`codes`](super::codes).
     pub code: String,
-    /// For people.
+    /// The message for people.
     pub message: String,
-    /// The kind of failure; `None` if the tool did not say, and the HTTP status has to
-    /// ([`Category::from_status`]).
+    /// The kind of failure. If it is `None`, the HTTP status determines it ([`Category::from_status`]).
     pub category: Option<Category>,
-    /// Whether the tool thinks that trying again can help.
+    /// Whether a retry can succeed, in the opinion of the tool.
     pub retryable: Retryable,
-    /// Facts around the failure: `hint`, `retry_after`, the input as it was understood. Values may be of any kind.
+    /// Further facts: `hint`, `retry_after`, the input as the tool understood it. Values may be of any kind.
     pub details: Object,
-    /// Fields the protocol does not know.
-    pub extra: Extra,
+    /// Fields that the protocol does not define.
+    pub extra: ExtraFields,
 }
 
-/// Whether a tool thinks that trying again can help. Not saying so is not the same as saying no.
+/// Whether a retry can succeed, in the opinion of the tool. An absent field does not mean `No`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Retryable {
-    /// `true`: another try, changed or not, can work.
+    /// `true`: a retry with the same or with other parameters can succeed.
     Yes,
-    /// `false`: no other try will work.
+    /// `false`: no retry will succeed.
     No,
-    /// The tool did not say.
+    /// The field is absent or null.
     #[default]
-    Unsaid,
+    Unspecified,
 }
 
 impl Retryable {
-    /// The boolean on the wire; `None` if the tool did not say.
+    /// The boolean in JSON; `None` for an absent field.
     pub fn as_bool(self) -> Option<bool> {
         match self {
             Self::Yes => Some(true),
             Self::No => Some(false),
-            Self::Unsaid => None,
+            Self::Unspecified => None,
         }
     }
 }
 
 impl From<Option<bool>> for Retryable {
-    fn from(said: Option<bool>) -> Self {
-        match said {
+    fn from(flag: Option<bool>) -> Self {
+        match flag {
             Some(true) => Self::Yes,
             Some(false) => Self::No,
-            None => Self::Unsaid,
+            None => Self::Unspecified,
         }
     }
 }
 
 impl ToolError {
-    /// A failure without details that does not say whether another try can help.
+    /// An error without details, with [`Retryable::Unspecified`].
     pub fn new(code: impl Into<String>, message: impl Into<String>, category: Category) -> Self {
         Self {
             code: code.into(),
             message: message.into(),
             category: Some(category),
-            retryable: Retryable::Unsaid,
+            retryable: Retryable::Unspecified,
             details: Object::new(),
-            extra: Extra::default(),
+            extra: ExtraFields::default(),
         }
     }
 
-    /// Says whether another try can help.
+    /// Sets whether a retry can succeed.
     #[must_use]
     pub fn retryable(mut self, retryable: Retryable) -> Self {
         self.retryable = retryable;
         self
     }
 
-    /// Adds a fact.
+    /// Adds an entry to the details.
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name, value);
         self
     }
 
-    /// The HTTP status to answer with: that of the category, 500 without one.
+    /// The HTTP status of the response: that of the category, or 500 without one.
     pub fn status(&self) -> u16 {
         self.category.as_ref().map_or(500, Category::status)
     }
@@ -111,7 +110,7 @@ impl std::error::Error for ToolError {}
 
 impl Wire for ToolError {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = Fields::open(value, path)?;
+        let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
             code: fields.require_text("code")?,
             message: fields.require_text("message")?,
@@ -123,12 +122,12 @@ impl Wire for ToolError {
     }
 
     fn write(&self) -> Value {
-        Writer::new(&self.extra)
+        ObjectWriter::new(&self.extra)
             .with("code", self.code.as_str())
             .with("message", self.message.as_str())
             .with_some("category", self.category.as_ref().map(Category::as_str))
             .with_some("retryable", self.retryable.as_bool())
-            .with_unless("details", Object::new(), self.details.clone())
+            .with_default("details", Object::new(), self.details.clone())
             .finish()
     }
 }

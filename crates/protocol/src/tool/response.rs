@@ -1,20 +1,20 @@
-//! The envelope around everything a tool answers.
+//! The envelope of every tool response.
 
 use super::ToolError;
-use crate::shape::{Extra, Fields, ShapeError, Wire, Writer, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Path, Value};
 
-/// A tool's answer: `success` with `data`, or no success with an `error`.
+/// The response of a tool: `success` with `data`, or a failure with an `error`.
 ///
-/// It cannot contradict itself. JSON that does, or that says too little, is refused and not guessed at:
+/// Reading fails on JSON that contradicts itself or leaves out the error:
 ///
 /// | `success` | `error` | read as |
 /// |---|---|---|
 /// | `true` | absent or null | success |
 /// | `false` | an error object | failure; `data`, if any, is kept |
-/// | `true` | anything else | refused: it says both |
-/// | `false` | absent or null | refused: it does not say what failed |
-/// | absent, or no boolean | | refused: this is no envelope (see [`ToolResponse::is_envelope`]) |
+/// | `true` | anything else | refused: it contradicts itself |
+/// | `false` | absent or null | refused: the error is missing |
+/// | absent or not a boolean | | refused: not an envelope (see [`ToolResponse::is_envelope`]) |
 ///
 /// ```
 /// use reknit_protocol::{ToolResponse, Value};
@@ -28,44 +28,44 @@ use crate::{Path, Value};
 pub struct ToolResponse {
     data: Option<Value>,
     error: Option<ToolError>,
-    /// Fields the protocol does not know.
-    pub extra: Extra,
+    /// Fields that the protocol does not define.
+    pub extra: ExtraFields,
 }
 
 impl ToolResponse {
-    /// A success.
+    /// A success with data.
     pub fn ok(data: impl Into<Value>) -> Self {
-        Self { data: Some(data.into()), error: None, extra: Extra::default() }
+        Self { data: Some(data.into()), error: None, extra: ExtraFields::default() }
     }
 
-    /// A failure.
+    /// A failure with an error.
     pub fn fail(error: ToolError) -> Self {
-        Self { data: None, error: Some(error), extra: Extra::default() }
+        Self { data: None, error: Some(error), extra: ExtraFields::default() }
     }
 
-    /// Whether a body claims to be an envelope: an object in which `success` is a boolean.
+    /// Whether a body looks like an envelope: an object in which `success` is a boolean.
     ///
-    /// Such a body may still be refused by [`ToolResponse::from_value`]; any other always is.
+    /// [`ToolResponse::from_value`] may still refuse such a body, and refuses every other one.
     pub fn is_envelope(body: &Value) -> bool {
         body.get("success").is_some_and(|success| success.as_bool().is_some())
     }
 
-    /// Whether the tool did what it was asked.
+    /// Whether this is a success.
     pub fn success(&self) -> bool {
         self.error.is_none()
     }
 
-    /// What the tool found or made; `None` if the field is absent. A failure may carry some, too.
+    /// The data; `None` if the field is absent. A failure may carry data, too.
     pub fn data(&self) -> Option<&Value> {
         self.data.as_ref()
     }
 
-    /// What went wrong.
+    /// The error of a failure.
     pub fn error(&self) -> Option<&ToolError> {
         self.error.as_ref()
     }
 
-    /// The data, null if there is none; or the error.
+    /// The data of a success (null if absent), or the error of a failure.
     pub fn into_result(self) -> Result<Value, ToolError> {
         match self.error {
             None => Ok(self.data.unwrap_or_default()),
@@ -76,11 +76,11 @@ impl ToolResponse {
 
 impl Wire for ToolResponse {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = Fields::open(value, path)?;
+        let mut fields = ObjectReader::new(value, path)?;
         let success = fields.require_flag("success")?;
-        let data = fields.take_even_null("data");
+        let data = fields.take_nullable("data");
         let error = if success {
-            fields.refuse("error", "no error, because `success` is true")?;
+            fields.require_absent("error", "no error, because `success` is true")?;
             None
         } else {
             Some(fields.require("error", "an object, because `success` is false", ToolError::read)?)
@@ -89,7 +89,7 @@ impl Wire for ToolResponse {
     }
 
     fn write(&self) -> Value {
-        Writer::new(&self.extra)
+        ObjectWriter::new(&self.extra)
             .with("success", self.success())
             .with_some("data", self.data.clone())
             .with_some("error", self.error.as_ref())

@@ -1,11 +1,8 @@
-//! Capabilities as tools announce them, and the schemas that follow.
+//! Capabilities as tools announce them, and the schemas of their field hints.
 
-use reknit_protocol::schema::{FieldHint, OtherFields, Summary};
-use reknit_protocol::{Capability, Effect, Value};
-
-fn parse(text: &str) -> Value {
-    Value::parse(text).expect("the test's own JSON")
-}
+use crate::parse;
+use reknit_protocol::schema::{AdditionalProperties, FieldHint, Summary};
+use reknit_protocol::{Capability, SideEffect, Value};
 
 fn read(text: &str) -> Capability {
     Capability::from_value(&parse(text)).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -40,7 +37,7 @@ const CONVERT: &str = r#"{
 fn a_capability_is_read_and_written_without_loss() {
     let capability = read(CONVERT);
     assert_eq!(capability.name.as_str(), "convert_currency");
-    assert_eq!(capability.effect, Effect::Read);
+    assert_eq!(capability.effect, SideEffect::Read);
     assert_eq!(capability.to_value().to_string(), parse(CONVERT).to_string());
     for text in [
         r#"{"name":"a"}"#,
@@ -52,7 +49,7 @@ fn a_capability_is_read_and_written_without_loss() {
 }
 
 #[test]
-fn the_input_schema_follows_from_the_hints_and_is_closed() {
+fn the_input_schema_is_built_from_the_hints_and_forbids_other_fields() {
     let expected = r#"{
       "type": "object",
       "properties": {
@@ -66,11 +63,11 @@ fn the_input_schema_follows_from_the_hints_and_is_closed() {
       "additionalProperties": false
     }"#;
     let schema = read(CONVERT).input_schema().expect("there are hints");
-    assert_eq!(schema.to_pretty(), parse(expected).to_pretty(), "also in its order and digits");
+    assert_eq!(schema.to_pretty(), parse(expected).to_pretty(), "order and digits are the same, too");
 }
 
 #[test]
-fn the_output_schema_is_open() {
+fn the_output_schema_allows_other_fields() {
     let schema = read(CONVERT).output_schema().expect("there are hints");
     assert_eq!(
         schema.to_string(),
@@ -79,15 +76,15 @@ fn the_output_schema_is_open() {
 }
 
 #[test]
-fn without_hints_there_is_no_schema() {
+fn a_capability_without_hints_has_no_schema() {
     assert_eq!(Capability::new("a").input_schema(), None);
     assert_eq!(Capability::new("a").output_schema(), None);
-    let silent = read(r#"{"name":"a","input_summary":{}}"#).input_schema().expect("there is a summary, of nothing");
-    assert_eq!(silent.to_string(), r#"{"type":"object","properties":{},"additionalProperties":false}"#);
+    let empty = read(r#"{"name":"a","input_summary":{}}"#).input_schema().expect("there is an empty summary");
+    assert_eq!(empty.to_string(), r#"{"type":"object","properties":{},"additionalProperties":false}"#);
 }
 
 #[test]
-fn paths_are_the_tools_own_or_the_usual_ones() {
+fn paths_are_those_of_the_tool_or_the_defaults() {
     for (text, call, schema) in [
         (r#"{"name":"a"}"#, "/api/capabilities/a", "/api/capabilities/a/schema"),
         (r#"{"name":"a","endpoint":"","schema_endpoint":""}"#, "/api/capabilities/a", "/api/capabilities/a/schema"),
@@ -105,19 +102,19 @@ fn paths_are_the_tools_own_or_the_usual_ones() {
 }
 
 #[test]
-fn an_effect_is_declared_in_one_of_five_words_or_not_at_all() {
-    for (word, effect) in [
-        ("read", Effect::Read),
-        ("idempotent", Effect::Idempotent),
-        ("keyed", Effect::Keyed),
-        ("undeclared", Effect::Undeclared),
-        ("unsafe", Effect::Unsafe),
+fn a_side_effect_is_one_of_five_words_or_absent() {
+    for (word, side_effect) in [
+        ("read", SideEffect::Read),
+        ("idempotent", SideEffect::Idempotent),
+        ("keyed", SideEffect::Keyed),
+        ("undeclared", SideEffect::Undeclared),
+        ("unsafe", SideEffect::Unsafe),
     ] {
-        assert_eq!(read(&format!(r#"{{"name":"a","effect":"{word}"}}"#)).effect, effect);
-        assert_eq!(effect.to_string(), word);
+        assert_eq!(read(&format!(r#"{{"name":"a","effect":"{word}"}}"#)).effect, side_effect);
+        assert_eq!(side_effect.to_string(), word);
     }
-    assert_eq!(read(r#"{"name":"a"}"#).effect, Effect::Undeclared);
-    let error = Capability::from_value(&parse(r#"{"name":"a","effect":"Read"}"#)).expect_err("spelling counts");
+    assert_eq!(read(r#"{"name":"a"}"#).effect, SideEffect::Undeclared);
+    let error = Capability::from_value(&parse(r#"{"name":"a","effect":"Read"}"#)).expect_err("case matters");
     assert_eq!(
         error.to_string(),
         "`$.effect`: expected one of `read`, `idempotent`, `keyed`, `undeclared`, `unsafe`, found `Read`"
@@ -125,7 +122,7 @@ fn an_effect_is_declared_in_one_of_five_words_or_not_at_all() {
 }
 
 #[test]
-fn an_example_becomes_a_value_only_where_its_text_is_exactly_one() {
+fn an_example_becomes_a_value_of_its_type_only_if_its_text_parses_as_one() {
     for (type_word, example, typed) in [
         ("string", Value::from("35.6"), r#""35.6""#),
         ("float64", Value::from("35.60"), "35.60"),
@@ -148,23 +145,23 @@ fn an_example_becomes_a_value_only_where_its_text_is_exactly_one() {
         let schema = FieldHint::new("f", type_word).example(example).to_schema();
         let examples = schema.get("examples").expect("the example is kept");
         assert_eq!(examples.to_string(), format!("[{typed}]"), "type: {type_word}");
-        assert_eq!(schema.get("default"), None, "an example is no default");
+        assert_eq!(schema.get("default"), None, "an example is not a default");
     }
 }
 
 #[test]
-fn a_name_that_is_hinted_at_twice_is_described_by_its_first_hint() {
+fn the_first_hint_with_a_name_describes_the_field() {
     let summary = Summary {
         required: vec![FieldHint::new("a", "int"), FieldHint::new("a", "string")],
         optional: vec![FieldHint::new("a", "bool").description("second")],
         ..Summary::default()
     };
-    let schema = summary.to_schema(OtherFields::Allowed);
+    let schema = summary.to_schema(AdditionalProperties::Allowed);
     assert_eq!(schema.to_string(), r#"{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}"#);
 }
 
 #[test]
-fn a_capability_of_the_wrong_shape_is_refused_with_the_place() {
+fn a_capability_of_the_wrong_shape_is_refused_with_its_path() {
     for (text, message) in [
         (r"{}", "`$.name`: expected a string, found nothing"),
         (r#"{"name":"a","internal":"no"}"#, "`$.internal`: expected a boolean, found a string"),

@@ -1,13 +1,13 @@
-//! The deepest value a text may hold must not overflow the stack of a small thread, in a debug build.
+//! Values of the maximum depth must not overflow the stack of a small thread, even in a debug build.
 
 use std::hash::{BuildHasher, RandomState};
 
 use reknit_protocol::{MAX_DEPTH, ParseProblem, Path, Value};
 
-/// What many servers give their workers; main threads have eight times as much.
+/// The stack of worker threads in many servers; a main thread has eight times as much.
 const SMALL_STACK: usize = 1 << 20;
 
-/// One level of nesting is one turn of the pattern; the last holds a number.
+/// A number inside `depth` levels, which take their brackets from the patterns in turn.
 fn nested(open: &[&str], close: &[&str], depth: usize) -> String {
     let mut text = String::new();
     (0..depth).for_each(|level| text.push_str(open[level % open.len()]));
@@ -16,7 +16,7 @@ fn nested(open: &[&str], close: &[&str], depth: usize) -> String {
     text
 }
 
-/// Arrays only, objects only, both in turn.
+/// Arrays only, objects only, and both alternating.
 fn shapes(depth: usize) -> [String; 3] {
     [
         nested(&["["], &["]"], depth),
@@ -31,10 +31,10 @@ fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
 }
 
 #[test]
-fn everything_works_on_the_deepest_value_with_a_small_stack() {
+fn every_operation_on_the_deepest_value_fits_a_small_stack() {
     on_a_small_stack(|| {
         for text in shapes(MAX_DEPTH) {
-            let value = Value::parse(&text).expect("it is just deep enough");
+            let value = Value::parse(&text).expect("it has the maximum depth");
             let copy = value.clone();
             assert!(value == copy, "a copy is equal");
             assert_eq!(value.to_string(), text);
@@ -49,7 +49,7 @@ fn everything_works_on_the_deepest_value_with_a_small_stack() {
 }
 
 #[test]
-fn one_level_more_is_refused_where_it_opens() {
+fn one_more_level_is_refused_at_its_opening_bracket() {
     on_a_small_stack(|| {
         for text in shapes(MAX_DEPTH + 1) {
             let error = Value::parse(&text).expect_err("it is too deep");
@@ -61,7 +61,7 @@ fn one_level_more_is_refused_where_it_opens() {
 }
 
 #[test]
-fn depth_is_counted_in_levels_and_not_in_brackets() {
+fn depth_counts_levels_and_not_brackets() {
     let wide = format!("[{}1]", "[1],".repeat(2 * MAX_DEPTH));
     let value = Value::parse(&wide).expect("two levels are not deep");
     assert_eq!(value.at(&Path::root().index(7).index(0)), Some(&Value::from(1)));

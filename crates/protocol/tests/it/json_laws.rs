@@ -1,17 +1,14 @@
-//! Laws that hold for every value and every number.
+//! Properties of all values and numbers.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::any::{self, number_text, respelt, value};
+use crate::arbitrary::{self, number_text, two_spellings, value};
+use crate::number;
 use proptest::prelude::*;
 use reknit_protocol::{Number, Path, Value};
 
-fn number(text: &str) -> Number {
-    Number::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
-}
-
-/// An independent reckoning: the value times ten to the power of 60, as a signed string of digits of one length.
+/// The value times ten to the power of 60, as a sign and a fixed number of digits: an independent way to compare.
 fn scaled(text: &str) -> (bool, String) {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -35,30 +32,30 @@ fn compare_scaled(left: &str, right: &str) -> Ordering {
 
 proptest! {
     #[test]
-    fn what_is_printed_reads_back_as_the_same_value(value in value()) {
+    fn printed_text_parses_as_the_same_value(value in value()) {
         for text in [value.to_string(), value.to_pretty(), value.canonical()] {
             prop_assert_eq!(&Value::parse(&text).expect("printed text is JSON"), &value);
         }
     }
 
     #[test]
-    fn printing_what_was_read_keeps_every_digit(text in number_text()) {
+    fn printing_a_parsed_number_keeps_every_digit(text in number_text()) {
         prop_assert_eq!(number(&text).to_string(), text.clone());
         let list = format!("[{text},{text}]");
         prop_assert_eq!(Value::parse(&list).expect("it is a list of numbers").to_string(), list);
     }
 
     #[test]
-    fn comparison_agrees_with_an_independent_reckoning(left in number_text(), right in number_text()) {
+    fn comparison_agrees_with_an_independent_method(left in number_text(), right in number_text()) {
         let expected = compare_scaled(&left, &right);
         prop_assert_eq!(number(&left).cmp(&number(&right)), expected, "{} and {}", left, right);
         prop_assert_eq!(number(&left) == number(&right), expected == Ordering::Equal);
     }
 
     #[test]
-    fn a_respelt_number_is_the_same_number((text, again) in respelt()) {
+    fn two_spellings_of_a_number_are_equal((text, again) in two_spellings()) {
         let (left, right) = (number(&text), number(&again));
-        prop_assert_eq!(compare_scaled(&text, &again), Ordering::Equal, "the test respells rightly");
+        prop_assert_eq!(compare_scaled(&text, &again), Ordering::Equal, "the strategy gives equal numbers");
         prop_assert_eq!(&left, &right);
         prop_assert_eq!(left.cmp(&right), Ordering::Equal);
         let state = RandomState::new();
@@ -71,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn integers_agree_with_the_machine(left: i64, right: i64, big: u64) {
+    fn integers_compare_and_convert_like_machine_integers(left: i64, right: i64, big: u64) {
         prop_assert_eq!(Number::from(left).cmp(&Number::from(right)), left.cmp(&right));
         prop_assert_eq!(number(&format!("{left}.0")).as_i64(), Some(left));
         prop_assert_eq!(number(&big.to_string()), Number::from(big));
@@ -79,27 +76,27 @@ proptest! {
     }
 
     #[test]
-    fn a_float_goes_through_unchanged(float in any::<f64>().prop_filter("finite", |float| float.is_finite())) {
+    fn a_float_survives_the_round_trip(float in any::<f64>().prop_filter("finite", |float| float.is_finite())) {
         let number = Number::try_from(float).expect("it is finite");
         prop_assert_eq!(number.to_f64().to_bits(), float.to_bits());
     }
 
     #[test]
-    fn canonical_texts_and_hashes_are_equal_exactly_when_values_are(left in any::small_value(), right in any::small_value()) {
+    fn canonical_texts_and_hashes_are_equal_exactly_when_values_are(left in arbitrary::small_value(), right in arbitrary::small_value()) {
         let state = RandomState::new();
         prop_assert_eq!(left == right, left.canonical() == right.canonical(), "{} and {}", left, right);
         if left == right {
             prop_assert_eq!(state.hash_one(&left), state.hash_one(&right));
         }
-        let again = any::rewritten(&left);
+        let again = arbitrary::respelt(&left);
         prop_assert_eq!(&again, &left);
         prop_assert_eq!(again.canonical(), left.canonical());
         prop_assert_eq!(state.hash_one(&again), state.hash_one(&left));
     }
 
     #[test]
-    fn every_place_in_a_value_is_found_again_by_its_path_and_its_pointer(value in value()) {
-        any::visit(&value, &Path::root(), &mut |path, place| {
+    fn every_place_in_a_value_is_found_by_its_path_and_its_pointer(value in value()) {
+        arbitrary::visit(&value, &Path::root(), &mut |path, place| {
             assert_eq!(value.at(path), Some(place), "{path}");
             assert_eq!(Path::from_pointer(&path.to_pointer(), &value).as_ref(), Ok(path));
         });

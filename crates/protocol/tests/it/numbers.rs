@@ -3,11 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use crate::number;
 use reknit_protocol::{Number, NumberError};
-
-fn number(text: &str) -> Number {
-    Number::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
-}
 
 #[test]
 fn a_number_prints_as_it_was_written() {
@@ -67,8 +64,8 @@ fn only_the_json_grammar_is_accepted() {
 }
 
 #[test]
-fn numbers_are_equal_if_they_are_worth_the_same() {
-    for same in [
+fn numbers_with_the_same_value_are_equal() {
+    for equal in [
         vec!["0", "-0", "0.0", "-0.00", "0e5", "0.000e-999999999999999999"],
         vec!["1", "1.0", "1e0", "10e-1", "0.1e1", "1.000", "100E-2"],
         vec!["-25", "-2.5e1", "-250e-1", "-25.00"],
@@ -77,10 +74,10 @@ fn numbers_are_equal_if_they_are_worth_the_same() {
         vec!["0.00001", "1e-5", "1.0e-05"],
         vec!["12345678901234567890123456789012345.5", "123456789012345678901234567890123455e-1"],
     ] {
-        let numbers: HashSet<_> = same.iter().map(|text| number(text)).collect();
-        assert_eq!(numbers.len(), 1, "{same:?} hash and compare alike");
-        let canonical: HashSet<_> = same.iter().map(|text| number(text).canonical()).collect();
-        assert_eq!(canonical.len(), 1, "{canonical:?} is one spelling");
+        let numbers: HashSet<_> = equal.iter().map(|text| number(text)).collect();
+        assert_eq!(numbers.len(), 1, "{equal:?} are equal and have the same hash");
+        let canonical: HashSet<_> = equal.iter().map(|text| number(text).canonical()).collect();
+        assert_eq!(canonical.len(), 1, "{canonical:?} should be one spelling");
     }
 }
 
@@ -121,7 +118,7 @@ fn numbers_sort_by_value_beyond_the_precision_of_floats() {
 }
 
 #[test]
-fn canonical_spelling_is_plain_where_short_and_scientific_elsewhere() {
+fn the_canonical_spelling_is_plain_if_short_and_else_scientific() {
     for (text, canonical) in [
         ("-0.0", "0"),
         ("1.50e1", "15"),
@@ -136,12 +133,12 @@ fn canonical_spelling_is_plain_where_short_and_scientific_elsewhere() {
         ("1e999999999999999999", "1e999999999999999999"),
     ] {
         assert_eq!(number(text).canonical(), canonical, "text: {text}");
-        assert_eq!(number(canonical), number(text), "the canonical spelling is worth the same");
+        assert_eq!(number(canonical), number(text), "the canonical spelling has the same value");
     }
 }
 
 #[test]
-fn integers_come_out_exactly_or_not_at_all() {
+fn a_number_converts_to_an_integer_exactly_or_not_at_all() {
     for (text, signed, unsigned) in [
         ("5", Some(5), Some(5)),
         ("5.0", Some(5), Some(5)),
@@ -163,7 +160,7 @@ fn integers_come_out_exactly_or_not_at_all() {
 }
 
 #[test]
-fn an_integer_in_disguise_can_be_spelt_as_one() {
+fn a_number_with_an_integer_value_can_be_written_as_an_integer() {
     let forty = "1".repeat(40);
     let forty_one = "1".repeat(41);
     for (text, integer) in [
@@ -180,14 +177,14 @@ fn an_integer_in_disguise_can_be_spelt_as_one() {
         ("1e40", None),
         ("5.5", None),
     ] {
-        let found = number(text).to_integer().map(|found| found.to_string());
-        assert_eq!(found.as_deref(), integer, "text: {text}");
+        let written = number(text).to_integer().map(|number| number.to_string());
+        assert_eq!(written.as_deref(), integer, "text: {text}");
         assert_eq!(number(text).is_integer(), !["5.5"].contains(&text), "text: {text}");
     }
 }
 
 #[test]
-fn floats_come_in_with_their_shortest_digits_and_go_out_to_the_nearest() {
+fn floats_convert_to_their_shortest_digits_and_numbers_to_the_nearest_float() {
     for (float, text) in [
         (0.1, "0.1"),
         (5.0, "5.0"),
@@ -213,7 +210,7 @@ fn floats_come_in_with_their_shortest_digits_and_go_out_to_the_nearest() {
 }
 
 #[test]
-fn a_number_is_no_larger_than_it_must_be() {
+fn a_number_and_a_value_take_32_bytes() {
     assert_eq!(size_of::<Number>(), 32);
-    assert_eq!(size_of::<reknit_protocol::Value>(), 32, "the number's tag has room for the value's");
+    assert_eq!(size_of::<reknit_protocol::Value>(), 32, "the tag of `Value` fits into that of `Number`");
 }

@@ -1,10 +1,7 @@
-//! Objects keep their order; paths and pointers find their places.
+//! Objects, paths and JSON Pointers.
 
-use reknit_protocol::{Kind, Object, Path, PointerError, Segment, Value};
-
-fn parse(text: &str) -> Value {
-    Value::parse(text).expect("the test's own JSON")
-}
+use crate::parse;
+use reknit_protocol::{Object, Path, PointerError, Segment, Value, ValueKind};
 
 fn object(text: &str) -> Object {
     parse(text).as_object().expect("the test's own object").clone()
@@ -23,12 +20,12 @@ fn inserting_and_removing_keeps_the_order_of_the_others() {
 }
 
 #[test]
-fn renaming_keeps_place_and_value_and_never_overwrites() {
+fn renaming_keeps_position_and_value_and_never_overwrites() {
     let mut object = object(r#"{"a":1,"b":2,"c":3}"#);
     assert!(object.rename("b", "B"));
-    assert!(!object.rename("b", "x"), "there is no such key any more");
-    assert!(!object.rename("B", "c"), "that name is taken");
-    assert!(object.rename("a", "a"), "the same name is no obstacle");
+    assert!(!object.rename("b", "x"), "the key no longer exists");
+    assert!(!object.rename("B", "c"), "the name is taken");
+    assert!(object.rename("a", "a"), "renaming a key to its own name succeeds");
     assert_eq!(object.to_string(), r#"{"a":1,"B":2,"c":3}"#);
     assert_eq!(object.get("B"), Some(&Value::from(2)));
     assert_eq!(object.get("b"), None);
@@ -58,14 +55,24 @@ fn values_can_be_changed_in_place() {
 }
 
 #[test]
-fn a_value_is_only_what_it_is() {
+fn only_the_accessor_of_its_own_kind_returns_a_value() {
     let value = parse(r#"[null,true,1,"x",[],{}]"#);
     let items = value.as_array().expect("it is an array");
     let kinds: Vec<_> = items.iter().map(Value::kind).collect();
-    assert_eq!(kinds, [Kind::Null, Kind::Boolean, Kind::Number, Kind::String, Kind::Array, Kind::Object]);
-    let words: Vec<_> = kinds.iter().map(Kind::to_string).collect();
-    assert_eq!(words, ["null", "boolean", "number", "string", "array", "object"]);
-    let answers = |value: &Value| {
+    assert_eq!(
+        kinds,
+        [
+            ValueKind::Null,
+            ValueKind::Boolean,
+            ValueKind::Number,
+            ValueKind::String,
+            ValueKind::Array,
+            ValueKind::Object
+        ]
+    );
+    let names: Vec<_> = kinds.iter().map(ValueKind::to_string).collect();
+    assert_eq!(names, ["null", "boolean", "number", "string", "array", "object"]);
+    let accessed = |value: &Value| {
         [
             value.is_null(),
             value.as_bool().is_some(),
@@ -76,14 +83,14 @@ fn a_value_is_only_what_it_is() {
         ]
     };
     for (index, item) in items.iter().enumerate() {
-        let expected: [bool; 6] = std::array::from_fn(|question| question == index);
-        assert_eq!(answers(item), expected, "{item}");
+        let expected: [bool; 6] = std::array::from_fn(|accessor| accessor == index);
+        assert_eq!(accessed(item), expected, "{item}");
     }
     assert_eq!(Value::default(), Value::Null);
 }
 
 #[test]
-fn a_path_prints_so_that_it_can_be_read_in_one_way_only() {
+fn a_path_prints_unambiguously() {
     let root = Path::root();
     for (path, text, pointer) in [
         (root.clone(), "$", ""),
@@ -117,7 +124,7 @@ fn a_path_grows_and_shrinks() {
 }
 
 #[test]
-fn nothing_stands_where_the_value_does_not_reach() {
+fn a_path_outside_the_value_finds_nothing() {
     let value = parse(r#"{"a":[1],"0":2}"#);
     let root = Path::root();
     assert_eq!(value.at(&root), Some(&value));
@@ -128,7 +135,7 @@ fn nothing_stands_where_the_value_does_not_reach() {
 }
 
 #[test]
-fn a_pointer_is_read_along_the_value_it_points_into() {
+fn a_pointer_is_resolved_against_its_value() {
     let value = parse(r#"{"a":[{"0":[1,2]}],"m~n":{"x/y":1},"":2}"#);
     for (pointer, path) in
         [("", "$"), ("/a/0/0/1", r#"$.a[0]["0"][1]"#), ("/m~0n/x~1y", r#"$["m~n"]["x/y"]"#), ("/", r#"$[""]"#)]
@@ -152,7 +159,7 @@ fn a_pointer_is_read_along_the_value_it_points_into() {
 }
 
 #[test]
-fn an_object_does_the_same_with_few_keys_and_with_many() {
+fn an_object_behaves_the_same_with_few_and_with_many_keys() {
     for size in [1, 2, 15, 16, 17, 18, 40] {
         let name = |index: usize| format!("key {index}");
         let full: Object = (0..size).map(|index| (name(index), Value::from(index))).collect();
@@ -161,7 +168,7 @@ fn an_object_does_the_same_with_few_keys_and_with_many() {
         assert_eq!(full.clone().into_iter().map(|(key, _)| key).collect::<Vec<_>>(), full.keys().collect::<Vec<_>>());
 
         let mut object = full.clone();
-        assert_eq!(object.add(name(0)), Err(name(0)), "size {size}");
+        assert_eq!(object.insert_null(name(0)), Err(name(0)), "size {size}");
         assert_eq!(object.insert(name(0), "first"), Some(Value::from(0)), "size {size}");
         assert_ne!(object, full, "size {size}");
         *object.get_mut(&name(0)).expect("it is there") = Value::from(0);
@@ -170,11 +177,11 @@ fn an_object_does_the_same_with_few_keys_and_with_many() {
         assert!(!object.rename("absent", "new"), "size {size}");
         assert_eq!(object.rename(&name(0), name(size - 1)), size == 1, "the name of another key is taken; size {size}");
         assert!(object.rename(&name(0), "new"), "size {size}");
-        assert_eq!(object.keys().next(), Some("new"), "a renamed key keeps its place; size {size}");
+        assert_eq!(object.keys().next(), Some("new"), "a renamed key keeps its position; size {size}");
         assert_eq!(object.remove("new"), Some(Value::from(0)), "size {size}");
         assert!(object.keys().eq((1..size).map(name)), "the others keep their order; size {size}");
 
-        *object.add("late".to_owned()).expect("it is new") = Value::from(true);
+        *object.insert_null("late".to_owned()).expect("it is new") = Value::from(true);
         assert_eq!(object.iter().next_back(), Some(("late", &Value::from(true))), "size {size}");
     }
 }

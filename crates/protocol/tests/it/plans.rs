@@ -1,12 +1,8 @@
 //! Plans as models and workflows write them.
 
-use crate::any;
+use crate::{arbitrary, parse};
 use proptest::prelude::{Strategy, prop_assert_eq, proptest};
-use reknit_protocol::{Mode, Object, Plan, Step, StepId, Value};
-
-fn parse(text: &str) -> Value {
-    Value::parse(text).expect("the test's own JSON")
-}
+use reknit_protocol::{Object, Plan, PlanMode, Step, StepId, Value};
 
 const PLAN: &str = r#"{
   "plan_id": "plan-7",
@@ -39,10 +35,10 @@ const PLAN: &str = r#"{
 }"#;
 
 #[test]
-fn a_plan_is_read_with_everything_it_says() {
+fn every_field_of_a_plan_is_read() {
     let plan = Plan::from_value(&parse(PLAN)).expect("it is a plan");
     assert_eq!(plan.plan_id.as_str(), "plan-7");
-    assert_eq!(plan.mode, Some(Mode::Autonomous));
+    assert_eq!(plan.mode, Some(PlanMode::Autonomous));
     assert_eq!(plan.created_at.as_deref(), Some("2025-11-15T04:00:00Z"));
     let [quote, convert] = plan.steps.as_slice() else { panic!("there are two steps") };
     assert_eq!(quote.capability(), Some("stock_quote"));
@@ -59,10 +55,10 @@ fn a_plan_is_written_exactly_as_it_was_read() {
     let bare = r#"{"steps":[{"agent_name":"a","step_id":"s"}],"original_request":"","plan_id":""}"#;
     let nulls = r#"{"plan_id":"p","mode":null,"original_request":"r","steps":[{"step_id":"s","agent_name":"a","instruction":null,"depends_on":null,"metadata":null,"namespace":null}],"created_at":null}"#;
     let empty = r#"{"plan_id":"p","original_request":"r","mode":"guided","steps":[{"step_id":"s","agent_name":"a","instruction":"","depends_on":[],"metadata":{}}]}"#;
-    let none = r#"{"plan_id":"p","original_request":"r","steps":[]}"#;
-    let given = r#"{"plan_id":"p","outputs":{"b":"s.x * 2","a":"inputs.n"},"original_request":"r","inputs":{"n":{"default":1.50,"unit":"EUR","type":"number"},"m":{"default":null},"k":{}},"steps":[]}"#;
-    let neither = r#"{"plan_id":"p","original_request":"r","inputs":{},"steps":[],"outputs":null}"#;
-    for text in [PLAN, bare, nulls, empty, none, given, neither] {
+    let no_steps = r#"{"plan_id":"p","original_request":"r","steps":[]}"#;
+    let with_inputs = r#"{"plan_id":"p","outputs":{"b":"s.x * 2","a":"inputs.n"},"original_request":"r","inputs":{"n":{"default":1.50,"unit":"EUR","type":"number"},"m":{"default":null},"k":{}},"steps":[]}"#;
+    let empty_inputs = r#"{"plan_id":"p","original_request":"r","inputs":{},"steps":[],"outputs":null}"#;
+    for text in [PLAN, bare, nulls, empty, no_steps, with_inputs, empty_inputs] {
         let value = parse(text);
         let plan = Plan::from_value(&value).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(plan.to_value().to_string(), value.to_string());
@@ -70,7 +66,7 @@ fn a_plan_is_written_exactly_as_it_was_read() {
 }
 
 #[test]
-fn a_plan_that_is_built_reads_back_as_the_same() {
+fn a_plan_built_in_code_survives_the_round_trip() {
     let step = Step::new("step-2", "currency-tool", "convert_currency", "Convert")
         .with_parameters(Object::from([("amount", Value::from(5))]))
         .after("step-1");
@@ -81,7 +77,7 @@ fn a_plan_that_is_built_reads_back_as_the_same() {
 }
 
 #[test]
-fn how_empty_fields_are_written_does_not_make_plans_differ() {
+fn plans_are_equal_whether_empty_fields_are_null_or_absent() {
     let plan = |text: &str| Plan::from_value(&parse(text)).expect("it is a plan");
     let short = plan(r#"{"plan_id":"p","original_request":"r","steps":[{"step_id":"s","agent_name":"a"}]}"#);
     let long = plan(
@@ -89,7 +85,7 @@ fn how_empty_fields_are_written_does_not_make_plans_differ() {
     );
     let other = plan(r#"{"plan_id":"p","original_request":"r","steps":[{"step_id":"s","agent_name":"a","x":1}]}"#);
     assert_eq!(short, long);
-    assert_ne!(short, other, "an unknown field may mean something to somebody");
+    assert_ne!(short, other, "extra fields count");
 }
 
 #[test]
@@ -101,7 +97,7 @@ fn parameters_can_be_changed_in_place() {
 }
 
 #[test]
-fn a_plan_of_the_wrong_shape_is_refused_with_the_place() {
+fn a_plan_of_the_wrong_shape_is_refused_with_its_path() {
     for (text, message) in [
         ("[]", "`$`: expected an object, found an array"),
         ("{}", "`$.plan_id`: expected a string, found nothing"),
@@ -149,7 +145,7 @@ fn a_plan_of_the_wrong_shape_is_refused_with_the_place() {
     }
 }
 
-/// A step with any of its fields, in any order and form, among fields nobody knows.
+/// A step with any of its fields, in any order and form, and with extra fields.
 fn any_step() -> impl Strategy<Value = Object> {
     let forms = [
         ("step_id", vec![r#""s""#]),
@@ -164,7 +160,7 @@ fn any_step() -> impl Strategy<Value = Object> {
         (proptest::sample::select(forms), proptest::bool::ANY)
             .prop_map(move |(form, present)| (required || present).then(|| (key.to_owned(), parse(form))))
     });
-    let unknown = proptest::collection::vec(("u[a-z]{1,3}", any::value()), 0..3);
+    let unknown = proptest::collection::vec(("u[a-z]{1,3}", arbitrary::value()), 0..3);
     (known, unknown)
         .prop_map(|(known, unknown)| known.into_iter().flatten().chain(unknown).collect::<Vec<_>>())
         .prop_shuffle()
@@ -173,7 +169,7 @@ fn any_step() -> impl Strategy<Value = Object> {
 
 proptest! {
     #[test]
-    fn whatever_its_order_and_its_unknown_fields_a_step_is_written_as_it_was_read(object in any_step()) {
+    fn a_step_with_any_order_and_extra_fields_is_written_as_it_was_read(object in any_step()) {
         let value = Value::Object(object);
         let step = Step::from_value(&value).expect("it is a step");
         prop_assert_eq!(step.to_value().to_string(), value.to_string());

@@ -1,10 +1,7 @@
-//! How values look on paper.
+//! JSON text of values.
 
+use crate::parse;
 use reknit_protocol::{Object, Value};
-
-fn parse(text: &str) -> Value {
-    Value::parse(text).expect("the test's own JSON")
-}
 
 #[test]
 fn compact_text_has_no_spaces_and_keeps_order_and_digits() {
@@ -13,7 +10,7 @@ fn compact_text_has_no_spaces_and_keeps_order_and_digits() {
 }
 
 #[test]
-fn pretty_text_has_two_spaces_to_a_level_and_no_lines_for_nothing() {
+fn pretty_text_indents_by_two_spaces_and_keeps_empty_containers_on_one_line() {
     let pretty = "{\n  \"a\": [\n    1,\n    []\n  ],\n  \"b\": {}\n}";
     let value = parse(r#"{"a":[1,[]],"b":{}}"#);
     assert_eq!(value.to_pretty(), pretty);
@@ -29,13 +26,13 @@ fn debug_text_is_json() {
 }
 
 #[test]
-fn canonical_text_sorts_keys_and_respells_numbers_at_every_level() {
+fn canonical_text_sorts_keys_and_normalizes_numbers_at_every_level() {
     let value = parse(r#"[{"b":{"y":1.0,"x":[100e-2]},"a":-0.0,"é":1e2,"Z":"\u00e9\/"}]"#);
     assert_eq!(value.canonical(), r#"[{"Z":"é/","a":0,"b":{"x":[1],"y":1},"é":100}]"#);
 }
 
 #[test]
-fn integers_of_every_length_print_right() {
+fn integers_of_every_length_print_correctly() {
     let mut number = 1_i64;
     for _ in 0..19 {
         for near in [number - 1, number, number + 1, number.wrapping_mul(7)] {
@@ -50,7 +47,7 @@ fn integers_of_every_length_print_right() {
 }
 
 #[test]
-fn an_object_prints_like_the_value_it_is() {
+fn an_object_prints_like_a_value() {
     let object = Object::from([("a\n", Value::Null)]);
     assert_eq!(object.to_string(), r#"{"a\n":null}"#);
     assert_eq!(Object::new().to_string(), "{}");

@@ -1,9 +1,9 @@
-//! The strict parser: exactly RFC 8259, minus what would lose or hide something; errors that say where and why.
+//! The strict parser: what it accepts, what it refuses, and the positions and messages of its errors.
 
-use reknit_protocol::{Found, NumberError, ParseProblem, Value};
+use reknit_protocol::{NextChar, NumberError, ParseProblem, Value};
 
 #[test]
-fn what_the_standard_allows_is_read() {
+fn text_that_the_standard_allows_is_parsed() {
     for (text, printed) in [
         ("null", "null"),
         (" \t\r\n true \t\r\n ", "true"),
@@ -29,7 +29,7 @@ fn what_the_standard_allows_is_read() {
 }
 
 #[test]
-fn what_breaks_the_standard_is_refused_with_the_place_and_the_reason() {
+fn text_that_breaks_the_standard_is_refused_with_position_and_reason() {
     for (text, message) in [
         ("", "line 1, column 1: expected a value, found the end of the text"),
         ("  ", "line 1, column 3: expected a value, found the end of the text"),
@@ -54,7 +54,7 @@ fn what_breaks_the_standard_is_refused_with_the_place_and_the_reason() {
         (r#""\x""#, "line 1, column 3: expected an escape (one of `\"\\/bfnrtu`) after the backslash, found `x`"),
         (r#""\u12G4""#, "line 1, column 6: expected four hexadecimal digits after `\\u`, found `G`"),
         (r#""\u12"#, "line 1, column 6: expected four hexadecimal digits after `\\u`, found the end of the text"),
-        ("01", "line 1, column 1: bad number: a number must not start with a zero that other digits follow"),
+        ("01", "line 1, column 1: bad number: a number must not have leading zeros"),
         ("-", "line 1, column 2: bad number: a digit is missing"),
         ("[1.]", "line 1, column 4: bad number: a digit is missing"),
         ("1e+", "line 1, column 4: bad number: a digit is missing"),
@@ -70,7 +70,7 @@ fn what_breaks_the_standard_is_refused_with_the_place_and_the_reason() {
 }
 
 #[test]
-fn the_documented_refusals_are_told_apart() {
+fn each_documented_refusal_has_its_own_problem() {
     for (text, offset, problem) in [
         (r#"{"a":1,"b":{"a":1},"a":1}"#, 19, ParseProblem::DuplicateKey("a".to_owned())),
         (r#"{"a":1,"\u0061":2}"#, 7, ParseProblem::DuplicateKey("a".to_owned())),
@@ -79,7 +79,7 @@ fn the_documented_refusals_are_told_apart() {
         (r#""\ud83dA""#, 1, ParseProblem::LoneSurrogate(0xd83d)),
         (r#""\ud83d\u0041""#, 1, ParseProblem::LoneSurrogate(0xd83d)),
         ("\u{feff}1", 0, ParseProblem::ByteOrderMark),
-        ("1 1", 2, ParseProblem::TrailingText(Found::Character('1'))),
+        ("1 1", 2, ParseProblem::TrailingText(NextChar::Character('1'))),
         ("[1e1000000000000000000]", 3, ParseProblem::Number(NumberError::LongExponent)),
     ] {
         let error = Value::parse(text).expect_err(text);
@@ -88,13 +88,13 @@ fn the_documented_refusals_are_told_apart() {
 }
 
 #[test]
-fn a_place_is_counted_in_bytes_lines_and_characters() {
-    let error = Value::parse("{\n  \"é😀\": ?\r\n}").expect_err("a question mark is no value");
+fn a_position_is_counted_in_bytes_lines_and_characters() {
+    let error = Value::parse("{\n  \"é😀\": ?\r\n}").expect_err("a question mark is not a value");
     assert_eq!((error.offset, error.line, error.column), (14, 2, 9));
 }
 
 #[test]
-fn special_bytes_are_found_at_every_place_of_a_string() {
+fn special_bytes_are_found_at_every_offset_of_a_string() {
     for length in 0..40 {
         let plain = "é".repeat(length / 2) + &"x".repeat(length % 9);
         for (written, meant) in [(r"\n", "\n"), (r#"\""#, "\""), (r"\\", "\\"), (r"\u0001", "\u{1}")] {

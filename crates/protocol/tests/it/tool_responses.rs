@@ -1,18 +1,15 @@
-//! Envelopes and errors as tools write them.
+//! Envelopes and errors of tools.
 
+use crate::parse;
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Object, Retryable, ToolError, ToolResponse, Value};
-
-fn parse(text: &str) -> Value {
-    Value::parse(text).expect("the test's own JSON")
-}
 
 fn read(text: &str) -> ToolResponse {
     ToolResponse::from_value(&parse(text)).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 #[test]
-fn a_success_carries_its_data_digit_by_digit() {
+fn a_success_keeps_every_digit_of_its_data() {
     let text = r#"{"success":true,"data":{"symbol":"TSLA","current_price":468.2850,"volume":12345678901234567890123}}"#;
     let response = read(text);
     assert!(response.success());
@@ -23,14 +20,14 @@ fn a_success_carries_its_data_digit_by_digit() {
 }
 
 #[test]
-fn a_failure_says_everything_the_tool_said() {
+fn every_field_of_a_failure_is_read() {
     let text = r#"{"success":false,"error":{"code":"LOCATION_NOT_FOUND","message":"no place `Flower Mound`","category":"NOT_FOUND","retryable":true,"details":{"original_location":"Flower Mound","retry_after":60,"tried":["a","b"]}}}"#;
     let response = read(text);
     let error = response.error().expect("it is a failure");
     assert_eq!(error.code, codes::LOCATION_NOT_FOUND);
     assert_eq!(error.category, Some(Category::NotFound));
     assert_eq!(error.retryable, Retryable::Yes);
-    assert_eq!(error.details.get("retry_after"), Some(&Value::from(60)), "details need not be texts");
+    assert_eq!(error.details.get("retry_after"), Some(&Value::from(60)), "details may be of any kind");
     assert_eq!(error.status(), 404);
     assert_eq!(error.to_string(), "no place `Flower Mound` (LOCATION_NOT_FOUND)");
     assert_eq!(response.to_value().to_string(), text);
@@ -38,10 +35,12 @@ fn a_failure_says_everything_the_tool_said() {
 }
 
 #[test]
-fn not_saying_whether_to_try_again_is_not_saying_no() {
-    for (retryable, expected) in
-        [("", Retryable::Unsaid), (r#","retryable":null"#, Retryable::Unsaid), (r#","retryable":false"#, Retryable::No)]
-    {
+fn an_absent_or_null_retryable_is_not_a_no() {
+    for (retryable, expected) in [
+        ("", Retryable::Unspecified),
+        (r#","retryable":null"#, Retryable::Unspecified),
+        (r#","retryable":false"#, Retryable::No),
+    ] {
         let text =
             format!(r#"{{"success":false,"error":{{"code":"X","message":"x","category":"RATE_LIMIT"{retryable}}}}}"#);
         let response = read(&text);
@@ -51,7 +50,7 @@ fn not_saying_whether_to_try_again_is_not_saying_no() {
 }
 
 #[test]
-fn what_the_protocol_does_not_know_comes_back_where_it_stood() {
+fn extra_fields_keep_their_position() {
     for text in [
         r#"{"request_id":"r-1","success":true,"took_ms":1.50,"data":null,"error":null,"meta":{"a":[]}}"#,
         r#"{"error":{"details":{},"help":"https://example.org","message":"m","code":"c","category":"TEAPOT"},"data":{"partial":1},"success":false}"#,
@@ -61,11 +60,11 @@ fn what_the_protocol_does_not_know_comes_back_where_it_stood() {
     }
     let response = read(r#"{"success":true,"took_ms":1.50,"data":1}"#);
     assert_eq!(response.extra.get("took_ms").map(Value::to_string).as_deref(), Some("1.50"));
-    assert_eq!(response.extra.get("data"), None, "a known field is no extra one");
+    assert_eq!(response.extra.get("data"), None, "a defined field is not an extra field");
 }
 
 #[test]
-fn a_category_nobody_knows_is_kept_and_none_at_all_is_none() {
+fn an_unknown_category_is_kept_and_an_absent_one_is_none() {
     let error = ToolError::from_value(&parse(r#"{"code":"c","message":"m","category":"TEAPOT"}"#)).unwrap();
     assert_eq!(error.category, Some(Category::Other("TEAPOT".to_owned())));
     let error = ToolError::from_value(&parse(r#"{"code":"c","message":"m"}"#)).unwrap();
@@ -74,7 +73,7 @@ fn a_category_nobody_knows_is_kept_and_none_at_all_is_none() {
 }
 
 #[test]
-fn an_envelope_that_contradicts_itself_or_says_too_little_is_refused() {
+fn an_envelope_that_is_contradictory_or_incomplete_is_refused() {
     for (text, message) in [
         (r"[]", "`$`: expected an object, found an array"),
         (r#"{"data":1}"#, "`$.success`: expected a boolean, found nothing"),
@@ -109,7 +108,7 @@ fn an_envelope_that_contradicts_itself_or_says_too_little_is_refused() {
 }
 
 #[test]
-fn a_body_is_an_envelope_if_it_says_success_or_not() {
+fn a_body_is_an_envelope_if_success_is_a_boolean() {
     for (text, expected) in [
         (r#"{"success":false}"#, true),
         (r#"{"success":true,"price":1}"#, true),
@@ -122,7 +121,7 @@ fn a_body_is_an_envelope_if_it_says_success_or_not() {
 }
 
 #[test]
-fn what_is_built_reads_back_as_the_same() {
+fn responses_built_in_code_survive_the_round_trip() {
     let error = ToolError::new(codes::RATE_LIMIT_EXCEEDED, "slow down", Category::RateLimit)
         .retryable(Retryable::Yes)
         .detail("retry_after", "60s");
@@ -135,10 +134,10 @@ fn what_is_built_reads_back_as_the_same() {
 }
 
 #[test]
-fn a_changed_error_is_written_as_changed() {
+fn a_changed_error_is_written_with_its_changes() {
     let text = r#"{"message":"m","x":1,"retryable":true,"details":{},"code":"c"}"#;
     let mut error = ToolError::from_value(&parse(text)).unwrap();
-    error.retryable = Retryable::Unsaid;
+    error.retryable = Retryable::Unspecified;
     error.details.insert("hint", "h");
     error.category = Some(Category::InputError);
     error.extra.insert("y", 2);

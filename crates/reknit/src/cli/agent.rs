@@ -1,30 +1,30 @@
-//! What can be typed behind `reknit agent`.
+//! The arguments of `reknit agent`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{DriverKind, WorkArguments};
+use super::{DriverKind, SetupArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AgentArguments {
-    /// The agent: settings between two lines of `---`, then what it is told about its work
+    /// The agent file: settings between two `---` lines, then the instructions
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// What it is asked; standard input if it is missing or `-`
+    /// The question or task; standard input if missing or `-`
     #[arg(value_name = "INPUT")]
     pub(crate) input: Option<String>,
 
     #[command(flatten)]
-    pub(crate) work: WorkArguments,
+    pub(crate) setup: SetupArguments,
 
     /// Print the whole report as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// How the session is driven: `segments` keeps nothing in memory between two events
+    /// How the session is driven: `segments` reloads it from the journal after every event
     #[arg(long, value_name = "DRIVER", default_value = "steady", hide = true)]
     pub(crate) driver: DriverKind,
 }
@@ -35,10 +35,10 @@ Examples:
   reknit agent clerk.md --json < question.txt
   ./clerk.md \"Where is order 7?\"              with `#!/usr/bin/env -S reknit agent` in its first line
 
-An agent:
+An agent file:
   ---
-  targets: [local]                            models of reknit.toml, in order; all if it names none
-  tools: [orders, weather/get_weather]        tools of reknit.toml; all if it names none
+  targets: [local]                            models of reknit.toml, in order; all if missing
+  tools: [orders, weather/get_weather]        tools of reknit.toml; all if missing
   maxTurns: 10
   maxRetries: 3                               attempts in each turn
   llmTimeout: 10 min
@@ -47,15 +47,16 @@ An agent:
   You work for a shop. Say where an order is, and when it arrives.
 
 Other settings: description, agents, plans, maxOutputTokens, temperature, reasoning, maxToolCalls, maxModelCalls, maxTime,
-maxResultBytes, toolsAtOnce. docs/agents.md tells what each is.
-Ctrl-C lets it come to its report in one last turn; twice ends it at once.
+maxResultBytes, toolsAtOnce. docs/agents.md describes them.
+Ctrl-C asks for the report in one last turn; a second Ctrl-C cancels the session.
 
 Exit status:
   0    a model wrote the report
-  1    there is none: EXIT-MAX-TURNS-NO-RESPONSE, EXIT-MAX-RETRIES, EXIT-USER-STOP
+  1    no model wrote a report: EXIT-MAX-TURNS-NO-RESPONSE, EXIT-MAX-RETRIES, EXIT-USER-STOP,
+       EXIT-INTERNAL-ERROR
   2    bad usage
   5    a limit was reached: EXIT-BUDGET-EXHAUSTED, EXIT-TIME-LIMIT, EXIT-TOKEN-LIMIT
-  6    it waits for a person
+  6    waiting for approval
   7    EXIT-AUTH-FAILURE
   8    EXIT-QUOTA-EXCEEDED
   9    EXIT-NO-PROVIDERS

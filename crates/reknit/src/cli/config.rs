@@ -1,8 +1,8 @@
-//! What can be typed about settings.
+//! The arguments of `reknit config`.
 
 use clap::Subcommand;
 
-use super::{AnswerBy, WorkArguments};
+use super::{AnswerBy, SetupArguments};
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -10,7 +10,7 @@ Examples:
   REKNIT_PLAN_RETRY_MAX=5 reknit config show --changed
   reknit config show --json
 
-What is printed is a configuration that means the same, with where each value comes from. Keys of models are never in it.";
+The output is a configuration file with the same effect, with the origin of each value. It never contains API keys.";
 
 const REFERENCE_EXAMPLES: &str = "\
 Examples:
@@ -19,22 +19,22 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Print every setting as it counts, and where it comes from
+    /// Print the effective settings, and where each value comes from
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
-        /// Only what is not left to its default
+        /// Print only settings that are set
         #[arg(long)]
         changed: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Who writes the answer
-        #[arg(long, value_name = "WHO")]
+        /// How the answer is written
+        #[arg(long, value_name = "AUTHOR")]
         answer: Option<AnswerBy>,
         #[command(flatten)]
-        work: WorkArguments,
+        setup: SetupArguments,
     },
-    /// Print the reference: every setting with its default, its variable and what it does
+    /// Print the reference page: every setting with its default, its variable and its effect
     #[command(after_help = REFERENCE_EXAMPLES)]
     Reference,
 }

@@ -1,4 +1,4 @@
-//! What can be typed after `reknit eval`.
+//! The arguments of `reknit eval`.
 
 use std::path::PathBuf;
 
@@ -10,20 +10,20 @@ pub(crate) struct EvalArguments {
     #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub(crate) expression: String,
 
-    /// The JSON document to evaluate it over; standard input if it is `-`
+    /// The JSON document to evaluate it over; `-` reads standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) with: Option<PathBuf>,
 
-    /// Print the value with what went into it, as JSON
+    /// Print the value and its inputs as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 pub(super) const ABOUT: &str = "\
-Evaluate an expression, as plans have it between {{ and }}.
+Evaluate an expression as plans write it between {{ and }}.
 
-The keys of the document are what the ids of steps are in a plan: with {\"quote\": {\"price\": 468.285}}, write
-`quote.price`. The document itself is `it`, whatever it is: `it[0]`, `len(it)`. A key of that name goes first.";
+The keys of the document take the place of the step ids in a plan: with {\"quote\": {\"price\": 468.285}}, write
+`quote.price`. `it` is the whole document: `it[0]`, `len(it)`. A key named `it` takes precedence.";
 
 macro_rules! examples {
     () => {
@@ -41,7 +41,7 @@ Examples:
 pub(super) const EXAMPLES: &str = concat!(
     examples!(),
     "
-Exit status: 0 there is a value; 1 there is none, or the expression or the document cannot be read; 2 bad usage."
+Exit status: 0 printed a value; 1 there is no value, or the expression or document is not valid; 2 bad usage."
 );
 
 pub(super) const DETAILS: &str = concat!(
@@ -50,20 +50,20 @@ pub(super) const DETAILS: &str = concat!(
 The language:
   values      5, 1.50, \"text\", 'text', true, false, null
   references  a.b, a[0].b, a.0.b, a[\"odd key\"], [\"odd id\"].b; one `response`, `data` or `result` may be left out
-  operators   + - * / %, == != < <= > >=, and `a ?? b`: the first that is there and not null
+  operators   + - * / %, == != < <= > >=, and `a ?? b`: b if a is missing or null
   functions   if sum len min max avg round abs join first last unique sort_by pluck lower upper trim split replace
               date_add date_diff to_number to_string
 
-  Numbers are decimals of 34 digits. A minus that subtracts needs a space before it: `a-b` is a name. A text is taken for
-  a number in arithmetic only if it is exactly one. What was rounded, or taken for a number, is said on standard error.
+  Numbers are decimals with 34 digits. Subtraction needs a space before the minus: `a-b` is a name. Arithmetic converts a
+  string to a number only if the whole string is one number. A note on standard error reports rounding and conversions.
 
 With --json: {\"value\", \"inputs\", \"exact\", \"changes\"}
-  inputs   what went into the value: [{\"source\": \"literal\" | {\"reference\": {\"step\", \"path\"}}, \"value\"}]
+  inputs   the values it was computed from: [{\"source\": \"literal\" | {\"reference\": {\"step\", \"path\"}}, \"value\"}]
   exact    \"exact\", or \"inexact\" if something was rounded
-  changes  texts taken for numbers: [{\"path\", \"kind\", \"before\", \"after\"}]
+  changes  strings converted to numbers: [{\"path\", \"kind\", \"before\", \"after\"}]
 
 Exit status:
-  0  there is a value
-  1  there is none, or the expression or the document cannot be read
+  0  printed a value
+  1  there is no value, or the expression or document is not valid
   2  bad usage: an unknown option, a file that cannot be opened, an output that cannot be written"
 );

@@ -1,10 +1,10 @@
-//! What can be typed about plans.
+//! The arguments of `reknit plan`.
 
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueHint};
 
-use super::WorkArguments;
+use super::SetupArguments;
 
 macro_rules! plan_check_examples {
     () => {
@@ -14,7 +14,7 @@ Examples:
   reknit tools check --json > tools.json && reknit plan check plan.yaml --tools tools.json
   cat answer.txt | reknit plan check --json -
 
-Exit status: 0 it can run, 1 something is wrong with it, 2 bad usage."
+Exit status: 0 the plan is valid, 1 the plan has problems, 2 bad usage."
     };
 }
 
@@ -30,43 +30,43 @@ A plan:
     shares: 100                               a default, or {type, default, description}
   steps:
     - id: quote
-      tool: stock-tool/get_stock_quote        or only the capability, where one tool has it
+      tool: stock-tool/get_stock_quote        or only the capability, if one tool has it
       with: {symbol: TSLA}
     - id: convert
       tool: convert_currency
-      do: turn the dollars into won           what the step is for
+      do: turn the dollars into won           the purpose of the step
       with: {amount: \"{{inputs.shares * quote.current_price}}\", from: USD, to: KRW}
-      after: quote                            one id or a list; what is read from is known anyway
+      after: quote                            one id or a list; references are added by themselves
   outputs:
     won: convert.converted                    an expression over steps and inputs
 
 Tools (--tools):
   {\"stock-tool\": [{\"name\": \"get_stock_quote\", \"schema\": {...}, \"output_summary\": {...}}], ...}
-  For each tool what it answers to GET /api/capabilities; `schema` is the JSON Schema of the parameters.
+  For each tool the body of its answer to GET /api/capabilities; `schema` is the JSON Schema of the parameters.
 
 JSON (--json):
   {\"ok\", \"checked\", \"steps\", \"repairs\", \"fixes\", \"problems\": [{\"code\", \"step\"?, \"path\", \"message\", \"hint\"?}]}
     checked  \"tools\", or \"structure\" if no tools are known
-    repairs  what a model's words had to be repaired in
-    fixes    names that were put right: [{\"step\", \"of\", \"before\", \"after\"}]
-    code     not_a_plan, with \"line\" and \"column\" where they are known, or a word that never changes: cycle, bad_value, ..."
+    repairs  the repairs of the JSON of a model's answer
+    fixes    names that were corrected: [{\"step\", \"of\", \"before\", \"after\"}]
+    code     not_a_plan, with \"line\" and \"column\" if they are known, or another stable code: cycle, bad_value, ..."
 );
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
-    /// Tell everything that is wrong with a plan, without running it
+    /// List all problems of a plan, without running it
     #[command(after_help = PLAN_CHECK_EXAMPLES, after_long_help = PLAN_CHECK_DETAILS)]
     Check {
-        /// The plan, as YAML, JSON or a model's words; standard input if it is `-`
+        /// The plan as YAML, JSON or a model's answer; `-` reads standard input
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
-        /// A list of tools as JSON, in place of asking those that are configured
+        /// A JSON file with tools, used instead of the configured ones
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "tool")]
         tools: Option<PathBuf>,
         /// Print JSON
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        work: WorkArguments,
+        setup: SetupArguments,
     },
 }

@@ -1,88 +1,79 @@
-//! What can be typed behind `reknit runs`.
+//! The arguments of `reknit runs`.
 
 use clap::{Args, Subcommand};
 
-use super::{DriveArguments, JournalArguments, WorkArguments};
+use super::{DriveArguments, FileArguments, SetupArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
-    /// What has run, newest first
+    /// List runs, newest first
     List {
-        /// At most so many
+        /// The most runs to list
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
-        /// However many there are
+        /// List all runs
         #[arg(long, conflicts_with = "limit")]
         all: bool,
         /// Print JSON, one run per line
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        journal: JournalArguments,
+        journal: FileArguments,
     },
-    /// What became of a run: each step, its parameters and where they come from, each attempt
+    /// Show a run: each step, its attempts, its parameters and where they come from
     Show {
         #[command(flatten)]
-        run: WhichRun,
-        /// Only this step
+        run: RunArgument,
+        /// Show only this step
         #[arg(long, value_name = "STEP", conflicts_with_all = ["events", "llm", "json"])]
         step: Option<String>,
         /// List the events of the journal
         #[arg(long)]
         events: bool,
-        /// Print what models were asked and what they answered, word for word, if the run may show it
+        /// Print the full prompts and answers of models, if LLM debugging is enabled for the run
         #[arg(long, conflicts_with = "events")]
         llm: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        journal: JournalArguments,
+        journal: FileArguments,
     },
-    /// Go on with a run that was stopped
-    Resume {
-        #[command(flatten)]
-        run: WhichRun,
-        #[command(flatten)]
-        work: WorkArguments,
-        #[command(flatten)]
-        drive: DriveArguments,
-    },
-    /// End a run; what is under way may still answer
-    Cancel {
-        #[command(flatten)]
-        run: WhichRun,
-        #[command(flatten)]
-        work: WorkArguments,
-        #[command(flatten)]
-        drive: DriveArguments,
-    },
-    /// Allow what a run waits for
-    Approve {
-        #[command(flatten)]
-        run: WhichRun,
-        /// Only this step
-        #[arg(value_name = "STEP")]
-        step: Option<String>,
-        #[command(flatten)]
-        journal: JournalArguments,
-    },
-    /// Refuse what a run waits for
+    /// Continue a run that stopped or waited
+    Resume(ResumeArguments),
+    /// Cancel a run; calls in progress may still complete
+    Cancel(ResumeArguments),
+    /// Approve the calls that a run waits for
+    Approve(DecideArguments),
+    /// Deny the calls that a run waits for
     #[command(visible_alias = "reject")]
-    Deny {
-        #[command(flatten)]
-        run: WhichRun,
-        /// Only this step
-        #[arg(value_name = "STEP")]
-        step: Option<String>,
-        #[command(flatten)]
-        journal: JournalArguments,
-    },
+    Deny(DecideArguments),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct WhichRun {
-    /// The id, the beginning of it, or `last`
+pub(crate) struct ResumeArguments {
+    #[command(flatten)]
+    pub(crate) run: RunArgument,
+    #[command(flatten)]
+    pub(crate) setup: SetupArguments,
+    #[command(flatten)]
+    pub(crate) drive: DriveArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecideArguments {
+    #[command(flatten)]
+    pub(crate) run: RunArgument,
+    /// Decide only about this step
+    #[arg(value_name = "STEP")]
+    pub(crate) step: Option<String>,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgument {
+    /// The id of the run, its first characters, or `last`
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 }

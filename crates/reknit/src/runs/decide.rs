@@ -5,56 +5,52 @@ use std::process::ExitCode;
 
 use reknit_engine::Decision;
 
-use super::saved::{find, read_back};
-use crate::cli::JournalArguments;
+use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
+use crate::cli::DecideArguments;
 use crate::failure::Failure;
-use crate::questions::{Asked, asked, inbox};
-use crate::work;
+use crate::saved_run::{find_run, load_run};
+use crate::setup::{open_journal, read_config};
 
-pub(super) async fn run(
-    files: &JournalArguments,
-    name: &str,
-    step: Option<&str>,
-    decision: Decision,
-) -> Result<ExitCode, Failure> {
-    let journal = work::open(&work::config(files.config.as_deref())?, files)?;
-    let run = find(&journal, name).await?;
-    let saved = read_back(&journal, &run).await?;
-    let asked = asked(&saved.run, &inbox(&journal, &run).await?);
-    let (wanted, others): (Vec<Asked>, Vec<Asked>) =
-        asked.into_iter().partition(|asked| step.is_none_or(|wanted| wanted == asked.ask.step.as_str()));
-    if wanted.is_empty() {
-        let steps: Vec<&str> = others.iter().map(|asked| asked.ask.step.as_str()).collect();
+pub(super) async fn run(arguments: &DecideArguments, decision: Decision) -> Result<ExitCode, Failure> {
+    let (files, step) = (&arguments.files, arguments.step.as_deref());
+    let journal = open_journal(&read_config(files.config.as_deref())?, files)?;
+    let run = find_run(&journal, &arguments.run.run).await?;
+    let saved = load_run(&journal, &run).await?;
+    let approvals = pending_approvals(&saved.run, &inbox(&journal, &run).await?);
+    let (chosen, others): (Vec<ApprovalRequest>, Vec<ApprovalRequest>) =
+        approvals.into_iter().partition(|approval| step.is_none_or(|step| step == approval.ask.step.as_str()));
+    if chosen.is_empty() {
+        let steps: Vec<&str> = others.iter().map(|approval| approval.ask.step.as_str()).collect();
         return Err(match step {
-            Some(step) if !steps.is_empty() => Failure::Usage {
-                what: format!("run `{run}` asks nothing about a step `{step}`"),
-                hint: Some(format!("it asks about: {}", steps.join(", "))),
-            },
-            _ => Failure::Usage {
-                what: format!("run `{run}` does not wait for a person"),
-                hint: Some(format!("see how it stands with `reknit runs show {run}`")),
-            },
+            Some(step) if !steps.is_empty() => Failure::usage(
+                format!("step `{step}` of run `{run}` does not wait for approval"),
+                format!("these steps do: {}", steps.join(", ")),
+            ),
+            _ => Failure::usage(
+                format!("run `{run}` does not wait for approval"),
+                format!("see its status with `reknit runs show {run}`"),
+            ),
         });
     }
-    for question in wanted {
-        // What exactly is decided is said before it is sent: the hash allows nothing else.
-        writeln!(io::stdout(), "{}: {}", heading(question.decided, decision), question.words())
+    for approval in chosen {
+        // Print the call before sending the decision: the hash makes the decision valid for this call only.
+        writeln!(io::stdout(), "{}: {}", heading(approval.decided, decision), approval.description())
             .map_err(Failure::Write)?;
-        if question.decided != Some(decision) {
-            let signal = reknit_runtime::signals::decide(question.ask.id, question.ask.hash, decision);
+        if approval.decided != Some(decision) {
+            let signal = reknit_runtime::signals::decide(approval.ask.id, approval.ask.hash, decision);
             let now_ms = jiff::Timestamp::now().as_millisecond();
             journal.send(&run, signal, now_ms).await?;
         }
     }
-    let _ = writeln!(io::stderr(), "\nhint: go on with `reknit runs resume {run}`");
+    let _ = writeln!(io::stderr(), "\nhint: continue with `reknit runs resume {run}`");
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a decision does to the one before it.
+/// The decision, compared with an earlier one that the run has not read yet.
 fn heading(before: Option<Decision>, now: Decision) -> String {
     match before {
         None => now.as_str().to_owned(),
-        Some(before) if before == now => format!("{} already", now.as_str()),
-        Some(before) => format!("{}, and no longer {}", now.as_str(), before.as_str()),
+        Some(before) if before == now => format!("already {}", now.as_str()),
+        Some(before) => format!("{} (was {})", now.as_str(), before.as_str()),
     }
 }

@@ -6,21 +6,21 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use reknit_journal::{Journal, RunFilter, RunSummary};
 use reknit_protocol::{Object, Value};
-use reknit_runtime::signals::decided as decided_in;
+use reknit_runtime::signals::decisions as decided_in;
 
-use super::standing::standing;
-use crate::cli::JournalArguments;
+use super::status::status_word;
+use crate::approvals::inbox;
+use crate::cli::FileArguments;
 use crate::failure::Failure;
-use crate::questions::inbox;
-use crate::show::one_line;
-use crate::work;
+use crate::setup::{open_journal, read_config};
+use crate::terminal_text::one_line;
 
-/// How much of a request a list shows, in columns.
-const TITLE: usize = 60;
+/// The width to which a request is cut, in columns.
+const TITLE_COLUMNS: usize = 60;
 
-pub(super) async fn run(files: &JournalArguments, limit: u32, json: bool) -> Result<ExitCode, Failure> {
-    let journal = work::open(&work::config(files.config.as_deref())?, files)?;
-    let runs = journal.runs(&RunFilter::newest(limit)).await.map_err(|error| Failure::Journal(Box::new(error)))?;
+pub(super) async fn run(files: &FileArguments, limit: u32, json: bool) -> Result<ExitCode, Failure> {
+    let journal = open_journal(&read_config(files.config.as_deref())?, files)?;
+    let runs = journal.runs(&RunFilter::newest(limit)).await.map_err(Failure::journal)?;
     let now_ms = Timestamp::now().as_millisecond();
     let mut out = io::stdout().lock();
     for run in &runs {
@@ -29,14 +29,14 @@ pub(super) async fn run(files: &JournalArguments, limit: u32, json: bool) -> Res
         writeln!(out, "{line}").map_err(Failure::Write)?;
     }
     if runs.is_empty() && !json {
-        let _ = writeln!(io::stderr(), "there is no run yet\n\nhint: make one: `reknit demo`");
+        let _ = writeln!(io::stderr(), "the journal has no runs\n\nhint: start one with `reknit demo`");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was decided about what a run asks, and waits for somebody to drive it.
+/// The decisions about the approvals of a waiting run that it has not read yet.
 async fn decided(journal: &Journal, run: &RunSummary) -> Result<Option<String>, Failure> {
-    if standing(run) != "waiting" {
+    if status_word(run) != "waiting" {
         return Ok(None);
     }
     let mut words: Vec<&str> =
@@ -47,13 +47,13 @@ async fn decided(journal: &Journal, run: &RunSummary) -> Result<Option<String>, 
 }
 
 fn line(run: &RunSummary, decided: Option<String>, now_ms: i64) -> String {
-    let decided = decided.map(|words| format!("   ({words}, goes on with `reknit runs resume {}`)", run.run));
+    let decided = decided.map(|words| format!("   ({words}; continue with `reknit runs resume {}`)", run.run));
     format!(
         "{}  {:>9}  {:<16}  {}{}",
         run.run,
         age(now_ms.saturating_sub(run.created_ms)),
-        standing(run),
-        one_line(&run.title, TITLE),
+        status_word(run),
+        one_line(&run.title, TITLE_COLUMNS),
         decided.unwrap_or_default()
     )
 }
@@ -70,7 +70,7 @@ fn age(ms: i64) -> String {
 fn object(run: &RunSummary, decided: Option<String>) -> Object {
     let mut object = Object::from([
         ("run", run.run.as_str().into()),
-        ("status", standing(run).into()),
+        ("status", status_word(run).into()),
         ("request", run.title.as_str().into()),
         ("created_ms", run.created_ms.into()),
         ("updated_ms", run.updated_ms.into()),

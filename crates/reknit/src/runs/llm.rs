@@ -1,28 +1,28 @@
-//! Questions to models and their answers, word for word, for `reknit runs show --llm`.
+//! `reknit runs show --llm`: the full prompts and answers of models.
 
 use std::fmt::Write as _;
 
-use reknit_engine::{Interaction, interactions};
 use reknit_protocol::{Object, RunId, Value};
+use reknit_telemetry::{Interaction, interactions};
 
-use super::saved::Saved;
 use crate::failure::Failure;
-use crate::finish::seconds;
-use crate::show::visible;
+use crate::saved_run::SavedRun;
+use crate::terminal_text::visible_char;
+use crate::usage::seconds;
 
-/// All of them, as text or as JSON. Fails if the run keeps them to itself.
-pub(super) fn text(run: &RunId, saved: &Saved, json: bool) -> Result<String, Failure> {
-    let found = interactions(&saved.events()?).map_err(|error| Failure::Journal(Box::new(error)))?;
+/// All prompts and answers, as text or as JSON. Fails if LLM debugging is not enabled for the run.
+pub(super) fn text(run: &RunId, saved: &SavedRun, json: bool) -> Result<String, Failure> {
+    let found = interactions(&saved.events()?).map_err(Failure::journal)?;
     let Some(found) = found else {
-        return Err(Failure::Usage {
-            what: format!("run `{run}` keeps what it asked models to itself"),
-            hint: Some("let the next one show it: `export REKNIT_LLM_DEBUG_ENABLED=true`".to_owned()),
-        });
+        return Err(Failure::usage(
+            format!("LLM debugging is not enabled for run `{run}`, so its prompts and answers are not shown"),
+            "enable it for the next run: `export REKNIT_LLM_DEBUG_ENABLED=true`",
+        ));
     };
     if json {
         let document = Object::from([
             ("request_id", run.as_str().into()),
-            ("created_at", saved.records.first().map_or(Value::Null, |record| record.at_ms.into())),
+            ("created_at", saved.stored.first().map_or(Value::Null, |event| event.at_ms.into())),
             ("interactions", found.iter().map(Interaction::to_value).collect()),
         ]);
         return Ok(Value::Object(document).to_string() + "\n");
@@ -42,7 +42,7 @@ fn page(interaction: &Interaction) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         page,
-        "=== {}{step}, question {} to {}{temperature}, at most {} tokens; {}{usage}",
+        "=== {}{step}, attempt {} with {}{temperature}, at most {} tokens; {}{usage}",
         interaction.purpose,
         interaction.attempt,
         interaction.target,
@@ -50,11 +50,11 @@ fn page(interaction: &Interaction) -> String {
         seconds(interaction.duration_ms),
     );
     let answer = interaction.error().map_or_else(|| ("answer", interaction.response()), |error| ("error", error));
-    for (title, words) in [("system", interaction.system_prompt()), ("prompt", interaction.prompt()), answer] {
-        if !words.is_empty() {
-            let seen = |c: char| if c == '\n' || c == '\t' { c } else { visible(c) };
-            let words: String = words.trim_end().chars().map(seen).collect();
-            let _ = writeln!(page, "--- {title}\n{words}");
+    for (title, text) in [("system", interaction.system_prompt()), ("prompt", interaction.prompt()), answer] {
+        if !text.is_empty() {
+            let shown = |c: char| if c == '\n' || c == '\t' { c } else { visible_char(c) };
+            let text: String = text.trim_end().chars().map(shown).collect();
+            let _ = writeln!(page, "--- {title}\n{text}");
         }
     }
     page

@@ -1,72 +1,72 @@
-//! A session, for `reknit runs show`.
+//! A session as `reknit runs show` prints it.
 
 use std::fmt::Write as _;
 
 use reknit_dialogue::Message;
-use reknit_engine::{Attempt, Record, Session};
+use reknit_engine::{Attempt, Session, SessionRecord};
 use reknit_protocol::{Object, Value};
 
-use super::show::{Now, SHOWN};
+use super::show::{CurrentState, VALUE_COLUMNS};
+use crate::approvals::ApprovalRequest;
 use crate::failure::Failure;
-use crate::finish::{count, seconds, spending};
-use crate::finish_report::document;
-use crate::questions::Asked;
-use crate::show::{harmless, one_line};
-use crate::turns;
+use crate::print_report::report_json;
+use crate::progress::session_lines;
+use crate::terminal_text::{escape_controls, one_line};
+use crate::usage::{count, seconds, usage_summary};
 
-/// The report, or how far it is.
-pub(super) fn as_json(session: &Session, now: &Now<'_>) -> Result<Value, Failure> {
+/// The report, or the state of a session that has not ended.
+pub(super) fn as_json(session: &Session, state: &CurrentState<'_>) -> Result<Value, Failure> {
     let run = &session.started().run;
     if let Some(report) = session.report() {
-        return document(run, report);
+        return report_json(run, report);
     }
     let view = session.view();
     let mut object = Object::from([
         ("run", run.as_str().into()),
-        ("status", now.standing.into()),
+        ("status", state.status.into()),
         ("turn", u64::from(view.turn).into()),
         ("max_turns", u64::from(view.max_turns).into()),
     ]);
-    if !now.asked.is_empty() {
-        object.insert("asks", now.asked.iter().map(Asked::to_value).collect::<Value>());
+    if !state.approvals.is_empty() {
+        object.insert("asks", state.approvals.iter().map(ApprovalRequest::to_value).collect::<Value>());
     }
     Ok(Value::Object(object))
 }
 
-/// Everything about it: each turn, each attempt, what was said and done, the report.
-pub(super) fn page(session: &Session, now: &Now<'_>) -> String {
+/// The page: each turn, each attempt, the conversation and the report.
+pub(super) fn page(session: &Session, records: &[SessionRecord], state: &CurrentState<'_>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
         // Writing to a string cannot fail.
-        let _ = writeln!(page, "{}", harmless(&text));
+        let _ = writeln!(page, "{}", escape_controls(&text));
     };
     let (started, spent) = (session.started(), session.spent());
     line(format!("session  {}", started.run));
     line(format!("agent    {}", started.agent));
-    line(format!("input    {}", one_line(&started.input, SHOWN)));
+    line(format!("input    {}", one_line(&started.input, VALUE_COLUMNS)));
     let status = match session.report() {
         Some(report) => report.exit.to_string(),
-        None => now.words(&started.run),
+        None => state.status_text(&started.run),
     };
     line(format!("status   {status}"));
-    line(format!("spent    {}, {}", spending(&spent), count(session.event_count(), "event")));
+    line(format!("spent    {}, {}", usage_summary(&spent), count(session.event_count(), "event")));
     line(String::new());
-    for shown in turns::lines(session, session.now_ms(), SHOWN) {
+    for shown in session_lines(session, records, session.now_ms(), VALUE_COLUMNS) {
         line(shown.text);
     }
-    for asked in &now.asked {
-        line(format!("asks     {}: {}", asked.ask.step, asked.words()));
+    for approval in &state.approvals {
+        line(format!("approval {}: {}", approval.ask.step, approval.description()));
     }
     line(String::new());
-    for record in session.records() {
-        if let Record::Attempt(attempt) = record {
-            line(one_line(&attempt_text(attempt), SHOWN));
+    for record in records {
+        if let SessionRecord::Attempt(attempt) = record {
+            line(one_line(&attempt_text(attempt), VALUE_COLUMNS));
         }
     }
     line(String::new());
     for message in session.history().iter().skip(2) {
-        for text in said(message) {
-            line(one_line(&text, SHOWN));
+        for text in message_lines(message) {
+            line(one_line(&text, VALUE_COLUMNS));
         }
     }
     if let Some(report) = session.report() {
@@ -91,11 +91,11 @@ fn attempt_text(attempt: &Attempt) -> String {
     )
 }
 
-fn said(message: &Message) -> Vec<String> {
+fn message_lines(message: &Message) -> Vec<String> {
     match message {
         Message::Tool { name, text, is_error, .. } => {
-            let word = if *is_error { "failed" } else { "result" };
-            vec![format!("{word}   {name}: {text}")]
+            let label = if *is_error { "failed" } else { "result" };
+            vec![format!("{label}   {name}: {text}")]
         }
         other => {
             let calls = other.tool_calls().iter().map(|call| format!("call     {} {}", call.name, call.arguments));

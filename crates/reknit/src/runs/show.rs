@@ -4,116 +4,115 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use reknit_bind::{Backing, Finder, InputSource, Provenance};
-use reknit_engine::{Decision, Machine, Moment, Run, Shown, StepState, StepView};
-use reknit_journal::Record;
+use reknit_bind::{Backing, InputSource, Provenance, ResolvedBy};
+use reknit_engine::{Decision, HistoryEntry, Machine, Run, StepState, StepView, ToolSelectionView};
+use reknit_journal::StoredEvent;
 use reknit_protocol::{Object, RunId, Value};
 
-use super::moments;
-use super::saved::{History, find, read_back};
-use super::standing::standing;
-use super::{llm, session};
-use crate::cli::JournalArguments;
+use super::status::status_word;
+use super::{llm, session, step_history};
+use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
+use crate::cli::FileArguments;
 use crate::failure::Failure;
-use crate::finish::{count, document, spending};
+use crate::print_answer::answer_json;
 use crate::progress::run_lines;
-use crate::questions::{Asked, asked, inbox};
-use crate::show::{harmless, one_line};
-use crate::work;
+use crate::saved_run::{History, find_run, load_run};
+use crate::setup::{open_journal, read_config};
+use crate::terminal_text::{escape_controls, one_line};
+use crate::usage::{count, usage_summary};
 
-/// How much of a value is shown, in columns.
-pub(super) const SHOWN: usize = 160;
+/// The width to which a value is cut, in columns.
+pub(super) const VALUE_COLUMNS: usize = 160;
 
-pub(super) struct Wanted<'a> {
+pub(super) struct ShowOptions<'a> {
     pub(super) step: Option<&'a str>,
     pub(super) events: bool,
     pub(super) llm: bool,
     pub(super) json: bool,
 }
 
-/// What the events of a run do not tell.
-pub(super) struct Now<'a> {
-    /// In the word of the list.
-    pub(super) standing: &'a str,
-    pub(super) asked: Vec<Asked>,
+/// The parts of a run's state that are not in its events: who drives it, and which decisions wait in its inbox.
+pub(super) struct CurrentState<'a> {
+    /// The status word of `reknit runs list`.
+    pub(super) status: &'a str,
+    pub(super) approvals: Vec<ApprovalRequest>,
 }
 
-impl Now<'_> {
-    /// How it stands, and what is to be typed for it to go on.
-    pub(super) fn words(&self, run: &RunId) -> String {
-        let go_on = format!("goes on with `reknit runs resume {run}`");
-        let decided: Vec<&str> = self.asked.iter().filter_map(|asked| asked.decided).map(Decision::as_str).collect();
-        match (self.standing, decided.as_slice()) {
-            ("waiting", []) => "waiting for a person".to_owned(),
-            ("waiting", decided) => format!("waiting for a person, {}, {go_on}", decided.join(" and ")),
-            ("stopped", _) => format!("stopped, {go_on}"),
-            (standing, _) => standing.to_owned(),
+impl CurrentState<'_> {
+    /// The status, and the command that continues the run.
+    pub(super) fn status_text(&self, run: &RunId) -> String {
+        let resume = format!("continue with `reknit runs resume {run}`");
+        let decided: Vec<&str> =
+            self.approvals.iter().filter_map(|approval| approval.decided).map(Decision::as_str).collect();
+        match (self.status, decided.as_slice()) {
+            ("waiting", []) => "waiting for approval".to_owned(),
+            ("waiting", decided) => format!("waiting for approval: {}; {resume}", decided.join(" and ")),
+            ("stopped", _) => format!("stopped; {resume}"),
+            (status, _) => status.to_owned(),
         }
     }
 
-    fn about(&self, step: &StepView) -> Option<&Asked> {
-        let StepState::Asking(ask) = &step.state else { return None };
-        self.asked.iter().find(|asked| asked.ask.id == ask.id)
+    fn approval_of(&self, step: &StepView) -> Option<&ApprovalRequest> {
+        let StepState::AwaitingApproval(ask) = &step.state else { return None };
+        self.approvals.iter().find(|approval| approval.ask.id == ask.id)
     }
 }
 
-pub(super) async fn run(files: &JournalArguments, name: &str, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
-    let journal = work::open(&work::config(files.config.as_deref())?, files)?;
-    let run = find(&journal, name).await?;
-    let saved = read_back(&journal, &run).await?;
+pub(super) async fn run(files: &FileArguments, name: &str, options: &ShowOptions<'_>) -> Result<ExitCode, Failure> {
+    let journal = open_journal(&read_config(files.config.as_deref())?, files)?;
+    let run = find_run(&journal, name).await?;
+    let saved = load_run(&journal, &run).await?;
     let steps = saved.run.as_run().map(Run::steps).unwrap_or_default();
-    if let Some(step) = wanted.step
+    if let Some(step) = options.step
         && !steps.iter().any(|view| view.id.as_str() == step)
     {
         let ids: Vec<String> = steps.iter().map(|view| view.id.to_string()).collect();
-        return Err(Failure::Usage {
-            what: format!("run `{run}` has no step `{step}`"),
-            hint: Some(match ids.as_slice() {
-                [] => format!("it has no steps; see how it stands with `reknit runs show {run}`"),
-                ids => format!("it has: {}", ids.join(", ")),
-            }),
-        });
+        let hint = match ids.as_slice() {
+            [] => format!("it has no steps; see its status with `reknit runs show {run}`"),
+            ids => format!("it has: {}", ids.join(", ")),
+        };
+        return Err(Failure::usage(format!("run `{run}` has no step `{step}`"), hint));
     }
-    let summary = journal.summary(&run).await.map_err(|error| Failure::Journal(Box::new(error)))?;
-    let asked = asked(&saved.run, &inbox(&journal, &run).await?);
-    let standing = match standing(&summary) {
-        "waiting" if asked.is_empty() => "stopped",
+    let summary = journal.summary(&run).await.map_err(Failure::journal)?;
+    let approvals = pending_approvals(&saved.run, &inbox(&journal, &run).await?);
+    let status = match status_word(&summary) {
+        "waiting" if approvals.is_empty() => "stopped",
         word => word,
     };
-    let now = Now { standing, asked };
-    let text = match (wanted.events, wanted.json, &saved.run) {
-        (_, json, _) if wanted.llm => llm::text(&run, &saved, json)?,
-        (true, json, _) => events(&saved.records, json),
-        (false, true, Machine::Run(run)) => as_json(run, &saved.history()?, &now)?.to_string() + "\n",
-        (false, true, Machine::Session(session)) => session::as_json(session, &now)?.to_string() + "\n",
-        (false, false, Machine::Run(run)) => page(run, &saved.history()?, &now, wanted.step),
-        (false, false, Machine::Session(session)) => session::page(session, &now),
+    let state = CurrentState { status, approvals };
+    let text = match (options.events, options.json, &saved.run) {
+        (_, json, _) if options.llm => llm::text(&run, &saved, json)?,
+        (true, json, _) => events(&saved.stored, json),
+        (false, true, Machine::Run(run)) => as_json(run, &saved.history()?, &state)?.to_string() + "\n",
+        (false, true, Machine::Session(session)) => session::as_json(session, &state)?.to_string() + "\n",
+        (false, false, Machine::Run(run)) => page(run, &saved.history()?, &state, options.step),
+        (false, false, Machine::Session(session)) => session::page(session, &saved.session_records(), &state),
     };
     io::stdout().write_all(text.as_bytes()).map_err(Failure::Write)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(run: &Run, history: &History, now: &Now<'_>) -> Result<Value, Failure> {
-    let mut shown = state_as_json(run, now)?;
-    let told = serde_json::to_string(history).map_err(|error| Failure::Write(io::Error::other(error)))?;
-    if let (Value::Object(shown), Ok(told)) = (&mut shown, Value::parse(&told)) {
-        shown.insert("history", told);
-        shown.extend(run.shown().map(|tools| ("tools_shown".to_owned(), shown_as_json(&tools))));
+fn as_json(run: &Run, history: &History, state: &CurrentState<'_>) -> Result<Value, Failure> {
+    let mut document = state_as_json(run, state)?;
+    let history = serde_json::to_string(history).map_err(|error| Failure::Write(io::Error::other(error)))?;
+    if let (Value::Object(document), Ok(history)) = (&mut document, Value::parse(&history)) {
+        document.insert("history", history);
+        document.extend(run.tool_selection().map(|tools| ("tools_shown".to_owned(), tool_selection_as_json(&tools))));
     }
-    Ok(shown)
+    Ok(document)
 }
 
-fn shown_as_json(shown: &Shown<'_>) -> Value {
+fn tool_selection_as_json(selection: &ToolSelectionView<'_>) -> Value {
     Value::Object(Object::from([
-        ("capabilities", shown.capabilities.iter().map(|name| Value::from(name.as_str())).collect()),
-        ("instead", shown.instead.map_or(Value::Null, Value::from)),
-        ("saved_tokens", shown.saved_tokens.into()),
+        ("capabilities", selection.capabilities.iter().map(|name| Value::from(name.as_str())).collect()),
+        ("instead", selection.fallback_reason.map_or(Value::Null, Value::from)),
+        ("saved_tokens", selection.saved_tokens.into()),
     ]))
 }
 
-fn state_as_json(run: &Run, now: &Now<'_>) -> Result<Value, Failure> {
+fn state_as_json(run: &Run, state: &CurrentState<'_>) -> Result<Value, Failure> {
     if let Some(answer) = run.answer() {
-        return document(&run.started().run, answer);
+        return answer_json(&run.started().run, answer);
     }
     let steps = run.steps();
     let steps = steps.iter().map(|view| {
@@ -123,88 +122,89 @@ fn state_as_json(run: &Run, now: &Now<'_>) -> Result<Value, Failure> {
             ("state", state_word(&view.state).into()),
             ("parameters", Value::Object(view.parameters.clone())),
         ]);
-        if let Some(asked) = now.about(view) {
-            object.insert("asks", asked.to_value());
+        if let Some(approval) = state.approval_of(view) {
+            object.insert("asks", approval.to_value());
         }
         Value::Object(object)
     });
     Ok(Value::Object(Object::from([
         ("run", run.started().run.as_str().into()),
-        ("status", now.standing.into()),
+        ("status", state.status.into()),
         ("steps", steps.collect()),
     ])))
 }
 
+/// The state as `--json` names it. Programs rely on these words.
 fn state_word(state: &StepState) -> &'static str {
     match state {
         StepState::Waiting => "waiting",
         StepState::Queued => "queued",
         StepState::Running => "running",
-        StepState::Resting { .. } => "resting",
-        StepState::TurnedAway { .. } => "turned_away",
+        StepState::BackingOff { .. } => "resting",
+        StepState::BreakerOpen { .. } => "turned_away",
         StepState::Mending(_) => "mending",
-        StepState::Asking(_) => "asking",
+        StepState::AwaitingApproval(_) => "asking",
         StepState::Done => "done",
         StepState::Failed { .. } => "failed",
         StepState::Skipped { .. } => "skipped",
     }
 }
 
-/// Every event as a line: its number, its time, its kind, and its body cut to a line, or whole as JSON.
-fn events(records: &[Record], json: bool) -> String {
-    let line = |record: &Record| {
+/// One line for each event: its number, time, kind and the start of its body, or its whole body as JSON.
+fn events(events: &[StoredEvent], json: bool) -> String {
+    let line = |event: &StoredEvent| {
         if json {
-            return format!("{}\n", record.body);
+            return format!("{}\n", event.body);
         }
-        let at = jiff::Timestamp::from_millisecond(record.at_ms)
-            .map_or_else(|_| record.at_ms.to_string(), |at| format!("{at:.3}"));
-        format!("{:>4}  {at}  {:<15}  {}\n", record.seq, record.kind, one_line(&record.body, SHOWN))
+        let at = jiff::Timestamp::from_millisecond(event.at_ms)
+            .map_or_else(|_| event.at_ms.to_string(), |at| format!("{at:.3}"));
+        format!("{:>4}  {at}  {:<15}  {}\n", event.seq, event.kind, one_line(&event.body, VALUE_COLUMNS))
     };
-    records.iter().map(line).collect()
+    events.iter().map(line).collect()
 }
 
-/// Which tools the planner saw out of many, and what that saved.
-fn tools_shown(run: &Run, shown: &Shown<'_>) -> String {
-    let there: usize = run.started().catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum();
-    let instead = shown.instead.map_or_else(String::new, |reason| format!(" by their words, for {reason}"));
+/// The tools that were selected for the planner, and how many tokens the selection saved.
+fn tool_selection_line(run: &Run, selection: &ToolSelectionView<'_>) -> String {
+    let all: usize = run.started().catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum();
+    let fallback = selection.fallback_reason.map_or_else(String::new, |reason| format!(" by keywords ({reason})"));
     let text = format!(
-        "tools    {} of {there} chosen{instead}, about {} tokens saved: {}",
-        shown.capabilities.len(),
-        shown.saved_tokens,
-        shown.capabilities.join(", ")
+        "tools    {} of {all} selected{fallback}, about {} tokens saved: {}",
+        selection.capabilities.len(),
+        selection.saved_tokens,
+        selection.capabilities.join(", ")
     );
-    one_line(&text, SHOWN)
+    one_line(&text, VALUE_COLUMNS)
 }
 
-fn page(run: &Run, history: &History, now: &Now<'_>, only: Option<&str>) -> String {
+fn page(run: &Run, history: &History, state: &CurrentState<'_>, only: Option<&str>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
         // Writing to a string cannot fail.
-        let _ = writeln!(page, "{}", harmless(&text));
+        let _ = writeln!(page, "{}", escape_controls(&text));
     };
     line(format!("run      {}", run.started().run));
-    line(format!("request  {}", one_line(&run.started().request, SHOWN)));
-    line(format!("status   {}", status(run, now)));
+    line(format!("request  {}", one_line(&run.started().request, VALUE_COLUMNS)));
+    line(format!("status   {}", status(run, state)));
     let spent = run.spent();
-    line(format!("spent    {}, {}", spending(&spent), count(run.event_count(), "event")));
-    if let Some(shown) = run.shown() {
-        line(tools_shown(run, &shown));
+    line(format!("spent    {}, {}", usage_summary(&spent), count(run.event_count(), "event")));
+    if let Some(selection) = run.tool_selection() {
+        line(tool_selection_line(run, &selection));
     }
     if !run.plan_repairs().is_empty() {
         line(format!("plan     repaired: {}", run.plan_repairs().join("; ")));
     }
-    for (index, refused) in run.refused_plans().iter().enumerate() {
-        line(format!("plan     try {} was not used; it said {}", index + 1, one_line(&refused.words, SHOWN)));
-        refused.problems.iter().for_each(|problem| line(format!("           {}", one_line(problem, SHOWN))));
+    for (index, rejected) in run.rejected_plans().iter().enumerate() {
+        line(format!("plan     attempt {} rejected: {}", index + 1, one_line(&rejected.words, VALUE_COLUMNS)));
+        rejected.problems.iter().for_each(|problem| line(format!("           {}", one_line(problem, VALUE_COLUMNS))));
     }
     line(String::new());
-    for shown in run_lines(run, run.now_ms(), SHOWN) {
+    for shown in run_lines(run, run.now_ms(), VALUE_COLUMNS) {
         line(shown.text);
     }
     for view in run.steps().iter().filter(|view| only.is_none_or(|only| only == view.id.as_str())) {
         line(String::new());
-        let moments = history.get(&view.id).map(Vec::as_slice).unwrap_or_default();
-        step(view, run, moments, now).into_iter().for_each(&mut line);
+        let entries = history.get(&view.id).map(Vec::as_slice).unwrap_or_default();
+        step(view, run, entries, state).into_iter().for_each(&mut line);
     }
     if let Some(answer) = run.answer().filter(|_| only.is_none()) {
         line(String::new());
@@ -213,44 +213,44 @@ fn page(run: &Run, history: &History, now: &Now<'_>, only: Option<&str>) -> Stri
     page
 }
 
-fn status(run: &Run, now: &Now<'_>) -> String {
+fn status(run: &Run, state: &CurrentState<'_>) -> String {
     match run.answer() {
         Some(answer) => match &answer.reason {
-            Some(reason) => format!("{} ({})", answer.status, one_line(reason, SHOWN)),
+            Some(reason) => format!("{} ({})", answer.status, one_line(reason, VALUE_COLUMNS)),
             None => answer.status.to_string(),
         },
-        None => now.words(&run.started().run),
+        None => state.status_text(&run.started().run),
     }
 }
 
-/// Everything about one step.
-fn step(view: &StepView, run: &Run, moments: &[Moment], now: &Now<'_>) -> Vec<String> {
+/// The lines about one step.
+fn step(view: &StepView, run: &Run, entries: &[HistoryEntry], state: &CurrentState<'_>) -> Vec<String> {
     let mut lines = vec![format!("{} ({} of {})", view.id, view.capability, view.agent)];
     if !view.instruction.is_empty() {
-        lines.push(format!("  for        {}", one_line(&view.instruction, SHOWN)));
+        lines.push(format!("  for        {}", one_line(&view.instruction, VALUE_COLUMNS)));
     }
     for (name, value) in &view.parameters {
         let origin = view.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin_text(origin));
         let origin = origin.map_or_else(String::new, |origin| format!("   ({origin})"));
-        lines.push(format!("  parameter  {name} = {}{origin}", one_line(&value.to_string(), SHOWN)));
+        lines.push(format!("  parameter  {name} = {}{origin}", one_line(&value.to_string(), VALUE_COLUMNS)));
     }
-    lines.extend(moments::lines(moments));
+    lines.extend(step_history::lines(entries));
     match &view.state {
-        StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, SHOWN))),
-        StepState::Skipped { reason } => lines.push(format!("  skipped    {}", one_line(reason, SHOWN))),
+        StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, VALUE_COLUMNS))),
+        StepState::Skipped { reason } => lines.push(format!("  skipped    {}", one_line(reason, VALUE_COLUMNS))),
         _ => {}
     }
-    if let Some(asked) = now.about(view) {
-        lines.push(format!("  asks       {}", asked.words()));
-        lines.extend(asked.decided.map(|decision| format!("  {:<9}  not sent yet", decision.as_str())));
+    if let Some(approval) = state.approval_of(view) {
+        lines.push(format!("  approval   {}", approval.description()));
+        lines.extend(approval.decided.map(|decision| format!("  {:<9}  not read by the run yet", decision.as_str())));
     }
     if let Some(value) = run.result(view.id.as_str()) {
-        lines.push(format!("  result     {}", one_line(&value.to_string(), SHOWN)));
+        lines.push(format!("  result     {}", one_line(&value.to_string(), VALUE_COLUMNS)));
     }
     lines
 }
 
-/// Where a value comes from, in a few words.
+/// Where a value comes from.
 fn origin_text(origin: &Provenance) -> String {
     match origin {
         Provenance::Literal => "from the plan".to_owned(),
@@ -264,19 +264,21 @@ fn origin_text(origin: &Provenance) -> String {
                     InputSource::Reference { step, path } => format!("{} from {step} at {path}", input.value),
                 })
                 .collect();
-            one_line(&format!("computed: {text}, with {}", inputs.join(" and ")), SHOWN)
+            one_line(&format!("computed: {text}, with {}", inputs.join(" and ")), VALUE_COLUMNS)
         }
-        Provenance::Text { .. } => "text with results in it".to_owned(),
-        Provenance::Nested { .. } => "put together from results".to_owned(),
-        Provenance::Resolved { by: Finder::Model, origin } => format!("{}, found by a model", origin_text(origin)),
-        Provenance::Resolved { by: Finder::Learned, origin } => {
+        Provenance::Text { .. } => "text that contains results".to_owned(),
+        Provenance::Nested { .. } => "built from results".to_owned(),
+        Provenance::Resolved { by: ResolvedBy::Model, origin } => format!("{}, found by a model", origin_text(origin)),
+        Provenance::Resolved { by: ResolvedBy::Learned, origin } => {
             format!("{}, as in an earlier run", origin_text(origin))
         }
-        Provenance::Inferred => "given by a model".to_owned(),
+        Provenance::Inferred => "inferred by a model".to_owned(),
         Provenance::Corrected { rung, backing } => match backing {
             Backing::Known => format!("corrected by {rung}"),
-            Backing::Explained { text } => one_line(&format!("corrected by {rung}; {text} gives the same"), SHOWN),
-            Backing::Inferred => format!("inferred by {rung}: a model's word"),
+            Backing::Explained { text } => {
+                one_line(&format!("corrected by {rung}; {text} gives the same value"), VALUE_COLUMNS)
+            }
+            Backing::Inferred => format!("inferred by a model ({rung})"),
         },
     }
 }

@@ -1,18 +1,18 @@
-//! The journal cannot be written.
+//! Runs whose journal cannot be written.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 
-use reknit_protocol::{Effect, Value};
+use reknit_protocol::{SideEffect, Value};
 use reknit_testing::Reply;
 
 use crate::world::{STEPS, World, stderr};
 
 const REKNIT: &str = env!("CARGO_BIN_EXE_reknit");
 
-/// Answers that fill a small disk. Each is another one: what is the same is kept once.
-async fn wordy() -> World {
+/// A tool whose answers fill a small disk. The answers differ, because the journal stores equal values once.
+async fn with_large_answers() -> World {
     World::answering(|name| Reply::data(Value::from(name.repeat(25_000)))).await
 }
 
@@ -31,22 +31,22 @@ fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Every call was made once, or twice if nobody could write its answer down, and then under one key.
+/// Checks that every call was sent once, or twice with one key if its answer could not be written.
 fn assert_calls(world: &World) {
     for (name, class) in STEPS {
         let calls = world.tool.calls_of(name);
         assert!((1..=2).contains(&calls.len()), "`{name}`: {} calls", calls.len());
         assert!(calls.iter().all(|call| call.idempotency_key == calls[0].idempotency_key), "`{name}`");
-        assert_eq!(calls[0].idempotency_key.is_none(), class == Effect::Read, "`{name}`");
+        assert_eq!(calls[0].idempotency_key.is_none(), class == SideEffect::Read, "`{name}`");
     }
-    assert!(world.tool.count() <= STEPS.len() + 1, "{} calls", world.tool.count());
+    assert!(world.tool.call_count() <= STEPS.len() + 1, "{} calls", world.tool.call_count());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_a_full_disk_the_run_stops_and_goes_on_once_there_is_room() {
-    let world = wordy().await;
+async fn a_run_stopped_by_a_full_disk_resumes_when_there_is_space() {
+    let world = with_large_answers().await;
     fs::create_dir(world.path("small")).expect("a folder");
-    // A disk of its own in a namespace of its own, which ends with the shell. Without the right to make one: 77.
+    // A small disk in its own mount namespace, which ends with the shell. Exits with 77 if the system does not allow it.
     let script = r#"
         mount -t tmpfs -o size=600k tmpfs small || exit 77
         "$REKNIT" run plan.json --answer template --journal small/journal.db >/dev/null; echo "run $?"
@@ -61,29 +61,25 @@ async fn on_a_full_disk_the_run_stops_and_goes_on_once_there_is_room() {
     "#;
     let output = shell(&world, script, &["unshare", "--mount"]);
     if output.status.code() == Some(77) || stderr(&output).contains("unshare failed") {
-        eprintln!("not tried: no small disk can be made ({})", stderr(&output).trim());
+        eprintln!("skipped: cannot mount a small disk ({})", stderr(&output).trim());
         return;
     }
     assert!(stdout(&output).starts_with("run 1\n"), "{}\n{}", stdout(&output), stderr(&output));
-    assert!(
-        stderr(&output).contains("the disk is full: nothing more can be written to the journal"),
-        "{}",
-        stderr(&output)
-    );
-    assert!(stderr(&output).contains("\nhint: make room on the disk of `"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the disk is full: cannot write to the journal"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("\nhint: free space on the disk of `"), "{}", stderr(&output));
     assert!(stdout(&output).contains("\nlist 0\n"), "{}\n{}", stdout(&output), stderr(&output));
     assert!(stdout(&output).ends_with("\nresume 0\n"), "{}\n{}", stdout(&output), stderr(&output));
     assert_calls(&world);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_limit_on_the_size_of_files_stops_the_run_and_it_goes_on_without_it() {
-    let world = wordy().await;
-    // In blocks of 512 bytes. A shell that ignores the signal hands that down, so that writing fails instead.
+async fn a_run_stopped_by_a_file_size_limit_resumes_without_it() {
+    let world = with_large_answers().await;
+    // The limit is in blocks of 512 bytes. The command inherits the ignored signal, so that its write fails instead.
     let script = r#"trap '' XFSZ; ulimit -f 500; exec "$REKNIT" run plan.json --answer template --journal journal.db"#;
     let stopped = shell(&world, script, &[]);
     assert_eq!(stopped.status.code(), Some(1), "{}", stderr(&stopped));
-    assert!(stderr(&stopped).contains("journal.db` cannot be used"), "{}", stderr(&stopped));
+    assert!(stderr(&stopped).contains("cannot read or write the journal `"), "{}", stderr(&stopped));
     assert!(stderr(&stopped).contains("\nhint: "), "{}", stderr(&stopped));
     let kept = world.events().await;
     assert!(!kept.is_empty());
@@ -93,8 +89,8 @@ async fn a_limit_on_the_size_of_files_stops_the_run_and_it_goes_on_without_it() 
     assert_calls(&world);
 }
 
-/// Words in front of a command that take the administrator's rights away; nothing where they are not there.
-fn powerless() -> Option<Vec<&'static str>> {
+/// The command prefix that drops root privileges, empty without them; `None` if they cannot be dropped.
+fn without_privileges() -> Option<Vec<&'static str>> {
     if !rustix::process::geteuid().is_root() {
         return Some(Vec::new());
     }
@@ -103,7 +99,7 @@ fn powerless() -> Option<Vec<&'static str>> {
     if tried.is_ok_and(|output| output.status.success()) {
         return Some(words);
     }
-    eprintln!("not tried: the administrator may write anywhere, and nobody else can run the command");
+    eprintln!("skipped: root may write anywhere, and no other user can run the command");
     None
 }
 
@@ -112,13 +108,13 @@ fn allow(world: &World, name: &str, mode: u32) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn in_a_folder_that_cannot_be_written_nothing_begins() {
-    let Some(wrapper) = powerless() else { return };
-    let world = wordy().await;
+async fn a_run_does_not_start_in_a_read_only_folder() {
+    let Some(wrapper) = without_privileges() else { return };
+    let world = with_large_answers().await;
     fs::create_dir(world.path("locked")).expect("a folder");
     allow(&world, ".", 0o755);
     allow(&world, "locked", 0o555);
-    for (journal, words) in [
+    for (journal, cause) in [
         ("locked/journal.db", "cannot open the journal `"),
         ("locked/deeper/journal.db", "cannot create the directory `"),
     ] {
@@ -126,18 +122,18 @@ async fn in_a_folder_that_cannot_be_written_nothing_begins() {
         let refused = shell(&world, &script, &wrapper);
         assert_eq!(refused.status.code(), Some(1), "{journal}: {}", stderr(&refused));
         assert!(stderr(&refused).starts_with("error: cannot open the journal\n"), "{}", stderr(&refused));
-        assert!(stderr(&refused).contains(words), "{journal}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains(cause), "{journal}: {}", stderr(&refused));
         assert!(stderr(&refused).contains("Permission denied"), "{journal}: {}", stderr(&refused));
         assert!(stderr(&refused).contains("\nhint: "), "{journal}: {}", stderr(&refused));
     }
-    assert_eq!(world.tool.count(), 0, "nothing was called that could not be written down");
+    assert_eq!(world.tool.call_count(), 0, "no call was sent without a journal");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_journal_that_cannot_be_written_is_not_changed() {
-    let Some(wrapper) = powerless() else { return };
+    let Some(wrapper) = without_privileges() else { return };
     let world = World::new().await;
-    world.gate.open();
+    world.barrier.release_all();
     assert!(world.start("steady").wait_with_output().expect("it ends").status.success());
     let before = world.events().await;
     allow(&world, "journal.db", 0o444);
@@ -147,6 +143,6 @@ async fn a_journal_that_cannot_be_written_is_not_changed() {
     assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("cannot open the journal `"), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("\nhint: check that you may read and write `"), "{}", stderr(&refused));
-    assert_eq!(world.tool.count(), STEPS.len());
+    assert_eq!(world.tool.call_count(), STEPS.len());
     assert_eq!(world.events().await, before);
 }

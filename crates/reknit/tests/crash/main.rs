@@ -1,12 +1,12 @@
-//! The real binary, killed with SIGKILL wherever its journal stands, and resumed; watched, ended and contested by other
-//! processes; and with a journal that cannot be written or has lost its tail.
+//! Runs of the real binary that are killed with SIGKILL and resumed, that other processes read, cancel or try to drive, and
+//! whose journal cannot be written or has lost its tail.
 #![cfg(test)]
 
-mod beside;
-mod contest;
 mod disk;
 mod moments;
+mod other_processes;
 mod positions;
 mod sessions;
 mod tail;
+mod two_drivers;
 mod world;

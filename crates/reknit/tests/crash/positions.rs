@@ -1,33 +1,33 @@
-//! Killed at every position of the journal.
+//! Runs killed at every position of the journal.
 
 use std::collections::HashSet;
 
-use reknit_protocol::Effect;
+use reknit_protocol::SideEffect;
 
 use crate::world::{STEPS, World, kill, outcome};
 
-/// Kills the run after so many answers, resumes it, and compares it with one that nobody killed.
+/// Kills the run after this number of answers, resumes it, and compares it with a run that was not killed.
 async fn killed_after(answers: usize, driver: &str) {
     let case = format!("{driver} driver, {answers} answers");
     let whole = World::new().await;
-    whole.gate.open();
+    whole.barrier.release_all();
     let expected = outcome(&whole.start(driver).wait_with_output().expect("it ends"));
 
     let world = World::new().await;
     let child = world.start(driver);
     for _ in 0..answers {
-        world.gate.arrived(1).await;
-        world.gate.release_one();
+        world.barrier.wait_for_arrivals(1).await;
+        world.barrier.release_one();
     }
-    // The next call is under way: it is claimed, if its class asks for that, and nobody has its answer.
-    world.tool.called(answers + 1).await;
+    // The next call is in progress: it is claimed, if its class needs that, and has no answer.
+    world.tool.wait_for_calls(answers + 1).await;
     let before = world.wait_for_events(answers + 1).await;
     kill(child);
-    world.gate.open();
+    world.barrier.release_all();
 
     let (in_doubt, class) = STEPS[answers];
     let mut resumed = world.resume(driver);
-    if class == Effect::Unsafe {
+    if class == SideEffect::Unsafe {
         assert_eq!(resumed.status.code(), Some(6), "{case}: it must wait for a person");
         assert_eq!(world.tool.calls_of(in_doubt).len(), 1, "{case}: it must not be sent again on its own");
         let approved = world.finish(&["runs", "approve", "last"]);
@@ -45,19 +45,19 @@ async fn killed_after(answers: usize, driver: &str) {
         assert_eq!(calls.len(), expected, "{case}: `{name}`");
         let keys: HashSet<_> = calls.iter().map(|call| call.idempotency_key.clone()).collect();
         assert_eq!(keys.len(), 1, "{case}: `{name}` went under {keys:?}");
-        assert_eq!(keys.contains(&None), *class == Effect::Read, "{case}: `{name}`");
+        assert_eq!(keys.contains(&None), *class == SideEffect::Read, "{case}: `{name}`");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_killed_anywhere_comes_to_the_same_end() {
+async fn a_run_killed_at_any_event_has_the_same_result() {
     for answers in 0..STEPS.len() {
         killed_after(answers, "steady").await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_driven_in_segments_and_killed_anywhere_comes_to_the_same_end() {
+async fn a_segmented_run_killed_at_any_event_has_the_same_result() {
     for answers in 0..STEPS.len() {
         killed_after(answers, "segments").await;
     }

@@ -1,24 +1,25 @@
-//! A session killed in every turn: while a model is asked, and while tools are called.
+//! Sessions killed in every turn: during model calls and during tool calls.
 
 use std::collections::HashSet;
 use std::fs;
 use std::process::{Child, Output};
 
-use reknit_protocol::{Effect, Value};
-use reknit_testing::model::{Script, When};
+use reknit_protocol::{SideEffect, Value};
+use reknit_testing::model::{RequestMatcher, Script};
 use reknit_testing::{Reply, ScriptedModel};
 
 use crate::world::{STEPS, World, kill, stderr};
 
 const AGENT: &str = "---\ntools: [t]\nmaxTurns: 6\n---\nYou look, order, note and pay, and then you report.\n";
 
-/// How many have come to the gate, in all, after so many answers: questions and calls, two of which are made at once.
+/// The total number of arrivals at the barrier after each number of answers: model calls and tool calls, two of which run in
+/// parallel.
 const ARRIVED: [usize; 8] = [1, 3, 3, 4, 5, 6, 7, 8];
 
-/// The same for an agent that calls that one: a question before it, and one behind it.
+/// The same for an agent that calls this agent: one model call before it and one after it.
 const ARRIVED_ABOVE: [usize; 10] = [1, 2, 4, 4, 5, 6, 7, 8, 9, 10];
 
-/// The tools that may be under way after so many answers.
+/// The tools that may be in progress after each number of answers.
 const UNDER_WAY: [&[&str]; 8] = [&[], &["look", "order"], &["look", "order"], &[], &["note"], &[], &["pay"], &[]];
 
 struct Scene {
@@ -27,23 +28,27 @@ struct Scene {
 }
 
 impl Scene {
-    /// What the model says follows from what it is shown, so that who asks again hears the same. It waits at the gate too.
+    /// The answers of the model depend only on the prompt, so that a repeated call has the same answer. They wait at the barrier.
     async fn new() -> Self {
         let world = World::new().await;
-        let gate = world.gate.clone();
+        let barrier = world.barrier.clone();
         let call = |names: &[&str]| {
-            let reply = Reply::text("").gate(&gate);
-            names.iter().fold(reply, |reply, name| reply.call(format!("t__{name}"), "{}"))
+            let reply = Reply::text("").wait_at(&barrier);
+            names.iter().fold(reply, |reply, name| reply.with_tool_call(format!("t__{name}"), "{}"))
         };
-        let above = || When::any().says("You let others work.");
-        let report = |words: &str| Reply::calling("agent__final_report", format!(r#"{{"report_content": "{words}"}}"#));
+        let above = || RequestMatcher::any().says("You let others work.");
+        let report =
+            |words: &str| Reply::tool_call("agent__final_report", format!(r#"{{"report_content": "{words}"}}"#));
         let script = Script::new()
-            .on(above().lacks("All is done."), Reply::calling("agent__clerk", r#"{"input": "Do it all."}"#).gate(&gate))
-            .on(above(), report("They did it.").gate(&gate))
-            .on(When::any().lacks("look done"), call(&["look", "order"]))
-            .on(When::any().lacks("note done"), call(&["note"]))
-            .on(When::any().lacks("pay done"), call(&["pay"]))
-            .on(When::any(), report("All is done.").gate(&gate));
+            .on(
+                above().lacks("All is done."),
+                Reply::tool_call("agent__clerk", r#"{"input": "Do it all."}"#).wait_at(&barrier),
+            )
+            .on(above(), report("They did it.").wait_at(&barrier))
+            .on(RequestMatcher::any().lacks("look done"), call(&["look", "order"]))
+            .on(RequestMatcher::any().lacks("note done"), call(&["note"]))
+            .on(RequestMatcher::any().lacks("pay done"), call(&["pay"]))
+            .on(RequestMatcher::any(), report("All is done.").wait_at(&barrier));
         let model = ScriptedModel::start(script).await.expect("the model starts");
         let config = format!(
             "[[tools]]\nname = \"t\"\nurl = \"{}\"\n\n[[models]]\nname = \"m\"\nurl = \"{}\"\nmodel = \"scripted\"\n",
@@ -63,7 +68,7 @@ impl Scene {
     }
 }
 
-/// What a session has come to, without how long it took and how often a model was asked.
+/// The report of a session, without durations and the number of model calls.
 fn outcome(output: &Output) -> Vec<(&'static str, Value)> {
     let text = String::from_utf8_lossy(&output.stdout);
     let value = Value::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}\n{}", stderr(output)));
@@ -71,11 +76,11 @@ fn outcome(output: &Output) -> Vec<(&'static str, Value)> {
     ["content", "exit", "source", "turn", "status", "final_report_attempts"].map(field).to_vec()
 }
 
-/// What is killed, and when what arrives.
+/// The session that is killed, and the arrivals at its barrier.
 struct Case {
     agent: &'static str,
     arrived: &'static [usize],
-    /// How many answers come before those of the agent that works.
+    /// The number of answers before those of the nested agent.
     before: usize,
 }
 
@@ -89,12 +94,12 @@ async fn killed_after(answers: usize, what: &Case, driver: &str, expected: &[(&'
     let world = &scene.world;
     let child = scene.start(what.agent, driver);
     for _ in 0..answers {
-        world.gate.release_one();
+        world.barrier.release_one();
     }
-    world.gate.arrived(what.arrived[answers]).await;
+    world.barrier.wait_for_arrivals(what.arrived[answers]).await;
     let before = world.wait_for_events(answers + 1).await;
     kill(child);
-    world.gate.open();
+    world.barrier.release_all();
 
     let (approvals, resumed) = world.resume_to_the_end(driver);
     assert_eq!(resumed.status.code(), Some(0), "{case}: {}", stderr(&resumed));
@@ -107,7 +112,7 @@ async fn killed_after(answers: usize, what: &Case, driver: &str, expected: &[(&'
         assert!((1..=most).contains(&calls.len()), "{case}: `{name}` was called {} times", calls.len());
         let keys: HashSet<_> = calls.iter().map(|call| call.idempotency_key.clone()).collect();
         assert_eq!(keys.len(), 1, "{case}: `{name}` went under {keys:?}");
-        assert_eq!(keys.contains(&None), class == Effect::Read, "{case}: `{name}`");
+        assert_eq!(keys.contains(&None), class == SideEffect::Read, "{case}: `{name}`");
     }
     assert!(
         scene.model.requests().len() <= 5 + 2 * what.before,
@@ -117,7 +122,7 @@ async fn killed_after(answers: usize, what: &Case, driver: &str, expected: &[(&'
 
 async fn killed_everywhere(what: &Case, driver: &str) {
     let whole = Scene::new().await;
-    whole.world.gate.open();
+    whole.world.barrier.release_all();
     let expected = outcome(&whole.start(what.agent, driver).wait_with_output().expect("it ends"));
     assert_eq!(expected[1].1, Value::from("EXIT-FINAL-ANSWER"), "{expected:?}");
     for answers in 0..what.arrived.len() {
@@ -126,21 +131,21 @@ async fn killed_everywhere(what: &Case, driver: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_killed_in_any_turn_comes_to_the_same_report_and_calls_nothing_twice() {
+async fn a_session_killed_in_any_turn_has_the_same_report_and_repeats_no_call() {
     killed_everywhere(&ONE, "steady").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_driven_in_segments_and_killed_in_any_turn_comes_to_the_same_report() {
+async fn a_segmented_session_killed_in_any_turn_has_the_same_report() {
     killed_everywhere(&ONE, "segments").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_agent_that_is_called_by_another_is_killed_and_goes_on_with_it() {
+async fn a_nested_agent_that_was_killed_resumes_with_its_caller() {
     killed_everywhere(&ABOVE, "steady").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_driven_in_segments() {
+async fn a_segmented_nested_agent_that_was_killed_resumes_with_its_caller() {
     killed_everywhere(&ABOVE, "segments").await;
 }

@@ -1,54 +1,54 @@
-//! A tool that counts, a plan with a step of every class, and a process to kill.
+//! A tool that counts calls, a plan with a step of every side effect class, and a process to kill.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use reknit_journal::{Durability, Journal, Record, RunFilter};
-use reknit_protocol::{Effect, Value};
-use reknit_testing::tool::{RunningTool, When};
-use reknit_testing::{Gate, Reply, ScriptedTool};
+use reknit_journal::{Durability, Journal, RunFilter, StoredEvent};
+use reknit_protocol::{SideEffect, Value};
+use reknit_testing::tool::{CallMatcher, RunningTool};
+use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 use tempfile::TempDir;
 
-/// The steps, in the order in which they run, with what each does to the world.
-pub(crate) const STEPS: [(&str, Effect); 5] = [
-    ("look", Effect::Read),
-    ("order", Effect::Keyed),
-    ("note", Effect::Undeclared),
-    ("pay", Effect::Unsafe),
-    ("check", Effect::Read),
+/// The steps in the order in which they run, with their side effect classes.
+pub(crate) const STEPS: [(&str, SideEffect); 5] = [
+    ("look", SideEffect::Read),
+    ("order", SideEffect::Keyed),
+    ("note", SideEffect::Undeclared),
+    ("pay", SideEffect::Unsafe),
+    ("check", SideEffect::Read),
 ];
 
-/// Nothing here takes long; only a hang does.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// A limit that only a hanging test reaches.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct World {
     pub(crate) tool: RunningTool,
-    pub(crate) gate: Gate,
+    pub(crate) barrier: CallBarrier,
     folder: TempDir,
 }
 
 impl World {
-    /// Every answer of the tool waits at the gate.
+    /// Every answer of the tool waits at the barrier.
     pub(crate) async fn new() -> Self {
-        let gate = Gate::new();
-        Self::with(gate.clone(), |name| done(name).gate(&gate)).await
+        let barrier = CallBarrier::new();
+        Self::with(barrier.clone(), |name| done(name).wait_at(&barrier)).await
     }
 
-    /// Answers are what this says; the gate is nobody's.
+    /// The tool answers with these replies, and does not wait at the barrier.
     pub(crate) async fn answering(reply: impl Fn(&str) -> Reply) -> Self {
-        Self::with(Gate::new(), reply).await
+        Self::with(CallBarrier::new(), reply).await
     }
 
-    async fn with(gate: Gate, reply: impl Fn(&str) -> Reply) -> Self {
+    async fn with(barrier: CallBarrier, reply: impl Fn(&str) -> Reply) -> Self {
         let mut tool = ScriptedTool::new("t");
         for (name, effect) in STEPS {
-            tool = tool.capability(name, effect).on(name, When::any(), reply(name));
+            tool = tool.capability(name, effect).on(name, CallMatcher::any(), reply(name));
         }
         let tool = tool.start().await.expect("the tool starts");
         let folder = tempfile::tempdir().expect("a folder");
-        let world = Self { tool, gate, folder };
+        let world = Self { tool, barrier, folder };
         fs::write(world.path("plan.json"), plan()).expect("the plan can be written");
         let config = format!(
             "[[tools]]\nname = \"t\"\nurl = \"{}\"\n\n[limits]\ndrain-time = \"50ms\"\n",
@@ -77,13 +77,13 @@ impl World {
         command
     }
 
-    /// Starts the run in a process of its own.
+    /// Starts the run in its own process.
     pub(crate) fn start(&self, driver: &str) -> Child {
         let plan = self.path("plan.json");
         self.spawn(&["run", &plan.to_string_lossy(), "--answer", "template", "--driver", driver, "--json"])
     }
 
-    /// Starts a command in a process of its own.
+    /// Starts a command in its own process.
     pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
         self.command(arguments).spawn().expect("the command can be run")
     }
@@ -97,7 +97,7 @@ impl World {
         self.finish(&["runs", "resume", "last", "--driver", driver, "--json"])
     }
 
-    /// Goes on with the run until it is over, and allows what it asks. How often it was allowed, and how it ended.
+    /// Resumes the run until it ends and approves its calls. Returns the number of approvals and the last output.
     pub(crate) fn resume_to_the_end(&self, driver: &str) -> (usize, Output) {
         for approvals in 0..STEPS.len() {
             let resumed = self.resume(driver);
@@ -107,30 +107,30 @@ impl World {
             let approved = self.finish(&["runs", "approve", "last"]);
             assert!(approved.status.success(), "{}", stderr(&approved));
         }
-        panic!("it asks for ever");
+        panic!("the run does not end");
     }
 
-    /// What the journal holds, as another process sees it.
-    pub(crate) async fn events(&self) -> Vec<Record> {
+    /// The events in the journal, as another process reads them.
+    pub(crate) async fn events(&self) -> Vec<StoredEvent> {
         events_in(&self.path("journal.db")).await
     }
 
-    /// Waits until the journal holds so many events.
-    pub(crate) async fn wait_for_events(&self, count: usize) -> Vec<Record> {
+    /// Waits until the journal has this number of events.
+    pub(crate) async fn wait_for_events(&self, count: usize) -> Vec<StoredEvent> {
         let began = Instant::now();
         loop {
             let events = self.events().await;
             if events.len() >= count {
                 return events;
             }
-            assert!(began.elapsed() < PATIENCE, "{} events are there, {count} are waited for", events.len());
+            assert!(began.elapsed() < TIMEOUT, "found {} events, expected {count}", events.len());
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 }
 
 /// The events of the newest run in a journal.
-pub(crate) async fn events_in(path: &Path) -> Vec<Record> {
+pub(crate) async fn events_in(path: &Path) -> Vec<StoredEvent> {
     if !path.exists() {
         return Vec::new();
     }
@@ -142,13 +142,13 @@ pub(crate) async fn events_in(path: &Path) -> Vec<Record> {
     }
 }
 
-/// Kills a process as a crash does: at once, and without a word to it.
+/// Kills a process with SIGKILL.
 pub(crate) fn kill(mut child: Child) {
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
 }
 
-/// What a step answers when nothing goes wrong.
+/// The normal answer of a step.
 pub(crate) fn done(name: &str) -> Reply {
     Reply::data(Value::from(format!("{name} done")))
 }
@@ -157,7 +157,7 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A chain through all classes, each step with the result of the one before.
+/// A plan in which each step uses the result of the step before.
 fn plan() -> String {
     let steps: Vec<String> = STEPS
         .iter()
@@ -173,7 +173,7 @@ fn plan() -> String {
     format!(r#"{{"plan_id": "p", "original_request": "every class", "steps": [{}]}}"#, steps.join(", "))
 }
 
-/// What became of the steps, without how often it took.
+/// The status and the outcome of each step, without the number of attempts.
 pub(crate) fn outcome(output: &Output) -> (Value, Vec<(Value, Value)>) {
     let text = String::from_utf8_lossy(&output.stdout);
     let value = Value::parse(&text).unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! `reknit eval`: expressions over a document.
+//! `reknit eval`.
 
 use crate::run::{Folder, run};
 
@@ -17,7 +17,7 @@ fn an_expression_needs_no_document() {
 }
 
 #[test]
-fn the_keys_of_a_document_are_what_steps_are_in_a_plan() {
+fn the_keys_of_a_document_can_be_referenced() {
     for (expression, value) in [
         ("100 * quote.price", "46828.5"),
         ("100 * quote.response.price", "46828.5"),
@@ -32,7 +32,7 @@ fn the_keys_of_a_document_are_what_steps_are_in_a_plan() {
 }
 
 #[test]
-fn any_document_is_it_unless_a_key_is() {
+fn it_names_the_document_unless_a_key_has_that_name() {
     for (document, expression, value) in [
         ("[1, 2.50]", "it[1]", "2.50"),
         ("\"text\"", "upper(it)", "\"TEXT\""),
@@ -51,22 +51,22 @@ fn any_document_is_it_unless_a_key_is() {
 }
 
 #[test]
-fn what_was_rounded_or_taken_for_a_number_is_said() {
+fn rounding_and_conversions_are_noted() {
     insta::assert_snapshot!(eval("2 * quote.text / 7"), @r#"
     exit status 0
     --- stdout
     133.7957142857142857142857142857143
     --- stderr
-    note: the text "468.285" was taken for a number
+    note: converted the string "468.285" to a number
     note: rounded to 34 digits
     "#);
     let texts = (0..53).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(",");
     let shown = run(&["eval", "sum(it)", "--with", "-"], &format!("[{texts}]"));
-    assert!(shown.ends_with("note: 3 more texts were taken for numbers\n"), "{shown}");
+    assert!(shown.ends_with("note: converted 3 more strings to numbers\n"), "{shown}");
 }
 
 #[test]
-fn programs_are_told_what_went_into_the_value() {
+fn json_output_contains_the_inputs_of_the_value() {
     insta::assert_snapshot!(run(&["eval", "--json", "2 * quote.text", "--with", "-"], RESULTS), @r#"
     exit status 0
     --- stdout
@@ -75,7 +75,7 @@ fn programs_are_told_what_went_into_the_value() {
 }
 
 #[test]
-fn an_expression_that_cannot_be_read_is_shown_with_its_place() {
+fn a_bad_expression_is_shown_with_its_position() {
     insta::assert_snapshot!(eval("100 * qoute.price"), @r#"
     exit status 1
     --- stderr
@@ -103,16 +103,16 @@ fn an_expression_that_cannot_be_read_is_shown_with_its_place() {
       2 |   summ(quote.price)
         |   ^
     "#);
-    insta::assert_snapshot!(eval("quote.price-1"), @r#"
+    insta::assert_snapshot!(eval("quote.price-1"), @"
     exit status 1
     --- stderr
     error: the expression has no value
-      caused by: `quote.price-1`: no such field (has: response, response.price, response.text, response.word, response.none)
+      caused by: `quote.price-1` does not exist: available fields are `response`, `response.price`, `response.text`, `response.word`, `response.none`
 
       1 | quote.price-1
         | ^
-    "#);
-    insta::assert_snapshot!(run(&["eval", "quote.price * 2"], ""), @r#"
+    ");
+    insta::assert_snapshot!(run(&["eval", "quote.price * 2"], ""), @"
     exit status 1
     --- stderr
     error: cannot read the expression
@@ -121,26 +121,26 @@ fn an_expression_that_cannot_be_read_is_shown_with_its_place() {
       1 | quote.price * 2
         | ^
 
-    hint: give the document it is in: `reknit eval 'quote.price * 2' --with FILE`
-    "#);
+    hint: name the document that contains it: `reknit eval 'quote.price * 2' --with FILE`
+    ");
 }
 
 #[test]
-fn an_expression_without_a_value_says_what_was_found_and_what_there_is() {
-    insta::assert_snapshot!(eval("100 * quote.response.prise"), @r#"
+fn an_expression_without_a_value_is_reported_with_the_available_names() {
+    insta::assert_snapshot!(eval("100 * quote.response.prise"), @"
     exit status 1
     --- stderr
     error: the expression has no value
-      caused by: `quote.response.prise`: no such field (has: price, text, word, none)
+      caused by: `quote.response.prise` does not exist: available fields are `price`, `text`, `word`, `none`
 
       1 | 100 * quote.response.prise
         |       ^
-    "#);
+    ");
     insta::assert_snapshot!(eval("100 * quote.word"), @r#"
     exit status 1
     --- stderr
     error: the expression has no value
-      caused by: cannot calculate `100 * quote.word`: `*` needs a number, found the string "abc"
+      caused by: cannot evaluate `100 * quote.word`: `*` expects a number, found the string "abc"
 
       1 | 100 * quote.word
         |     ^
@@ -154,36 +154,36 @@ fn an_expression_without_a_value_says_what_was_found_and_what_there_is() {
       1 | quote.price + 1 + abs(quote.none)
         |                       ^
     "#);
-    insta::assert_snapshot!(eval("quote.price / 0"), @r#"
+    insta::assert_snapshot!(eval("quote.price / 0"), @"
     exit status 1
     --- stderr
     error: the expression has no value
-      caused by: cannot calculate `quote.price / 0`: division by zero
+      caused by: cannot evaluate `quote.price / 0`: division by zero
 
       1 | quote.price / 0
         |             ^
-    "#);
+    ");
     insta::assert_snapshot!(eval(r#"pluck(shop-1.items, "name")"#), @r#"
     exit status 1
     --- stderr
     error: the expression has no value
-      caused by: cannot calculate `pluck(shop-1.items, "name")`: item 0 has no field `name`
+      caused by: cannot evaluate `pluck(shop-1.items, "name")`: item 0 has no field `name`
 
       1 | pluck(shop-1.items, "name")
         |                      ^
     "#);
-    // Where the same words stand twice, no place is better than a wrong one.
+    // If the part occurs twice, no position is better than a wrong one.
     insta::assert_snapshot!(eval("2 * 3 * quote.word"), @r#"
     exit status 1
     --- stderr
     error: the expression has no value
-      caused by: cannot calculate `2 * 3 * quote.word`: `*` needs a number, found the string "abc"
+      caused by: cannot evaluate `2 * 3 * quote.word`: `*` expects a number, found the string "abc"
     "#);
 }
 
 #[test]
-fn a_document_that_is_no_json_is_an_error_that_shows_where() {
-    insta::assert_snapshot!(run(&["eval", "1", "--with", "-"], "{'a': 1}"), @r#"
+fn a_document_that_is_not_json_is_an_error_with_its_position() {
+    insta::assert_snapshot!(run(&["eval", "1", "--with", "-"], "{'a': 1}"), @"
     exit status 1
     --- stderr
     error: standard input is not JSON
@@ -192,10 +192,10 @@ fn a_document_that_is_no_json_is_an_error_that_shows_where() {
       1 | {'a': 1}
         |  ^
 
-    hint: see how it could be mended with `reknit repair --explain`
-    "#);
+    hint: see how to repair it with `reknit repair --explain`
+    ");
     let folder = Folder::new("eval_document").with("my results.json", "[1, 2,]");
-    insta::assert_snapshot!(folder.run(&["eval", "1", "--with", "my results.json"], ""), @r#"
+    insta::assert_snapshot!(folder.run(&["eval", "1", "--with", "my results.json"], ""), @"
     exit status 1
     --- stderr
     error: `my results.json` is not JSON
@@ -204,20 +204,20 @@ fn a_document_that_is_no_json_is_an_error_that_shows_where() {
       1 | [1, 2,]
         |       ^
 
-    hint: see how it could be mended with `reknit repair --explain 'my results.json'`
-    "#);
-    insta::assert_snapshot!(folder.run(&["eval", "1", "--with", "missing.json"], ""), @r#"
+    hint: see how to repair it with `reknit repair --explain 'my results.json'`
+    ");
+    insta::assert_snapshot!(folder.run(&["eval", "1", "--with", "missing.json"], ""), @"
     exit status 2
     --- stderr
     error: cannot read `missing.json`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
-    "#);
+    hint: list the files there with `ls .`
+    ");
 }
 
 #[test]
-fn help_for_eval_shows_examples() {
+fn short_help_of_eval_shows_examples() {
     insta::assert_snapshot!(run(&["eval", "-h"], ""), @r#"
     exit status 0
     --- stdout
@@ -229,8 +229,8 @@ fn help_for_eval_shows_examples() {
       <EXPRESSION>  The expression, with or without `{{ }}` around it
 
     Options:
-          --with <FILE>  The JSON document to evaluate it over; standard input if it is `-`
-          --json         Print the value with what went into it, as JSON
+          --with <FILE>  The JSON document to evaluate it over; `-` reads standard input
+          --json         Print the value and its inputs as JSON
       -h, --help         Print help (see more with '--help')
 
     Examples:
@@ -240,21 +240,21 @@ fn help_for_eval_shows_examples() {
       reknit eval 'first(shop.items).name ?? "none"' --with results.json
       reknit eval 'date_diff("09:00", "14:00", "hours")'
 
-    Exit status: 0 there is a value; 1 there is none, or the expression or the document cannot be read; 2 bad usage.
+    Exit status: 0 printed a value; 1 there is no value, or the expression or document is not valid; 2 bad usage.
     "#);
 }
 
 #[test]
-fn long_help_for_eval_tells_the_language() {
+fn long_help_of_eval_describes_the_language() {
     let help = run(&["help", "eval"], "");
     assert_eq!(run(&["eval", "--help"], ""), help);
     insta::assert_snapshot!(help, @r#"
     exit status 0
     --- stdout
-    Evaluate an expression, as plans have it between {{ and }}.
+    Evaluate an expression as plans write it between {{ and }}.
 
-    The keys of the document are what the ids of steps are in a plan: with {"quote": {"price": 468.285}}, write
-    `quote.price`. The document itself is `it`, whatever it is: `it[0]`, `len(it)`. A key of that name goes first.
+    The keys of the document take the place of the step ids in a plan: with {"quote": {"price": 468.285}}, write
+    `quote.price`. `it` is the whole document: `it[0]`, `len(it)`. A key named `it` takes precedence.
 
     Usage: reknit eval [OPTIONS] <EXPRESSION>
 
@@ -264,10 +264,10 @@ fn long_help_for_eval_tells_the_language() {
 
     Options:
           --with <FILE>
-              The JSON document to evaluate it over; standard input if it is `-`
+              The JSON document to evaluate it over; `-` reads standard input
 
           --json
-              Print the value with what went into it, as JSON
+              Print the value and its inputs as JSON
 
       -h, --help
               Print help (see a summary with '-h')
@@ -282,27 +282,27 @@ fn long_help_for_eval_tells_the_language() {
     The language:
       values      5, 1.50, "text", 'text', true, false, null
       references  a.b, a[0].b, a.0.b, a["odd key"], ["odd id"].b; one `response`, `data` or `result` may be left out
-      operators   + - * / %, == != < <= > >=, and `a ?? b`: the first that is there and not null
+      operators   + - * / %, == != < <= > >=, and `a ?? b`: b if a is missing or null
       functions   if sum len min max avg round abs join first last unique sort_by pluck lower upper trim split replace
                   date_add date_diff to_number to_string
 
-      Numbers are decimals of 34 digits. A minus that subtracts needs a space before it: `a-b` is a name. A text is taken for
-      a number in arithmetic only if it is exactly one. What was rounded, or taken for a number, is said on standard error.
+      Numbers are decimals with 34 digits. Subtraction needs a space before the minus: `a-b` is a name. Arithmetic converts a
+      string to a number only if the whole string is one number. A note on standard error reports rounding and conversions.
 
     With --json: {"value", "inputs", "exact", "changes"}
-      inputs   what went into the value: [{"source": "literal" | {"reference": {"step", "path"}}, "value"}]
+      inputs   the values it was computed from: [{"source": "literal" | {"reference": {"step", "path"}}, "value"}]
       exact    "exact", or "inexact" if something was rounded
-      changes  texts taken for numbers: [{"path", "kind", "before", "after"}]
+      changes  strings converted to numbers: [{"path", "kind", "before", "after"}]
 
     Exit status:
-      0  there is a value
-      1  there is none, or the expression or the document cannot be read
+      0  printed a value
+      1  there is no value, or the expression or document is not valid
       2  bad usage: an unknown option, a file that cannot be opened, an output that cannot be written
     "#);
 }
 
 #[test]
-fn a_slip_of_the_finger_is_bad_usage() {
+fn a_mistyped_command_or_option_is_bad_usage() {
     insta::assert_snapshot!(run(&["eval"], ""), @r#"
     exit status 2
     --- stderr

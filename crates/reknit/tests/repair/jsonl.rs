@@ -1,4 +1,4 @@
-//! `--jsonl`: requests in, answers out, line by line.
+//! `reknit repair --jsonl`.
 
 use crate::run::{Folder, run};
 
@@ -7,7 +7,7 @@ fn answer(lines: &str) -> String {
 }
 
 #[test]
-fn answers_come_in_order_with_their_ids() {
+fn answers_are_in_order_and_have_ids() {
     let lines = r#"
 {"id": 1, "text": "{'a': 1,}"}
 {"id": "two", "text": "[1, 2]"}
@@ -27,7 +27,7 @@ fn answers_come_in_order_with_their_ids() {
 }
 
 #[test]
-fn digits_and_order_of_a_value_survive() {
+fn a_value_keeps_its_digits_and_order() {
     let line = r#"{"value":{"z":1.000000000000000000000000001,"a":12345678901234567890123},"id":1.10}"#;
     insta::assert_snapshot!(answer(line), @r#"
     exit status 0
@@ -37,7 +37,7 @@ fn digits_and_order_of_a_value_survive() {
 }
 
 #[test]
-fn a_schema_on_a_line_is_fitted_to() {
+fn a_value_is_fitted_to_the_schema_of_its_line() {
     let lines = r#"{"id": 1, "text": "{\"n\": \"5\"}", "schema": {"properties": {"n": {"type": "integer"}}}}
 {"id": 2, "value": {"n": "5"}, "schema": {"properties": {"n": {"type": "integer"}}}}
 {"id": 3, "value": {"n": "five"}, "schema": {"properties": {"n": {"type": "integer"}}}}
@@ -56,7 +56,7 @@ fn a_schema_on_a_line_is_fitted_to() {
 }
 
 #[test]
-fn the_schema_option_is_for_lines_without_one() {
+fn the_schema_option_applies_to_lines_without_a_schema() {
     let folder = Folder::new("default_schema").with("integer.json", r#"{"type": "integer"}"#);
     let lines = r#"{"id": 1, "value": "5"}
 {"id": 2, "value": "5", "schema": {"type": "string"}}
@@ -72,7 +72,7 @@ fn the_schema_option_is_for_lines_without_one() {
 }
 
 #[test]
-fn a_bad_line_answers_with_an_error_and_the_rest_goes_on() {
+fn a_bad_line_has_an_error_answer_and_the_next_line_is_read() {
     let lines = r#"{"id": 1, "text": "[1,]"
 [1, 2]
 {"id": 3}
@@ -90,25 +90,25 @@ fn a_bad_line_answers_with_an_error_and_the_rest_goes_on() {
     {"id":3,"error":{"code":"bad_line","message":"the line has neither `text` nor `value`","line":3}}
     {"id":4,"error":{"code":"bad_line","message":"the line has both `text` and `value`","line":4}}
     {"id":5,"error":{"code":"bad_line","message":"`text` is not a string","line":5}}
-    {"id":6,"error":{"code":"bad_line","message":"the line has an unknown member \"shema\"","line":6}}
-    {"error":{"code":"bad_line","message":"the line is not JSON: the key \"id\" stands twice in one object","line":7,"column":11}}
+    {"id":6,"error":{"code":"bad_line","message":"the line has an unknown field \"shema\"","line":6}}
+    {"error":{"code":"bad_line","message":"the line is not JSON: duplicate key \"id\"","line":7,"column":11}}
     {"id":8,"value":1,"fixes":[]}
     "#);
 }
 
 #[test]
-fn a_line_that_is_no_text_answers_with_an_error() {
+fn a_line_that_is_not_utf8_has_an_error_answer() {
     let folder = Folder::new("line_no_text").with("in.jsonl", b"{\"text\": \"caf\xe9\"}\n{\"value\": 2}\n");
     insta::assert_snapshot!(folder.run(&["repair", "--jsonl", "in.jsonl"], ""), @r#"
     exit status 0
     --- stdout
-    {"error":{"code":"bad_line","message":"the line is not UTF-8 text: the byte 0xe9 is not part of a character","line":1,"column":14}}
+    {"error":{"code":"bad_line","message":"the line is not UTF-8 text: invalid byte 0xe9","line":1,"column":14}}
     {"value":2,"fixes":[]}
     "#);
 }
 
 #[test]
-fn a_bad_schema_on_a_line_answers_with_an_error() {
+fn a_line_with_a_bad_schema_has_an_error_answer() {
     let lines = r#"{"id": 1, "value": 1, "schema": {"type": "objekt"}}
 {"id": 2, "value": 1, "schema": 3}
 {"id": 3, "value": 1, "schema": null}
@@ -118,14 +118,14 @@ fn a_bad_schema_on_a_line_answers_with_an_error() {
     exit status 0
     --- stdout
     {"id":1,"error":{"code":"bad_schema","message":"the schema is not valid at `$.type`: expected \"array\", \"boolean\", \"integer\", \"null\", \"number\", \"object\" or \"string\", found \"objekt\""}}
-    {"id":2,"error":{"code":"bad_schema","message":"a schema is an object or a boolean, not a number"}}
-    {"id":3,"error":{"code":"bad_schema","message":"a schema is an object or a boolean, not null"}}
+    {"id":2,"error":{"code":"bad_schema","message":"a schema must be an object or a boolean, not a number"}}
+    {"id":3,"error":{"code":"bad_schema","message":"a schema must be an object or a boolean, not null"}}
     {"id":4,"value":1,"fixes":[]}
     "#);
 }
 
 #[test]
-fn every_way_to_be_unreadable_has_its_code() {
+fn every_read_error_has_its_code() {
     let deep = "[".repeat(600) + &"]".repeat(600);
     let lines = [
         r#"{"id": "empty", "text": ""}"#.to_owned(),
@@ -144,7 +144,7 @@ fn every_way_to_be_unreadable_has_its_code() {
 }
 
 #[test]
-fn what_is_missing_and_what_is_an_expression_is_said() {
+fn answers_report_completeness_and_expressions() {
     let lines = r#"{"id": 1, "text": "[1, 2"}
 {"id": 2, "text": "[1, 2, ...]"}
 {"id": 3, "text": "{\"n\": 2 * 3.5}", "schema": {"properties": {"n": {"type": "number"}}}}
@@ -167,7 +167,7 @@ fn a_line_may_be_very_large() {
 }
 
 #[test]
-fn no_line_has_no_answer() {
+fn an_empty_input_has_no_answer() {
     assert_eq!(answer(""), "exit status 0\n");
     assert_eq!(answer("\n \r\n"), "exit status 0\n");
 }
@@ -181,6 +181,6 @@ fn a_file_that_is_missing_is_bad_usage() {
     error: cannot read `in.jsonl`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
+    hint: list the files there with `ls .`
     ");
 }

@@ -1,4 +1,4 @@
-//! `reknit repair` and its neighbours, as a person or a program runs them.
+//! `reknit repair`, `reknit eval` and the usage of the program.
 #![cfg(test)]
 
 mod eval;

@@ -1,4 +1,4 @@
-//! What the command does to those it is connected to.
+//! Pipes: closed outputs and interactive use.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,7 +14,7 @@ fn start(arguments: &[&str], stdout: Stdio) -> Child {
         .expect("the command starts")
 }
 
-/// The exit status and standard error, once it has ended.
+/// The exit status and standard error of the ended process.
 fn end(mut child: Child) -> (Option<i32>, String) {
     drop(child.stdin.take());
     let mut stderr = String::new();
@@ -23,7 +23,7 @@ fn end(mut child: Child) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_line_is_answered_before_the_next_one_is_sent() {
+fn a_line_is_answered_before_the_next_one_arrives() {
     let mut child = start(&["repair", "--jsonl"], Stdio::piped());
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     for id in 0..3 {
@@ -34,12 +34,12 @@ fn a_line_is_answered_before_the_next_one_is_sent() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_closed_output_is_not_an_error() {
     for arguments in [&["repair"][..], &["repair", "--jsonl"], &["completions", "bash"]] {
         let mut child = start(arguments, Stdio::piped());
         drop(child.stdout.take());
         let input = r#"{"value": 1}"#.to_owned() + "\n";
-        // Nobody may be left to read this either.
+        // The process may have closed its input already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         assert_eq!(end(child), (Some(0), String::new()), "case: {arguments:?}");
     }
@@ -47,12 +47,12 @@ fn a_reader_that_leaves_early_is_no_error() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_answer_that_cannot_be_written_is_an_error() {
+fn an_output_that_cannot_be_written_is_an_error() {
     for arguments in [&["repair"][..], &["repair", "--jsonl"], &["completions", "bash"]] {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut child = start(arguments, full.into());
         let _ = child.stdin.take().unwrap().write_all(b"{\"value\": 1}\n");
-        let expected = "error: cannot write the answer\n  caused by: No space left on device (os error 28)\n";
+        let expected = "error: cannot write the output\n  caused by: No space left on device (os error 28)\n";
         assert_eq!(end(child), (Some(2), expected.to_owned()), "case: {arguments:?}");
     }
 }

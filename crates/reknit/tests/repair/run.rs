@@ -1,4 +1,4 @@
-//! Runs the command and shows all that came out of it.
+//! Runs the command and returns its output as text.
 
 use std::fmt::Write;
 use std::fs;
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 
-/// A folder to run in, with nothing in it but what the test puts there.
+/// An empty folder to run the command in.
 pub(crate) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// Each test has its own name, for tests run at the same time.
+    /// Each test needs its own name, because tests run in parallel.
     pub(crate) fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        // The last run may have left something behind.
+        // An earlier run may have left files.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("the folder can be made");
         Self { path }
@@ -49,7 +49,7 @@ fn command() -> Command {
     command
 }
 
-/// The exit status, then what was written, if anything was.
+/// The exit status and the output that is not empty.
 pub(crate) fn show(command: &mut Command) -> String {
     let output = command.output().expect("the command runs");
     let mut shown = format!("exit status {}\n", output.status.code().expect("the command was not killed"));

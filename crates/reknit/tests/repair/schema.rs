@@ -1,4 +1,4 @@
-//! JSON that fits a schema.
+//! `reknit repair --schema`.
 
 use crate::run::Folder;
 
@@ -19,15 +19,15 @@ fn with_schema(name: &str, schema: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_value_is_changed_to_fit() {
+fn a_value_is_converted_to_fit_the_schema() {
     insta::assert_snapshot!(with_schema("changed_to_fit", ORDER, r#"{"symbol": "TSLA", "shares": "1,000", "limit_price": 12}"#), @r#"
     exit status 0
     --- stdout
     {"symbol":"TSLA","shares":1000,"limitPrice":12}
     --- stderr
     fixed 2 places:
-      $.shares       read a number from a string      "1,000" -> 1000
-      $.limitPrice   spelt a key as the schema does   limit_price -> limitPrice
+      $.shares       converted a string to a number          "1,000" -> 1000
+      $.limitPrice   renamed a key as the schema spells it   limit_price -> limitPrice
     "#);
 }
 
@@ -53,12 +53,12 @@ fn a_misfit_is_an_error_with_every_problem() {
       caused by: `$.limitPrice`: expected a number, found the string "a lot"
       caused by: `$`: unknown property `note`
 
-    hint: see the value as it was read with `reknit repair --explain answer.txt`
+    hint: see the value without the schema with `reknit repair --explain answer.txt`
     "#);
 }
 
 #[test]
-fn many_problems_are_cut_to_the_first() {
+fn a_misfit_lists_at_most_20_problems() {
     let schema = r#"{"type": "array", "items": {"type": "integer"}}"#;
     let text = format!("[{}]", vec!["true"; 30].join(", "));
     insta::assert_snapshot!(with_schema("many_problems", schema, &text), @"
@@ -87,7 +87,7 @@ fn many_problems_are_cut_to_the_first() {
       caused by: `$[19]`: expected an integer, found true
       caused by: 10 more problems
 
-    hint: see the value as it was read with `reknit repair --explain answer.txt`
+    hint: see the value without the schema with `reknit repair --explain answer.txt`
     ");
 }
 
@@ -100,8 +100,8 @@ fn arithmetic_for_a_number_is_noted() {
     {"symbol":"TSLA","shares":2,"limitPrice":"{{100 * step-1.response.price}}"}
     --- stderr
     fixed 1 place:
-      $.limitPrice   read arithmetic as an expression   100 * "{{step-1.response.price}}… -> {{100 * step-1.response.price}}
-    note: an expression stands in place of a number at $.limitPrice
+      $.limitPrice   converted arithmetic to an expression   100 * "{{step-1.response.price}}… -> {{100 * step-1.response.price}}
+    note: the value contains an expression instead of a number at $.limitPrice
     "#);
 }
 
@@ -116,22 +116,22 @@ fn a_schema_chooses_between_two_readings() {
 }
 
 #[test]
-fn a_schema_that_is_not_json_is_bad_usage_and_shows_where() {
+fn a_schema_that_is_not_json_is_bad_usage_with_its_position() {
     insta::assert_snapshot!(with_schema("not_json", "{\n  \"type\": \"object\",\n}", "{}"), @"
     exit status 2
     --- stderr
     error: cannot use `order.schema.json` as a schema
-      caused by: it is not JSON: line 3, column 1: expected a key in double quotes, found `}`
+      caused by: the file is not JSON: line 3, column 1: expected a key in double quotes, found `}`
 
       3 | }
         | ^
 
-    hint: see how it could be mended with `reknit repair --explain order.schema.json`
+    hint: see how to repair it with `reknit repair --explain order.schema.json`
     ");
 }
 
 #[test]
-fn a_schema_that_is_none_is_bad_usage() {
+fn an_invalid_schema_is_bad_usage() {
     insta::assert_snapshot!(with_schema("no_schema", r#"{"type": "objekt"}"#, "{}"), @r#"
     exit status 2
     --- stderr
@@ -142,18 +142,18 @@ fn a_schema_that_is_none_is_bad_usage() {
     exit status 2
     --- stderr
     error: cannot use `order.schema.json` as a schema
-      caused by: a schema is an object or a boolean, not a number
+      caused by: a schema must be an object or a boolean, not a number
     ");
 }
 
 #[test]
-fn a_schema_that_is_no_text_is_bad_usage() {
+fn a_schema_that_is_not_utf8_is_bad_usage() {
     let folder = Folder::new("schema_no_text").with("latin1.json", b"{\"title\": \"caf\xe9\"}");
     insta::assert_snapshot!(folder.run(&["repair", "--schema", "latin1.json"], "{}"), @"
     exit status 2
     --- stderr
     error: cannot use `latin1.json` as a schema
-      caused by: it is not UTF-8 text: the byte 0xe9 at line 1, column 15 (offset 14) is not part of a character
+      caused by: the file is not UTF-8 text: invalid byte 0xe9 at line 1, column 15 (offset 14)
     ");
 }
 
@@ -166,6 +166,6 @@ fn a_schema_that_is_missing_is_bad_usage() {
     error: cannot read `order.schema.json`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
+    hint: list the files there with `ls .`
     ");
 }

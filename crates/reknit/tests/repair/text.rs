@@ -1,4 +1,4 @@
-//! Text in, JSON out.
+//! `reknit repair` without a schema.
 
 use crate::run::{Folder, repair, run};
 
@@ -20,7 +20,7 @@ fn a_broken_text_becomes_one_line_of_json() {
 }
 
 #[test]
-fn a_file_is_read_as_standard_input_is() {
+fn a_file_gives_the_same_result_as_standard_input() {
     let folder = Folder::new("a_file").with("my answer.txt", "[1, 2,]");
     insta::assert_snapshot!(folder.run(&["repair", "my answer.txt"], ""), @"
     exit status 0
@@ -35,7 +35,7 @@ fn a_file_is_read_as_standard_input_is() {
 }
 
 #[test]
-fn an_unreadable_text_is_an_error_that_shows_where() {
+fn an_unreadable_text_is_an_error_with_its_position() {
     insta::assert_snapshot!(repair("{\n  \"a\": 1,\n  \"b\": @@ }\n"), @r#"
     exit status 1
     --- stderr
@@ -55,15 +55,15 @@ fn a_text_without_json_is_an_error() {
     error: cannot read standard input
       caused by: there is no JSON in the text: the text is empty
 
-    hint: give it a text: `reknit repair answer.txt`, or `cat answer.txt | reknit repair`
+    hint: name a file, `reknit repair answer.txt`, or pipe one in, `cat answer.txt | reknit repair`
     ");
     insta::assert_snapshot!(repair("// nothing here\n"), @"
     exit status 1
     --- stderr
     error: cannot read standard input
-      caused by: there is no JSON in the text: it holds comments or prose only
+      caused by: there is no JSON in the text: it contains only comments or prose
 
-    hint: give it a text: `reknit repair answer.txt`, or `cat answer.txt | reknit repair`
+    hint: name a file, `reknit repair answer.txt`, or pipe one in, `cat answer.txt | reknit repair`
     ");
     let folder = Folder::new("empty").with("empty.txt", " \n");
     insta::assert_snapshot!(folder.run(&["repair", "empty.txt"], ""), @"
@@ -75,56 +75,56 @@ fn a_text_without_json_is_an_error() {
 }
 
 #[test]
-fn two_likely_readings_are_both_shown() {
+fn two_likely_readings_are_an_error_that_shows_both() {
     insta::assert_snapshot!(repair("Either {\"a\": 1} or {\"a\": 2}."), @r#"
     exit status 1
     --- stderr
     error: standard input can be read in two ways
       caused by: one reading is {"a":1}
-      caused by: another is {"a":2}
+      caused by: another reading is {"a":2}
 
-    hint: give a schema that only one of them fits: `reknit repair --schema FILE`
+    hint: add a schema that only one reading fits: `reknit repair --schema FILE`
     "#);
 }
 
 #[test]
-fn the_hint_names_the_file_as_it_must_be_typed() {
+fn the_hint_quotes_the_file_for_a_shell() {
     let folder = Folder::new("hint").with("my answer.txt", "Either {\"a\": 1} or {\"a\": 2}.");
     insta::assert_snapshot!(folder.run(&["repair", "my answer.txt"], ""), @r#"
     exit status 1
     --- stderr
     error: `my answer.txt` can be read in two ways
       caused by: one reading is {"a":1}
-      caused by: another is {"a":2}
+      caused by: another reading is {"a":2}
 
-    hint: give a schema that only one of them fits: `reknit repair --schema FILE 'my answer.txt'`
+    hint: add a schema that only one reading fits: `reknit repair --schema FILE 'my answer.txt'`
     "#);
 }
 
 #[test]
-fn a_text_that_was_cut_comes_with_a_warning() {
+fn a_truncated_text_comes_with_a_warning() {
     insta::assert_snapshot!(repair(r#"{"city": "Seoul", "items": [1, 2"#), @r#"
     exit status 0
     --- stdout
     {"city":"Seoul","items":[1,2]}
     --- stderr
-    warning: the text was cut; what came after its end is missing
+    warning: the text is truncated; the value is incomplete
     "#);
 }
 
 #[test]
-fn a_text_that_leaves_things_out_comes_with_a_warning() {
+fn an_elided_text_comes_with_a_warning() {
     insta::assert_snapshot!(repair("[1, 2, ...]"), @"
     exit status 0
     --- stdout
     [1,2]
     --- stderr
-    warning: the text was cut; `...` stands where more was meant
+    warning: the text leaves out content with `...`; the value is incomplete
     ");
 }
 
 #[test]
-fn nesting_without_end_is_an_error() {
+fn nesting_that_is_too_deep_is_an_error() {
     insta::assert_snapshot!(repair(&("[".repeat(100_000) + &"]".repeat(100_000))), @"
     exit status 1
     --- stderr
@@ -137,16 +137,16 @@ fn nesting_without_end_is_an_error() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_an_error_with_their_place() {
+fn bytes_that_are_not_utf8_are_an_error_with_their_position() {
     let folder = Folder::new("no_text").with("latin1.txt", b"{\n  \"caf\xe9\": 1\n}");
-    insta::assert_snapshot!(folder.run(&["repair", "latin1.txt"], ""), @r#"
+    insta::assert_snapshot!(folder.run(&["repair", "latin1.txt"], ""), @"
     exit status 1
     --- stderr
     error: `latin1.txt` is not UTF-8 text
-      caused by: the byte 0xe9 at line 2, column 7 (offset 8) is not part of a character
+      caused by: invalid byte 0xe9 at line 2, column 7 (offset 8)
 
-    hint: if you know its encoding, convert it: `iconv -f LATIN1 -t UTF-8 latin1.txt > converted`, and give `converted` in its place
-    "#);
+    hint: convert it from its encoding, for example `iconv -f LATIN1 -t UTF-8 latin1.txt > converted`, and read `converted` instead
+    ");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_file_that_cannot_be_opened_is_bad_usage() {
     error: cannot read `missing.txt`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
+    hint: list the files there with `ls .`
     ");
     insta::assert_snapshot!(folder.run(&["repair", "no such folder/missing.txt"], ""), @"
     exit status 2
@@ -166,7 +166,7 @@ fn a_file_that_cannot_be_opened_is_bad_usage() {
     error: cannot read `no such folder/missing.txt`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
+    hint: list the files there with `ls .`
     ");
     insta::assert_snapshot!(folder.run(&["repair", "."], ""), @"
     exit status 2
@@ -177,13 +177,13 @@ fn a_file_that_cannot_be_opened_is_bad_usage() {
 }
 
 #[test]
-fn a_text_that_is_too_long_is_refused() {
+fn a_text_that_is_too_long_is_an_error() {
     let text = " ".repeat((64 << 20) + 1);
     insta::assert_snapshot!(run(&["repair"], &text), @"
     exit status 1
     --- stderr
-    error: standard input has more than 64 MiB, the most that is read at once
+    error: standard input is larger than 64 MiB, the limit for one input
 
-    hint: give several texts, one per line, to `reknit repair --jsonl`
+    hint: split it into several texts and pass one per line to `reknit repair --jsonl`
     ");
 }

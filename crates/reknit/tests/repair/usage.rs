@@ -1,4 +1,4 @@
-//! Help, version, completions, and what happens to a slip of the finger.
+//! Help, version, completions and bad usage.
 
 use crate::run::run;
 
@@ -8,21 +8,21 @@ fn the_version_is_printed() {
 }
 
 #[test]
-fn help_for_repair_shows_examples() {
+fn short_help_of_repair_shows_examples() {
     insta::assert_snapshot!(run(&["repair", "-h"], ""), @r#"
     exit status 0
     --- stdout
-    Read JSON from a model's answer and mend what is broken
+    Read JSON from a model's answer and repair it
 
     Usage: reknit repair [OPTIONS] [FILE]
 
     Arguments:
-      [FILE]  The text to read; standard input if it is missing or `-`
+      [FILE]  The text to read; standard input if missing or `-`
 
     Options:
-          --schema <FILE>  The JSON Schema that the value must fit
-          --jsonl          Read one request per line, and answer each on a line
-          --explain        Say on standard error what was mended
+          --schema <FILE>  The JSON Schema of the value
+          --jsonl          Read one request per line, and print one answer per line
+          --explain        List the repairs on standard error
       -h, --help           Print help (see more with '--help')
 
     Examples:
@@ -31,38 +31,38 @@ fn help_for_repair_shows_examples() {
       reknit repair --schema order.schema.json answer.txt
       reknit repair --jsonl < requests.jsonl > answers.jsonl
 
-    Exit status: 0 read, with or without repairs; 1 unreadable, or it does not fit the schema; 2 bad usage.
+    Exit status: 0 read, with or without repairs; 1 not readable, or does not fit the schema; 2 bad usage.
     "#);
 }
 
 #[test]
-fn long_help_for_repair_tells_all() {
+fn long_help_of_repair_describes_lines_and_codes() {
     let help = run(&["help", "repair"], "");
     assert_eq!(run(&["repair", "--help"], ""), help);
     insta::assert_snapshot!(help, @r#"
     exit status 0
     --- stdout
-    Read JSON from a model's answer and mend what is broken.
+    Read JSON from a model's answer and repair it.
 
-    The answer may have text around the JSON, or a fence; missing commas, quotes or brackets; literals of other languages,
-    comments, and more. With a schema the value is also changed to fit, where nothing is lost: "5" becomes 5 where a number
-    is wanted. Text that is valid JSON, and fits, is printed as it is; anything else is printed as one line of JSON.
+    The answer may have text or a code fence around the JSON, missing commas, quotes or brackets, literals of other languages,
+    comments, and more. With a schema, values are also converted without loss where their type is wrong: "5" becomes 5 where
+    the schema has a number. Valid JSON that fits the schema is printed unchanged; anything else as one line of JSON.
 
     Usage: reknit repair [OPTIONS] [FILE]
 
     Arguments:
       [FILE]
-              The text to read; standard input if it is missing or `-`
+              The text to read; standard input if missing or `-`
 
     Options:
           --schema <FILE>
-              The JSON Schema that the value must fit
+              The JSON Schema of the value
 
           --jsonl
-              Read one request per line, and answer each on a line
+              Read one request per line, and print one answer per line
 
           --explain
-              Say on standard error what was mended
+              List the repairs on standard error
 
       -h, --help
               Print help (see a summary with '-h')
@@ -74,35 +74,35 @@ fn long_help_for_repair_tells_all() {
       reknit repair --jsonl < requests.jsonl > answers.jsonl
 
     Exit status:
-      0  read, with or without repairs; with --jsonl: every line has its answer, even if it is an error
+      0  read, with or without repairs; with --jsonl: every line has an answer, even if it is an error
       1  the text cannot be read, or its value does not fit the schema
-      2  bad usage: an unknown option, a file that cannot be opened, a schema that is none, an output that cannot be written
+      2  bad usage: an unknown option, a file that cannot be opened, a schema that is not valid, an output that cannot be written
 
-    A text that was cut is closed and printed, with a warning on standard error: do not act on it, ask again.
+    A truncated text is closed and printed, with a warning on standard error. Ask the model again instead of using it.
 
     Lines (--jsonl):
-      A request is {"id"?, "text" | "value", "schema"?}: a text to read, or a value that only has to fit.
-      --schema is for the requests without one. A blank line gets no answer.
+      A request is {"id"?, "text" | "value", "schema"?}: a text to read, or a value to fit to the schema.
+      --schema applies to requests without a schema. A blank line has no answer.
 
       The answer is {"id"?, "value", "fixes", "completeness"?, "expressions"?}:
-        fixes         what was mended: [{"path", "kind", "before", "after", "penalty", "times"?}]
+        fixes         the repairs: [{"path", "kind", "before", "after", "penalty", "times"?}]
         completeness  only if something is missing: "truncated" or "elided"
-        expressions   only if there are any: the paths where an expression stands for a number
+        expressions   only if there are any: the paths that hold an expression instead of a number
 
       or {"id"?, "error": {"code", "message", ...}}, after which the next line is read:
-        empty         there is no JSON in the text
-        unreadable    no reading makes sense; with the line and column in the text
+        empty         the text contains no JSON
+        unreadable    the text cannot be read; with the line and column in the text
         ambiguous     two readings are equally likely; with both readings
         misfit        the value does not fit the schema; with the problems: [{"path", "message"}]
-        too_deep      brackets are nested too deep; with the line and column in the text
+        too_deep      brackets are nested too deeply; with the line and column in the text
         too_large     the text or the line is too long
-        bad_line      the line is no request; with the line of the input, and the column if it is known
+        bad_line      the line is not a request; with the line of the input, and the column if it is known
         bad_schema    the request's schema is not valid
     "#);
 }
 
 #[test]
-fn a_slip_of_the_finger_is_bad_usage() {
+fn a_mistyped_command_or_option_is_bad_usage() {
     insta::assert_snapshot!(run(&["repair", "--schem", "x"], ""), @"
     exit status 2
     --- stderr
@@ -139,7 +139,7 @@ fn explain_and_jsonl_exclude_each_other() {
 }
 
 #[test]
-fn completions_are_scripts_that_know_the_options() {
+fn completion_scripts_contain_the_options() {
     for (shell, start) in [("bash", "_reknit()"), ("zsh", "#compdef reknit"), ("fish", "# Print an optspec")] {
         let script = run(&["completions", shell], "");
         assert!(script.starts_with(&format!("exit status 0\n--- stdout\n{start}")), "{shell}: {script}");

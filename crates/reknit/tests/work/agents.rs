@@ -1,11 +1,11 @@
-//! `reknit agent`: real runs of the command with an agent's file, a scripted model and a scripted tool.
+//! `reknit agent` with an agent file, a scripted model and a scripted tool.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use reknit_protocol::{Effect, Value};
-use reknit_testing::model::{Script, When};
+use reknit_protocol::{SideEffect, Value};
+use reknit_testing::model::{RequestMatcher, Script};
 use reknit_testing::tool::{self, RunningTool, ScriptedTool};
 use reknit_testing::{Reply, ScriptedModel};
 
@@ -16,23 +16,23 @@ const CLERK: &str = "---\ntools: [shop]\nmaxTurns: 3\n---\nYou work for a shop.\
 
 async fn shop() -> RunningTool {
     let sent = Value::parse(r#"{"state": "sent"}"#).expect("JSON");
-    let shop = ScriptedTool::new("shop").capability("look_up", Effect::Read);
-    shop.on("look_up", tool::When::any(), Reply::data(sent)).start().await.expect("the shop opens")
+    let shop = ScriptedTool::new("shop").capability("look_up", SideEffect::Read);
+    shop.on("look_up", tool::CallMatcher::any(), Reply::data(sent)).start().await.expect("the shop opens")
 }
 
 fn look_up() -> Reply {
-    Reply::calling("shop__look_up", r#"{"id": 7}"#)
+    Reply::tool_call("shop__look_up", r#"{"id": 7}"#)
 }
 
 fn report(arguments: &str) -> Reply {
-    Reply::calling("agent__final_report", arguments)
+    Reply::tool_call("agent__final_report", arguments)
 }
 
-/// Looks the order up, then reports.
+/// A model that looks up the order and then reports.
 async fn model() -> ScriptedModel {
     let script = Script::new()
-        .once(When::any(), look_up())
-        .on(When::any(), report(r##"{"report_content": "# Order 7\n\nIt was sent."}"##));
+        .once(RequestMatcher::any(), look_up())
+        .on(RequestMatcher::any(), report(r##"{"report_content": "# Order 7\n\nIt was sent."}"##));
     ScriptedModel::start(script).await.expect("the model starts")
 }
 
@@ -45,7 +45,7 @@ fn configured(shop: &RunningTool, model: &ScriptedModel) -> World {
 async fn an_agent_calls_tools_and_reports() {
     let (shop, model) = (shop().await, model().await);
     let world = configured(&shop, &model).file("clerk.md", CLERK);
-    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where is order 7?"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where is order 7?"]), @"
     exit status 0
     --- stdout
     # Order 7
@@ -55,15 +55,15 @@ async fn an_agent_calls_tools_and_reports() {
     > turn 1  asking local
     > turn 1  calling tools
       > call-1  look_up  running
-    ✓ turn 1  tools were called
+    ✓ turn 1  called tools
     > turn 2  asking local
-    ✓ turn 2  the report
+    ✓ turn 2  wrote the report
 
 
     EXIT-FINAL-ANSWER: 2 turns, 1 tool call, 2 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r##"
     exit status 0
     --- stdout
@@ -73,8 +73,8 @@ async fn an_agent_calls_tools_and_reports() {
     status   EXIT-FINAL-ANSWER
     spent    1 tool call, 2 model calls, 4 events
 
-    ✓ turn 1  tools were called
-    ✓ turn 2  the report
+    ✓ turn 1  called tools
+    ✓ turn 2  wrote the report
 
     attempt 1.1  local  tool_calls, 0.0 s, 64 tokens in, 0 out
     attempt 2.1  local  final_report, 0.0 s, 65 tokens in, 0 out
@@ -90,9 +90,10 @@ async fn an_agent_calls_tools_and_reports() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_report_as_json_has_everything_in_it() {
+async fn a_report_as_json_is_complete() {
     let shop = shop().await;
-    let script = Script::new().on(When::any(), report(r#"{"content_json": {"state": "sent"}, "status": "partial"}"#));
+    let script =
+        Script::new().on(RequestMatcher::any(), report(r#"{"content_json": {"state": "sent"}, "status": "partial"}"#));
     let model = ScriptedModel::start(script).await.expect("the model starts");
     let schema = r#"{"type": "object", "required": ["state"], "properties": {"state": {"type": "string"}}}"#;
     let agent = "---\noutput: {format: json, schema: state.json}\n---\nYou work for a shop.\n";
@@ -109,7 +110,7 @@ async fn a_report_as_json_has_everything_in_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_is_a_program() {
+async fn an_agent_file_can_be_executed() {
     let (shop, model) = (shop().await, model().await);
     let program = env!("CARGO_BIN_EXE_reknit");
     let world = configured(&shop, &model).file("clerk.md", &format!("#!/usr/bin/env -S {program} agent\n{CLERK}"));
@@ -120,13 +121,13 @@ async fn an_agent_is_a_program() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_end_has_its_status() {
+async fn every_session_exit_has_its_exit_status() {
     let shop = shop().await;
     for (script, name, code) in [
-        (Script::new().on(When::any(), Reply::status(401)), "EXIT-AUTH-FAILURE", 7),
-        (Script::new().on(When::any(), Reply::status(402)), "EXIT-QUOTA-EXCEEDED", 8),
-        (Script::new().on(When::any(), Reply::text("")), "EXIT-MAX-RETRIES", 1),
-        (Script::new().on(When::any(), look_up()), "EXIT-MAX-TURNS-NO-RESPONSE", 1),
+        (Script::new().on(RequestMatcher::any(), Reply::status(401)), "EXIT-AUTH-FAILURE", 7),
+        (Script::new().on(RequestMatcher::any(), Reply::status(402)), "EXIT-QUOTA-EXCEEDED", 8),
+        (Script::new().on(RequestMatcher::any(), Reply::text("")), "EXIT-MAX-RETRIES", 1),
+        (Script::new().on(RequestMatcher::any(), look_up()), "EXIT-MAX-TURNS-NO-RESPONSE", 1),
     ] {
         let model = ScriptedModel::start(script).await.expect("the model starts");
         let world = configured(&shop, &model).file("clerk.md", CLERK);
@@ -139,14 +140,15 @@ async fn every_end_has_its_status() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_configuration_says_how_agents_turn_where_their_files_do_not() {
+async fn the_configuration_has_the_defaults_of_agent_settings() {
     let shop = shop().await;
     for (case, session, file, turns) in [
         ("nobody says", "", "", "10 turns"),
         ("the configuration says", "[session]\nmax-turns = 2\n", "", "2 turns"),
         ("the file says", "[session]\nmax-turns = 2\n", "maxTurns: 3\n", "3 turns"),
     ] {
-        let model = ScriptedModel::start(Script::new().on(When::any(), look_up())).await.expect("the model starts");
+        let model =
+            ScriptedModel::start(Script::new().on(RequestMatcher::any(), look_up())).await.expect("the model starts");
         let url = model.base_url();
         let models = format!("{session}[[models]]\nname = \"local\"\nurl = \"{url}\"\nmodel = \"scripted\"\n");
         let clerk = format!("---\ntools: [shop]\n{file}---\nYou work for a shop.\n");
@@ -157,7 +159,7 @@ async fn the_configuration_says_how_agents_turn_where_their_files_do_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_cannot_be_one_says_all_that_is_wrong() {
+async fn a_bad_agent_file_is_rejected_with_all_its_problems() {
     let (shop, model) = (shop().await, model().await);
     let world = configured(&shop, &model)
         .file("bad.md", "---\nmaxTurn: 3\nllmTimeout: 600\n---\n")
@@ -172,80 +174,80 @@ async fn an_agent_that_cannot_be_one_says_all_that_is_wrong() {
     ] {
         assert_eq!(world.output(arguments).status.code(), Some(2), "{arguments:?}");
     }
-    insta::assert_snapshot!(world.reknit(&["agent", "bad.md", "x"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["agent", "bad.md", "x"]), @"
     exit status 2
     --- stderr
     error: cannot use `bad.md` as an agent
       caused by: line 2, column 1: `maxTurn`: there is no such setting; did you mean `maxTurns`?
-      caused by: line 3, column 1: `llmTimeout`: write a time with its unit, like `30s` or `10 min`
-      caused by: the agent is told nothing: write what it is to do below the settings
+      caused by: line 3, column 1: `llmTimeout`: write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
+      caused by: the agent has no prompt: write what it is to do below the settings
 
-    hint: see what an agent looks like with `reknit agent --help`
-    "#);
-    insta::assert_snapshot!(world.reknit(&["agent", "tools.md", "x"]), @r#"
+    hint: see an example of an agent file with `reknit agent --help`
+    ");
+    insta::assert_snapshot!(world.reknit(&["agent", "tools.md", "x"]), @"
     exit status 2
     --- stderr
-    error: the agent wants the capability `shop/fly`, which there is not
+    error: the agent uses the capability `shop/fly`, which does not exist
 
-    hint: there is: look_up
-    "#);
-    insta::assert_snapshot!(world.reknit(&["agent", "models.md", "x"]), @r#"
+    hint: available: look_up
+    ");
+    insta::assert_snapshot!(world.reknit(&["agent", "models.md", "x"]), @"
     exit status 2
     --- stderr
-    error: the agent wants the model `other`, which there is not
+    error: the agent uses the model `other`, which does not exist
 
-    hint: there is: local
-    "#);
+    hint: available: local
+    ");
     assert!(model.requests().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_interrupt_lets_it_report_and_a_second_ends_it_without() {
+async fn one_interrupt_asks_for_the_report_and_a_second_cancels_the_session() {
     let shop = shop().await;
     let script = Script::new()
-        .on(When::any().says("late").says("wants you to stop"), Reply::silence())
-        .on(When::any().says("wants you to stop"), report(r#"{"report_content": "Nothing yet."}"#))
-        .on(When::any(), Reply::silence());
+        .on(RequestMatcher::any().says("late").says("wants you to stop"), Reply::silence())
+        .on(RequestMatcher::any().says("wants you to stop"), report(r#"{"report_content": "Nothing yet."}"#))
+        .on(RequestMatcher::any(), Reply::silence());
     let model = ScriptedModel::start(script).await.expect("the model starts");
     let world = configured(&shop, &model).file("clerk.md", CLERK);
 
     let child = world.spawn(&["agent", "clerk.md", "Where is order 7?"]);
-    model.asked(1).await;
+    model.wait_for_requests(1).await;
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
-    insta::assert_snapshot!(world.show(&output), @r#"
+    insta::assert_snapshot!(world.show(&output), @"
     exit status 0
     --- stdout
     Nothing yet.
     --- stderr
     > turn 1  asking local
-    stopping: one last turn for the report; press Ctrl-C again to end it without
+    stopping: one last turn for the report; press Ctrl-C again to cancel without a report
     - turn 1  stopped
-    > turn 2 (the last)  asking local
-    ✓ turn 2  the report
+    > turn 2 (last)  asking local
+    ✓ turn 2  wrote the report
 
 
     EXIT-USER-STOP: 2 turns, 0 tool calls, 2 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
 
     let child = world.spawn(&["agent", "clerk.md", "Where is the order that is late?"]);
-    model.asked(3).await;
+    model.wait_for_requests(3).await;
     interrupt(&child);
-    model.asked(4).await;
+    model.wait_for_requests(4).await;
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
-    insta::assert_snapshot!(world.show(&output), @r#"
+    insta::assert_snapshot!(world.show(&output), @"
     exit status 130
     --- stdout
-    The session ended without an answer in turn 2: it was cancelled.
+    The session ended without an answer in turn 2: the session was cancelled.
     --- stderr
     > turn 1  asking local
-    stopping: one last turn for the report; press Ctrl-C again to end it without
+    stopping: one last turn for the report; press Ctrl-C again to cancel without a report
     - turn 1  stopped
-    > turn 2 (the last)  asking local
-    cancelling: what is under way may still answer; press Ctrl-C again to leave at once
+    > turn 2 (last)  asking local
+    cancelling: calls in progress may still complete; press Ctrl-C again to exit now
     - turn 2  stopped
 
 
@@ -253,22 +255,25 @@ async fn one_interrupt_lets_it_report_and_a_second_ends_it_without() {
     EXIT-SIGNAL-RECEIVED: 2 turns, 0 tool calls, 2 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_calls_another_and_both_are_seen() {
+async fn progress_shows_an_agent_and_the_agent_it_calls() {
     let shop = shop().await;
     let script = Script::new()
-        .on(When::any().says("You find orders.").lacks("sent"), look_up())
-        .on(When::any().says("You find orders."), report(r#"{"report_content": "Order 7 was sent."}"#))
-        .on(When::any().lacks("Order 7 was sent"), Reply::calling("agent__finder", r#"{"input": "Find order 7."}"#))
-        .on(When::any(), report(r#"{"report_content": "It was sent, says the finder."}"#));
+        .on(RequestMatcher::any().says("You find orders.").lacks("sent"), look_up())
+        .on(RequestMatcher::any().says("You find orders."), report(r#"{"report_content": "Order 7 was sent."}"#))
+        .on(
+            RequestMatcher::any().lacks("Order 7 was sent"),
+            Reply::tool_call("agent__finder", r#"{"input": "Find order 7."}"#),
+        )
+        .on(RequestMatcher::any(), report(r#"{"report_content": "It was sent, says the finder."}"#));
     let model = ScriptedModel::start(script).await.expect("the model starts");
     let world = configured(&shop, &model)
         .file("clerk.md", "---\nagents: [finder.md]\ntools: []\n---\nYou ask others.\n")
         .file("finder.md", "---\ndescription: finds orders\nmaxModelCalls: 5\n---\nYou find orders.\n");
-    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where is order 7?"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where is order 7?"]), @"
     exit status 0
     --- stdout
     It was sent, says the finder.
@@ -281,15 +286,15 @@ async fn an_agent_calls_another_and_both_are_seen() {
           > call-1  look_up  running
         > turn 2  asking local
     ✓ turn 1  call-1 agent__finder: EXIT-FINAL-ANSWER
-    ✓ turn 1  tools were called
+    ✓ turn 1  called tools
     > turn 2  asking local
-    ✓ turn 2  the report
+    ✓ turn 2  wrote the report
 
 
     EXIT-FINAL-ANSWER: 2 turns, 1 tool call, 4 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
     let output = world.output(&["agent", "clerk.md", "--json", "Where is order 7?"]);
     let value = Value::parse(&crate::world::text(&output.stdout)).expect("JSON");
     let child = value.get("children").and_then(Value::as_array).and_then(<[Value]>::first).expect("a child");
@@ -298,42 +303,42 @@ async fn an_agent_calls_another_and_both_are_seen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn agents_that_call_each_other_in_a_circle_are_refused_before_anybody_is_asked() {
+async fn agents_that_call_each_other_in_a_cycle_are_rejected_before_any_call() {
     let (shop, model) = (shop().await, model().await);
     let world = configured(&shop, &model)
         .file("a.md", "---\nagents: [b.md]\n---\nx\n")
         .file("b.md", "---\nagents: [c.md]\n---\nx\n")
         .file("c.md", "---\nagents: [b.md]\n---\nx\n")
         .file("lost.md", "---\nagents: [nobody.md]\n---\nx\n");
-    insta::assert_snapshot!(world.reknit(&["agent", "a.md", "x"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["agent", "a.md", "x"]), @"
     exit status 2
     --- stderr
-    error: agents call each other in a circle: b.md -> c.md -> b.md
+    error: agents call each other in a cycle: b.md -> c.md -> b.md
 
-    hint: take one of them out of `agents`
-    "#);
-    insta::assert_snapshot!(world.reknit(&["agent", "lost.md", "x"]), @r#"
+    hint: remove one of them from `agents` of its caller
+    ");
+    insta::assert_snapshot!(world.reknit(&["agent", "lost.md", "x"]), @"
     exit status 2
     --- stderr
     error: cannot read `nobody.md`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
-    "#);
+    hint: list the files there with `ls .`
+    ");
     assert!(model.requests().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_hands_over_a_plan_and_its_steps_are_seen() {
+async fn progress_shows_the_steps_of_a_plan_that_an_agent_submits() {
     let shop = shop().await;
     let steps = r#"{"steps": [{"id": "one", "tool": "shop__look_up", "with": {"id": 7}},
                               {"id": "two", "tool": "shop__look_up", "with": {"of": "{{one.state}}"}}]}"#;
     let script = Script::new()
-        .once(When::any(), Reply::calling("agent__run_plan", steps))
-        .on(When::any(), report(r#"{"report_content": "Both were sent."}"#));
+        .once(RequestMatcher::any(), Reply::tool_call("agent__run_plan", steps))
+        .on(RequestMatcher::any(), report(r#"{"report_content": "Both were sent."}"#));
     let model = ScriptedModel::start(script).await.expect("the model starts");
     let world = configured(&shop, &model).file("clerk.md", "---\nplans: true\n---\nYou plan.\n");
-    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where are they?"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where are they?"]), @"
     exit status 0
     --- stdout
     Both were sent.
@@ -346,14 +351,14 @@ async fn an_agent_hands_over_a_plan_and_its_steps_are_seen() {
         ✓ one  look_up  done
         > two  look_up  running
     ✓ turn 1  call-1 agent__run_plan: complete
-    ✓ turn 1  tools were called
+    ✓ turn 1  called tools
     > turn 2  asking local
-    ✓ turn 2  the report
+    ✓ turn 2  wrote the report
 
 
     EXIT-FINAL-ANSWER: 2 turns, 2 tool calls, 2 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
     assert_eq!(shop.calls()[1].parameters.to_string(), r#"{"of":"sent"}"#);
 }

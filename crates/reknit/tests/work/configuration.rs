@@ -1,14 +1,14 @@
-//! Configurations and variables that cannot be used.
+//! Configuration files and variables that are not valid.
 
 use crate::world::{World, plan};
 
-/// What `run` says with this configuration.
+/// The output of `reknit run` with this configuration.
 fn with(config: &str) -> String {
     World::new().file("reknit.toml", config).file("plan.json", &plan(&[("price", "{}")])).reknit(&["run", "plan.json"])
 }
 
 #[test]
-fn a_configuration_that_was_named_must_be_there() {
+fn a_named_configuration_file_must_exist() {
     let world = World::new();
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--config", "mine.toml"]), @"
     exit status 2
@@ -16,7 +16,7 @@ fn a_configuration_that_was_named_must_be_there() {
     error: cannot read `mine.toml`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
+    hint: list the files there with `ls .`
     ");
     insta::assert_snapshot!(world.reknit_with(&[("REKNIT_CONFIG", "mine.toml")], &["runs", "list"]), @"
     exit status 2
@@ -24,22 +24,22 @@ fn a_configuration_that_was_named_must_be_there() {
     error: cannot read `mine.toml`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
+    hint: list the files there with `ls .`
     ");
 }
 
 #[test]
-fn what_is_no_toml_is_shown_where_it_stops_being_one() {
+fn a_file_that_is_not_toml_is_an_error_with_its_position() {
     insta::assert_snapshot!(with("[limits\ntool-calls = 3\n"), @"
     exit status 2
     --- stderr
     error: cannot use the configuration
-      caused by: `reknit.toml` cannot be read at line 1, `[limits`: unclosed table, expected `]`
+      caused by: reknit.toml, line 1: cannot read `[limits`: unclosed table, expected `]`
     ");
 }
 
 #[test]
-fn an_unknown_key_is_an_error_and_not_a_default() {
+fn an_unknown_key_is_an_error() {
     insta::assert_snapshot!(with("[limits]\ntool-cals = 3\n"), @r#"
     exit status 2
     --- stderr
@@ -49,7 +49,7 @@ fn an_unknown_key_is_an_error_and_not_a_default() {
 }
 
 #[test]
-fn a_value_of_another_kind_is_an_error() {
+fn a_setting_of_the_wrong_type_is_an_error() {
     insta::assert_snapshot!(with("[limits]\ntool-calls = \"many\"\n"), @r#"
     exit status 2
     --- stderr
@@ -65,7 +65,7 @@ fn a_value_of_another_kind_is_an_error() {
 }
 
 #[test]
-fn a_value_that_cannot_be_used_says_what_would_do() {
+fn a_bad_value_is_reported_with_the_accepted_values() {
     insta::assert_snapshot!(with("[limits]\ncall-time = \"soon\"\n"), @r#"
     exit status 2
     --- stderr
@@ -87,8 +87,8 @@ fn a_value_that_cannot_be_used_says_what_would_do() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_that_is_not_in_the_environment_is_missed_before_anything_begins() {
-    let shop = crate::endings::shop().await;
+async fn a_missing_key_variable_is_reported_before_the_run_starts() {
+    let shop = crate::exit_status::shop().await;
     let model = "[[models]]\nname = \"m\"\nurl = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\nkey-env = \"MY_KEY\"\n";
     let world = World::new().configured(&[&shop], model);
     insta::assert_snapshot!(world.reknit(&["ask", "order tea"]), @"
@@ -100,45 +100,45 @@ async fn a_key_that_is_not_in_the_environment_is_missed_before_anything_begins()
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stderr
-    there is no run yet
+    the journal has no runs
 
-    hint: make one: `reknit demo`
+    hint: start one with `reknit demo`
     ");
 }
 
 #[test]
-fn a_variable_that_cannot_be_used_is_named() {
+fn a_bad_variable_is_reported_by_name() {
     let world = World::new().file("plan.json", &plan(&[("price", "{}")]));
     let arguments = ["run", "plan.json"];
     insta::assert_snapshot!(world.reknit_with(&[("REKNIT_AGENT_MAX_RETRIES", "often")], &arguments), @r#"
     exit status 2
     --- stderr
     error: cannot use the configuration
-      caused by: the variable `REKNIT_AGENT_MAX_RETRIES` is "often"; write a whole number from 0 to 4294967295
+      caused by: REKNIT_AGENT_MAX_RETRIES: `resend.times` is "often"; write a whole number from 0 to 4294967295
     "#);
     insta::assert_snapshot!(world.reknit_with(&[("GOMIND_PLAN_RETRY_ENABLED", "maybe")], &arguments), @r#"
     exit status 2
     --- stderr
     error: cannot use the configuration
-      caused by: the variable `GOMIND_PLAN_RETRY_ENABLED` is "maybe"; write `true` or `false`
+      caused by: GOMIND_PLAN_RETRY_ENABLED: `plan.retry-enabled` is "maybe"; write `true` or `false`
     "#);
 }
 
 #[test]
-fn the_journal_needs_a_place() {
+fn the_journal_needs_a_data_folder() {
     let world = World::new();
     let output = world.command(&["runs", "list"]).env_remove("XDG_DATA_HOME").output().expect("the command can be run");
-    insta::assert_snapshot!(world.show(&output), @r#"
+    insta::assert_snapshot!(world.show(&output), @"
     exit status 2
     --- stderr
-    error: there is no place for the journal: neither XDG_DATA_HOME nor HOME names a folder
+    error: no folder for the journal: neither XDG_DATA_HOME nor HOME is an absolute path
 
-    hint: name one: `--journal FILE`
-    "#);
+    hint: name a file: `--journal FILE`
+    ");
 }
 
 #[test]
-fn what_is_no_journal_is_not_touched() {
+fn a_file_that_is_not_a_journal_is_not_changed() {
     let world = World::new().file("notes.txt", "these are my notes, and they are longer than a header would be; see?");
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--journal", "notes.txt"]), @"
     exit status 1
@@ -146,13 +146,13 @@ fn what_is_no_journal_is_not_touched() {
     error: cannot open the journal
       caused by: `DIR/notes.txt` is not a journal
 
-    hint: choose another place for the journal; this file was not touched
+    hint: choose another path for the journal; this file was not changed
     ");
     let notes = std::fs::read_to_string(world.path().join("notes.txt")).expect("the file is there");
     assert!(notes.starts_with("these are my notes"));
 }
 
-/// Settings in each place where they can be set.
+/// Settings from every origin.
 fn settings() -> World {
     World::new().file(
         "reknit.toml",
@@ -169,7 +169,7 @@ const VARIABLES: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn every_setting_is_shown_as_it_counts_with_where_it_comes_from() {
+fn config_show_prints_every_effective_setting_with_its_origin() {
     let arguments =
         ["config", "show", "--answer", "raw", "--journal", "here.db", "--tool", "till=http://127.0.0.1:8086"];
     let shown = settings().reknit_with(&VARIABLES, &arguments);
@@ -186,7 +186,7 @@ fn every_setting_is_shown_as_it_counts_with_where_it_comes_from() {
     tool-calls = 7  # reknit.toml, line 4
 
     [resend]
-    times = 1  # REKNIT_AGENT_MAX_RETRIES beats GOMIND_AGENT_MAX_RETRIES
+    times = 1  # REKNIT_AGENT_MAX_RETRIES overrides GOMIND_AGENT_MAX_RETRIES
 
     [mending]
     context = 3  # reknit.toml, line 7
@@ -233,7 +233,7 @@ fn every_setting_is_shown_as_it_counts_with_where_it_comes_from() {
 }
 
 #[test]
-fn settings_are_shown_to_programs_too() {
+fn config_show_prints_json() {
     let shown = settings().reknit_with(&VARIABLES, &["config", "show", "--json"]);
     assert!(!shown.contains("s3cret"), "{shown}");
     let json = shown.split_once("--- stdout\n").expect("something is printed").1;
@@ -255,7 +255,7 @@ fn settings_are_shown_to_programs_too() {
 }
 
 #[test]
-fn a_variable_that_is_empty_is_as_good_as_not_set() {
+fn an_empty_variable_counts_as_unset() {
     let world = World::new().file("reknit.toml", "[limits]\ntool-calls = 7\n");
     let show = |variables: &[(&str, &str)], arguments: &[&str]| {
         let mut command = world.command(&[&["config", "show"], arguments].concat());
@@ -270,25 +270,25 @@ fn a_variable_that_is_empty_is_as_good_as_not_set() {
     assert!(unset.contains("tool-calls = 7          # reknit.toml, line 2"), "{unset}");
     assert_eq!(show(&empty, &[]), unset);
     let key = ["--model-url", "http://127.0.0.1:9/v1", "--model-key-env", "MY_KEY"];
-    insta::assert_snapshot!(show(&[("MY_KEY", "")], &key), @r#"
+    insta::assert_snapshot!(show(&[("MY_KEY", "")], &key), @"
     exit status 2
     --- stderr
-    error: the environment has no variable `MY_KEY`
+    error: the environment variable `MY_KEY` is not set
 
     hint: set it: `export MY_KEY=...`
-    "#);
+    ");
     let nowhere = [("XDG_DATA_HOME", ""), ("HOME", "")];
     insta::assert_snapshot!(world.reknit_with(&nowhere, &["runs", "list"]), @"
     exit status 2
     --- stderr
-    error: there is no place for the journal: neither XDG_DATA_HOME nor HOME names a folder
+    error: no folder for the journal: neither XDG_DATA_HOME nor HOME is an absolute path
 
-    hint: name one: `--journal FILE`
+    hint: name a file: `--journal FILE`
     ");
 }
 
 #[test]
-fn a_variable_that_looks_like_ours_and_is_none_is_told_to_whoever_looks() {
+fn an_unknown_reknit_variable_is_reported_by_config_show() {
     let strangers = [("REKNIT_PLAN_RETRY_MXA", "5"), ("REKNIT_WEATHER", "fine"), ("GOMIND_PORT", "8080")];
     insta::assert_snapshot!(World::new().reknit_with(&strangers, &["config", "show", "--changed"]), @r#"
     exit status 0
@@ -296,13 +296,13 @@ fn a_variable_that_looks_like_ours_and_is_none_is_told_to_whoever_looks() {
     find-model = false  # REKNIT_FIND_MODEL
     --- stderr
     warning: no setting has the variable `REKNIT_PLAN_RETRY_MXA`; did you mean `REKNIT_PLAN_RETRY_MAX`?
-    warning: no setting has the variable `REKNIT_WEATHER`; `reknit config reference` lists all there are
+    warning: no setting has the variable `REKNIT_WEATHER`; `reknit config reference` lists all of them
     "#);
     let world = World::new();
     let output = world.command(&["config", "show", "--changed"]).env_remove("REKNIT_FIND_MODEL").output();
     insta::assert_snapshot!(world.show(&output.expect("the command can be run")), @"
     exit status 0
     --- stderr
-    nothing is set: every setting has its default
+    all settings have their default values
     ");
 }

@@ -2,22 +2,22 @@
 
 use crate::world::World;
 
-/// The lines of progress come in the order in which things happen, which is another one each time.
+/// Sorts the progress lines, whose order differs between runs.
 fn sorted_progress(shown: &str) -> String {
     let is_progress =
         |line: &&str| -> bool { "·>~+?✓✗-".chars().any(|mark| line.starts_with(&format!("{mark} step-"))) };
     let mut lines: Vec<&str> = shown.lines().collect();
-    let beside = lines.iter().position(|line| *line == "--- stderr").expect("something stands beside the answer");
-    let first = beside + lines[beside..].iter().position(is_progress).expect("there is progress");
+    let stderr = lines.iter().position(|line| *line == "--- stderr").expect("there is output on standard error");
+    let first = stderr + lines[stderr..].iter().position(is_progress).expect("there is progress");
     let count = lines[first..].iter().take_while(|line| is_progress(line)).count();
     lines[first..first + count].sort_by_key(|line| (line.split_whitespace().nth(1), *line));
-    // How long a step still rests is said again whenever something else happens meanwhile.
-    lines.dedup_by(|line, before| line == before && line.contains("sent again in"));
+    // A countdown is printed again whenever another step changes.
+    lines.dedup_by(|line, before| line == before && line.contains("retrying in"));
     lines.join("\n")
 }
 
 #[test]
-fn the_story_in_a_pipe() {
+fn the_demo_prints_changes_in_a_pipe() {
     let shown = World::new().reknit(&["demo"]);
     insta::assert_snapshot!(sorted_progress(&shown), @r#"
     exit status 0
@@ -38,7 +38,7 @@ fn the_story_in_a_pipe() {
     Missing:
     - step-5 (get_stock_quote): failed: 404 SYMBOL_NOT_FOUND: no share is traded as `HANOK`; Neither the request nor any result names a symbol for Hanok Tours. It does not seem to be listed.
     --- stderr
-    Four tools run on loopback. The model's words are scripted; everything else is real.
+    Four tools run on this machine. The answers of the model are scripted; everything else is real.
 
     Request: I want to sell 100 Tesla shares to pay for a trip to Seoul. How much is that in won, and what is the weather like there? And what does a share of Hanok Tours cost?
 
@@ -49,17 +49,17 @@ fn the_story_in_a_pipe() {
     ✓ step-2  geocode           done
     > step-3  get_weather       running
     > step-3  get_weather       running, call 2, mended by schema, resend
-    ~ step-3  get_weather       sent again in N s
+    ~ step-3  get_weather       retrying in N s
     · step-3  get_weather       waiting for step-2
     ✓ step-3  get_weather       done, mended by schema, resend
-    + step-4  convert_currency  being mended: asking a model (context)
-    + step-4  convert_currency  being mended: asking a model (feedback)
+    + step-4  convert_currency  mending: asking a model (context)
+    + step-4  convert_currency  mending: asking a model (feedback)
     > step-4  convert_currency  running
     > step-4  convert_currency  running, call 2, mended by context
     · step-4  convert_currency  waiting for step-1
     ✓ step-4  convert_currency  done, mended by context
-    + step-5  get_stock_quote   being mended: asking a model (context)
-    + step-5  get_stock_quote   being mended: asking a model (feedback)
+    + step-5  get_stock_quote   mending: asking a model (context)
+    + step-5  get_stock_quote   mending: asking a model (feedback)
     > step-5  get_stock_quote   running
     ✗ step-5  get_stock_quote   failed: 404 SYMBOL_NOT_FOUND: no share is traded as `HANOK`; Neither the request nor any result names a symbol for Hanok Tours. It does not seem to be listed.
 
@@ -76,33 +76,33 @@ fn a_live_demo_needs_a_model() {
     insta::assert_snapshot!(World::new().reknit(&["demo", "--live"]), @"
     exit status 2
     --- stderr
-    error: there is no model for `--live`
+    error: `--live` needs a model
 
-    hint: name one: `reknit demo --live --model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
+    hint: name one with `reknit demo --live --model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml
     ");
 }
 
 #[test]
-fn what_a_demo_would_not_use_is_refused() {
+fn the_demo_rejects_arguments_without_effect() {
     let world = World::new();
     insta::assert_snapshot!(world.reknit(&["demo", "--tool", "shop=http://127.0.0.1:9"]), @"
     exit status 2
     --- stderr
-    error: the demo calls no tools but its own
+    error: `reknit demo` uses only its own tools
 
-    hint: start its tools with `reknit demo --serve`, and use them beside yours with `reknit ask`
+    hint: start the demo tools with `reknit demo --serve`, and use them beside yours with `reknit ask`
     ");
     insta::assert_snapshot!(world.reknit(&["demo", "--model-url", "http://127.0.0.1:9/v1"]), @"
     exit status 2
     --- stderr
-    error: only a live demo asks your model
+    error: `--model-url` needs `--live`
 
     hint: add `--live`
     ");
 }
 
 #[test]
-fn serving_and_a_live_demo_exclude_each_other() {
+fn serve_and_live_exclude_each_other() {
     insta::assert_snapshot!(World::new().reknit(&["demo", "--live", "--serve"]), @"
     exit status 2
     --- stderr

@@ -10,25 +10,25 @@ fn help(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn of_the_program() {
+fn the_program_has_a_help_page() {
     insta::assert_snapshot!(help(&[]), @r#"
     exit status 0
     --- stdout
-    Runs a request over tools and mends what breaks
+    Runs requests with tools and repairs what fails
 
     Usage: reknit <COMMAND>
 
     Commands:
-      ask          Plan a request with a model and run it over tools
+      ask          Let a model plan a request, and run the plan with tools
       run          Run a plan
-      agent        Ask an agent, which works in turns and ends with a report
-      plan         Look at plans
-      runs         List, show, resume, cancel and decide runs
-      tools        Look at the tools
-      models       List the models that are asked, and where their keys are
-      config       Look at the settings
-      demo         See a run break and be mended: four tools on loopback, no key needed
-      repair       Read JSON from a model's answer and mend what is broken
+      agent        Start an agent, which calls tools in turns and ends with a report
+      plan         Check plans
+      runs         List, show, resume, cancel, approve and deny runs
+      tools        Check tools
+      models       List the models, and where their API keys come from
+      config       Show settings
+      demo         Watch a run fail and repair itself, with four local tools and without an API key
+      repair       Read JSON from a model's answer and repair it
       eval         Evaluate an expression over a JSON document
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
@@ -41,23 +41,23 @@ fn of_the_program() {
               Print version
 
     Examples:
-      reknit demo                           see a run break and be mended, without a key
-      reknit ask "weather in Seoul?"        plan a request with a model and run it over your tools
-      reknit run plan.yaml                  run a plan that is written already
-      reknit plan check plan.yaml           what is wrong with a plan, before anything runs
-      reknit agent clerk.md "order 7?"      ask an agent, which calls tools in turns and reports
-      reknit runs list                      what has run, and what can be resumed
-      reknit repair --explain answer.txt    read JSON from a model's answer, and say what was mended
+      reknit demo                           watch a run fail and repair itself, without an API key
+      reknit ask "weather in Seoul?"        let a model plan a request, and run the plan with your tools
+      reknit run plan.yaml                  run a plan that you wrote
+      reknit plan check plan.yaml           list the problems of a plan without running it
+      reknit agent clerk.md "order 7?"      start an agent, which calls tools in turns and ends with a report
+      reknit runs list                      list runs, also those that can be resumed
+      reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs
 
     Environment:
       REKNIT_CONFIG      the configuration file
       REKNIT_JOURNAL     the journal file
-      REKNIT_FIND_MODEL  whether a model is looked for when none is named
-      REKNIT_LOG         how much is written about runs to standard error: error, warn, info or debug
-      NO_COLOR           no colour in the terminal
+      REKNIT_FIND_MODEL  `false`: do not search for a model when none is configured
+      REKNIT_LOG         the log level on standard error: error, warn, info or debug
+      NO_COLOR           turns off colours in the terminal
 
-    An option beats a variable, and a variable beats the configuration. Every setting of the configuration has a variable:
-    `reknit config reference` names them all, and `reknit config show` says what counts.
+    An option overrides a variable, and a variable overrides the configuration file. Every setting has a variable:
+    `reknit config reference` lists them all, and `reknit config show` prints the effective settings.
     "#);
 }
 
@@ -70,46 +70,46 @@ fn no_command_is_bad_usage_and_shows_the_short_help() {
 }
 
 #[test]
-fn of_ask() {
+fn ask_has_a_help_page() {
     insta::assert_snapshot!(help(&["ask"]), @r#"
     exit status 0
     --- stdout
-    Plan a request with a model and run it over tools
+    Let a model plan a request, and run the plan with tools
 
     Usage: reknit ask [OPTIONS] <REQUEST>
 
     Arguments:
       <REQUEST>
-              What you want, in your words
+              The request, in plain language
 
     Options:
           --journal <FILE>
-              The journal; the default is reknit/journal.db in your data folder
+              The journal file [default: reknit/journal.db in your data folder]
 
           --config <FILE>
-              The configuration; the default is reknit.toml in this folder
+              The configuration file [default: reknit.toml in the current folder]
 
           --tool <NAME=URL>
-              A tool, in addition to those of the configuration
+              A tool, in addition to those in the configuration
 
           --model-url <URL>
-              A server that speaks the OpenAI protocol, in place of the configured models
+              The base URL of an OpenAI-compatible server, used instead of the configured models
 
           --model <NAME>
-              The model to ask there
+              The name of the model on that server
 
               [default: default]
 
           --model-key-env <VARIABLE>
-              The variable of the environment that holds its key
+              The environment variable that holds its API key
 
-          --answer <WHO>
-              Who writes the answer
+          --answer <AUTHOR>
+              How the answer is written
 
               Possible values:
-              - model:    A model, from the results
-              - template: Code: what was done, mended and left out, one line each
-              - raw:      Nobody: the results as JSON
+              - model:    A model writes it from the results
+              - template: Code lists what was done, what was repaired and what is missing
+              - raw:      The results as JSON
 
           --json
               Print the whole answer as JSON
@@ -122,13 +122,13 @@ fn of_ask() {
       reknit ask --tool weather=http://127.0.0.1:8085 --model-url http://127.0.0.1:8080/v1 "Weather in Seoul?"
 
     Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
-    6 waiting for a person, 130 cancelled.
+    6 waiting for approval, 130 cancelled.
     "#);
 }
 
 #[test]
-fn of_run() {
-    insta::assert_snapshot!(help(&["run"]), @r#"
+fn run_has_a_help_page() {
+    insta::assert_snapshot!(help(&["run"]), @"
     exit status 0
     --- stdout
     Run a plan
@@ -137,39 +137,39 @@ fn of_run() {
 
     Arguments:
       <PLAN>
-              The plan, as YAML, JSON or a model's words; standard input if it is `-`
+              The plan as YAML, JSON or a model's answer; `-` reads standard input
 
     Options:
           --input <NAME=VALUE>
-              A value for an input of the plan, in place of its default
+              A value for an input of the plan; overrides its default
 
           --journal <FILE>
-              The journal; the default is reknit/journal.db in your data folder
+              The journal file [default: reknit/journal.db in your data folder]
 
           --config <FILE>
-              The configuration; the default is reknit.toml in this folder
+              The configuration file [default: reknit.toml in the current folder]
 
           --tool <NAME=URL>
-              A tool, in addition to those of the configuration
+              A tool, in addition to those in the configuration
 
           --model-url <URL>
-              A server that speaks the OpenAI protocol, in place of the configured models
+              The base URL of an OpenAI-compatible server, used instead of the configured models
 
           --model <NAME>
-              The model to ask there
+              The name of the model on that server
 
               [default: default]
 
           --model-key-env <VARIABLE>
-              The variable of the environment that holds its key
+              The environment variable that holds its API key
 
-          --answer <WHO>
-              Who writes the answer
+          --answer <AUTHOR>
+              How the answer is written
 
               Possible values:
-              - model:    A model, from the results
-              - template: Code: what was done, mended and left out, one line each
-              - raw:      Nobody: the results as JSON
+              - model:    A model writes it from the results
+              - template: Code lists what was done, what was repaired and what is missing
+              - raw:      The results as JSON
 
           --json
               Print the whole answer as JSON
@@ -183,53 +183,53 @@ fn of_run() {
       cat plan.json | reknit run --json -
 
     Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
-    6 waiting for a person, 130 cancelled.
-    "#);
+    6 waiting for approval, 130 cancelled.
+    ");
 }
 
 #[test]
-fn of_demo() {
-    insta::assert_snapshot!(help(&["demo"]), @r#"
+fn demo_has_a_help_page() {
+    insta::assert_snapshot!(help(&["demo"]), @"
     exit status 0
     --- stdout
-    See a run break and be mended: four tools on loopback, no key needed
+    Watch a run fail and repair itself, with four local tools and without an API key
 
     Usage: reknit demo [OPTIONS]
 
     Options:
           --live
-              Ask the configured models instead of the scripted one
+              Use the configured models instead of the scripted one
 
           --serve
-              Only start the four tools, and say how to use them
+              Only start the four tools, and print how to use them
 
           --journal <FILE>
-              The journal; the default is reknit/journal.db in your data folder
+              The journal file [default: reknit/journal.db in your data folder]
 
           --config <FILE>
-              The configuration; the default is reknit.toml in this folder
+              The configuration file [default: reknit.toml in the current folder]
 
           --tool <NAME=URL>
-              A tool, in addition to those of the configuration
+              A tool, in addition to those in the configuration
 
           --model-url <URL>
-              A server that speaks the OpenAI protocol, in place of the configured models
+              The base URL of an OpenAI-compatible server, used instead of the configured models
 
           --model <NAME>
-              The model to ask there
+              The name of the model on that server
 
               [default: default]
 
           --model-key-env <VARIABLE>
-              The variable of the environment that holds its key
+              The environment variable that holds its API key
 
-          --answer <WHO>
-              Who writes the answer
+          --answer <AUTHOR>
+              How the answer is written
 
               Possible values:
-              - model:    A model, from the results
-              - template: Code: what was done, mended and left out, one line each
-              - raw:      Nobody: the results as JSON
+              - model:    A model writes it from the results
+              - template: Code lists what was done, what was repaired and what is missing
+              - raw:      The results as JSON
 
           --json
               Print the whole answer as JSON
@@ -242,67 +242,67 @@ fn of_demo() {
       reknit demo --live --model-url http://127.0.0.1:8080/v1
       reknit demo --serve
 
-    Exit status: 0 the story ended as it should; otherwise, and with `--live`, as that of `reknit ask`.
-    "#);
+    Exit status: 0 the demo ended as expected; otherwise, and with `--live`, that of `reknit ask`.
+    ");
 }
 
 #[test]
-fn of_plan() {
-    insta::assert_snapshot!(help(&["plan"]), @r#"
+fn plan_has_a_help_page() {
+    insta::assert_snapshot!(help(&["plan"]), @"
     exit status 0
     --- stdout
-    Look at plans
+    Check plans
 
     Usage: reknit plan <COMMAND>
 
     Commands:
-      check  Tell everything that is wrong with a plan, without running it
+      check  List all problems of a plan, without running it
       help   Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help  Print help
-    "#);
+    ");
 }
 
 #[test]
-fn of_checking_a_plan() {
+fn plan_check_has_a_help_page() {
     insta::assert_snapshot!(help(&["plan", "check"]), @r#"
     exit status 0
     --- stdout
-    Tell everything that is wrong with a plan, without running it
+    List all problems of a plan, without running it
 
     Usage: reknit plan check [OPTIONS] <FILE>
 
     Arguments:
       <FILE>
-              The plan, as YAML, JSON or a model's words; standard input if it is `-`
+              The plan as YAML, JSON or a model's answer; `-` reads standard input
 
     Options:
           --tools <FILE>
-              A list of tools as JSON, in place of asking those that are configured
+              A JSON file with tools, used instead of the configured ones
 
           --json
               Print JSON
 
           --journal <FILE>
-              The journal; the default is reknit/journal.db in your data folder
+              The journal file [default: reknit/journal.db in your data folder]
 
           --config <FILE>
-              The configuration; the default is reknit.toml in this folder
+              The configuration file [default: reknit.toml in the current folder]
 
           --tool <NAME=URL>
-              A tool, in addition to those of the configuration
+              A tool, in addition to those in the configuration
 
           --model-url <URL>
-              A server that speaks the OpenAI protocol, in place of the configured models
+              The base URL of an OpenAI-compatible server, used instead of the configured models
 
           --model <NAME>
-              The model to ask there
+              The name of the model on that server
 
               [default: default]
 
           --model-key-env <VARIABLE>
-              The variable of the environment that holds its key
+              The environment variable that holds its API key
 
       -h, --help
               Print help (see a summary with '-h')
@@ -312,7 +312,7 @@ fn of_checking_a_plan() {
       reknit tools check --json > tools.json && reknit plan check plan.yaml --tools tools.json
       cat answer.txt | reknit plan check --json -
 
-    Exit status: 0 it can run, 1 something is wrong with it, 2 bad usage.
+    Exit status: 0 the plan is valid, 1 the plan has problems, 2 bad usage.
 
     A plan:
       request: What are my shares worth in won?
@@ -320,285 +320,285 @@ fn of_checking_a_plan() {
         shares: 100                               a default, or {type, default, description}
       steps:
         - id: quote
-          tool: stock-tool/get_stock_quote        or only the capability, where one tool has it
+          tool: stock-tool/get_stock_quote        or only the capability, if one tool has it
           with: {symbol: TSLA}
         - id: convert
           tool: convert_currency
-          do: turn the dollars into won           what the step is for
+          do: turn the dollars into won           the purpose of the step
           with: {amount: "{{inputs.shares * quote.current_price}}", from: USD, to: KRW}
-          after: quote                            one id or a list; what is read from is known anyway
+          after: quote                            one id or a list; references are added by themselves
       outputs:
         won: convert.converted                    an expression over steps and inputs
 
     Tools (--tools):
       {"stock-tool": [{"name": "get_stock_quote", "schema": {...}, "output_summary": {...}}], ...}
-      For each tool what it answers to GET /api/capabilities; `schema` is the JSON Schema of the parameters.
+      For each tool the body of its answer to GET /api/capabilities; `schema` is the JSON Schema of the parameters.
 
     JSON (--json):
       {"ok", "checked", "steps", "repairs", "fixes", "problems": [{"code", "step"?, "path", "message", "hint"?}]}
         checked  "tools", or "structure" if no tools are known
-        repairs  what a model's words had to be repaired in
-        fixes    names that were put right: [{"step", "of", "before", "after"}]
-        code     not_a_plan, with "line" and "column" where they are known, or a word that never changes: cycle, bad_value, ...
+        repairs  the repairs of the JSON of a model's answer
+        fixes    names that were corrected: [{"step", "of", "before", "after"}]
+        code     not_a_plan, with "line" and "column" if they are known, or another stable code: cycle, bad_value, ...
     "#);
 }
 
 #[test]
-fn of_tools() {
+fn tools_has_a_help_page() {
     insta::assert_snapshot!(help(&["tools"]), @"
     exit status 0
     --- stdout
-    Look at the tools
+    Check tools
 
     Usage: reknit tools <COMMAND>
 
     Commands:
-      check  Ask each tool what it can do, and list what does not say what it does to the world
+      check  List the capabilities of each tool, and those that declare no side effect class
       help   Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help  Print help
     ");
-    insta::assert_snapshot!(help(&["tools", "check"]), @r#"
+    insta::assert_snapshot!(help(&["tools", "check"]), @"
     exit status 0
     --- stdout
-    Ask each tool what it can do, and list what does not say what it does to the world
+    List the capabilities of each tool, and those that declare no side effect class
 
     Usage: reknit tools check [OPTIONS]
 
     Options:
-          --json                      Print what they can do as JSON, for `reknit plan check --tools`
-          --journal <FILE>            The journal; the default is reknit/journal.db in your data folder
-          --config <FILE>             The configuration; the default is reknit.toml in this folder
-          --tool <NAME=URL>           A tool, in addition to those of the configuration
-          --model-url <URL>           A server that speaks the OpenAI protocol, in place of the configured models
-          --model <NAME>              The model to ask there [default: default]
-          --model-key-env <VARIABLE>  The variable of the environment that holds its key
+          --json                      Print the capabilities as JSON, for `reknit plan check --tools`
+          --journal <FILE>            The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>             The configuration file [default: reknit.toml in the current folder]
+          --tool <NAME=URL>           A tool, in addition to those in the configuration
+          --model-url <URL>           The base URL of an OpenAI-compatible server, used instead of the configured models
+          --model <NAME>              The name of the model on that server [default: default]
+          --model-key-env <VARIABLE>  The environment variable that holds its API key
       -h, --help                      Print help
-    "#);
+    ");
 }
 
 #[test]
-fn of_models() {
-    insta::assert_snapshot!(help(&["models"]), @r#"
+fn models_has_a_help_page() {
+    insta::assert_snapshot!(help(&["models"]), @"
     exit status 0
     --- stdout
-    List the models that are asked, and where their keys are
+    List the models, and where their API keys come from
 
     Usage: reknit models [OPTIONS]
            reknit models <COMMAND>
 
     Commands:
-      check  Ask each model one tiny question, and say how that went
+      check  Send each model a short question, and print whether it answers
       help   Print this message or the help of the given subcommand(s)
 
     Options:
-          --config <FILE>             The configuration; the default is reknit.toml in this folder
-          --model-url <URL>           A server that speaks the OpenAI protocol, in place of the configured models
-          --model <NAME>              The model to ask there [default: default]
-          --model-key-env <VARIABLE>  The variable of the environment that holds its key
+          --config <FILE>             The configuration file [default: reknit.toml in the current folder]
+          --model-url <URL>           The base URL of an OpenAI-compatible server, used instead of the configured models
+          --model <NAME>              The name of the model on that server [default: default]
+          --model-key-env <VARIABLE>  The environment variable that holds its API key
       -h, --help                      Print help
 
-    Without a model in the configuration or on the command line one is looked for: by the first of these keys that is set,
-    OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY,
-    TOGETHER_API_KEY, OPENROUTER_API_KEY; else on this machine, on the usual ports of Ollama (11434), llama.cpp (8080),
-    LM Studio (1234) and vLLM (8000). REKNIT_FIND_MODEL=false turns that off.
-    "#);
+    If neither the configuration nor the command line names a model, Reknit uses the first API key that is set: OPENAI_API_KEY,
+    ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY, TOGETHER_API_KEY or
+    OPENROUTER_API_KEY. Without a key it looks for a server on this machine, on the default ports of Ollama (11434), llama.cpp
+    (8080), LM Studio (1234) and vLLM (8000). REKNIT_FIND_MODEL=false turns this off.
+    ");
 }
 
 #[test]
-fn of_runs() {
-    insta::assert_snapshot!(help(&["runs"]), @r#"
+fn runs_has_a_help_page() {
+    insta::assert_snapshot!(help(&["runs"]), @"
     exit status 0
     --- stdout
-    List, show, resume, cancel and decide runs
+    List, show, resume, cancel, approve and deny runs
 
     Usage: reknit runs <COMMAND>
 
     Commands:
-      list     What has run, newest first
-      show     What became of a run: each step, its parameters and where they come from, each attempt
-      resume   Go on with a run that was stopped
-      cancel   End a run; what is under way may still answer
-      approve  Allow what a run waits for
-      deny     Refuse what a run waits for [alias: reject]
+      list     List runs, newest first
+      show     Show a run: each step, its attempts, its parameters and where they come from
+      resume   Continue a run that stopped or waited
+      cancel   Cancel a run; calls in progress may still complete
+      approve  Approve the calls that a run waits for
+      deny     Deny the calls that a run waits for [alias: reject]
       help     Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help  Print help
-    "#);
+    ");
 }
 
 #[test]
-fn of_what_shows_runs() {
+fn list_and_show_have_help_pages() {
     insta::assert_snapshot!(help(&["runs", "list"]), @"
-exit status 0
---- stdout
-What has run, newest first
-
-Usage: reknit runs list [OPTIONS]
-
-Options:
-      --limit <N>       At most so many [default: 20]
-      --all             However many there are
-      --json            Print JSON, one run per line
-      --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
-      --config <FILE>   The configuration; the default is reknit.toml in this folder
-  -h, --help            Print help
-");
-    insta::assert_snapshot!(help(&["runs", "show"]), @r#"
     exit status 0
     --- stdout
-    What became of a run: each step, its parameters and where they come from, each attempt
+    List runs, newest first
+
+    Usage: reknit runs list [OPTIONS]
+
+    Options:
+          --limit <N>       The most runs to list [default: 20]
+          --all             List all runs
+          --json            Print JSON, one run per line
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
+      -h, --help            Print help
+    ");
+    insta::assert_snapshot!(help(&["runs", "show"]), @"
+    exit status 0
+    --- stdout
+    Show a run: each step, its attempts, its parameters and where they come from
 
     Usage: reknit runs show [OPTIONS] <RUN>
 
     Arguments:
-      <RUN>  The id, the beginning of it, or `last`
+      <RUN>  The id of the run, its first characters, or `last`
 
     Options:
-          --step <STEP>     Only this step
+          --step <STEP>     Show only this step
           --events          List the events of the journal
-          --llm             Print what models were asked and what they answered, word for word, if the run may show it
+          --llm             Print the full prompts and answers of models, if LLM debugging is enabled for the run
           --json            Print JSON
-          --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
-          --config <FILE>   The configuration; the default is reknit.toml in this folder
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
       -h, --help            Print help
-    "#);
+    ");
 }
 
 #[test]
-fn of_what_goes_on_with_runs() {
-    insta::assert_snapshot!(help(&["runs", "resume"]), @r#"
+fn resume_has_a_help_page() {
+    insta::assert_snapshot!(help(&["runs", "resume"]), @"
     exit status 0
     --- stdout
-    Go on with a run that was stopped
+    Continue a run that stopped or waited
 
     Usage: reknit runs resume [OPTIONS] <RUN>
 
     Arguments:
       <RUN>
-              The id, the beginning of it, or `last`
+              The id of the run, its first characters, or `last`
 
     Options:
           --journal <FILE>
-              The journal; the default is reknit/journal.db in your data folder
+              The journal file [default: reknit/journal.db in your data folder]
 
           --config <FILE>
-              The configuration; the default is reknit.toml in this folder
+              The configuration file [default: reknit.toml in the current folder]
 
           --tool <NAME=URL>
-              A tool, in addition to those of the configuration
+              A tool, in addition to those in the configuration
 
           --model-url <URL>
-              A server that speaks the OpenAI protocol, in place of the configured models
+              The base URL of an OpenAI-compatible server, used instead of the configured models
 
           --model <NAME>
-              The model to ask there
+              The name of the model on that server
 
               [default: default]
 
           --model-key-env <VARIABLE>
-              The variable of the environment that holds its key
+              The environment variable that holds its API key
 
-          --answer <WHO>
-              Who writes the answer
+          --answer <AUTHOR>
+              How the answer is written
 
               Possible values:
-              - model:    A model, from the results
-              - template: Code: what was done, mended and left out, one line each
-              - raw:      Nobody: the results as JSON
+              - model:    A model writes it from the results
+              - template: Code lists what was done, what was repaired and what is missing
+              - raw:      The results as JSON
 
           --json
               Print the whole answer as JSON
 
       -h, --help
               Print help (see a summary with '-h')
-    "#);
+    ");
 }
 
 #[test]
-fn of_what_ends_runs() {
-    insta::assert_snapshot!(help(&["runs", "cancel"]), @r#"
+fn cancel_has_a_help_page() {
+    insta::assert_snapshot!(help(&["runs", "cancel"]), @"
     exit status 0
     --- stdout
-    End a run; what is under way may still answer
+    Cancel a run; calls in progress may still complete
 
     Usage: reknit runs cancel [OPTIONS] <RUN>
 
     Arguments:
       <RUN>
-              The id, the beginning of it, or `last`
+              The id of the run, its first characters, or `last`
 
     Options:
           --journal <FILE>
-              The journal; the default is reknit/journal.db in your data folder
+              The journal file [default: reknit/journal.db in your data folder]
 
           --config <FILE>
-              The configuration; the default is reknit.toml in this folder
+              The configuration file [default: reknit.toml in the current folder]
 
           --tool <NAME=URL>
-              A tool, in addition to those of the configuration
+              A tool, in addition to those in the configuration
 
           --model-url <URL>
-              A server that speaks the OpenAI protocol, in place of the configured models
+              The base URL of an OpenAI-compatible server, used instead of the configured models
 
           --model <NAME>
-              The model to ask there
+              The name of the model on that server
 
               [default: default]
 
           --model-key-env <VARIABLE>
-              The variable of the environment that holds its key
+              The environment variable that holds its API key
 
-          --answer <WHO>
-              Who writes the answer
+          --answer <AUTHOR>
+              How the answer is written
 
               Possible values:
-              - model:    A model, from the results
-              - template: Code: what was done, mended and left out, one line each
-              - raw:      Nobody: the results as JSON
+              - model:    A model writes it from the results
+              - template: Code lists what was done, what was repaired and what is missing
+              - raw:      The results as JSON
 
           --json
               Print the whole answer as JSON
 
       -h, --help
               Print help (see a summary with '-h')
-    "#);
+    ");
 }
 
 #[test]
-fn of_what_decides_about_runs() {
+fn approve_and_deny_have_help_pages() {
     insta::assert_snapshot!(help(&["runs", "approve"]), @"
     exit status 0
     --- stdout
-    Allow what a run waits for
+    Approve the calls that a run waits for
 
     Usage: reknit runs approve [OPTIONS] <RUN> [STEP]
 
     Arguments:
-      <RUN>   The id, the beginning of it, or `last`
-      [STEP]  Only this step
+      <RUN>   The id of the run, its first characters, or `last`
+      [STEP]  Decide only about this step
 
     Options:
-          --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
-          --config <FILE>   The configuration; the default is reknit.toml in this folder
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
       -h, --help            Print help
     ");
     insta::assert_snapshot!(help(&["runs", "deny"]), @"
     exit status 0
     --- stdout
-    Refuse what a run waits for
+    Deny the calls that a run waits for
 
     Usage: reknit runs deny [OPTIONS] <RUN> [STEP]
 
     Arguments:
-      <RUN>   The id, the beginning of it, or `last`
-      [STEP]  Only this step
+      <RUN>   The id of the run, its first characters, or `last`
+      [STEP]  Decide only about this step
 
     Options:
-          --journal <FILE>  The journal; the default is reknit/journal.db in your data folder
-          --config <FILE>   The configuration; the default is reknit.toml in this folder
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
       -h, --help            Print help
     ");
 }

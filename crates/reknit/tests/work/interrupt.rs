@@ -2,20 +2,20 @@
 
 use std::process::Child;
 
-use reknit_protocol::Effect;
-use reknit_testing::tool::{RunningTool, When};
+use reknit_protocol::SideEffect;
+use reknit_testing::tool::{CallMatcher, RunningTool};
 use reknit_testing::{Reply, ScriptedTool};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::world::{World, plan};
 
-/// A shop that takes its time, for ever.
+/// A shop that never answers.
 async fn slow_shop() -> RunningTool {
     let shop = ScriptedTool::new("shop")
-        .capability("price", Effect::Read)
-        .capability("pay", Effect::Unsafe)
-        .on("price", When::any(), Reply::silence())
-        .on("pay", When::any(), Reply::silence());
+        .capability("price", SideEffect::Read)
+        .capability("pay", SideEffect::Unsafe)
+        .on("price", CallMatcher::any(), Reply::silence())
+        .on("pay", CallMatcher::any(), Reply::silence());
     shop.start().await.expect("the tool starts")
 }
 
@@ -25,16 +25,16 @@ pub(crate) fn interrupt(child: &Child) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn once_ends_the_run_as_cancelled_with_130() {
+async fn one_interrupt_cancels_the_run_and_exits_with_130() {
     let shop = slow_shop().await;
     let world = World::new()
         .configured(&[&shop], "[limits]\ndrain-time = \"50ms\"\n")
         .file("plan.json", &plan(&[("price", "{}")]));
     let child = world.spawn(&["run", "--answer", "template", "plan.json"]);
-    shop.called(1).await;
+    shop.wait_for_calls(1).await;
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
-    insta::assert_snapshot!(world.show(&output), @r#"
+    insta::assert_snapshot!(world.show(&output), @"
     exit status 130
     --- stdout
     The run was cancelled.
@@ -43,14 +43,14 @@ async fn once_ends_the_run_as_cancelled_with_130() {
     - price (price): failed: given up: no answer came within 50 ms after the run was told to end; the run was cancelled
     --- stderr
     > price  price  running
-    cancelling: what is under way may still answer; press Ctrl-C again to leave at once
+    cancelling: calls in progress may still complete; press Ctrl-C again to exit now
     ✗ price  price  failed: given up: no answer came within 50 ms after the run was told to end; the run was cancelled
 
 
     cancelled (the run was cancelled): 0 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stdout
@@ -59,14 +59,14 @@ async fn once_ends_the_run_as_cancelled_with_130() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twice_ends_the_process_and_who_resumes_the_run_ends_it() {
+async fn two_interrupts_exit_and_resume_cancels_the_run() {
     let shop = slow_shop().await;
     let world =
         World::new().configured(&[&shop], "[limits]\ndrain-time = \"1h\"\n").file("plan.json", &plan(&[("pay", "{}")]));
     let child = world.spawn(&["run", "--answer", "template", "plan.json"]);
-    shop.called(1).await;
+    shop.wait_for_calls(1).await;
     interrupt(&child);
-    // The first is heard before the second is sent: two at once are one for the system.
+    // Wait for the effect of the first signal: the system merges two pending signals into one.
     while !world.reknit(&["runs", "show", "last", "--events"]).contains("cancelled") {
         tokio::task::yield_now().await;
     }
@@ -76,7 +76,7 @@ async fn twice_ends_the_process_and_who_resumes_the_run_ends_it() {
     exit status 130
     --- stderr
     > pay  pay  running
-    cancelling: what is under way may still answer; press Ctrl-C again to leave at once
+    cancelling: calls in progress may still complete; press Ctrl-C again to exit now
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
@@ -99,5 +99,5 @@ async fn twice_ends_the_process_and_who_resumes_the_run_ends_it() {
 
     hint: see each attempt with `reknit runs show RUN`
     ");
-    assert_eq!(shop.count(), 1, "what may have happened is not sent again on the way out");
+    assert_eq!(shop.call_count(), 1, "what may have happened is not sent again on the way out");
 }

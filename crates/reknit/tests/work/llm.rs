@@ -1,26 +1,26 @@
-//! What models were asked, and which tools a planner saw: `reknit runs show`.
+//! `reknit runs show`: prompts, answers and the tools that were selected for planning.
 
-use reknit_protocol::{Effect, Value};
-use reknit_testing::model::{Script, When};
+use reknit_protocol::{SideEffect, Value};
+use reknit_testing::model::{RequestMatcher, Script};
 use reknit_testing::tool::{self, RunningTool};
 use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::world::World;
 
-/// A shop with more capabilities than a planner is shown, and a model that plans with one of them.
+/// A shop with more capabilities than a planner sees, and a model that plans with one of them.
 async fn asked(variables: &[(&str, &str)]) -> (World, RunningTool, ScriptedModel) {
     let shop = (0..25).fold(ScriptedTool::new("shop"), |shop, number| {
         let name = format!("look_{number}");
         let found = Reply::data(Value::parse(r#"{"price": 5, "api_key": "abc123456"}"#).expect("JSON"));
-        shop.capability(name.as_str(), Effect::Read).on(name.as_str(), tool::When::any(), found)
+        shop.capability(name.as_str(), SideEffect::Read).on(name.as_str(), tool::CallMatcher::any(), found)
     });
     let shop = shop.start().await.expect("the shop opens");
     let plan = r#"{"plan_id": "p", "steps": [{"step_id": "s", "agent_name": "shop", "instruction": "look",
         "metadata": {"capability": "look_3", "parameters": {}}}]}"#;
     let script = Script::new()
-        .on(When::any().purpose("tiered_selection"), Reply::text(r#"{"tools": ["shop/look_3", "look_4"]}"#))
-        .on(When::any().purpose("plan_generation"), Reply::text(plan))
-        .on(When::any().purpose("synthesis"), Reply::text("It costs 5."));
+        .on(RequestMatcher::any().purpose("tiered_selection"), Reply::text(r#"{"tools": ["shop/look_3", "look_4"]}"#))
+        .on(RequestMatcher::any().purpose("plan_generation"), Reply::text(plan))
+        .on(RequestMatcher::any().purpose("synthesis"), Reply::text("It costs 5."));
     let model = ScriptedModel::start(script).await.expect("the model starts");
     let url = model.base_url();
     let config = format!("[[models]]\nname = \"m\"\nurl = \"{url}\"\nmodel = \"m\"\n");
@@ -31,27 +31,27 @@ async fn asked(variables: &[(&str, &str)]) -> (World, RunningTool, ScriptedModel
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn questions_to_models_are_shown_word_for_word_where_that_is_set() {
+async fn show_prints_prompts_and_answers_if_the_run_allows_it() {
     let (world, _shop, _model) = asked(&[("GOMIND_LLM_DEBUG_ENABLED", "true")]).await;
     let shown = world.reknit(&["runs", "show", "last", "--llm"]);
-    // How long it took is left out.
+    // Without the duration.
     let title = |line: &&str| line.starts_with("===") || line.starts_with("---");
     let titles: Vec<&str> = shown.lines().filter(title).filter_map(|line| line.split(';').next()).collect();
-    insta::assert_snapshot!(titles.join("\n"), @r#"
+    insta::assert_snapshot!(titles.join("\n"), @"
     --- stdout
-    === tiered_selection, question 1 to m, temperature 0, at most 500 tokens
+    === tiered_selection, attempt 1 with m, temperature 0, at most 500 tokens
     --- system
     --- prompt
     --- answer
-    === plan_generation, question 1 to m, temperature 0.3, at most 2000 tokens
+    === plan_generation, attempt 1 with m, temperature 0.3, at most 2000 tokens
     --- system
     --- prompt
     --- answer
-    === synthesis, question 1 to m, temperature 0, at most 2000 tokens
+    === synthesis, attempt 1 with m, temperature 0, at most 2000 tokens
     --- system
     --- prompt
     --- answer
-    "#);
+    ");
     for words in ["What does it cost?", "It costs 5.", r#""capability": "look_3""#] {
         assert!(shown.contains(words), "{words} is not shown: {shown}");
     }
@@ -63,23 +63,23 @@ async fn questions_to_models_are_shown_word_for_word_where_that_is_set() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn questions_to_models_stay_with_the_run_otherwise() {
+async fn show_does_not_print_prompts_by_default() {
     let (world, _shop, _model) = asked(&[]).await;
-    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--llm"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--llm"]), @"
     exit status 2
     --- stderr
-    error: run `RUN` keeps what it asked models to itself
+    error: LLM debugging is not enabled for run `RUN`, so its prompts and answers are not shown
 
-    hint: let the next one show it: `export REKNIT_LLM_DEBUG_ENABLED=true`
-    "#);
+    hint: enable it for the next run: `export REKNIT_LLM_DEBUG_ENABLED=true`
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn which_tools_a_planner_saw_is_shown_with_what_that_saved() {
+async fn show_lists_the_tools_that_were_selected_for_planning() {
     let (world, _shop, _model) = asked(&[]).await;
     let shown = world.reknit(&["runs", "show", "last"]);
     let tools = shown.lines().find(|line| line.starts_with("tools ")).unwrap_or_default();
-    insta::assert_snapshot!(tools, @"tools    2 of 25 chosen, about 118 tokens saved: shop/look_3, shop/look_4");
+    insta::assert_snapshot!(tools, @"tools    2 of 25 selected, about 118 tokens saved: shop/look_3, shop/look_4");
     assert!(
         world.reknit(&["runs", "show", "last", "--json"]).contains(r#""tools_shown":{"capabilities":["shop/look_3","#)
     );

@@ -1,23 +1,23 @@
-//! Everything about runs that can be typed, as a person or a program sees it.
+//! The commands about runs, as a person or a program uses them.
 #![cfg(test)]
 
 mod agents;
+mod approvals;
+mod bad_usage;
 mod configuration;
+mod cost;
 mod demo;
-mod endings;
+mod exit_status;
 mod help;
 mod interrupt;
 mod llm;
 mod masks;
 mod models;
-mod money;
-mod people;
 mod plan_check;
 mod plans;
-mod resuming;
+mod resume;
 mod runs;
 mod settings;
-mod slips;
 mod telemetry;
 mod terminal;
 mod tools;

@@ -1,4 +1,4 @@
-//! What differs from run to run, made the same.
+//! Masks what differs between runs.
 
 use std::path::Path;
 
@@ -7,19 +7,19 @@ pub(crate) fn masked(text: &str, folder: &Path) -> String {
     let mut text = ids(text).replace(&*folder.to_string_lossy(), "DIR");
     for (before, after, mask) in [
         ("process ", " on ", "PID"),
-        ("sent again after ", " ms", "N"),
-        ("sent again in ", " s", "N"),
+        ("after ", " ms", "N"),
+        ("retrying in ", " s", "N"),
         ("answered in ", " ms", "N"),
         ("  (", " ms)", "N"),
         ("_ms\":", "", "0"),
     ] {
         text = numbers(&text, before, after, mask);
     }
-    // The help pages have spaces at the ends of some lines, which editors would take away here.
+    // Some lines of the help pages end with spaces, which editors would remove here.
     text.lines().map(|line| times(&ports(line)).trim_end().to_owned() + "\n").collect()
 }
 
-/// Replaces the ports that the system gives out; the small ones are our own.
+/// Replaces the ports that the system assigns; tests use fixed small ports on purpose.
 fn ports(line: &str) -> String {
     const HOST: &str = "127.0.0.1:";
     let mut pieces = line.split(HOST);
@@ -31,7 +31,7 @@ fn ports(line: &str) -> String {
     masked
 }
 
-/// The beginning of a text that is a number.
+/// The digits at the start of a text.
 fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
@@ -74,7 +74,7 @@ fn ids(text: &str) -> String {
     masked
 }
 
-/// Replaces points in time, ages in a list, and the time that a run took.
+/// Replaces timestamps, ages in a list, and durations.
 fn times(line: &str) -> String {
     let word = |word: &str| {
         let is_point = word.len() > 19 && word.as_bytes().get(10) == Some(&b'T') && word.ends_with('Z');
@@ -94,7 +94,7 @@ fn times(line: &str) -> String {
 }
 
 #[test]
-fn only_what_differs_is_masked() {
+fn masks_replace_only_what_differs_between_runs() {
     let text = "process 12 on host: 01a1de5f-2a33-716c-a1a5-f08471cb91c2 at 127.0.0.1:42421/x and 127.0.0.1:80 in /tmp/a/b.db\n\
                 2 tool calls, 1 model calls, 1.0 s\n01a1de5f-2a33-716c-a1a5-f08471cb91c2    1 s ago  partial\n";
     let expected = "process PID on host: RUN at 127.0.0.1:PORT/x and 127.0.0.1:80 in DIR/b.db\n2 tool calls, 1 model calls, N s\nRUN  AGE  partial\n";

@@ -1,6 +1,6 @@
 //! `reknit models` and `reknit models check`.
 
-use reknit_testing::model::{Script, When};
+use reknit_testing::model::{RequestMatcher, Script};
 use reknit_testing::{Reply, ScriptedModel};
 
 use crate::world::World;
@@ -10,11 +10,11 @@ fn section(name: &str, rest: &str) -> String {
 }
 
 async fn scripted(reply: Reply) -> ScriptedModel {
-    ScriptedModel::start(Script::new().on(When::any(), reply)).await.expect("the model starts")
+    ScriptedModel::start(Script::new().on(RequestMatcher::any(), reply)).await.expect("the model starts")
 }
 
 #[test]
-fn models_are_listed_with_where_their_keys_are() {
+fn models_are_listed_with_the_origin_of_their_keys() {
     let config = [
         section("main", "provider = \"openai\""),
         section("second", "provider = \"anthropic\"\nkey-env = \"MY_KEY\""),
@@ -36,33 +36,33 @@ fn models_are_listed_with_where_their_keys_are() {
 }
 
 #[test]
-fn without_a_model_one_is_found_by_its_key() {
+fn a_model_is_detected_by_its_key() {
     let found = [("REKNIT_FIND_MODEL", "true"), ("GROQ_API_KEY", "s3cret"), ("OPENROUTER_API_KEY", "s3cret")];
-    insta::assert_snapshot!(World::new().reknit_with(&found, &["models"]), @r#"
+    insta::assert_snapshot!(World::new().reknit_with(&found, &["models"]), @"
     exit status 0
     --- stdout
     NAME  PROVIDER    MODEL                KEY
     groq  compatible  openai/gpt-oss-120b  GROQ_API_KEY
     --- stderr
-    note: no model is configured; `openai/gpt-oss-120b` of groq is asked, found by the key in GROQ_API_KEY
-    "#);
-    insta::assert_snapshot!(World::new().reknit_with(&[("OPENAI_API_KEY", "s3cret")], &["models"]), @r#"
+    note: no model is configured; using `openai/gpt-oss-120b` of groq, found through the key in GROQ_API_KEY
+    ");
+    insta::assert_snapshot!(World::new().reknit_with(&[("OPENAI_API_KEY", "s3cret")], &["models"]), @"
     exit status 2
     --- stderr
-    error: there is no model to ask
+    error: no model is configured
 
-    hint: name one: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
-    "#);
+    hint: name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml
+    ");
     insta::assert_snapshot!(World::new().reknit_with(&[("REKNIT_FIND_MODEL", "yes")], &["models"]), @r#"
     exit status 2
     --- stderr
     error: cannot use the configuration
-      caused by: the variable `REKNIT_FIND_MODEL` is "yes"; write `true` or `false`
+      caused by: REKNIT_FIND_MODEL: `find-model` is "yes"; write `true` or `false`
     "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_model_is_asked_once_and_what_came_of_it_stands_in_a_table() {
+async fn models_check_asks_each_model_once_and_prints_a_table() {
     let well = scripted(Reply::text("ok").usage(9, 1)).await;
     let refusing = scripted(Reply::status(401).body(r#"{"error":{"message":"no such key"}}"#)).await;
     let busy = scripted(Reply::status(429).retry_after(7)).await;
@@ -75,26 +75,26 @@ async fn each_model_is_asked_once_and_what_came_of_it_stands_in_a_table() {
         section("keyless", "provider = \"openai\""),
     ];
     let world = World::new().file("reknit.toml", &config.concat());
-    insta::assert_snapshot!(world.reknit_with(&[("MY_KEY", "s3cret")], &["models", "check"]), @r#"
+    insta::assert_snapshot!(world.reknit_with(&[("MY_KEY", "s3cret")], &["models", "check"]), @"
     exit status 1
     --- stdout
     NAME     MODEL  RESULT
     chat     m-1    answered in N ms, 10 tokens
-    claude   m-1    not allowed (HTTP 401): no such key
+    claude   m-1    unauthorized (HTTP 401): no such key
     busy     m-1    rate limited (HTTP 429): Too Many Requests; asks to wait 7 s
-    gone     m-1    network error: no connection to 127.0.0.1:9: Connection refused (os error 111)
+    gone     m-1    network error: cannot connect to 127.0.0.1:9: Connection refused (os error 111)
     keyless  m-1    not asked: OPENAI_API_KEY is not set
     --- stderr
-    hint: claude: see whether the key in `MY_KEY` is right
+    hint: claude: check the key in `MY_KEY`
     hint: busy: try again later, or name a second model
-    hint: gone: see whether a server runs at http://127.0.0.1:9/v1
+    hint: gone: check that a server runs at http://127.0.0.1:9/v1
     hint: keyless: set it: `export OPENAI_API_KEY=...`
-    "#);
+    ");
     assert_eq!(well.requests().len(), 1);
 }
 
 #[test]
-fn what_cannot_work_is_said_before_anything_is_asked() {
+fn models_check_reports_bad_configuration_before_any_call() {
     for (config, expected) in [
         (section("a", "provider = \"azure\""), "write one of `openai`"),
         (section("a", "url = \"localhost:8080\""), "write an address like"),
@@ -106,18 +106,18 @@ fn what_cannot_work_is_said_before_anything_is_asked() {
 }
 
 #[test]
-fn without_any_model_there_is_nothing_to_list() {
-    insta::assert_snapshot!(World::new().reknit(&["models"]), @r#"
+fn models_fails_without_a_model() {
+    insta::assert_snapshot!(World::new().reknit(&["models"]), @"
     exit status 2
     --- stderr
-    error: there is no model to ask
+    error: no model is configured
 
-    hint: name one: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
-    "#);
+    hint: name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_wrong_with_a_model_is_said_with_what_to_do_before_a_run_where_that_is_possible() {
+async fn a_problem_of_a_model_comes_with_a_hint() {
     let ask = |config: &str| World::new().file("reknit.toml", config).reknit(&["ask", "buy tea"]);
     insta::assert_snapshot!(ask(&section("a", "provider = \"opnai\"")), @r#"
     exit status 2
@@ -125,13 +125,13 @@ async fn what_is_wrong_with_a_model_is_said_with_what_to_do_before_a_run_where_t
     error: cannot use the configuration
       caused by: reknit.toml, line 4: `models.provider` is "opnai"; write one of `openai`, `openai-responses`, `anthropic`, `gemini`, `compatible`
     "#);
-    insta::assert_snapshot!(ask(&section("a", "url = \"htp://127.0.0.1/v1\"")), @r#"
+    insta::assert_snapshot!(ask(&section("a", "url = \"htp://127.0.0.1/v1\"")), @"
     exit status 2
     --- stderr
-    error: a model cannot be used: the base URL of model `a` is not usable: it does not begin with http:// or https://
+    error: the base URL of model `a` is not usable: it does not start with http:// or https://
 
     hint: write an address like `http://127.0.0.1:8080/v1`
-    "#);
+    ");
     insta::assert_snapshot!(ask(&section("a", "provider = \"anthropic\"")), @r#"
     exit status 2
     --- stderr
@@ -147,35 +147,35 @@ async fn what_is_wrong_with_a_model_is_said_with_what_to_do_before_a_run_where_t
     let body = r#"{"error":{"message":"The model `m-1` does not exist","code":"model_not_found"}}"#;
     let refusing = scripted(Reply::status(404).body(body)).await;
     let config = section("a", &format!("url = \"{}\"", refusing.base_url()));
-    let shop = crate::endings::shop().await;
+    let shop = crate::exit_status::shop().await;
     let world = World::new().configured(&[&shop], &config);
-    insta::assert_snapshot!(world.reknit(&["ask", "buy tea"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["ask", "buy tea"]), @"
     exit status 1
     --- stdout
-    no model gave a plan: model error (HTTP 404): The model `m-1` does not exist; no answer after 3 attempts
+    no model wrote a plan: model error (HTTP 404): The model `m-1` does not exist; no answer after 3 attempts
     --- stderr
     planning: asking a model
 
     failed: 0 of 0 steps done, 0 tool calls, 3 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
-    insta::assert_snapshot!(world.reknit(&["models", "check"]), @r#"
+    ");
+    insta::assert_snapshot!(world.reknit(&["models", "check"]), @"
     exit status 1
     --- stdout
     NAME  MODEL  RESULT
     a     m-1    model error (HTTP 404): The model `m-1` does not exist
     --- stderr
-    hint: a: see whether http://127.0.0.1:PORT/v1 is right, and whether there is a model `m-1`
-    "#);
+    hint: a: check the URL http://127.0.0.1:PORT/v1 and the model name `m-1`
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_is_in_nothing_that_is_shown_or_kept() {
+async fn an_api_key_never_appears_in_output_or_journal() {
     let body = r#"{"error":{"message":"the key sk-s3cret has no access","code":"bad_request"}}"#;
     let model = scripted(Reply::status(400).body(body)).await;
     let config = section("a", &format!("url = \"{}\"\nkey-env = \"MY_KEY\"", model.base_url()));
-    let shop = crate::endings::shop().await;
+    let shop = crate::exit_status::shop().await;
     let world = World::new().configured(&[&shop], &config);
     let key = [("MY_KEY", "sk-s3cret"), ("RUST_LOG", "trace")];
     let asked = world.reknit_with(&key, &["ask", "buy tea"]);

@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use reknit_protocol::{Capability, Value};
-use reknit_testing::tool::When;
+use reknit_testing::tool::CallMatcher;
 use reknit_testing::{Reply, ScriptedTool};
 
-use crate::endings::shop;
+use crate::exit_status::shop;
 use crate::world::{World, plan};
 
 const TOOLS: &str = r#"{
@@ -61,14 +61,14 @@ fn world() -> World {
 }
 
 #[test]
-fn a_plan_that_can_run_is_said_to_be_one_with_what_was_put_right() {
-    insta::assert_snapshot!(world().reknit(&["plan", "check", "good.yaml", "--tools", "tools.json"]), @r#"
+fn a_valid_plan_is_reported_with_its_corrected_names() {
+    insta::assert_snapshot!(world().reknit(&["plan", "check", "good.yaml", "--tools", "tools.json"]), @"
     exit status 0
     --- stdout
-    `good.yaml` can run: 2 steps, no problem
+    `good.yaml` can run: 2 steps, no problems
     --- stderr
-    note: step `convert`: took the tool `currency-tool` for `Currency_Tool`
-    "#);
+    note: step `convert`: corrected the tool `Currency_Tool` to `currency-tool`
+    ");
     insta::assert_snapshot!(world().reknit(&["plan", "check", "--json", "good.yaml", "--tools", "tools.json"]), @r#"
     exit status 0
     --- stdout
@@ -77,12 +77,12 @@ fn a_plan_that_can_run_is_said_to_be_one_with_what_was_put_right() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_listed_once_and_nothing_else_happens() {
+fn plan_check_lists_every_problem_once() {
     let world = world();
     insta::assert_snapshot!(world.reknit(&["plan", "check", "bad.yaml", "--tools", "tools.json"]), @r#"
     exit status 1
     --- stderr
-    error: there is something wrong with the plan in `bad.yaml`
+    error: the plan in `bad.yaml` is not valid
       caused by: input `shares`: there is no type `intger` (did you mean `integer`?)
       caused by: step `quote`: no tool has a capability `get_qoute` (did you mean `get_quote`?)
       caused by: step `price`: it depends on `qoute`, which is no step (did you mean `quote`?)
@@ -91,153 +91,153 @@ fn everything_that_is_wrong_is_listed_once_and_nothing_else_happens() {
       caused by: `convert.to`: expected "USD" or "KRW", found "won"
       caused by: `convert.amount`: `price.curent_price` leads nowhere: there is no `curent_price` (did you mean `current_price`?)
       caused by: step `convert`: the steps 3 and 4 have the same id
-      caused by: `convert.amount`: character 18: expected a value, found the end
+      caused by: `convert.amount`: character 18: expected a value, found the end of the expression
       caused by: step `convert`: `convert` needs the parameter `to`
       caused by: output `won`: character 1: there is no step `converted` (did you mean `convert`?)
       caused by: these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`
 
-    hint: see codes and paths with `reknit plan check --json --tools tools.json bad.yaml`
+    hint: see the code and path of each problem with `reknit plan check --json --tools tools.json bad.yaml`
     "#);
     insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "--tools", "tools.json", "bad.yaml"]), @r#"
     exit status 1
     --- stdout
-    {"ok":false,"checked":"tools","steps":4,"repairs":[],"fixes":[],"notes":[],"problems":[{"code":"unknown_type","path":"$.inputs.shares.type","message":"there is no type `intger`","hint":"did you mean `integer`?"},{"code":"unknown_capability","step":"quote","path":"$.steps[0].agent_name","message":"no tool has a capability `get_qoute`","hint":"did you mean `get_quote`?"},{"code":"unknown_dependency","step":"price","path":"$.steps[1].depends_on[1]","message":"it depends on `qoute`, which is no step","hint":"did you mean `quote`?"},{"code":"unknown_parameter","step":"price","path":"$.steps[1].metadata.parameters.exchange","message":"`get_quote` has no parameter `exchange`","hint":"there is `symbol`"},{"code":"bad_value","step":"price","path":"$.steps[1].metadata.parameters.symbol","message":"expected a string, found an object"},{"code":"bad_value","step":"convert","path":"$.steps[2].metadata.parameters.to","message":"expected \"USD\" or \"KRW\", found \"won\""},{"code":"bad_path","step":"convert","path":"$.steps[2].metadata.parameters.amount","message":"`price.curent_price` leads nowhere: there is no `curent_price`","hint":"did you mean `current_price`?"},{"code":"duplicate_id","step":"convert","path":"$.steps[3].step_id","message":"the steps 3 and 4 have the same id"},{"code":"bad_expression","step":"convert","path":"$.steps[3].metadata.parameters.amount","message":"character 18: expected a value, found the end"},{"code":"missing_parameter","step":"convert","path":"$.steps[3].metadata.parameters","message":"`convert` needs the parameter `to`"},{"code":"unknown_reference","path":"$.outputs.won","message":"character 1: there is no step `converted`","hint":"did you mean `convert`?"},{"code":"cycle","path":"$.steps","message":"these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`"}]}
+    {"ok":false,"checked":"tools","steps":4,"repairs":[],"fixes":[],"notes":[],"problems":[{"code":"unknown_type","path":"$.inputs.shares.type","message":"there is no type `intger`","hint":"did you mean `integer`?"},{"code":"unknown_capability","step":"quote","path":"$.steps[0].agent_name","message":"no tool has a capability `get_qoute`","hint":"did you mean `get_quote`?"},{"code":"unknown_dependency","step":"price","path":"$.steps[1].depends_on[1]","message":"it depends on `qoute`, which is no step","hint":"did you mean `quote`?"},{"code":"unknown_parameter","step":"price","path":"$.steps[1].metadata.parameters.exchange","message":"`get_quote` has no parameter `exchange`","hint":"there is `symbol`"},{"code":"bad_value","step":"price","path":"$.steps[1].metadata.parameters.symbol","message":"expected a string, found an object"},{"code":"bad_value","step":"convert","path":"$.steps[2].metadata.parameters.to","message":"expected \"USD\" or \"KRW\", found \"won\""},{"code":"bad_path","step":"convert","path":"$.steps[2].metadata.parameters.amount","message":"`price.curent_price` leads nowhere: there is no `curent_price`","hint":"did you mean `current_price`?"},{"code":"duplicate_id","step":"convert","path":"$.steps[3].step_id","message":"the steps 3 and 4 have the same id"},{"code":"bad_expression","step":"convert","path":"$.steps[3].metadata.parameters.amount","message":"character 18: expected a value, found the end of the expression"},{"code":"missing_parameter","step":"convert","path":"$.steps[3].metadata.parameters","message":"`convert` needs the parameter `to`"},{"code":"unknown_reference","path":"$.outputs.won","message":"character 1: there is no step `converted`","hint":"did you mean `convert`?"},{"code":"cycle","path":"$.steps","message":"these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`"}]}
     "#);
     assert!(!world.path().join("data").exists(), "no journal was made");
 }
 
 #[test]
-fn without_tools_the_structure_is_checked_and_that_is_said() {
-    insta::assert_snapshot!(world().reknit(&["plan", "check", "good.yaml"]), @r#"
+fn plan_check_without_tools_checks_the_structure_and_notes_it() {
+    insta::assert_snapshot!(world().reknit(&["plan", "check", "good.yaml"]), @"
     exit status 0
     --- stdout
-    `good.yaml` has 2 steps, and no problem that can be seen without tools
+    `good.yaml` has 2 steps and no problems that can be found without tools
     --- stderr
-    note: no tools are known, so only ids, order, templates and inputs were checked
-    hint: name tools with `--tools FILE`, `--tool NAME=URL`, or `[[tools]]` in reknit.toml
-    "#);
-    insta::assert_snapshot!(world().reknit(&["plan", "check", "bad.yaml"]), @r#"
+    note: no tool is configured, so only ids, order, templates and inputs were checked
+    hint: name tools with `--tools FILE` or `--tool NAME=URL`, or add `[[tools]]` to reknit.toml
+    ");
+    insta::assert_snapshot!(world().reknit(&["plan", "check", "bad.yaml"]), @"
     exit status 1
     --- stderr
-    note: no tools are known, so only ids, order, templates and inputs were checked
-    error: there is something wrong with the plan in `bad.yaml`
+    note: no tool is configured, so only ids, order, templates and inputs were checked
+    error: the plan in `bad.yaml` is not valid
       caused by: input `shares`: there is no type `intger` (did you mean `integer`?)
       caused by: step `price`: it depends on `qoute`, which is no step (did you mean `quote`?)
       caused by: step `convert`: the steps 3 and 4 have the same id
-      caused by: `convert.amount`: character 18: expected a value, found the end
+      caused by: `convert.amount`: character 18: expected a value, found the end of the expression
       caused by: output `won`: character 1: there is no step `converted` (did you mean `convert`?)
       caused by: these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`
 
-    hint: see codes and paths with `reknit plan check --json bad.yaml`
-    "#);
+    hint: see the code and path of each problem with `reknit plan check --json bad.yaml`
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_tools_of_the_configuration_are_asked_and_their_list_can_be_kept() {
+async fn plan_check_uses_the_configured_tools_or_a_tools_file() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}"), ("ordr", "{}")]));
-    insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.json"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.json"]), @"
     exit status 1
     --- stderr
-    error: there is something wrong with the plan in `plan.json`
+    error: the plan in `plan.json` is not valid
       caused by: step `ordr`: `shop` has no capability `ordr` (did you mean `order`?)
 
-    hint: see codes and paths with `reknit plan check --json plan.json`
-    "#);
+    hint: see the code and path of each problem with `reknit plan check --json plan.json`
+    ");
     let listed = world.output(&["tools", "check", "--json"]).stdout;
     let world =
         World::new().file("tools.json", &crate::world::text(&listed)).file("plan.json", &plan(&[("price", "{}")]));
-    insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.json", "--tools", "tools.json"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.json", "--tools", "tools.json"]), @"
     exit status 0
     --- stdout
-    `plan.json` can run: 1 step, no problem
-    "#);
+    `plan.json` can run: 1 step, no problems
+    ");
     assert_eq!(shop.calls(), []);
 }
 
 #[test]
-fn a_models_words_come_from_standard_input_and_their_repairs_are_said() {
+fn a_plan_in_a_models_answer_is_checked_and_its_repairs_are_noted() {
     let world = world();
     let mut command = world.command(&["plan", "check", "-", "--tools", "tools.json"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the command can be run");
     let words = "Sure!\n```json\n[{'step_id': 's', 'agent_name': 'stock-tool', 'metadata': {'capability': 'get_quote', 'parameters': {'symbol': 'TSLA'}}},]\n```\n";
     child.stdin.take().expect("it is piped").write_all(words.as_bytes()).expect("it is read");
-    insta::assert_snapshot!(world.show(&child.wait_with_output().expect("it ends")), @r#"
+    insta::assert_snapshot!(world.show(&child.wait_with_output().expect("it ends")), @"
     exit status 0
     --- stdout
-    standard input can run: 1 step, no problem
+    standard input can run: 1 step, no problems
     --- stderr
-    note: the text was mended: read other quotes as double quotes
-    note: the text was mended: dropped an extra comma
-    note: the text was mended: took the JSON from a fenced block
-    "#);
+    note: repaired the JSON: replaced other quotes with double quotes
+    note: repaired the JSON: dropped an extra comma
+    note: repaired the JSON: took the JSON from a fenced block
+    ");
 }
 
 #[test]
-fn a_plan_without_steps_is_no_error() {
+fn a_plan_without_steps_is_valid() {
     let world = world().file("none.yaml", "steps: []\n");
-    insta::assert_snapshot!(world.reknit(&["plan", "check", "none.yaml", "--tools", "tools.json"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "none.yaml", "--tools", "tools.json"]), @"
     exit status 0
     --- stdout
-    `none.yaml` has no steps: running it ends as `impossible`
-    "#);
+    `none.yaml` has no steps: a run of it ends as `impossible`
+    ");
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_its_place() {
+fn a_plan_that_cannot_be_parsed_is_reported_with_its_position() {
     let world = world()
         .file("typo.yaml", "steps:\n  - id: a\n    tol: b\n    wiht: {}\n")
         .file("broken.yaml", "steps:\n  - id: a\n   tool: b\n")
         .file("list.json", "[]")
         .file("schema.json", r#"{"t": [{"name": "c", "schema": {"type": "strin"}}]}"#);
-    insta::assert_snapshot!(world.reknit(&["plan", "check", "typo.yaml"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "typo.yaml"]), @"
     exit status 1
     --- stderr
-    error: there is something wrong with the plan in `typo.yaml`
+    error: the plan in `typo.yaml` is not valid
       caused by: line 2, column 5: `steps[0]`: it has no `tool`
-      caused by: line 3, column 5: `steps[0].tol`: this key is not known (did you mean `tool`?)
-      caused by: line 4, column 5: `steps[0].wiht`: this key is not known (did you mean `with`?)
+      caused by: line 3, column 5: `steps[0].tol`: unknown key (did you mean `tool`?)
+      caused by: line 4, column 5: `steps[0].wiht`: unknown key (did you mean `with`?)
 
-    hint: see codes and paths with `reknit plan check --json typo.yaml`
-    "#);
+    hint: see the code and path of each problem with `reknit plan check --json typo.yaml`
+    ");
     insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "typo.yaml"]), @r#"
     exit status 1
     --- stdout
-    {"ok":false,"problems":[{"code":"not_a_plan","path":"$.steps[0]","line":2,"column":5,"message":"it has no `tool`"},{"code":"not_a_plan","path":"$.steps[0].tol","line":3,"column":5,"message":"this key is not known","hint":"did you mean `tool`?"},{"code":"not_a_plan","path":"$.steps[0].wiht","line":4,"column":5,"message":"this key is not known","hint":"did you mean `with`?"}]}
+    {"ok":false,"problems":[{"code":"not_a_plan","path":"$.steps[0]","line":2,"column":5,"message":"it has no `tool`"},{"code":"not_a_plan","path":"$.steps[0].tol","line":3,"column":5,"message":"unknown key","hint":"did you mean `tool`?"},{"code":"not_a_plan","path":"$.steps[0].wiht","line":4,"column":5,"message":"unknown key","hint":"did you mean `with`?"}]}
     "#);
-    insta::assert_snapshot!(world.reknit(&["plan", "check", "broken.yaml"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "broken.yaml"]), @"
     exit status 1
     --- stderr
-    error: there is something wrong with the plan in `broken.yaml`
+    error: the plan in `broken.yaml` is not valid
       caused by: line 3, column 4: while parsing a block collection, did not find expected '-' indicator
 
-    hint: see codes and paths with `reknit plan check --json broken.yaml`
-    "#);
-    insta::assert_snapshot!(world.reknit(&["plan", "check", "gone.yaml"]), @r#"
+    hint: see the code and path of each problem with `reknit plan check --json broken.yaml`
+    ");
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "gone.yaml"]), @"
     exit status 2
     --- stderr
     error: cannot read `gone.yaml`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
-    "#);
-    insta::assert_snapshot!(world.reknit(&["plan", "check", "good.yaml", "--tools", "list.json"]), @r#"
+    hint: list the files there with `ls .`
+    ");
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "good.yaml", "--tools", "list.json"]), @"
     exit status 2
     --- stderr
-    error: `list.json` is no list of tools: expected an object with a tool under each key, found an array
+    error: `list.json` is not a list of tools: expected an object with a tool under each key, found an array
 
-    hint: write such a file with `reknit tools check --json > tools.json`
-    "#);
+    hint: create the file with `reknit tools check --json > tools.json`
+    ");
     insta::assert_snapshot!(world.reknit(&["plan", "check", "good.yaml", "--tools", "schema.json"]), @r#"
     exit status 2
     --- stderr
-    error: `schema.json` is no list of tools: `t`: the schema of `c` is none: the schema is not valid at `$.type`: expected "array", "boolean", "integer", "null", "number", "object" or "string", found "strin"
+    error: `schema.json` is not a list of tools: `t`: the schema of `c` is not a valid JSON Schema: the schema is not valid at `$.type`: expected "array", "boolean", "integer", "null", "number", "object" or "string", found "strin"
 
-    hint: write such a file with `reknit tools check --json > tools.json`
+    hint: create the file with `reknit tools check --json > tools.json`
     "#);
 }
 
-/// The price is asked for under a name that nobody announces, and the currency is left out.
+/// The plan reads a price field that no tool declares, and leaves out the currency.
 const VAGUE: &str = "\
 steps:
   - id: quote
@@ -249,25 +249,25 @@ steps:
 ";
 
 #[test]
-fn what_nobody_announces_is_noted_beside_the_verdict() {
+fn undeclared_outputs_are_noted_beside_the_result() {
     let world = world().file("vague.yaml", VAGUE);
-    insta::assert_snapshot!(world.reknit(&["plan", "check", "--tools", "tools.json", "vague.yaml"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "--tools", "tools.json", "vague.yaml"]), @"
     exit status 0
     --- stdout
-    `vague.yaml` can run: 2 steps, no problem, but see the notes
+    `vague.yaml` can run: 2 steps, no problems, but see the notes
     --- stderr
-    note: step `convert`: `to` is left out, and no result is announced to have it: only a model can find it
-    note: `convert.amount`: `quote.worth` may not be there: its tool announces no `worth` (there is `current_price`)
-    "#);
+    note: step `convert`: `to` is not given, and no tool declares it in its result: only a model can find it
+    note: `convert.amount`: `quote.worth` may be missing: its tool declares no field `worth` (there is `current_price`)
+    ");
     insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "--tools", "tools.json", "vague.yaml"]), @r#"
     exit status 0
     --- stdout
-    {"ok":true,"checked":"tools","steps":2,"repairs":[],"fixes":[],"notes":[{"code":"missing_parameter","step":"convert","path":"$.steps[1].metadata.parameters","message":"`to` is left out, and no result is announced to have it: only a model can find it"},{"code":"bad_path","step":"convert","path":"$.steps[1].metadata.parameters.amount","message":"`quote.worth` may not be there: its tool announces no `worth`","hint":"there is `current_price`"}],"problems":[]}
+    {"ok":true,"checked":"tools","steps":2,"repairs":[],"fixes":[],"notes":[{"code":"missing_parameter","step":"convert","path":"$.steps[1].metadata.parameters","message":"`to` is not given, and no tool declares it in its result: only a model can find it"},{"code":"bad_path","step":"convert","path":"$.steps[1].metadata.parameters.amount","message":"`quote.worth` may be missing: its tool declares no field `worth`","hint":"there is `current_price`"}],"problems":[]}
     "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_that_needs_a_model_is_not_begun_without_one() {
+async fn a_plan_that_needs_a_model_is_rejected_without_one() {
     let capability = |text: &str| Capability::from_value(&Value::parse(text).expect("JSON")).expect("a capability");
     let quote = capability(
         r#"{"name": "quote", "effect": "read", "output_summary": {"required": [{"name": "price", "type": "number"}]}}"#,
@@ -276,21 +276,21 @@ async fn a_plan_that_needs_a_model_is_not_begun_without_one() {
         r#"{"name": "convert", "effect": "read", "input_summary": {"required": [{"name": "to", "type": "string"}],
             "optional": [{"name": "amount", "type": "number"}]}}"#,
     );
-    let shop = ScriptedTool::new("shop").announce(quote).announce(convert).on("quote", When::any(), Reply::data(1)).on(
-        "convert",
-        When::any(),
-        Reply::data(2),
-    );
+    let shop = ScriptedTool::new("shop")
+        .announce(quote)
+        .announce(convert)
+        .on("quote", CallMatcher::any(), Reply::data(1))
+        .on("convert", CallMatcher::any(), Reply::data(2));
     let shop = shop.start().await.expect("the tool starts");
     let steps = plan(&[("quote", "{}"), ("convert", r#"{"amount": "{{quote.price}}"}"#)]);
     let world = World::with_tools(&[&shop]).file("plan.json", &steps);
-    insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @"
     exit status 1
     --- stderr
-    error: the plan cannot run
-      caused by: step `convert`: `to` is left out, and no result is announced to have it: only a model can find it
+    error: cannot run the plan
+      caused by: step `convert`: `to` is not given, and no tool declares it in its result: only a model can find it
 
-    hint: write it into the plan, or name a model: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
-    "#);
-    assert_eq!(shop.count(), 0, "nothing has happened");
+    hint: write the value into the plan, or name a model: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
+    ");
+    assert_eq!(shop.call_count(), 0, "nothing has happened");
 }

@@ -1,13 +1,13 @@
-//! Plans and requests that cannot run, and what is said about them.
+//! Plans and requests that cannot run.
 
-use reknit_protocol::Effect;
+use reknit_protocol::SideEffect;
 use reknit_testing::ScriptedTool;
 use reknit_testing::tool::RunningTool;
 
 use crate::world::{World, plan};
 
 async fn shop() -> RunningTool {
-    let shop = ScriptedTool::new("shop").capability("price", Effect::Read).capability("order", Effect::Keyed);
+    let shop = ScriptedTool::new("shop").capability("price", SideEffect::Read).capability("order", SideEffect::Keyed);
     shop.start().await.expect("the tool starts")
 }
 
@@ -26,37 +26,37 @@ async fn every_problem_of_a_plan_is_listed_and_nothing_is_called() {
     insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @"
     exit status 1
     --- stderr
-    error: the plan cannot run
+    error: cannot run the plan
       caused by: `price.of`: character 3: there is no step `nothing` (there is `price`, `ordr`, `price`, `order`)
       caused by: step `ordr`: `shop` has no capability `ordr` (did you mean `order`?)
       caused by: step `price`: the steps 1 and 3 have the same id
-      caused by: `order.at`: character 1: `{{` is not closed by `}}`; to mean the braces themselves, write `{{{{`
+      caused by: `order.at`: character 1: unclosed `{{`: add `}}`, or write `{{{{` for literal braces
     ");
     assert_eq!(shop.calls(), []);
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stderr
-    there is no run yet
+    the journal has no runs
 
-    hint: make one: `reknit demo`
+    hint: start one with `reknit demo`
     ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_that_goes_round_in_circles_is_refused() {
+async fn a_plan_with_a_cycle_is_rejected() {
     let shop = shop().await;
     let circle = plan(&[("price", r#"{"of": "{{order.id}}"}"#), ("order", r#"{"at": "{{price.price}}"}"#)]);
     let world = World::with_tools(&[&shop]).file("plan.json", &circle);
     insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @"
     exit status 1
     --- stderr
-    error: the plan cannot run
+    error: cannot run the plan
       caused by: these steps wait for each other: `price` reads from `order`, `order` reads from `price`
     ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_plan_is_refused() {
+async fn a_file_that_is_not_a_plan_is_rejected() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop])
         .file("prose.txt", "I am sorry, I cannot help with that.")
@@ -65,16 +65,16 @@ async fn what_is_no_plan_is_refused() {
     insta::assert_snapshot!(world.reknit(&["run", "prose.txt"]), @"
     exit status 1
     --- stderr
-    error: the plan cannot run
-      caused by: this is no plan
+    error: cannot run the plan
+      caused by: this is not a plan
       caused by: cannot read the text as JSON at line 1, column 1: expected a value, found text
     ");
-    insta::assert_snapshot!(world.reknit(&["run", "other.json"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["run", "other.json"]), @"
     exit status 1
     --- stderr
-    error: the plan cannot run
+    error: cannot run the plan
       caused by: `steps`: expected a list of steps, found a string
-    "#);
+    ");
     insta::assert_snapshot!(world.reknit(&["run", "empty.json"]), @"
     exit status 4
     --- stdout
@@ -91,58 +91,58 @@ async fn what_is_no_plan_is_refused() {
     error: cannot read `missing.json`
       caused by: No such file or directory (os error 2)
 
-    hint: see what is there with `ls .`
+    hint: list the files there with `ls .`
     ");
 }
 
 #[test]
-fn without_a_tool_nothing_runs() {
+fn ask_and_run_need_a_tool() {
     let world = World::new().file("plan.json", &plan(&[("price", "{}")]));
     insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @"
     exit status 2
     --- stderr
-    error: there is no tool to call
+    error: no tool is available
 
-    hint: name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml; `reknit demo --serve` starts four
+    hint: name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml; `reknit demo --serve` starts four
     ");
     insta::assert_snapshot!(world.reknit(&["ask", "what does it cost?"]), @"
     exit status 2
     --- stderr
-    error: there is no tool to call
+    error: no tool is available
 
-    hint: name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml; `reknit demo --serve` starts four
+    hint: name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml; `reknit demo --serve` starts four
     ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_model_nothing_is_planned() {
+async fn ask_needs_a_model() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["ask", "what does it cost?"]), @"
     exit status 2
     --- stderr
-    error: there is no model to make a plan
+    error: no model is configured to plan the request
 
-    hint: name one: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml
+    hint: name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml
     ");
 }
 
 #[test]
-fn a_tool_that_is_not_there_is_named() {
+fn a_missing_tool_is_reported_by_name() {
     let world = World::new().file("plan.json", &plan(&[("price", "{}")]));
-    // Nobody listens on the port for discarding, and nobody may but the administrator.
+    // No server listens on port 9, which is reserved for the discard protocol.
     insta::assert_snapshot!(world.reknit(&["run", "--tool", "shop=http://127.0.0.1:9", "plan.json"]), @"
     exit status 2
     --- stderr
-    warning: tool `shop` at http://127.0.0.1:9/: nobody answers there; is it running?
-    error: there is no tool to call
+    warning: tool `shop` at http://127.0.0.1:9/: connection refused; is the tool running?
+    error: no tool is available
 
-    hint: name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml; `reknit demo --serve` starts four
+    hint: name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml; `reknit demo --serve` starts four
     ");
 }
 
 #[test]
-fn a_slip_in_naming_a_tool_is_bad_usage() {
+fn a_malformed_tool_argument_is_bad_usage() {
     let world = World::new().file("plan.json", &plan(&[("price", "{}")]));
     insta::assert_snapshot!(world.reknit(&["run", "--tool", "http://127.0.0.1:8085", "plan.json"]), @"
     exit status 2
@@ -154,28 +154,28 @@ fn a_slip_in_naming_a_tool_is_bad_usage() {
     insta::assert_snapshot!(world.reknit(&["run", "--tool", "shop=127.0.0.1", "plan.json"]), @"
     exit status 2
     --- stderr
-    error: `127.0.0.1` is no address of a tool: relative URL without a base; write it like `http://127.0.0.1:8085`
+    error: `127.0.0.1` is not the address of a tool: relative URL without a base; write it like `http://127.0.0.1:8085`
 
     hint: write `--tool weather=http://127.0.0.1:8085`
     ");
     insta::assert_snapshot!(world.reknit(&["run", "--tool", "shop=ftp://x", "plan.json"]), @"
     exit status 2
     --- stderr
-    error: `ftp://x` is no address of a tool: only http and https are spoken; write it like `http://127.0.0.1:8085`
+    error: `ftp://x` is not the address of a tool: the scheme must be http or https; write it like `http://127.0.0.1:8085`
 
     hint: write `--tool weather=http://127.0.0.1:8085`
     ");
     insta::assert_snapshot!(world.reknit(&["run", "--tool", "=http://127.0.0.1:9", "plan.json"]), @"
     exit status 2
     --- stderr
-    error: `--tool =http://127.0.0.1:9` has no name before its `=`
+    error: `--tool =http://127.0.0.1:9` has no name before the `=`
 
     hint: write `--tool weather=http://127.0.0.1:8085`
     ");
 }
 
 #[test]
-fn the_options_of_a_model_belong_together() {
+fn model_options_need_a_model_url() {
     let world = World::new();
     insta::assert_snapshot!(world.reknit(&["ask", "--model", "m", "x"]), @"
     exit status 2
@@ -191,23 +191,23 @@ fn the_options_of_a_model_belong_together() {
         world.reknit(&["ask", "--model-url", "http://127.0.0.1:9/v1", "--model-key-env", "NO_KEY", "x"]), @"
     exit status 2
     --- stderr
-    error: the environment has no variable `NO_KEY`
+    error: the environment variable `NO_KEY` is not set
 
     hint: set it: `export NO_KEY=...`
     "
     );
-    insta::assert_snapshot!(world.reknit(&["ask", "--model-url", "no url", "x"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["ask", "--model-url", "no url", "x"]), @"
     exit status 2
     --- stderr
-    error: a model cannot be used: the base URL of model `model` is not usable: relative URL without a base
+    error: the base URL of model `model` is not usable: relative URL without a base
 
     hint: write an address like `http://127.0.0.1:8080/v1`
-    "#);
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_short_file_runs_with_inputs_and_gives_outputs() {
-    let shop = crate::endings::shop().await;
+async fn a_yaml_plan_runs_with_inputs_and_prints_outputs() {
+    let shop = crate::exit_status::shop().await;
     let file = "inputs:\n  of: {type: string}\n  count: 2\nsteps:\n  - id: first\n    tool: price\n    with: {of: '{{inputs.of}}', n: '{{inputs.count * 2}}'}\noutputs:\n  seen: inputs.count * first.price\n";
     let world = World::with_tools(&[&shop]).file("plan.yaml", file);
     insta::assert_snapshot!(world.reknit(&["run", "plan.yaml", "--input", "of=tea", "--input", "count=3"]), @r#"
@@ -231,23 +231,23 @@ async fn a_short_file_runs_with_inputs_and_gives_outputs() {
     "#);
     let output = world.output(&["run", "--json", "plan.yaml", "--input", "of=tea"]).stdout;
     assert!(crate::world::text(&output).contains(r#""outputs":{"seen":25}"#), "{}", crate::world::text(&output));
-    insta::assert_snapshot!(world.reknit(&["run", "plan.yaml"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["run", "plan.yaml"]), @"
     exit status 1
     --- stderr
-    error: the plan cannot run
+    error: cannot run the plan
       caused by: input `of`: it has no default and nothing is given
 
-    hint: give it with `--input of=...`
-    "#);
+    hint: add `--input of=VALUE`
+    ");
     insta::assert_snapshot!(world.reknit(&["run", "plan.yaml", "--input", "off=tea", "--input", "count=many"]), @r#"
     exit status 1
     --- stderr
-    error: the plan cannot run
+    error: cannot run the plan
       caused by: input `off`: the plan has no such input (did you mean `of`?)
       caused by: input `of`: it has no default and nothing is given
       caused by: input `count`: expected a number, found the string "many"
 
-    hint: give it with `--input of=...`
+    hint: add `--input of=VALUE`
     "#);
     insta::assert_snapshot!(world.reknit(&["run", "plan.yaml", "--input", "of"]), @r#"
     exit status 2

@@ -1,46 +1,46 @@
-//! `reknit runs`: what has run.
+//! `reknit runs list` and `reknit runs show`.
 
-use crate::endings::{PRICE_AND_ORDER, shop};
+use crate::exit_status::{PRICE_AND_ORDER, shop};
 use crate::world::{World, plan, text};
 
 #[test]
-fn without_a_run_there_is_something_to_try() {
+fn an_empty_list_of_runs_comes_with_a_hint() {
     let world = World::new();
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stderr
-    there is no run yet
+    the journal has no runs
 
-    hint: make one: `reknit demo`
+    hint: start one with `reknit demo`
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--json"]), @"exit status 0");
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @"
     exit status 2
     --- stderr
-    error: there is no run yet
+    error: the journal has no runs
 
-    hint: make one: `reknit demo`
+    hint: start one with `reknit demo`
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "show", "0123"]), @"
     exit status 2
     --- stderr
     error: there is no run `0123`
 
-    hint: see which there are with `reknit runs list`
+    hint: list your runs with `reknit runs list`
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "0123"]), @"
     exit status 2
     --- stderr
     error: there is no run `0123`
 
-    hint: see which there are with `reknit runs list`
+    hint: list your runs with `reknit runs list`
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "cancel", "0123"]), @"
     exit status 2
     --- stderr
     error: there is no run `0123`
 
-    hint: see which there are with `reknit runs list`
+    hint: list your runs with `reknit runs list`
     ");
 }
 
@@ -71,7 +71,7 @@ async fn runs_are_listed_newest_first() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_is_shown_with_where_each_value_comes_from() {
+async fn a_shown_run_has_the_origin_of_each_value() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
     world.reknit(&["run", "--answer", "template", "plan.json"]);
@@ -158,7 +158,7 @@ async fn the_events_of_a_run_are_listed() {
 }
 
 #[test]
-fn a_step_is_shown_as_a_page_and_not_otherwise() {
+fn show_with_a_step_excludes_other_forms() {
     insta::assert_snapshot!(World::new().reknit(&["runs", "show", "last", "--step", "a", "--json"]), @"
     exit status 2
     --- stderr
@@ -171,7 +171,7 @@ fn a_step_is_shown_as_a_page_and_not_otherwise() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
+async fn a_unique_prefix_of_an_id_names_a_run() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
     let id = || {
@@ -183,18 +183,18 @@ async fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
     let same = first.bytes().zip(second.bytes()).take_while(|(one, other)| one == other).count();
     let shown = world.reknit(&["runs", "show", &second[..=same]]);
     assert_eq!(shown.lines().nth(2), Some("run      RUN"), "{shown}");
-    // Ids begin with the time, so that two runs of the same test begin alike.
+    // Ids start with the time, so two runs of the same test have a common prefix.
     insta::assert_snapshot!(world.reknit(&["runs", "show", &first[..4]]).replace(&first[..4], "BEGINNING"), @"
     exit status 2
     --- stderr
-    error: several runs begin with `BEGINNING`
+    error: several runs start with `BEGINNING`
 
-    hint: write more of it: RUN, RUN
+    hint: give more characters of one of: RUN, RUN
     ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_that_is_over_stays_as_it_is() {
+async fn an_ended_run_does_not_change() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
     world.reknit(&["run", "--answer", "template", "plan.json"]);
@@ -213,13 +213,13 @@ async fn a_run_that_is_over_stays_as_it_is() {
 
     hint: see each attempt with `reknit runs show RUN`
     "#);
-    insta::assert_snapshot!(world.reknit(&["runs", "cancel", "last"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["runs", "cancel", "last"]), @"
     exit status 2
     --- stderr
-    error: run `RUN` has ended already: complete
+    error: run `RUN` has already ended: complete
 
-    hint: see what became of it with `reknit runs show RUN`
-    "#);
-    assert_eq!(shop.count(), 2);
+    hint: see its result with `reknit runs show RUN`
+    ");
+    assert_eq!(shop.call_count(), 2);
     assert_eq!(text(&world.output(&["runs", "show", "last", "--events"]).stdout), events);
 }

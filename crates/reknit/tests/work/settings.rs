@@ -1,5 +1,5 @@
-//! Settings whose effect only shows around a process: what the system is asked to do for a commit, and where a model is
-//! looked for. All others have their rows in the crate of the runtime.
+//! Settings whose effect is visible only outside the process: disk syncs of a commit, and detection of a model. The tests of
+//! the runtime crate cover all other settings.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::world::World;
 
-/// A proxy that notes where it is asked to go, and lets nobody through.
+/// A proxy that records requested hosts and rejects every connection.
 struct Proxy {
     url: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -19,7 +19,7 @@ impl Proxy {
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let asked = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&asked);
-        // It ends with the process of the tests.
+        // The thread ends with the test process.
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.expect("a connection");
@@ -33,7 +33,7 @@ impl Proxy {
     }
 }
 
-/// Whom `models check` asks with this configuration and a key in the environment.
+/// The hosts that `models check` contacts with this configuration and a key in the environment.
 fn asked_with(config: &str) -> Vec<String> {
     let (world, proxy) = (World::new().file("reknit.toml", config), Proxy::start());
     let mut command = world.command(&["models", "check"]);
@@ -45,7 +45,7 @@ fn asked_with(config: &str) -> Vec<String> {
 }
 
 #[test]
-fn find_model_decides_whether_a_model_that_nobody_named_is_asked() {
+fn the_find_model_setting_turns_detection_on_and_off() {
     let found = ["CONNECT api.groq.com:443 HTTP/1.1"];
     assert_eq!(asked_with(""), found);
     assert_eq!(asked_with("find-model = true\n"), found);
@@ -59,13 +59,13 @@ mod durability {
     use std::fs;
     use std::process::Command;
 
-    use reknit_protocol::Effect;
-    use reknit_testing::tool::{RunningTool, When};
+    use reknit_protocol::SideEffect;
+    use reknit_testing::tool::{CallMatcher, RunningTool};
     use reknit_testing::{Reply, ScriptedTool};
 
     use crate::world::{World, plan};
 
-    /// Stands in front of the system, and writes a dot for each time that it is asked to wait for the disk.
+    /// A preloaded library that writes a dot for each disk sync.
     const COUNTER: &str = r#"
         #include <fcntl.h>
         #include <stdlib.h>
@@ -80,14 +80,14 @@ mod durability {
         int fdatasync(int file) { note(); return syscall(SYS_fdatasync, file); }
     "#;
 
-    /// How often a run waits for the disk with this durability.
+    /// The number of disk syncs of a run with this durability.
     fn syncs(tool: &RunningTool, config: &str) -> usize {
         let world = World::new().configured(&[tool], config).file("plan.json", &plan(&[("price", "{}")]));
         let world = world.file("counter.c", COUNTER).file("syncs", "");
         let mut compiler = Command::new("cc");
         compiler.args(["-shared", "-fPIC", "-D_GNU_SOURCE", "-o", "counter.so", "counter.c"]).current_dir(world.path());
         assert!(compiler.status().expect("there is a C compiler: cargo links with it").success());
-        // A new journal is written with care whatever is set.
+        // Creating a journal always syncs, whatever the setting.
         world.output(&["runs", "list"]);
         let mut command = world.command(&["run", "plan.json", "--answer", "template"]);
         command.env("LD_PRELOAD", world.path().join("counter.so")).env("SYNCS", world.path().join("syncs"));
@@ -97,13 +97,17 @@ mod durability {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn durability_decides_how_often_a_run_waits_for_the_disk() {
-        let tool = ScriptedTool::new("shop").capability("price", Effect::Read).on("price", When::any(), Reply::data(7));
+    async fn the_durability_setting_decides_how_often_a_run_syncs_the_disk() {
+        let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read).on(
+            "price",
+            CallMatcher::any(),
+            Reply::data(7),
+        );
         let tool = tool.start().await.expect("it starts");
         let usual = syncs(&tool, "");
         let [full, normal, off] =
             ["full", "normal", "off"].map(|word| syncs(&tool, &format!("[journal]\ndurability = \"{word}\"\n")));
-        // Each event is waited for, only what moves from one file to the other, nothing.
+        // A sync for each event, a sync for each checkpoint, no sync.
         assert!(off == 0 && 0 < normal && normal < full && full == usual, "{usual}: {full}, {normal}, {off}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a collector hears, and what stands in the log.
+//! The signals that a collector receives, and the log.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -13,24 +13,24 @@ use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequ
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
-use reknit_protocol::Effect;
-use reknit_testing::tool::When;
+use reknit_protocol::SideEffect;
+use reknit_testing::tool::CallMatcher;
 use reknit_testing::{Reply, ScriptedTool};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::world::{World, plan, text};
 
-/// A collector that keeps all it hears.
+/// A collector that keeps all signals.
 struct Collector {
     url: String,
-    heard: Arc<Mutex<Heard>>,
+    received: Arc<Mutex<Received>>,
     _server: AbortOnDropHandle<()>,
 }
 
 #[derive(Default)]
-struct Heard {
-    /// How many deliveries of traces are still refused.
-    refusals: usize,
+struct Received {
+    /// How many more deliveries of traces are rejected.
+    rejections: usize,
     traces: Vec<ExportTraceServiceRequest>,
     metrics: Vec<ExportMetricsServiceRequest>,
     keys: Vec<String>,
@@ -38,53 +38,53 @@ struct Heard {
 
 impl Collector {
     async fn start() -> Self {
-        Self::refusing(0).await
+        Self::rejecting(0).await
     }
 
-    /// One that is not well at first.
-    async fn refusing(refusals: usize) -> Self {
-        let heard = Arc::new(Mutex::new(Heard { refusals, ..Heard::default() }));
-        let (traces, metrics) = (Arc::clone(&heard), Arc::clone(&heard));
+    /// A collector that rejects the first deliveries of traces.
+    async fn rejecting(rejections: usize) -> Self {
+        let received = Arc::new(Mutex::new(Received { rejections, ..Received::default() }));
+        let (traces, metrics) = (Arc::clone(&received), Arc::clone(&received));
         let key = |headers: &HeaderMap| {
-            headers.get("x-key").map(|key| key.to_str().expect("it is text").to_owned()).unwrap_or_default()
+            headers.get("x-key").map(|key| key.to_str().expect("the header is text").to_owned()).unwrap_or_default()
         };
         let app = Router::new()
             .route(
                 "/v1/traces",
                 post(move |headers: HeaderMap, body: Bytes| async move {
-                    let mut heard = traces.lock().expect("nobody broke it");
-                    if heard.refusals > 0 {
-                        heard.refusals -= 1;
+                    let mut received = traces.lock().expect("the lock is not poisoned");
+                    if received.rejections > 0 {
+                        received.rejections -= 1;
                         return StatusCode::SERVICE_UNAVAILABLE;
                     }
-                    heard.traces.push(ExportTraceServiceRequest::decode(body).expect("they are traces"));
-                    heard.keys.push(key(&headers));
+                    received.traces.push(ExportTraceServiceRequest::decode(body).expect("the body contains traces"));
+                    received.keys.push(key(&headers));
                     StatusCode::OK
                 }),
             )
             .route(
                 "/v1/metrics",
                 post(move |body: Bytes| async move {
-                    let request = ExportMetricsServiceRequest::decode(body).expect("they are metrics");
-                    metrics.lock().expect("nobody broke it").metrics.push(request);
+                    let request = ExportMetricsServiceRequest::decode(body).expect("the body contains metrics");
+                    metrics.lock().expect("the lock is not poisoned").metrics.push(request);
                 }),
             );
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let server =
-            tokio::spawn(async move { axum::serve(listener, app).await.expect("it serves until it is dropped") });
-        Self { url, heard, _server: AbortOnDropHandle::new(server) }
+            tokio::spawn(async move { axum::serve(listener, app).await.expect("the server runs until it is dropped") });
+        Self { url, received, _server: AbortOnDropHandle::new(server) }
     }
 
     fn spans(&self) -> Vec<Span> {
-        let heard = self.heard.lock().expect("nobody broke it");
-        let resources = heard.traces.iter().flat_map(|request| &request.resource_spans);
+        let received = self.received.lock().expect("the lock is not poisoned");
+        let resources = received.traces.iter().flat_map(|request| &request.resource_spans);
         resources.flat_map(|resource| &resource.scope_spans).flat_map(|scope| scope.spans.clone()).collect()
     }
 
     fn metrics(&self) -> BTreeSet<String> {
-        let heard = self.heard.lock().expect("nobody broke it");
-        let resources = heard.metrics.iter().flat_map(|request| &request.resource_metrics);
+        let received = self.received.lock().expect("the lock is not poisoned");
+        let resources = received.metrics.iter().flat_map(|request| &request.resource_metrics);
         let metrics = resources.flat_map(|resource| &resource.scope_metrics).flat_map(|scope| &scope.metrics);
         metrics
             .inspect(|metric| assert_eq!(metric.unit, "", "{}", metric.name))
@@ -93,9 +93,13 @@ impl Collector {
     }
 
     fn service(&self) -> String {
-        let heard = self.heard.lock().expect("nobody broke it");
-        let resource = heard.traces[0].resource_spans[0].resource.clone().expect("somebody sent it");
-        let name = resource.attributes.iter().find(|attribute| attribute.key == "service.name").expect("it has a name");
+        let received = self.received.lock().expect("the lock is not poisoned");
+        let resource = received.traces[0].resource_spans[0].resource.clone().expect("the resource is set");
+        let name = resource
+            .attributes
+            .iter()
+            .find(|attribute| attribute.key == "service.name")
+            .expect("the service has a name");
         format!("{:?}", name.value)
     }
 }
@@ -105,7 +109,7 @@ fn names(spans: &[Span]) -> BTreeSet<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_collector_has_heard_the_whole_story_when_the_command_ends() {
+async fn a_collector_has_received_all_signals_when_the_command_ends() {
     let collector = Collector::start().await;
     let variables =
         [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()), ("OTEL_EXPORTER_OTLP_HEADERS", "x-key=k")];
@@ -121,7 +125,7 @@ async fn a_collector_has_heard_the_whole_story_when_the_command_ends() {
     for span in &spans {
         assert_eq!(span.trace_id, roots[0].trace_id);
         let has_parent = spans.iter().any(|other| other.span_id == span.parent_span_id);
-        assert!(has_parent || span.parent_span_id.is_empty(), "{} is in nothing", span.name);
+        assert!(has_parent || span.parent_span_id.is_empty(), "{} has an unknown parent", span.name);
         assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
     }
     let events: BTreeSet<&str> = spans.iter().flat_map(|span| &span.events).map(|event| event.name.as_str()).collect();
@@ -151,13 +155,14 @@ async fn a_collector_has_heard_the_whole_story_when_the_command_ends() {
         assert!(metrics.contains(metric), "{metric} is not in {metrics:?}");
     }
     assert!(collector.service().contains("\"reknit\""), "{}", collector.service());
-    assert!(collector.heard.lock().expect("nobody broke it").keys.iter().all(|key| key == "k"));
+    assert!(collector.received.lock().expect("the lock is not poisoned").keys.iter().all(|key| key == "k"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_is_told_which_span_calls_it_in_the_trace_of_whoever_calls_us() {
+async fn a_tool_receives_the_span_of_its_call_in_the_trace_of_the_caller() {
     let collector = Collector::start().await;
-    let tool = ScriptedTool::new("shop").capability("price", Effect::Read).on("price", When::any(), Reply::data(7));
+    let tool =
+        ScriptedTool::new("shop").capability("price", SideEffect::Read).on("price", CallMatcher::any(), Reply::data(7));
     let tool = tool.start().await.expect("it starts");
     let world = World::with_tools(&[&tool]).file("plan.json", &plan(&[("price", "{}")]));
     let trace = "0af7651916cd43dd8448eb211c80319c";
@@ -169,7 +174,7 @@ async fn a_tool_is_told_which_span_calls_it_in_the_trace_of_whoever_calls_us() {
     let spans = collector.spans();
     let call = spans.iter().find(|span| span.name == "http.client.request").expect("the call");
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
-    let header = tool.calls().last().and_then(|call| call.traceparent.clone()).expect("the tool is told");
+    let header = tool.calls().last().and_then(|call| call.traceparent.clone()).expect("the tool receives the header");
     assert_eq!(header, format!("00-{trace}-{}-01", hex(&call.span_id)));
     assert!(spans.iter().all(|span| hex(&span.trace_id) == trace));
     let root = spans.iter().find(|span| span.name == "orchestration.process_request").expect("the run");
@@ -180,21 +185,21 @@ async fn a_tool_is_told_which_span_calls_it_in_the_trace_of_whoever_calls_us() {
 const CALLER: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_is_never_told_of_a_span_that_nobody_records() {
+async fn a_tool_never_receives_a_span_that_is_not_exported() {
     let collector = Collector::start().await;
     let metrics = format!("{}/v1/metrics", collector.url);
     let only_metrics = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", metrics.as_str());
     let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
     for (case, variables) in [
-        ("nobody is told", vec![]),
-        ("there is only a log", vec![("REKNIT_LOG", "info")]),
-        ("there are only metrics", vec![only_metrics]),
-        ("traces are left out", vec![all, ("OTEL_TRACES_EXPORTER", "none")]),
-        ("everything is off", vec![all, ("OTEL_SDK_DISABLED", "true")]),
+        ("no telemetry", vec![]),
+        ("only a log", vec![("REKNIT_LOG", "info")]),
+        ("only metrics", vec![only_metrics]),
+        ("traces are disabled", vec![all, ("OTEL_TRACES_EXPORTER", "none")]),
+        ("the SDK is disabled", vec![all, ("OTEL_SDK_DISABLED", "true")]),
     ] {
         for caller in [None, Some(CALLER)] {
-            let tool = ScriptedTool::new("shop").capability("price", Effect::Read);
-            let tool = tool.on("price", When::any(), Reply::data(7)).start().await.expect("it starts");
+            let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read);
+            let tool = tool.on("price", CallMatcher::any(), Reply::data(7)).start().await.expect("it starts");
             let world = World::with_tools(&[&tool]).file("plan.json", &plan(&[("price", "{}")]));
             let variables: Vec<_> = variables.iter().copied().chain(caller.map(|it| ("TRACEPARENT", it))).collect();
             let shown = world.reknit_with(&variables, &["run", "plan.json", "--answer", "template"]);
@@ -206,13 +211,13 @@ async fn a_tool_is_never_told_of_a_span_that_nobody_records() {
 }
 
 #[test]
-fn the_log_has_the_trace_of_whoever_calls_us_without_a_collector() {
+fn log_lines_have_the_trace_of_the_caller_without_a_collector() {
     let variables = [("TRACEPARENT", CALLER), ("REKNIT_LOG", "info"), ("REKNIT_LOG_FORMAT", "json")];
     let world = World::new();
     let output = world.command(&["demo"]).envs(variables).output().expect("the command can be run");
-    let told = text(&output.stderr);
-    let lines: Vec<&str> = told.lines().filter(|line| line.starts_with('{')).collect();
-    assert!(!lines.is_empty(), "{told}");
+    let stderr = text(&output.stderr);
+    let lines: Vec<&str> = stderr.lines().filter(|line| line.starts_with('{')).collect();
+    assert!(!lines.is_empty(), "{stderr}");
     for line in lines {
         let line: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
         assert_eq!(line["trace_id"].as_str(), Some(&CALLER[3..35]));
@@ -220,9 +225,9 @@ fn the_log_has_the_trace_of_whoever_calls_us_without_a_collector() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_that_is_resumed_elsewhere_stays_in_the_trace_that_it_began_in() {
+async fn a_resumed_run_stays_in_the_trace_in_which_it_started() {
     let collector = Collector::start().await;
-    let shop = crate::endings::shop().await;
+    let shop = crate::exit_status::shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
     world.reknit_with(&[endpoint, ("TRACEPARENT", CALLER)], &["run", "--answer", "template", "plan.json"]);
@@ -242,17 +247,17 @@ async fn a_run_that_is_resumed_elsewhere_stays_in_the_trace_that_it_began_in() {
 }
 
 #[test]
-fn a_collector_that_is_not_there_delays_the_end_by_little_and_is_said_once() {
+fn an_unreachable_collector_delays_the_exit_briefly_and_causes_one_warning() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let silent_url = format!("http://{}", silent.local_addr().expect("an address"));
-    // A port that was just free, and that nobody listens at.
-    let gone = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
+    // A port without a listener.
+    let closed = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
     let without = Instant::now();
     World::new().reknit(&["demo"]);
     let usual = without.elapsed();
     for (case, url, limit) in [
-        ("nobody listens", format!("http://{gone}"), Duration::from_secs(4)),
-        ("nobody answers", silent_url, Duration::from_secs(8)),
+        ("connection refused", format!("http://{closed}"), Duration::from_secs(4)),
+        ("no response", silent_url, Duration::from_secs(8)),
     ] {
         let with = Instant::now();
         let shown = World::new().reknit_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url)], &["demo"]);
@@ -264,51 +269,51 @@ fn a_collector_that_is_not_there_delays_the_end_by_little_and_is_said_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_collector_missed_in_the_middle_of_a_run_is_counted_and_said_at_the_end() {
-    let collector = Collector::refusing(1).await;
+async fn spans_that_are_lost_during_a_run_are_counted_in_a_warning_at_the_end() {
+    let collector = Collector::rejecting(1).await;
     let url = collector.url.replace("http://", "http://me:s3cret@");
-    // Spans are delivered while the run goes on, and not only at its end.
+    // The short delay makes the exporter deliver spans during the run, and not only at its end.
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", url.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "10")];
     let shown = World::new().reknit_with(&variables, &["demo"]);
     assert!(shown.starts_with("exit status 0") && !shown.contains("s3cret"), "{shown}");
-    let line = shown.lines().find(|line| line.starts_with("warning: ")).expect("it is said");
+    let line = shown.lines().find(|line| line.starts_with("warning: ")).expect("there is a warning");
     let numbers: Vec<usize> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
-    let [missing, told] = numbers[..] else { panic!("{line}") };
+    let [lost, sent] = numbers[..] else { panic!("{line}") };
     let (address, why) = ("http://[redacted]@127.0.0.1:PORT", "HTTP export failed with status code: 503");
-    let words = format!("telemetry was not delivered: {missing} of {told} spans to {address}/v1/traces ({why})");
-    assert_eq!(line, format!("warning: {words}"));
-    assert!(missing > 0 && collector.spans().len() == told - missing, "{line}, {} came", collector.spans().len());
-    assert!(shown.contains("hint: see whether a collector takes OTLP over HTTP there"), "{shown}");
+    let message = format!("telemetry was not delivered: {lost} of {sent} spans to {address}/v1/traces ({why})");
+    assert_eq!(line, format!("warning: {message}"));
+    assert!(lost > 0 && collector.spans().len() == sent - lost, "{line}, {} arrived", collector.spans().len());
+    assert!(shown.contains("hint: check that a collector accepts OTLP over HTTP at this address"), "{shown}");
 }
 
 #[test]
-fn what_cannot_be_done_with_telemetry_is_said_at_the_start() {
+fn invalid_telemetry_settings_are_errors_before_the_run_starts() {
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
     let world = World::new();
     insta::assert_snapshot!(world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")], &["demo"]), @r#"
     exit status 2
     --- stderr
-    error: `OTEL_EXPORTER_OTLP_PROTOCOL` asks for the protocol `grpc`; telemetry is only sent as `http/protobuf`
+    error: `OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`, but telemetry can only be sent as `http/protobuf`
 
-    hint: set it to `http/protobuf`, or leave it out; collectors take that on port 4318
+    hint: set it to `http/protobuf`, or unset it; collectors accept this protocol on port 4318
     "#);
     insta::assert_snapshot!(world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s")], &["demo"]), @r#"
     exit status 2
     --- stderr
-    error: `OTEL_EXPORTER_OTLP_TIMEOUT` is `10s`; write a whole number of milliseconds that is not 0
+    error: `OTEL_EXPORTER_OTLP_TIMEOUT` is `10s`; write a positive whole number of milliseconds
 
-    hint: `10000` is ten seconds; leave it out for three
+    hint: `10000` is ten seconds; unset it for the default of three seconds
     "#);
     insta::assert_snapshot!(world.reknit_with(&[("REKNIT_LOG", "loud")], &["demo"]), @r#"
     exit status 2
     --- stderr
     error: cannot use the configuration
-      caused by: the variable `REKNIT_LOG` is "loud"; write one of `off`, `error`, `warn`, `info`, `debug`
+      caused by: REKNIT_LOG: `log.level` is "loud"; write one of `off`, `error`, `warn`, `info`, `debug`
     "#);
 }
 
 #[test]
-fn the_log_is_written_to_standard_error_when_it_is_asked_for() {
+fn the_log_is_written_to_standard_error_if_it_is_enabled() {
     let run = |variables: &[(&str, &str)]| {
         let world = World::new();
         let mut command = world.command(&["demo"]);

@@ -1,10 +1,10 @@
-//! What a terminal gets to see.
+//! Progress in a terminal.
 
 use std::process::Command;
 
 use crate::world::{World, text};
 
-/// Runs a command in a terminal of this size; nothing if there is no `script` to make one.
+/// Runs a command in a terminal of this size; `None` if the program `script` is missing.
 fn in_terminal(world: &World, columns: usize, rows: usize, arguments: &str) -> Option<String> {
     let typed = format!("stty cols {columns} rows {rows} && {} {arguments}", env!("CARGO_BIN_EXE_reknit"));
     let output = world.around(Command::new("script"), &["-qec", &typed, "/dev/null"]).output();
@@ -12,7 +12,7 @@ fn in_terminal(world: &World, columns: usize, rows: usize, arguments: &str) -> O
     Some(text(&output.stdout))
 }
 
-/// What is left of a line once the terminal has obeyed its commands.
+/// A line without its escape sequences.
 fn visible(line: &str) -> String {
     let mut shown = String::new();
     let mut letters = line.chars();
@@ -44,7 +44,7 @@ fn the_steps_are_redrawn_in_place_and_fit_the_width() {
 }
 
 #[test]
-fn the_last_picture_is_how_it_ended() {
+fn the_last_redraw_shows_the_final_state() {
     let world = World::new();
     let Some(seen) = in_terminal(&world, 80, 24, "demo --json") else { return };
     let last = seen.rsplit("\x1b[5A").next().expect("there is a picture");
@@ -59,7 +59,7 @@ fn the_last_picture_is_how_it_ended() {
 }
 
 #[test]
-fn more_steps_than_rows_are_written_one_below_the_other() {
+fn steps_that_do_not_fit_the_terminal_are_printed_as_changes() {
     let world = World::new();
     let Some(seen) = in_terminal(&world, 80, 5, "demo --json") else { return };
     assert!(!seen.contains("\x1b[5A"), "what has left the screen cannot be drawn over:\n{seen}");

@@ -1,13 +1,13 @@
 //! `reknit tools check`.
 
-use reknit_protocol::Effect;
+use reknit_protocol::SideEffect;
 use reknit_testing::ScriptedTool;
 
-use crate::endings::shop;
+use crate::exit_status::shop;
 use crate::world::World;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_tools_can_do_is_listed() {
+async fn tools_check_lists_capabilities() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["tools", "check"]), @"
@@ -22,8 +22,9 @@ async fn what_tools_can_do_is_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_does_not_say_what_it_does_is_pointed_out() {
-    let mute = ScriptedTool::new("mute").capability("act", Effect::Undeclared).capability("look", Effect::Undeclared);
+async fn tools_check_notes_capabilities_without_a_side_effect_class() {
+    let mute =
+        ScriptedTool::new("mute").capability("act", SideEffect::Undeclared).capability("look", SideEffect::Undeclared);
     let mute = mute.start().await.expect("the tool starts");
     let world = World::new().configured(&[&mute], "[effects.classes]\n\"mute/look\" = \"read\"\n");
     insta::assert_snapshot!(world.reknit(&["tools", "check"]), @r#"
@@ -34,13 +35,13 @@ async fn what_does_not_say_what_it_does_is_pointed_out() {
       look: read (by configuration)
     --- stderr
 
-    note: 1 of them do not say what they do to the world; after a crash they are sent again under the same key
-    hint: say it in reknit.toml: `[effects.classes]` with `"tool/capability" = "read"`
+    note: capabilities without a side effect class: 1; after a crash they are called again with the same idempotency key
+    hint: declare it in reknit.toml: `[effects.classes]` with `"tool/capability" = "read"`
     "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_that_does_not_answer_is_an_error() {
+async fn tools_check_fails_if_a_tool_does_not_answer() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["tools", "check", "--tool", "gone=http://127.0.0.1:9"]), @"
@@ -52,35 +53,35 @@ async fn a_tool_that_does_not_answer_is_an_error() {
       find: read
       pay: unsafe
     --- stderr
-    error: tool `gone` at http://127.0.0.1:9/: nobody answers there; is it running?
+    error: tool `gone` at http://127.0.0.1:9/: connection refused; is the tool running?
     ");
 }
 
 #[test]
-fn what_is_secret_in_the_address_of_a_tool_is_never_shown() {
+fn secrets_in_the_url_of_a_tool_are_never_shown() {
     for (tool, status, shown) in [
         (
             "gone=http://me:s3cret@127.0.0.1:9/v1?key=s3cret",
             1,
-            "at http://[redacted]@127.0.0.1:9/v1?[redacted]: nobody",
+            "at http://[redacted]@127.0.0.1:9/v1?[redacted]: connection refused",
         ),
-        ("gone=http://me:s3cret@127.0.0.1:nine", 2, "`http://[redacted]@127.0.0.1:nine` is no address"),
+        ("gone=http://me:s3cret@127.0.0.1:nine", 2, "`http://[redacted]@127.0.0.1:nine` is not the address"),
         ("http://me:s3cret@127.0.0.1:9", 2, "`--tool http://[redacted]@127.0.0.1:9` has no `=`"),
-        ("http://127.0.0.1:9?key=s3cret", 2, "`--tool http://127.0.0.1:9?[redacted]` has no name before its `=`"),
+        ("http://127.0.0.1:9?key=s3cret", 2, "`--tool http://127.0.0.1:9?[redacted]` has no name before the `=`"),
     ] {
-        let told = World::new().reknit(&["tools", "check", "--tool", tool]);
-        assert!(told.starts_with(&format!("exit status {status}")) && told.contains(shown), "{told}");
-        assert!(!told.contains("s3cret"), "{told}");
+        let output = World::new().reknit(&["tools", "check", "--tool", tool]);
+        assert!(output.starts_with(&format!("exit status {status}")) && output.contains(shown), "{output}");
+        assert!(!output.contains("s3cret"), "{output}");
     }
 }
 
 #[test]
-fn without_tools_there_is_nothing_to_check() {
+fn tools_check_needs_a_tool() {
     insta::assert_snapshot!(World::new().reknit(&["tools", "check"]), @"
     exit status 2
     --- stderr
-    error: there is no tool to ask
+    error: no tool is configured
 
-    hint: name one: `--tool NAME=URL`, or `[[tools]]` in reknit.toml
+    hint: name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml
     ");
 }

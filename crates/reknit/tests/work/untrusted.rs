@@ -1,8 +1,8 @@
-//! What tools and models say is taken at their word neither by the run nor by the terminal.
+//! Untrusted text of tools and models affects neither the run nor the terminal.
 
-use reknit_protocol::{Category, Effect, ToolError, Value};
+use reknit_protocol::{Category, SideEffect, ToolError, Value};
 use reknit_testing::model::{self, Script};
-use reknit_testing::tool::{RunningTool, When};
+use reknit_testing::tool::{CallMatcher, RunningTool};
 use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::masks::masked;
@@ -10,11 +10,11 @@ use crate::world::{World, plan, text};
 
 async fn shop(reply: Reply) -> RunningTool {
     let shop = ScriptedTool::new("shop")
-        .capability("price", Effect::Read)
-        .capability("pay", Effect::Unsafe)
-        .once("price", When::any(), reply.clone())
-        .on("price", When::any(), Reply::data(12))
-        .on("pay", When::any(), reply);
+        .capability("price", SideEffect::Read)
+        .capability("pay", SideEffect::Unsafe)
+        .once("price", CallMatcher::any(), reply.clone())
+        .on("price", CallMatcher::any(), Reply::data(12))
+        .on("pay", CallMatcher::any(), reply);
     shop.start().await.expect("the tool starts")
 }
 
@@ -25,7 +25,7 @@ fn saying(body: &str) -> Reply {
 const PAY: [(&str, &str); 1] = [("pay", r#"{"amount": 12.50}"#)];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refusal_that_is_not_quite_json_is_a_refusal() {
+async fn an_error_answer_with_broken_json_is_still_an_error() {
     let refusal = r#"{"success": false, "error": {"code": "NO_FUNDS", "message": "the account is empty", "category": "INPUT_ERROR"}, "rate": NaN}"#;
     let shop = shop(saying(refusal)).await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
@@ -57,7 +57,7 @@ async fn a_refusal_that_is_not_quite_json_is_a_refusal() {
 
     pay (pay of shop)
       parameter  amount = 12.50   (from the plan)
-      attempt 1  200 NO_FUNDS: the account is empty (the JSON of the answer was mended: read NaN or an infinity as null) <- {"amount":12.50}  (N ms)
+      attempt 1  200 NO_FUNDS: the account is empty (repaired the JSON of the answer: replaced NaN or an infinity with null) <- {"amount":12.50}  (N ms)
       no help    by feedback: there is no model to ask
       no help    by context: there is no model to ask
       failed     200 NO_FUNDS: the account is empty; there is no model to ask
@@ -70,7 +70,7 @@ async fn a_refusal_that_is_not_quite_json_is_a_refusal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payment_whose_answer_cannot_be_read_is_in_doubt() {
+async fn a_payment_with_an_unreadable_answer_waits_for_approval() {
     for reply in [
         saying(r#"{"success": false, "error": {"code": "NO_FU"#),
         saying("<html>fine</html>"),
@@ -79,7 +79,7 @@ async fn a_payment_whose_answer_cannot_be_read_is_in_doubt() {
         let shop = shop(reply).await;
         let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
         let output = world.output(&["run", "--answer", "template", "plan.json"]);
-        assert_eq!((output.status.code(), shop.count()), (Some(6), 1), "{}", text(&output.stderr));
+        assert_eq!((output.status.code(), shop.call_count()), (Some(6), 1), "{}", text(&output.stderr));
     }
     let shop = shop(saying(r#"{"success": false, "error": {"code": "NO_FU"#)).await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
@@ -87,36 +87,36 @@ async fn a_payment_whose_answer_cannot_be_read_is_in_doubt() {
     exit status 6
     --- stderr
     > pay  pay  running
-    ? pay  pay  waiting for a person
+    ? pay  pay  waiting for approval
 
 
-    The run waits for a person:
-    - pay: send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+    waiting for approval:
+    - pay: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
-    hint: type `reknit runs approve RUN` or `reknit runs deny RUN`, then `reknit runs resume RUN`
+    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
     exit status 0
     --- stdout
     run      RUN
     request  shopping
-    status   waiting for a person
+    status   waiting for approval
     spent    1 tool call, 0 model calls, 2 events
 
-    ? pay  pay  waiting for a person
+    ? pay  pay  waiting for approval
 
     pay (pay of shop)
       parameter  amount = 12.50   (from the plan)
-      attempt 1  `shop` answered 200, but what says that it is JSON cannot be read: line 1, column 44: expected `"` at the end of the string, found the end of the text <- {"amou…  (N ms)
-      asks       send `pay` of `shop` again with {"amount":12.50}, though it may have happened (key KEY)
+      attempt 1  `shop` answered 200, but the JSON body cannot be parsed: line 1, column 44: expected `"` at the end of the string, found the end of the text <- {"amount":12.50}  (N ms)
+      approval   send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
     "#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_read_whose_answer_cannot_be_read_is_made_again() {
+async fn a_read_with_an_unreadable_answer_is_called_again() {
     let shop = shop(saying(r#"{"price": 1"#).header("content-encoding", "br")).await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
-    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @"
     exit status 0
     --- stdout
     Everything was done.
@@ -125,10 +125,10 @@ async fn a_read_whose_answer_cannot_be_read_is_made_again() {
     - price (price): 12
 
     Mended:
-    - price by resend: sent again after N ms, for `shop` answered 200, but the answer is packed (`Content-Encoding: br`), which nobody asked for
+    - price by resend: sent again after N ms, for `shop` answered 200, but the body is compressed (`Content-Encoding: br`), which was not requested
     --- stderr
     > price  price  running
-    ~ price  price  sent again in N s
+    ~ price  price  retrying in N s
     > price  price  running, call 2, mended by resend
     ✓ price  price  done, mended by resend
 
@@ -136,21 +136,21 @@ async fn a_read_whose_answer_cannot_be_read_is_made_again() {
     complete: 1 of 1 step done, 2 tool calls, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
 }
 
-/// Clears the screen, colours it, rings, and writes backwards.
+/// Clears the screen, changes colours, rings the bell, and writes right to left.
 const TERMINAL: &str = "\u{1b}[2J\u{1b}[31mpaid\u{7}\u{9b}0m\r\u{202e}not";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_that_tools_and_models_say_commands_the_terminal() {
+async fn text_of_tools_and_models_cannot_control_the_terminal() {
     let data = Value::Object([("said".to_owned(), Value::from(TERMINAL))].into_iter().collect());
     let shop = ScriptedTool::new("shop")
-        .capability("price", Effect::Read)
-        .capability("price\u{1b}[2J", Effect::Read)
-        .on("price", When::any(), Reply::data(data));
+        .capability("price", SideEffect::Read)
+        .capability("price\u{1b}[2J", SideEffect::Read)
+        .on("price", CallMatcher::any(), Reply::data(data));
     let shop = shop.start().await.expect("the tool starts");
-    let model = ScriptedModel::start(Script::new().on(model::When::any(), Reply::text(TERMINAL))).await;
+    let model = ScriptedModel::start(Script::new().on(model::RequestMatcher::any(), Reply::text(TERMINAL))).await;
     let model = model.expect("the model starts");
     let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
     let world = World::new().configured(&[&shop], &models).file("plan.json", &plan(&[("price", "{}")]));
@@ -175,40 +175,40 @@ async fn nothing_that_tools_and_models_say_commands_the_terminal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_model_forgets_to_say_stands_behind_its_words() {
+async fn an_answer_is_followed_by_what_the_model_left_out() {
     let locked = ToolError::new("LOCKED", "who are you", Category::AuthError);
     let shop = ScriptedTool::new("shop")
-        .capability("price", Effect::Read)
-        .capability("find", Effect::Read)
-        .once("price", When::any(), Reply::status(503).retry_after(0))
-        .on("price", When::any(), Reply::data(12))
-        .on("find", When::any(), Reply::error(locked));
+        .capability("price", SideEffect::Read)
+        .capability("find", SideEffect::Read)
+        .once("price", CallMatcher::any(), Reply::status(503).retry_after(0))
+        .on("price", CallMatcher::any(), Reply::data(12))
+        .on("find", CallMatcher::any(), Reply::error(locked));
     let shop = shop.start().await.expect("the tool starts");
-    let model = ScriptedModel::start(Script::new().on(model::When::any(), Reply::text("All is well."))).await;
+    let model = ScriptedModel::start(Script::new().on(model::RequestMatcher::any(), Reply::text("All is well."))).await;
     let model = model.expect("the model starts");
     let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
     let steps = plan(&[("price", "{}"), ("find", "{}")]);
     let world = World::new().configured(&[&shop], &models).file("plan.json", &steps);
     let output = world.output(&["run", "plan.json"]);
-    insta::assert_snapshot!(masked(&text(&output.stdout), world.path()), @r#"
+    insta::assert_snapshot!(masked(&text(&output.stdout), world.path()), @"
     All is well.
 
     Mended:
     - price by resend: sent again after N ms, for 503: the tool answered 503 and said nothing more
 
     Missing:
-    - find (find): failed: 401 LOCKED: who are you; the tool does not let us in; no other parameters can change that
-    "#);
+    - find (find): failed: 401 LOCKED: who are you; the tool denied access; no other parameters can change that
+    ");
     let shown = world.reknit(&["runs", "show", "last"]);
     assert!(shown.ends_with(&masked(&text(&output.stdout), world.path())), "{shown}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_try_at_a_plan_is_shown_with_what_is_wrong_with_it() {
+async fn show_lists_rejected_plans_with_their_problems() {
     let shop = shop(Reply::data(12)).await;
     let script = Script::new()
-        .once(model::When::any(), Reply::text("I would rather not."))
-        .on(model::When::any(), Reply::text(plan(&[("steal", "{}")])));
+        .once(model::RequestMatcher::any(), Reply::text("I would rather not."))
+        .on(model::RequestMatcher::any(), Reply::text(plan(&[("steal", "{}")])));
     let model = ScriptedModel::start(script).await.expect("the model starts");
     let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
     let world = World::new().configured(&[&shop], &models);
@@ -218,17 +218,17 @@ async fn every_try_at_a_plan_is_shown_with_what_is_wrong_with_it() {
     --- stdout
     run      RUN
     request  the price of tea
-    status   failed (no plan could be used after 3 tries; the last one:\n- step `steal`: `shop` has no capability `steal` (there is `price`, `pay`))
+    status   failed (no plan could be used after 3 attempts; the last one:\n- step `steal`: `shop` has no capability `steal` (there is `price`, `pay`))
     spent    0 tool calls, 3 model calls, 4 events
-    plan     try 1 was not used; it said I would rather not.
-               this is no plan: the value does not fit the schema: `$`: expected an object, found the string "I would rather not."
-    plan     try 2 was not used; it said {"plan_id": "p", "original_request": "shopping", "steps": [{"step_id": "steal", "agent_name": "shop", "instruction": "", "metadata": {"capability": "steal", "pa…
+    plan     attempt 1 rejected: I would rather not.
+               this is not a plan: the value does not fit the schema: `$`: expected an object, found the string "I would rather not."
+    plan     attempt 2 rejected: {"plan_id": "p", "original_request": "shopping", "steps": [{"step_id": "steal", "agent_name": "shop", "instruction": "", "metadata": {"capability": "steal", "pa…
                step `steal`: `shop` has no capability `steal` (there is `price`, `pay`)
-    plan     try 3 was not used; it said {"plan_id": "p", "original_request": "shopping", "steps": [{"step_id": "steal", "agent_name": "shop", "instruction": "", "metadata": {"capability": "steal", "pa…
+    plan     attempt 3 rejected: {"plan_id": "p", "original_request": "shopping", "steps": [{"step_id": "steal", "agent_name": "shop", "instruction": "", "metadata": {"capability": "steal", "pa…
                step `steal`: `shop` has no capability `steal` (there is `price`, `pay`)
 
 
-    no plan could be used after 3 tries; the last one:
+    no plan could be used after 3 attempts; the last one:
     - step `steal`: `shop` has no capability `steal` (there is `price`, `pay`)
     "#);
 }

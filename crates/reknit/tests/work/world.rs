@@ -1,4 +1,4 @@
-//! A folder to run in, and what came out of it.
+//! Runs the command in a temporary folder and collects its output.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::masks::masked;
 
-/// A folder with nothing in it but what the test puts there, and an environment with nothing in it either.
+/// A temporary folder and an empty environment to run the command in.
 pub(crate) struct World {
     folder: TempDir,
 }
@@ -20,7 +20,7 @@ impl World {
         Self { folder: tempfile::tempdir().expect("a folder") }
     }
 
-    /// A folder whose configuration names these tools.
+    /// A folder with a configuration that contains these tools.
     pub(crate) fn with_tools(tools: &[&RunningTool]) -> Self {
         Self::new().configured(tools, "")
     }
@@ -52,7 +52,7 @@ impl World {
             .args(arguments)
             .env_clear()
             .env("XDG_DATA_HOME", self.path().join("data"))
-            // What runs on the machine of the test is not part of it.
+            // Do not use model servers of the machine that runs the test.
             .env("REKNIT_FIND_MODEL", "false")
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .current_dir(self.path())
@@ -70,17 +70,17 @@ impl World {
         self.command(arguments).output().expect("the command can be run")
     }
 
-    /// Runs the command and shows all that came out of it.
+    /// Runs the command and returns its exit status and output as text.
     pub(crate) fn reknit(&self, arguments: &[&str]) -> String {
         self.show(&self.output(arguments))
     }
 
-    /// The same with variables in the environment.
+    /// The same with environment variables.
     pub(crate) fn reknit_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> String {
         self.show(&self.command(arguments).envs(variables.iter().copied()).output().expect("the command can be run"))
     }
 
-    /// The exit status, then what was written, if anything was, with what differs from run to run masked.
+    /// The exit status and the output that is not empty, with masks for what differs between runs.
     pub(crate) fn show(&self, output: &Output) -> String {
         let mut shown = format!("exit status {}\n", output.status.code().expect("the command was not killed"));
         for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
@@ -97,7 +97,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("the output is UTF-8")
 }
 
-/// A plan of steps over the tool `shop`: an id that is also the capability, and its parameters as JSON.
+/// A plan for the tool `shop`. Each step has an id, which is also its capability, and parameters as JSON.
 pub(crate) fn plan(steps: &[(&str, &str)]) -> String {
     let steps: Vec<String> = steps
         .iter()

@@ -1,197 +1,135 @@
-//! The settings of an agent, one by one.
+//! The settings at the top of an agent file.
 
-use reknit_dialogue::{Effort, Temperature};
-use reknit_engine::{Plans, ReportFormat};
+use reknit_dialogue::Effort;
+use reknit_engine::ReportFormat;
+use reknit_protocol::Value;
 use reknit_protocol::spelling::nearest;
-use reknit_protocol::{Object, Value};
 
 use super::{Agent, AgentProblem};
-use crate::config::millis;
+use crate::config::{Field, POSITIVE, POSITIVE_DURATION, SettingKind, word};
 
-/// Every key there is.
-pub(super) const KEYS: [&str; 17] = [
-    "description",
-    "targets",
-    "tools",
-    "agents",
-    "plans",
-    "maxTurns",
-    "maxRetries",
-    "maxOutputTokens",
-    "llmTimeout",
-    "temperature",
-    "reasoning",
-    "maxToolCalls",
-    "maxModelCalls",
-    "maxTime",
-    "maxResultBytes",
-    "toolsAtOnce",
-    "output",
+/// Reads the value of a setting into the agent. Fails with what to write instead.
+type ReadSetting = fn(&mut Agent, &Value) -> Result<(), String>;
+
+/// All settings.
+pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 18] = [
+    ("description", |agent, value| set(&mut agent.description, text(value))),
+    ("targets", |agent, value| set(&mut agent.targets, names(value).map(Some))),
+    ("tools", |agent, value| set(&mut agent.tools, names(value).map(Some))),
+    ("agents", |agent, value| set(&mut agent.agents, names(value))),
+    ("plans", |agent, value| set(&mut agent.rules.plans, read(value, SettingKind::Switch))),
+    ("maxTurns", |agent, value| set(&mut agent.rules.max_turns, read(value, POSITIVE))),
+    ("maxRetries", |agent, value| set(&mut agent.rules.max_retries, read(value, POSITIVE))),
+    ("maxOutputTokens", |agent, value| set(&mut agent.rules.max_output_tokens, read(value, POSITIVE))),
+    ("llmTimeout", |agent, value| set(&mut agent.rules.llm_timeout_ms, read(value, POSITIVE_DURATION))),
+    ("temperature", |agent, value| set(&mut agent.rules.temperature, read(value, SettingKind::TemperatureOrDefault))),
+    ("reasoning", |agent, value| set(&mut agent.rules.effort, read(value, word::<Option<Effort>>()))),
+    ("maxToolCalls", |agent, value| set(&mut agent.limits.tool_calls, read(value, POSITIVE).map(Some))),
+    ("maxModelCalls", |agent, value| set(&mut agent.limits.model_calls, read(value, POSITIVE).map(Some))),
+    ("maxTime", |agent, value| set(&mut agent.limits.active_ms, read(value, POSITIVE_DURATION))),
+    ("maxResultBytes", |agent, value| set(&mut agent.rules.result_bytes, read(value, POSITIVE))),
+    ("toolsAtOnce", |agent, value| set(&mut agent.limits.calls_at_once, read(value, POSITIVE).map(Some))),
+    ("output.format", |agent, value| set(&mut agent.rules.report.format, report_format(value))),
+    ("output.schema", schema),
 ];
-const OUTPUT: [&str; 2] = ["format", "schema"];
 
-/// Puts the settings into the agent, and says what is wrong with them.
+/// Reads all settings into the agent. Returns everything that is wrong with them.
 pub(super) fn apply(agent: &mut Agent, settings: &Value) -> Vec<AgentProblem> {
-    let mut keys = Keys { problems: Vec::new() };
-    match settings {
-        Value::Null => {}
-        Value::Object(object) => keys.all(agent, object),
-        other => keys.wrong("", &format!("the settings are {}; write `key: value` lines", other.kind().with_article())),
-    }
-    keys.problems
-}
-
-struct Keys {
-    problems: Vec<AgentProblem>,
-}
-
-impl Keys {
-    fn wrong(&mut self, key: &str, message: &str) {
-        let key = Some(key.to_owned()).filter(|key| !key.is_empty());
-        self.problems.push(AgentProblem { place: None, key, message: message.to_owned() });
-    }
-
-    fn all(&mut self, agent: &mut Agent, object: &Object) {
-        for (key, value) in object {
-            match key {
-                "description" => set(&mut agent.description, self.text(key, value)),
-                "targets" => agent.targets = self.names(key, value),
-                "tools" => agent.tools = self.names(key, value),
-                "agents" => agent.agents = self.names(key, value).unwrap_or_default(),
-                "plans" => set(&mut agent.rules.plans, self.plans(key, value)),
-                "maxTurns" => set(&mut agent.rules.max_turns, self.count(key, value)),
-                "maxRetries" => set(&mut agent.rules.max_retries, self.count(key, value)),
-                "maxOutputTokens" => set(&mut agent.rules.max_output_tokens, self.count(key, value)),
-                "llmTimeout" => set(&mut agent.rules.llm_timeout_ms, self.time(key, value)),
-                "temperature" => agent.rules.temperature = self.temperature(key, value),
-                "reasoning" => agent.rules.effort = self.effort(key, value),
-                "maxToolCalls" => agent.limits.tool_calls = self.count(key, value),
-                "maxModelCalls" => agent.limits.model_calls = self.count(key, value),
-                "maxTime" => agent.limits.active_ms = self.time(key, value),
-                "maxResultBytes" => {
-                    let bytes = self.count(key, value).and_then(|bytes| usize::try_from(bytes).ok());
-                    set(&mut agent.rules.result_bytes, bytes);
+    let object = match settings {
+        Value::Null => return Vec::new(),
+        Value::Object(object) => object,
+        other => {
+            let message = format!("the settings are {}; write `key: value` lines", other.kind().with_article());
+            return vec![AgentProblem { place: None, key: None, message }];
+        }
+    };
+    let mut problems = Vec::new();
+    for (key, value) in object {
+        match (key, value) {
+            ("output", Value::Object(output)) => {
+                for (key, value) in output {
+                    problems.extend(apply_one(agent, format!("output.{key}"), value));
                 }
-                "toolsAtOnce" => agent.limits.calls_at_once = self.count(key, value),
-                "output" => self.output(agent, value),
-                unknown => self.unknown("", unknown, &KEYS),
+                problems
+                    .extend(check_schema(agent).map_err(|message| problem("output.schema".to_owned(), message)).err());
             }
-        }
-    }
-
-    fn unknown(&mut self, before: &str, key: &str, known: &[&str]) {
-        let hint = match nearest(key, known.iter().copied()) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => format!("there is: {}", known.join(", ")),
-        };
-        self.wrong(&format!("{before}{key}"), &format!("there is no such setting; {hint}"));
-    }
-
-    fn output(&mut self, agent: &mut Agent, value: &Value) {
-        let Some(object) = value.as_object() else {
-            return self.wrong("output", "write `format: text`, `markdown` or `json` below it");
-        };
-        for (key, value) in object {
-            match key {
-                "format" => set(&mut agent.rules.report.format, self.format(value)),
-                "schema" => match value {
-                    Value::String(file) => agent.schema_file = Some(file.clone()),
-                    Value::Object(_) | Value::Bool(_) => agent.rules.report.schema = Some(value.clone()),
-                    _ => self.wrong("output.schema", "write a JSON Schema, or the name of a file that holds one"),
-                },
-                unknown => self.unknown("output.", unknown, &OUTPUT),
+            ("output", _) => {
+                let message = "write `format: text`, `markdown` or `json` below it".to_owned();
+                problems.push(problem("output".to_owned(), message));
             }
-        }
-        let schema = agent.rules.report.schema.is_some() || agent.schema_file.is_some();
-        if schema && agent.rules.report.format != ReportFormat::Json {
-            self.wrong("output.schema", "only a report in JSON has a schema: write `format: json`");
-        }
-        if let Some(Err(error)) = agent.rules.report.schema.as_ref().map(reknit_salvage::Schema::compile) {
-            self.wrong("output.schema", &error.to_string());
+            _ => problems.extend(apply_one(agent, key.to_owned(), value)),
         }
     }
+    problems
+}
 
-    fn format(&mut self, value: &Value) -> Option<ReportFormat> {
-        let formats = [ReportFormat::Text, ReportFormat::Markdown, ReportFormat::Json];
-        let found = formats.into_iter().find(|format| value.as_str() == Some(format.as_str()));
-        if found.is_none() {
-            self.wrong("output.format", "write `text`, `markdown` or `json`");
-        }
-        found
-    }
+fn problem(key: String, message: String) -> AgentProblem {
+    AgentProblem { place: None, key: Some(key), message }
+}
 
-    fn plans(&mut self, key: &str, value: &Value) -> Option<Plans> {
-        match value {
-            Value::Bool(true) => Some(Plans::Allowed),
-            Value::Bool(false) => Some(Plans::Off),
-            _ => {
-                self.wrong(key, "write `true` or `false`");
-                None
-            }
-        }
-    }
+fn apply_one(agent: &mut Agent, key: String, value: &Value) -> Option<AgentProblem> {
+    let result = match AGENT_SETTINGS.iter().find(|(name, _)| *name == key) {
+        Some((_, read)) => read(agent, value),
+        None => Err(unknown(&key)),
+    };
+    result.err().map(|message| problem(key, message))
+}
 
-    fn text(&mut self, key: &str, value: &Value) -> Option<String> {
-        let text = value.as_str().map(str::to_owned);
-        if text.is_none() {
-            self.wrong(key, "write a text");
-        }
-        text
-    }
-
-    /// A list of names, or one.
-    fn names(&mut self, key: &str, value: &Value) -> Option<Vec<String>> {
-        let names: Option<Vec<String>> = match value {
-            Value::String(name) => Some(vec![name.clone()]),
-            Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
-            _ => None,
-        };
-        if names.is_none() {
-            self.wrong(key, "write a list of names, like `[one, other]`");
-        }
-        names
-    }
-
-    /// A number that is at least 1.
-    fn count(&mut self, key: &str, value: &Value) -> Option<u32> {
-        let number = value.to_string().parse::<u32>().ok().filter(|number| *number > 0);
-        if number.is_none() {
-            self.wrong(key, "write a whole number that is 1 or more");
-        }
-        number
-    }
-
-    fn time(&mut self, key: &str, value: &Value) -> Option<u64> {
-        let ms = value.as_str().and_then(millis).filter(|ms| *ms > 0);
-        if ms.is_none() {
-            self.wrong(key, "write a time with its unit, like `30s` or `10 min`");
-        }
-        ms
-    }
-
-    fn temperature(&mut self, key: &str, value: &Value) -> Option<Temperature> {
-        if value.as_str() == Some("default") {
-            return None;
-        }
-        let number = value.to_string().parse::<f64>().ok().and_then(|number| Temperature::try_from(number).ok());
-        if number.is_none() {
-            self.wrong(key, "write a number from 0 to 2, or `default` for what the provider likes");
-        }
-        number
-    }
-
-    fn effort(&mut self, key: &str, value: &Value) -> Option<Effort> {
-        let efforts = [Effort::None, Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
-        let found = efforts.into_iter().find(|effort| value.as_str() == Some(effort.as_str()));
-        if found.is_none() && value.as_str() != Some("default") {
-            self.wrong(key, "write `none`, `minimal`, `low`, `medium`, `high` or `default`");
-        }
-        found
+fn unknown(key: &str) -> String {
+    let section = key.split_once('.').map(|(section, _)| section);
+    let known = AGENT_SETTINGS.iter().map(|(name, _)| *name);
+    let known: Vec<&str> = known.filter(|name| name.split_once('.').map(|(section, _)| section) == section).collect();
+    match nearest(key, known.iter().copied()) {
+        Some(name) => format!("there is no such setting; did you mean `{name}`?"),
+        None => format!("there is no such setting; the settings are: {}", known.join(", ")),
     }
 }
 
-fn set<T>(place: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *place = value;
+fn set<T>(field: &mut T, value: Result<T, String>) -> Result<(), String> {
+    *field = value?;
+    Ok(())
+}
+
+fn read<T: Field>(value: &Value, kind: SettingKind) -> Result<T, String> {
+    T::from_value(value).filter(|_| kind.accepts(value)).ok_or_else(|| kind.expected())
+}
+
+fn text(value: &Value) -> Result<String, String> {
+    value.as_str().map(str::to_owned).ok_or_else(|| "write a text".to_owned())
+}
+
+/// A list of names, or one name.
+fn names(value: &Value) -> Result<Vec<String>, String> {
+    match value {
+        Value::String(name) => Some(vec![name.clone()]),
+        Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
+        _ => None,
     }
+    .ok_or_else(|| "write a list of names, like `[one, other]`".to_owned())
+}
+
+fn report_format(value: &Value) -> Result<ReportFormat, String> {
+    let formats = [ReportFormat::Text, ReportFormat::Markdown, ReportFormat::Json];
+    let found = formats.into_iter().find(|format| value.as_str() == Some(format.as_str()));
+    found.ok_or_else(|| "write `text`, `markdown` or `json`".to_owned())
+}
+
+fn schema(agent: &mut Agent, value: &Value) -> Result<(), String> {
+    match value {
+        Value::String(file) => agent.schema_file = Some(file.clone()),
+        Value::Object(_) | Value::Bool(_) => agent.rules.report.schema = Some(value.clone()),
+        _ => return Err("write a JSON Schema, or the name of a file that holds one".to_owned()),
+    }
+    Ok(())
+}
+
+/// Fails if there is a schema for a report that is not JSON, or if the schema cannot be compiled.
+fn check_schema(agent: &Agent) -> Result<(), String> {
+    let report = &agent.rules.report;
+    let has_schema = report.schema.is_some() || agent.schema_file.is_some();
+    if has_schema && report.format != ReportFormat::Json {
+        return Err("only a report in JSON has a schema: write `format: json`".to_owned());
+    }
+    let compiled = report.schema.as_ref().map(reknit_salvage::Schema::compile).transpose();
+    compiled.map(drop).map_err(|error| error.to_string())
 }

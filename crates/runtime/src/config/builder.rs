@@ -1,23 +1,21 @@
-//! A configuration made in a program: a method for each setting of the list.
+//! Builds a configuration in a program: one method for each setting of the list.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reknit_dialogue::{Effort, OnAuthError, Policy as RotationPolicy};
-use reknit_engine::{PromptBuilder, Synthesis, Undeclared};
+use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
+use reknit_engine::{PromptBuilder, Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
 use reknit_models::Target;
-use reknit_protocol::{Effect, Number, Value, shown_url};
+use reknit_protocol::{SideEffect, Value, redact_url};
 use reknit_tools::Address;
 
-use super::duration::words;
-use super::error::Problem;
+use super::field::Field;
 use super::list::each_setting;
-use super::place::Place;
-use super::{Config, ConfigError, Origin};
+use super::{Config, ConfigError, SettingOrigin};
 use crate::telemetry::log::{Form, Level};
 
-/// Makes a [`Config`] in a program, with a method for each setting that counts in a program. What is wrong is told at the end.
+/// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,7 +30,7 @@ use crate::telemetry::log::{Form, Level};
 ///     .build()?;
 /// assert_eq!((config.policy.planning.retries, config.policy.mending.feedback), (1, 0));
 ///
-/// let error = Config::builder().calls_at_once(0).build().expect_err("nothing could ever begin");
+/// let error = Config::builder().calls_at_once(0).build().expect_err("no call could ever start");
 /// assert_eq!(
 ///     error.to_string(),
 ///     "the program: `limits.calls-at-once` is 0; write a whole number from 1 to 4294967295"
@@ -40,157 +38,115 @@ use crate::telemetry::log::{Form, Level};
 /// # Ok::<(), reknit_runtime::config::ConfigError>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Builder {
+pub struct ConfigBuilder {
     config: Config,
-    /// The first thing that is wrong.
-    problem: Option<ConfigError>,
+    first_error: Option<ConfigError>,
 }
 
 impl Config {
-    /// Makes one in a program.
-    pub fn builder() -> Builder {
-        Builder::default()
+    /// Starts with the defaults.
+    pub fn builder() -> ConfigBuilder {
+        ConfigBuilder::default()
     }
 }
 
-impl From<Config> for Builder {
-    /// Goes on from a configuration that was read.
+impl From<Config> for ConfigBuilder {
     fn from(config: Config) -> Self {
-        Self { config, problem: None }
+        Self { config, first_error: None }
     }
 }
 
-impl Builder {
-    /// Calls this tool, too: what plans call it, and where it answers.
+impl ConfigBuilder {
+    /// Adds a tool: its name in plans, and its base URL.
     #[must_use]
     pub fn tool(self, name: &str, url: &str) -> Self {
-        self.changed(|config| {
-            let wanted = "write an http or https address";
-            let problem = || Problem::new("tools.url", &Value::from(shown_url(url)).to_string(), wanted);
-            let address = Address::parse(name, url)
-                .map_err(|_| ConfigError::Value { origin: Origin::Program, problem: problem() })?;
-            Ok(config.with_tool(address, Origin::Program))
+        self.change(|config| {
+            let address = Address::parse(name, url).map_err(|_| {
+                let written = Value::from(redact_url(url)).to_string();
+                let expected = "write an http or https address";
+                ConfigError::invalid_value(SettingOrigin::Program, "tools.url", &written, expected)
+            })?;
+            Ok(config.with_tool(address, SettingOrigin::Program))
         })
     }
 
-    /// Asks this model, too, after those before it.
+    /// Adds a model behind those before it.
     #[must_use]
     pub fn model(self, target: Target) -> Self {
-        self.changed(|config| Ok(config.with_model(target, &Origin::Program)))
+        self.change(|config| Ok(config.with_model(target, &SettingOrigin::Program)))
     }
 
-    /// Asks models in words from code, which is shown those that would count without it: ours, or those in a folder.
+    /// Builds prompt templates in code. See [`Config::with_prompts`].
     #[must_use]
     pub fn prompts(self, builder: impl PromptBuilder + Send + Sync + 'static) -> Self {
-        self.changed(|config| Ok(config.with_prompts(builder)))
+        self.change(|config| Ok(config.with_prompts(builder)))
     }
 
-    /// Hands the lines of the log to `write` and not to standard error; without a [`log_level`](Self::log_level) there are
-    /// none.
+    /// Writes the log with `write` instead of to standard error. It is empty without a [`log_level`](Self::log_level).
     #[must_use]
     pub fn log_to(self, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.changed(|config| Ok(config.with_log(write)))
+        self.change(|config| Ok(config.with_log(write)))
     }
 
-    /// The configuration; fails with the first thing that is wrong with it, words from code among it.
+    /// Returns the configuration. Fails with the first error of any method, or if a prompt template from code is unusable.
     pub fn build(self) -> Result<Config, ConfigError> {
-        let config = self.problem.map_or(Ok(self.config), Err)?;
-        if config.built_prompts.is_some() {
+        let config = self.first_error.map_or(Ok(self.config), Err)?;
+        if config.prompt_builder.is_some() {
             config.templates()?;
         }
         Ok(config)
     }
 
-    fn set(self, name: &str, value: Value) -> Self {
-        self.changed(|config| config.with(name, value, Origin::Program))
-    }
-
-    fn changed(mut self, change: impl FnOnce(Config) -> Result<Config, ConfigError>) -> Self {
-        if self.problem.is_none() {
+    fn change(mut self, change: impl FnOnce(Config) -> Result<Config, ConfigError>) -> Self {
+        if self.first_error.is_none() {
             match change(std::mem::take(&mut self.config)) {
                 Ok(config) => self.config = config,
-                Err(problem) => self.problem = Some(problem),
+                Err(error) => self.first_error = Some(error),
             }
         }
         self
     }
 }
 
-macro_rules! methods {
+macro_rules! define_methods {
     ($(
-        $(#[doc = $meaning:literal])+
-        $method:tt($kind:ident $(<$choice:ty>)?) $name:literal $(= $variable:literal)? $(| $alias:literal)*
-            => $($place:ident).+ $(, $($other:ident).+)*;
+        #[doc = $description:literal]
+        $($method:ident)? ($argument:ty: $kind:expr) $name:literal $(= $variable:literal)? $(| $alias:literal)*
+            => $($field:ident).+ $(, $($other:ident).+)*;
     )*) => {
-        impl Builder {$(
-            method! { $(#[doc = $meaning])+ $method($kind $($choice)?) $name }
-        )*}
+        impl ConfigBuilder {$($(
+            #[doc = $description]
+            ///
+            #[doc = concat!("`", $name, "` in a file.")]
+            #[must_use]
+            pub fn $method(self, value: $argument) -> Self {
+                self.change(|config| config.with($name, value.into_value(), SettingOrigin::Program))
+            }
+        )?)*}
     };
 }
 
-macro_rules! method {
-    // What only the command line does.
-    ($(#[doc = $meaning:literal])+ _($kind:ident) $name:literal) => {};
-    ($(#[doc = $meaning:literal])+ $method:ident($kind:ident $($choice:ty)?) $name:literal) => {
-        $(#[doc = $meaning])+
-        ///
-        #[doc = concat!("`", $name, "` in a file.")]
-        #[must_use]
-        pub fn $method(self, value: argument!($kind $($choice)?)) -> Self {
-            self.set($name, value!($kind value))
-        }
-    };
-}
+each_setting!(define_methods);
 
 /// What a method takes.
-macro_rules! argument {
-    (switch) => { bool };
-    (count) => { u32 };
-    (positive) => { u32 };
-    (percent) => { u32 };
-    (time) => { Duration };
-    (positive_time) => { Duration };
-    (word $choice:ty) => { $choice };
-    (temperature) => { f64 };
-    (money) => { f64 };
-    (temperature_or_default) => { Option<f64> };
-    (statuses) => { Vec<u16> };
-    (classes) => { BTreeMap<String, Effect> };
-    (text) => { &str };
+pub(super) trait Argument {
+    fn into_value(self) -> Value;
 }
 
-/// What is set by it.
-macro_rules! value {
-    (time $value:ident) => {
-        time($value)
-    };
-    (positive_time $value:ident) => {
-        time($value)
-    };
-    (temperature $value:ident) => {
-        number($value)
-    };
-    (money $value:ident) => {
-        number($value)
-    };
-    (temperature_or_default $value:ident) => {
-        $value.map_or_else(|| "default".into(), number)
-    };
-    (text $value:ident) => {
-        $value.into()
-    };
-    ($kind:ident $value:ident) => {
-        $value.show()
-    };
+impl<T: Field> Argument for T {
+    fn into_value(self) -> Value {
+        self.to_value()
+    }
 }
 
-each_setting!(methods);
-
-fn time(time: Duration) -> Value {
-    words(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)).into()
+impl Argument for &str {
+    fn into_value(self) -> Value {
+        self.into()
+    }
 }
 
-/// What is no number is null, which no setting takes.
-fn number(number: f64) -> Value {
-    Number::parse(&number.to_string()).map_or(Value::Null, Value::Number)
+impl Argument for Option<f64> {
+    fn into_value(self) -> Value {
+        self.map_or_else(|| "default".into(), f64::into_value)
+    }
 }

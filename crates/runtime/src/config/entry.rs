@@ -1,143 +1,115 @@
-//! One of several things of a kind: a tool, a model.
+//! An entry of `[[tools]]` or `[[models]]`.
 
 use std::collections::BTreeMap;
 
 use reknit_models::{FormatSupport, Provider};
-use reknit_protocol::{Value, shown_url};
+use reknit_protocol::{Value, redact_url};
 
-use super::Origin;
-use super::duration::millis;
-use super::error::{ConfigError, Problem};
-use super::kind::{Kind, count, number};
-use super::place::{Words, words_of};
+use super::SettingOrigin;
+use super::error::ConfigError;
+use super::field::Field;
+use super::kind::SettingKind::{self, Price, Switch, Text, Word};
+use super::kind::{POSITIVE, POSITIVE_DURATION, word};
 
-/// A key of a tool or of a model.
+/// A key of an entry.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Key {
+pub(super) struct EntryKey {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) needed: bool,
-    pub(super) meaning: &'static str,
+    pub(super) kind: SettingKind,
+    pub(super) is_required: bool,
+    pub(super) description: &'static str,
 }
 
-const fn key(name: &'static str, kind: Kind, meaning: &'static str) -> Key {
-    Key { name, kind, needed: false, meaning }
+const fn optional(name: &'static str, kind: SettingKind, description: &'static str) -> EntryKey {
+    EntryKey { name, kind, is_required: false, description }
 }
 
-const fn needed(name: &'static str, meaning: &'static str) -> Key {
-    Key { name, kind: Kind::Text, needed: true, meaning }
+const fn required(name: &'static str, description: &'static str) -> EntryKey {
+    EntryKey { name, kind: Text, is_required: true, description }
 }
 
-const TIME: Kind = Kind::Time { least_ms: 1 };
+pub(super) const TOOL_KEYS: [EntryKey; 2] =
+    [required("name", "Name of the tool in plans."), required("url", "Base URL, like `http://127.0.0.1:8085`.")];
 
-/// What can be said of a tool.
-pub(super) const TOOL_KEYS: [Key; 2] =
-    [needed("name", "What plans call it."), needed("url", "Where it answers, like `http://127.0.0.1:8085`.")];
-
-/// What can be said of a model.
-pub(super) const MODEL_KEYS: [Key; 18] = [
-    needed("name", "What it is called here."),
-    needed("model", "What its provider calls it."),
-    key("provider", Kind::Word(providers), "Whose wire format it speaks; `compatible` is OpenAI's at any address."),
-    key("url", Kind::Text, "Where it answers, if that is not where its provider usually does."),
-    key("key-env", Kind::Text, "The variable of the environment that holds its key, if that is not the usual one."),
-    key("key-file", Kind::Text, "The file that holds its key."),
-    key("streaming", Kind::Switch, "Whether its answers come in pieces."),
-    key("format", Kind::Word(words_of::<FormatSupport>), "How far it can be held to a form."),
-    key("max-context", Kind::Count { least: 1, most: u32::MAX }, "How many tokens it can read."),
-    key("connect-time", TIME, "How long a connection may take."),
-    key("first-byte-time", TIME, "How long the answer may take to begin: as its first word."),
-    key(
+pub(super) const MODEL_KEYS: [EntryKey; 18] = [
+    required("name", "Name of the model in this configuration."),
+    required("model", "Name of the model at its provider."),
+    optional("provider", Word(providers), "Wire format; `compatible` is that of OpenAI at any URL."),
+    optional("url", Text, "Base URL; the default is that of the provider."),
+    optional("key-env", Text, "Environment variable with the API key; the default is the usual one of the provider."),
+    optional("key-file", Text, "File with the API key."),
+    optional("streaming", Switch, "Whether answers are streamed."),
+    optional("format", word::<FormatSupport>(), "What the server can enforce about the form of an answer."),
+    optional("max-context", POSITIVE, "Size of the context window in tokens."),
+    optional("connect-time", POSITIVE_DURATION, "Timeout for connecting."),
+    optional("first-byte-time", POSITIVE_DURATION, "Timeout for the first byte; the default is `first-token-time`."),
+    optional(
         "first-token-time",
-        TIME,
-        "How long its first word may take: 2 min, or 12 s where another model stands behind it, it streams and it does not think unseen.",
+        POSITIVE_DURATION,
+        "Timeout for the first token: 2 min, or 12 s if another model follows, it streams and its reasoning is not hidden.",
     ),
-    key("idle-time", TIME, "How long it may pause: 60 s, or 30 s where another model stands behind it."),
-    key("total-time", TIME, "How long the whole answer may take."),
-    key("price-input", Kind::Price, "What a million tokens of the question cost."),
-    key("price-output", Kind::Price, "What a million tokens of the answer cost."),
-    key("price-cached", Kind::Price, "What a million tokens cost that the provider remembered."),
-    key("price-cache-written", Kind::Price, "What a million tokens cost that the provider keeps for the next time."),
+    optional("idle-time", POSITIVE_DURATION, "Timeout between two tokens: 60 s, or 30 s if another model follows."),
+    optional("total-time", POSITIVE_DURATION, "Timeout for the whole answer."),
+    optional("price-input", Price, "Price per million input tokens."),
+    optional("price-output", Price, "Price per million output tokens."),
+    optional("price-cached", Price, "Price per million input tokens read from the provider's cache."),
+    optional("price-cache-written", Price, "Price per million input tokens written to the provider's cache."),
 ];
 
 fn providers() -> Vec<&'static str> {
     Provider::ALL.iter().map(|provider| provider.as_str()).collect()
 }
 
-impl Words for FormatSupport {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("schema", Self::Schema), ("json", Self::Json), ("text", Self::Text)];
-}
-
-/// A tool or a model, as it is written. Each value is of the kind of its key.
+/// An entry as it is written in a file. The kind of each key accepts its value.
 #[derive(Debug)]
 pub(super) struct Entry {
     list: &'static str,
-    file: String,
-    line: usize,
-    values: BTreeMap<&'static str, (Value, usize)>,
+    origin: SettingOrigin,
+    values: BTreeMap<&'static str, (Value, SettingOrigin)>,
 }
 
 impl Entry {
-    pub(super) fn new(list: &'static str, file: &str, line: usize) -> Self {
-        Self { list, file: file.to_owned(), line, values: BTreeMap::new() }
+    pub(super) fn new(list: &'static str, origin: SettingOrigin) -> Self {
+        Self { list, origin, values: BTreeMap::new() }
     }
 
-    pub(super) fn put(&mut self, key: &'static str, value: Value, line: usize) {
-        self.values.insert(key, (value, line));
+    pub(super) fn insert(&mut self, key: &'static str, value: Value, origin: SettingOrigin) {
+        self.values.insert(key, (value, origin));
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
         self.values.contains_key(key)
     }
 
-    /// Which one it is, and where it is named.
-    pub(super) fn named(&self) -> ((&'static str, String), Origin) {
-        let name = self.text("name").unwrap_or_default().to_owned();
-        ((self.list, name), Origin::File { name: self.file.clone(), line: self.line })
-    }
-
-    fn value(&self, key: &str) -> Option<&Value> {
-        self.values.get(key).map(|(value, _)| value)
+    pub(super) fn get<T: Field>(&self, key: &str) -> Option<T> {
+        self.values.get(key).and_then(|(value, _)| T::from_value(value))
     }
 
     pub(super) fn text(&self, key: &str) -> Option<&str> {
-        self.value(key)?.as_str()
+        self.values.get(key).and_then(|(value, _)| value.as_str())
     }
 
-    pub(super) fn flag(&self, key: &str) -> Option<bool> {
-        self.value(key)?.as_bool()
+    /// Its list and name, and where it is written.
+    pub(super) fn origin(&self) -> ((&'static str, String), SettingOrigin) {
+        ((self.list, self.text("name").unwrap_or_default().to_owned()), self.origin.clone())
     }
 
-    pub(super) fn count(&self, key: &str) -> Option<u32> {
-        self.value(key).and_then(count)
-    }
-
-    pub(super) fn number(&self, key: &str) -> Option<f64> {
-        self.value(key).and_then(number)
-    }
-
-    pub(super) fn millis(&self, key: &str) -> Option<u64> {
-        self.text(key).and_then(millis)
-    }
-
-    /// The name, which must be there only once.
+    /// Its name. Fails if another entry has it.
     pub(super) fn name(&self, is_taken: impl Fn(&str) -> bool) -> Result<&str, ConfigError> {
         let name = self.text("name").unwrap_or_default();
         if is_taken(name) {
-            return Err(self.problem("name", "another one has this name; write a different one"));
+            return Err(self.invalid("name", "another one has this name; write a different one"));
         }
         Ok(name)
     }
 
-    /// Something is wrong with what a key says.
-    pub(super) fn problem(&self, key: &str, wanted: impl Into<String>) -> ConfigError {
-        let shown = |value: &Value| match value.as_str() {
-            Some(url) if key == "url" => Value::from(shown_url(url)).to_string(),
-            _ => value.to_string(),
+    /// The error that the value of a key is invalid or missing.
+    pub(super) fn invalid(&self, key: &str, expected: &str) -> ConfigError {
+        let (written, origin) = match self.values.get(key) {
+            Some((Value::String(url), origin)) if key == "url" => (Value::from(redact_url(url)).to_string(), origin),
+            Some((value, origin)) => (value.to_string(), origin),
+            None => ("missing".to_owned(), &self.origin),
         };
-        let (written, line) =
-            self.values.get(key).map_or(("missing".to_owned(), self.line), |(value, line)| (shown(value), *line));
-        Problem::new(&format!("{}.{key}", self.list), &written, wanted).at(&self.file, line)
+        ConfigError::invalid_value(origin.clone(), &format!("{}.{key}", self.list), &written, expected)
     }
 }

@@ -1,143 +1,76 @@
-//! What can be wrong with a configuration.
+//! Why a configuration cannot be used.
 
 use std::path::PathBuf;
 
 use reknit_engine::TemplateError;
-use reknit_protocol::shown_urls;
-use reknit_salvage::Place;
+use reknit_protocol::redact_urls;
 
-use super::Origin;
+use super::SettingOrigin;
 
-/// What is wrong with a configuration.
+/// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// It is no TOML, or has a key or a kind of value that nobody knows.
-    #[error("`{name}` cannot be read at line {line}, `{written}`: {problem}")]
-    Unreadable {
-        /// What the text is called.
-        name: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is written in that line.
-        written: String,
-        /// What is wrong with it.
+    /// The file is not valid TOML, there is no such setting, or the setting does not accept the value.
+    #[error("{origin}: {problem}")]
+    Invalid {
+        /// Where it is written.
+        origin: SettingOrigin,
+        /// What is wrong, and what to write instead.
         problem: String,
     },
-    /// A model's key is not there.
+    /// The variable with the API key of a model is not set.
     #[error("the key of model `{model}` should be in the variable `{variable}`, which is not set")]
     UnsetKey {
-        /// Which model.
+        /// The name of the model.
         model: String,
-        /// The variable.
+        /// The name of the variable.
         variable: String,
     },
-    /// A model's key is not in its file.
+    /// The file with the API key of a model cannot be used.
     #[error("the key of model `{model}` should be in the file `{path}`, which cannot be used: {problem}")]
     KeyFile {
-        /// Which model.
+        /// The name of the model.
         model: String,
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// Why not.
+        /// Why it cannot be used.
         problem: String,
     },
-    /// There is a limit of money, and a model of which nobody knows what it costs.
+    /// `limits.money` is set, and this model has no price.
     #[error(
-        "`limits.money` is set, and nothing says what model `{model}` costs; write `price-input` and `price-output` for a \
+        "`limits.money` is set, but the price of model `{0}` is unknown; write `price-input` and `price-output` per \
          million tokens in its `[[models]]`, 0 if it is free"
     )]
-    Unpriced {
-        /// Which model.
-        model: String,
-    },
-    /// A value cannot be used.
-    #[error("{origin}: {problem}")]
-    Value {
-        /// Where it is written.
-        origin: Origin,
-        /// What is wrong and what to write instead.
-        problem: Problem,
-    },
-    /// Nothing has this name.
-    #[error("{origin}: there is no setting `{name}`; {hint}")]
-    Unknown {
-        /// Where it is written.
-        origin: Origin,
-        /// The name.
-        name: String,
-        /// What may have been meant.
-        hint: String,
-    },
-    /// Something is set under two of its names.
-    #[error("{origin}: `{name}` is set a second time; it is in line {first} already")]
-    Twice {
-        /// Where it is written.
-        origin: Origin,
-        /// What is set.
-        name: String,
-        /// The line where it is set first.
-        first: usize,
-    },
-    /// A folder or a file of prompts cannot be read.
+    MissingPrice(String),
+    /// A folder or a file with prompt templates cannot be read.
     #[error("cannot read the prompts in `{}`", .path.display())]
     PromptFile {
-        /// Which one.
+        /// The path.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be read.
         source: std::io::Error,
     },
-    /// A prompt cannot be used.
+    /// A prompt template in a file cannot be used.
     #[error("cannot use the prompt in `{}`", .path.display())]
     Prompt {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be used.
         source: TemplateError,
     },
-    /// A prompt from code cannot be used.
+    /// A prompt template of the program's [`PromptBuilder`](reknit_engine::PromptBuilder) cannot be used.
     #[error("cannot use a prompt of the program")]
     BuiltPrompt(#[from] TemplateError),
-    /// A variable of the environment cannot be used.
-    #[error("the variable `{variable}` is {value:?}; {wanted}")]
-    Variable {
-        /// Which one.
-        variable: String,
-        /// What it is set to.
-        value: String,
-        /// What would do.
-        wanted: String,
-    },
 }
 
 impl ConfigError {
-    /// The line at fault with what is wrong: the message of `error` alone does not name its key.
-    pub(super) fn unreadable(name: &str, text: &str, error: &toml::de::Error) -> Self {
-        let line = error.span().map_or(1, |span| Place::of(text, span.start).line);
-        let written = text.lines().nth(line - 1).unwrap_or_default().trim();
-        let problem = error.message().trim().replace('\n', "; ");
-        Self::Unreadable { name: name.to_owned(), line, written: shown_urls(written), problem }
-    }
-}
-
-/// A value that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is {written}; {wanted}")]
-pub struct Problem {
-    /// Which setting, with its section.
-    pub name: String,
-    /// What is written there, as it is written, but for what may be secret in an address.
-    pub written: String,
-    /// What would do.
-    pub wanted: String,
-}
-
-impl Problem {
-    /// A problem with what is written in a file.
-    pub(super) fn new(name: &str, written: &str, wanted: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), written: shown_urls(written), wanted: wanted.into() }
+    /// A setting does not accept a value. Secrets in URLs are redacted.
+    pub(super) fn invalid_value(origin: SettingOrigin, name: &str, written: &str, expected: &str) -> Self {
+        Self::Invalid { origin, problem: format!("`{name}` is {}; {expected}", redact_urls(written)) }
     }
 
-    pub(super) fn at(self, file: &str, line: usize) -> ConfigError {
-        ConfigError::Value { origin: Origin::File { name: file.to_owned(), line }, problem: self }
+    /// There is no setting with this name.
+    pub(super) fn unknown_setting(origin: SettingOrigin, name: &str, hint: &str) -> Self {
+        Self::Invalid { origin, problem: format!("there is no setting `{name}`; {hint}") }
     }
 }

@@ -1,45 +1,46 @@
-//! What is written in a file, key by key, with its lines. A key that nobody knows is an error, not a default.
+//! Reads a configuration file and keeps the line of every value. Unknown keys are errors.
 
 use std::ops::Range;
 
 use ::toml::Spanned;
-use ::toml::de::{DeTable, DeValue};
+use ::toml::de::{DeTable, DeValue, ValueDeserializer};
 use reknit_protocol::spelling::{folded, nearest};
-use reknit_protocol::{Number, Object, Value};
-use reknit_salvage::Place;
+use reknit_protocol::{Value, redact_urls};
+use reknit_salvage::TextPosition;
+use serde::Deserialize as _;
 
-use super::entry::{Entry, Key, MODEL_KEYS, TOOL_KEYS};
-use super::error::{ConfigError, Problem};
-use super::kind::Kind;
-use super::origin::Choices;
-use super::setting::{SETTINGS, meant, meant_section};
+use super::entry::{Entry, EntryKey, MODEL_KEYS, TOOL_KEYS};
+use super::error::ConfigError;
+use super::kind::SettingKind;
+use super::origin::SetValues;
+use super::setting::{SETTINGS, nearest_section, nearest_setting};
 use super::show::toml;
-use super::{Origin, Setting};
+use super::{Setting, SettingOrigin};
 
-/// The longest piece of a file that an error shows, in letters.
-const SHOWN: usize = 60;
+/// Errors show at most this many characters of a value.
+const MAX_SHOWN: usize = 60;
 
-/// What a file says.
+/// The content of a file.
 #[derive(Debug, Default)]
-pub(super) struct Written {
-    pub(super) choices: Choices,
+pub(super) struct FileContent {
+    pub(super) values: SetValues,
     pub(super) tools: Vec<Entry>,
     pub(super) models: Vec<Entry>,
 }
 
-/// Reads a file. `name` is what it is called in errors.
-pub(super) fn read(text: &str, name: &str) -> Result<Written, ConfigError> {
-    let table = DeTable::parse(text).map_err(|error| ConfigError::unreadable(name, text, &error))?;
+/// Parses the text of a file. `name` is the name of the file for errors.
+pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> {
     let file = File { text, name };
-    let mut written = Written::default();
+    let table = DeTable::parse(text).map_err(|error| file.syntax_error(&error))?;
+    let mut content = FileContent::default();
     for (key, value) in table.get_ref() {
         match folded(key.get_ref()).as_str() {
-            "tools" => written.tools = file.entries("tools", &TOOL_KEYS, value)?,
-            "models" => written.models = file.entries("models", &MODEL_KEYS, value)?,
-            _ => file.setting(key.get_ref(), key.span(), value, &mut written.choices)?,
+            "tools" => content.tools = file.entries("tools", &TOOL_KEYS, value)?,
+            "models" => content.models = file.entries("models", &MODEL_KEYS, value)?,
+            _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,
         }
     }
-    Ok(written)
+    Ok(content)
 }
 
 struct File<'a> {
@@ -49,90 +50,94 @@ struct File<'a> {
 
 impl File<'_> {
     fn line(&self, span: &Range<usize>) -> usize {
-        Place::of(self.text, span.start).line
+        TextPosition::at_offset(self.text, span.start).line
     }
 
-    fn origin(&self, line: usize) -> Origin {
-        Origin::File { name: self.name.to_owned(), line }
+    fn origin(&self, span: &Range<usize>) -> SettingOrigin {
+        SettingOrigin::File { name: self.name.to_owned(), line: self.line(span) }
     }
 
-    /// A piece of the file on one line.
-    fn piece(&self, span: Range<usize>) -> String {
+    /// Adds the text of the line, since the message of `error` alone does not name the key.
+    fn syntax_error(&self, error: &::toml::de::Error) -> ConfigError {
+        let span = error.span().unwrap_or_default();
+        let written = redact_urls(self.text.lines().nth(self.line(&span) - 1).unwrap_or_default().trim());
+        let message = error.message().trim().replace('\n', "; ");
+        ConfigError::Invalid { origin: self.origin(&span), problem: format!("cannot read `{written}`: {message}") }
+    }
+
+    /// A part of the file on one line.
+    fn excerpt(&self, span: Range<usize>) -> String {
         cut(self.text.get(span).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
-    /// Takes in a setting, or all that are in a section.
+    /// Reads a setting, or all settings of a section. `span` is that of the key.
     fn setting(
         &self,
         name: &str,
         span: Range<usize>,
         value: &Spanned<DeValue<'_>>,
-        choices: &mut Choices,
+        values: &mut SetValues,
     ) -> Result<(), ConfigError> {
         if let Some(setting) = Setting::find(name) {
             let read = self.value(setting.name, setting.kind, &span, value)?;
-            let line = self.line(&span);
-            return match choices.put(setting, read, self.origin(line)) {
-                Some(Origin::File { line: other, .. }) => {
-                    // Tables do not come in the order in which they are written.
-                    let (first, line) = (line.min(other), line.max(other));
-                    Err(ConfigError::Twice { origin: self.origin(line), name: setting.name.to_owned(), first })
+            return match values.insert(setting, read, self.origin(&span)) {
+                Some(SettingOrigin::File { line: other, .. }) => {
+                    // The parser does not keep the order of tables.
+                    let (first, line) = (self.line(&span).min(other), self.line(&span).max(other));
+                    let origin = SettingOrigin::File { name: self.name.to_owned(), line };
+                    let problem = format!("`{}` is set twice; it is already set in line {first}", setting.name);
+                    Err(ConfigError::Invalid { origin, problem })
                 }
                 _ => Ok(()),
             };
         }
         match value.get_ref() {
-            DeValue::Table(table) if is_section(name) => {
-                for (key, value) in table {
-                    self.setting(&format!("{name}.{}", key.get_ref()), key.span(), value, choices)?;
-                }
-                Ok(())
-            }
+            DeValue::Table(table) if is_section(name) => table.iter().try_for_each(|(key, value)| {
+                self.setting(&format!("{name}.{}", key.get_ref()), key.span(), value, values)
+            }),
             _ if is_section(name) => {
-                let problem = Problem::new(name, &self.piece(value.span()), format!("write a section: `[{name}]`"));
-                Err(problem.at(self.name, self.line(&span)))
+                let expected = format!("write a section: `[{name}]`");
+                Err(ConfigError::invalid_value(self.origin(&span), name, &self.excerpt(value.span()), &expected))
             }
             other => {
-                let section = if matches!(other, DeValue::Table(_)) { meant_section(name) } else { None };
-                let hint = match (section, meant(name)) {
+                let section = if matches!(other, DeValue::Table(_)) { nearest_section(name) } else { None };
+                let hint = match (section, nearest_setting(name)) {
                     (Some(section), _) => format!("did you mean `[{section}]`?"),
-                    (None, Some(meant)) => format!("did you mean `{meant}`?"),
-                    (None, None) => "`reknit config reference` lists all there are".to_owned(),
+                    (None, Some(setting)) => format!("did you mean `{setting}`?"),
+                    (None, None) => "`reknit config reference` lists all settings".to_owned(),
                 };
-                Err(ConfigError::Unknown { origin: self.origin(self.line(&span)), name: name.to_owned(), hint })
+                Err(ConfigError::unknown_setting(self.origin(&span), name, &hint))
             }
         }
     }
 
-    /// The tools or the models.
+    /// Reads `[[tools]]` or `[[models]]`.
     fn entries(
         &self,
         list: &'static str,
-        keys: &'static [Key],
+        keys: &'static [EntryKey],
         value: &Spanned<DeValue<'_>>,
     ) -> Result<Vec<Entry>, ConfigError> {
-        let wrong = |value: &Spanned<DeValue<'_>>| {
-            let wanted = format!("write each of them as `[[{list}]]`");
-            Problem::new(list, &self.piece(value.span()), wanted).at(self.name, self.line(&value.span()))
+        let invalid = |value: &Spanned<DeValue<'_>>| {
+            let expected = format!("write each of them as `[[{list}]]`");
+            ConfigError::invalid_value(self.origin(&value.span()), list, &self.excerpt(value.span()), &expected)
         };
-        let DeValue::Array(items) = value.get_ref() else { return Err(wrong(value)) };
-        items
-            .iter()
-            .map(|item| match item.get_ref() {
-                DeValue::Table(table) => self.entry(list, keys, table, &item.span()),
-                _ => Err(wrong(item)),
-            })
-            .collect()
+        let DeValue::Array(items) = value.get_ref() else { return Err(invalid(value)) };
+        let entry = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+            DeValue::Table(table) => self.entry(list, keys, table, &item.span()),
+            _ => Err(invalid(item)),
+        };
+        items.iter().map(entry).collect()
     }
 
     fn entry(
         &self,
         list: &'static str,
-        keys: &'static [Key],
+        keys: &'static [EntryKey],
         table: &DeTable<'_>,
         span: &Range<usize>,
     ) -> Result<Entry, ConfigError> {
-        let mut entry = Entry::new(list, self.name, self.line(span));
+        let mut entry = Entry::new(list, self.origin(span));
         for (key, value) in table {
             let Some(known) = keys.iter().find(|known| folded(known.name) == folded(key.get_ref())) else {
                 let names = || keys.iter().map(|key| key.name);
@@ -141,30 +146,28 @@ impl File<'_> {
                     None => format!("there is: {}", names().collect::<Vec<_>>().join(", ")),
                 };
                 let name = format!("{list}.{}", key.get_ref());
-                return Err(ConfigError::Unknown { origin: self.origin(self.line(&key.span())), name, hint });
+                return Err(ConfigError::unknown_setting(self.origin(&key.span()), &name, &hint));
             };
-            let name = format!("{list}.{}", known.name);
-            let read = self.value(&name, known.kind, &key.span(), value)?;
-            entry.put(known.name, read, self.line(&key.span()));
+            let read = self.value(&format!("{list}.{}", known.name), known.kind, &key.span(), value)?;
+            entry.insert(known.name, read, self.origin(&key.span()));
         }
-        match keys.iter().find(|key| key.needed && !entry.has(key.name)) {
-            Some(key) => {
-                let problem = Problem::new(&format!("{list}.{}", key.name), "missing", key.kind.wanted());
-                Err(problem.at(self.name, self.line(span)))
-            }
+        match keys.iter().find(|key| key.is_required && !entry.has(key.name)) {
+            Some(key) => Err(entry.invalid(key.name, &key.kind.expected())),
             None => Ok(entry),
         }
     }
 
+    /// Reads a value. `key` is the span of its key.
     fn value(
         &self,
         name: &str,
-        kind: Kind,
+        kind: SettingKind,
         key: &Range<usize>,
         value: &Spanned<DeValue<'_>>,
     ) -> Result<Value, ConfigError> {
-        let read = json(value.get_ref());
-        if kind.allows(&read) {
+        // Null stands for what JSON cannot hold, such as infinity. No setting accepts it.
+        let read = Value::deserialize(ValueDeserializer::from(value.clone())).unwrap_or(Value::Null);
+        if kind.accepts(&read) {
             return Ok(read);
         }
         let quotes = match (kind.is_text(), matches!(value.get_ref(), DeValue::String(_))) {
@@ -172,44 +175,22 @@ impl File<'_> {
             (false, true) => ", without quotes",
             _ => "",
         };
-        let wanted = format!("{}{quotes}", kind.wanted());
-        // Of a table the file has the first line in one place and the rest in others.
-        let written = if read.as_object().is_some() { cut(toml(&read)) } else { self.piece(value.span()) };
-        Err(Problem::new(name, &written, wanted).at(self.name, self.line(key)))
+        // The span of a table is only its header.
+        let is_table = matches!(value.get_ref(), DeValue::Table(_));
+        let written = if is_table { cut(toml(&read)) } else { self.excerpt(value.span()) };
+        Err(ConfigError::invalid_value(self.origin(key), name, &written, &(kind.expected() + quotes)))
     }
 }
 
-fn cut(piece: String) -> String {
-    match piece.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", piece.get(..end).unwrap_or_default()),
-        None => piece,
+fn cut(text: String) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
     }
 }
 
-/// Whether settings or their other names are in a section of this name.
+/// Whether a setting has a name in this section.
 fn is_section(name: &str) -> bool {
-    let wanted = folded(name);
-    let of = |name: &str| name.rsplit_once('.').is_some_and(|(section, _)| folded(section) == wanted);
-    SETTINGS.iter().any(|setting| of(setting.name) || setting.aliases.iter().any(|alias| of(alias)))
-}
-
-/// A value of TOML as one of JSON. What JSON cannot say becomes null, which no setting takes.
-fn json(value: &DeValue<'_>) -> Value {
-    match value {
-        DeValue::String(text) => text.as_ref().into(),
-        DeValue::Boolean(on) => Value::Bool(*on),
-        DeValue::Integer(number) => {
-            i64::from_str_radix(number.as_str(), number.radix()).map_or(Value::Null, Value::from)
-        }
-        DeValue::Float(number) => Number::parse(number.as_str()).map_or(Value::Null, Value::Number),
-        DeValue::Datetime(_) => Value::Null,
-        DeValue::Array(items) => items.iter().map(|item| json(item.get_ref())).collect(),
-        DeValue::Table(table) => {
-            let pair = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
-                let key: &std::borrow::Cow<'_, str> = key.get_ref();
-                (key.to_string(), json(value.get_ref()))
-            };
-            Value::Object(table.iter().map(pair).collect::<Object>())
-        }
-    }
+    let is_in = |setting: &str| setting.rsplit_once('.').is_some_and(|(section, _)| folded(section) == folded(name));
+    SETTINGS.iter().any(|setting| setting.names().any(is_in))
 }

@@ -1,58 +1,73 @@
-//! What may be written for a setting.
+//! Which values a setting accepts.
+
+use std::collections::BTreeMap;
 
 use reknit_dialogue::{Money, Temperature};
-use reknit_protocol::{Number, Object, Value};
+use reknit_protocol::{Number, Object, SideEffect, Value};
 
-use super::duration::millis;
+use super::field::{Choice, Field, words};
 
-/// What may be written for a setting.
+/// Which values a setting accepts.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum SettingKind {
     /// `true` or `false`.
     Switch,
     /// A whole number.
     Count {
-        /// The least it may be.
-        least: u32,
-        /// The most it may be.
-        most: u32,
+        /// The smallest one.
+        min: u32,
+        /// The largest one.
+        max: u32,
     },
-    /// A time with its unit.
-    Time {
-        /// The least it may be, in milliseconds.
-        least_ms: u64,
+    /// A duration with its unit.
+    Duration {
+        /// The shortest one, in milliseconds.
+        min_ms: u64,
     },
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
-    /// How freely a model may choose its words: a number from 0 to 2.
+    /// A sampling temperature from 0 to 2.
     Temperature,
-    /// The same, or the word `default` for what the provider likes.
+    /// A sampling temperature, or the word `default` for the provider's own.
     TemperatureOrDefault,
-    /// Statuses of HTTP that say that a call failed.
+    /// HTTP statuses from 400 to 599.
     Statuses,
-    /// Classes of effects by the names of tools.
-    Classes,
-    /// A price for a million tokens.
+    /// Side effect classes by the names of tools.
+    SideEffects,
+    /// A price per million tokens.
     Price,
     /// An amount of money.
     Money,
-    /// Any text that is not empty: no file and no model is called nothing.
+    /// Text that is not empty.
     Text,
 }
 
-impl Kind {
-    /// What to write, for whoever wrote something else.
-    pub fn wanted(self) -> String {
+pub(crate) const COUNT: SettingKind = SettingKind::Count { min: 0, max: u32::MAX };
+pub(crate) const POSITIVE: SettingKind = SettingKind::Count { min: 1, max: u32::MAX };
+pub(crate) const PERCENT: SettingKind = SettingKind::Count { min: 1, max: 100 };
+pub(crate) const DURATION: SettingKind = SettingKind::Duration { min_ms: 0 };
+pub(crate) const POSITIVE_DURATION: SettingKind = SettingKind::Duration { min_ms: 1 };
+
+/// The words of a type.
+pub(crate) const fn word<T: Choice>() -> SettingKind {
+    SettingKind::Word(words::<T>)
+}
+
+impl SettingKind {
+    /// Says what to write instead of a value that is not accepted.
+    pub fn expected(self) -> String {
         match self {
             Self::Switch => "write `true` or `false`".to_owned(),
-            Self::Count { least, most } => format!("write a whole number from {least} to {most}"),
-            Self::Time { least_ms: 0 } => "write a time with its unit, like `500ms`, `30s` or `2 min`".to_owned(),
-            Self::Time { .. } => "write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`".to_owned(),
+            Self::Count { min, max } => format!("write a whole number from {min} to {max}"),
+            Self::Duration { min_ms: 0 } => "write a time with its unit, like `500ms`, `30s` or `2 min`".to_owned(),
+            Self::Duration { .. } => {
+                "write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`".to_owned()
+            }
             Self::Word(words) => format!("write one of {}", quoted(&words())),
-            Self::Temperature => "write a number from 0 to 2, with at most two digits behind the point".to_owned(),
+            Self::Temperature => "write a number from 0 to 2, with at most two decimals".to_owned(),
             Self::TemperatureOrDefault => "write a number from 0 to 2, or `default`".to_owned(),
             Self::Statuses => "write a list of statuses from 400 to 599".to_owned(),
-            Self::Classes => {
+            Self::SideEffects => {
                 "write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`".to_owned()
             }
             Self::Price => "write a number that is not negative".to_owned(),
@@ -61,82 +76,51 @@ impl Kind {
         }
     }
 
-    /// Whether it is written in quotes in a file.
+    /// Whether a file holds the value in quotes.
     pub(super) fn is_text(self) -> bool {
-        matches!(self, Self::Time { .. } | Self::Word(_) | Self::Text)
+        matches!(self, Self::Duration { .. } | Self::Word(_) | Self::Text)
     }
 
-    /// Whether a value may stand here.
-    pub(super) fn allows(self, value: &Value) -> bool {
+    pub(crate) fn accepts(self, value: &Value) -> bool {
         match self {
-            Self::Switch => matches!(value, Value::Bool(_)),
-            Self::Count { least, most } => count(value).is_some_and(|count| (least..=most).contains(&count)),
-            Self::Time { least_ms } => value.as_str().and_then(millis).is_some_and(|ms| ms >= least_ms),
+            Self::Switch => value.as_bool().is_some(),
+            Self::Count { min, max } => u32::from_value(value).is_some_and(|count| (min..=max).contains(&count)),
+            Self::Duration { min_ms } => u64::from_value(value).is_some_and(|ms| ms >= min_ms),
             Self::Word(words) => value.as_str().is_some_and(|word| words().contains(&word)),
-            Self::Temperature => temperature(value).is_some(),
-            Self::TemperatureOrDefault => value.as_str() == Some("default") || temperature(value).is_some(),
-            Self::Statuses => {
-                let is_status = |value: &Value| count(value).is_some_and(|count| (400..=599).contains(&count));
-                value.as_array().is_some_and(|statuses| statuses.iter().all(is_status))
-            }
-            Self::Classes => value.as_object().is_some_and(|classes| {
-                classes.iter().all(|(_, class)| reknit_protocol::Effect::from_value(class).is_ok())
-            }),
-            Self::Price => number(value).is_some_and(|price| price >= 0.0),
-            Self::Money => money(value).is_some(),
-            // What was no text has become one with marks in it: no file is called so.
+            Self::Temperature => Temperature::from_value(value).is_some(),
+            Self::TemperatureOrDefault => Option::<Temperature>::from_value(value).is_some(),
+            Self::Statuses => Vec::<u16>::from_value(value).is_some(),
+            Self::SideEffects => BTreeMap::<String, SideEffect>::from_value(value).is_some(),
+            Self::Price => f64::from_value(value).is_some_and(|price| price >= 0.0),
+            Self::Money => Option::<Money>::from_value(value).is_some(),
+            // A variable that is not UTF-8 arrives with replacement characters, and names no file.
             Self::Text => value
                 .as_str()
                 .is_some_and(|text| !text.trim().is_empty() && !text.contains(char::REPLACEMENT_CHARACTER)),
         }
     }
 
-    /// Reads what the environment holds. A list is divided by commas.
-    pub(super) fn read(self, text: &str) -> Option<Value> {
+    /// Parses the text of an environment variable. The items of a list are separated by commas.
+    pub(super) fn parse(self, text: &str) -> Option<Value> {
         let value = match self {
-            Self::Switch if text.eq_ignore_ascii_case("true") => Value::Bool(true),
-            Self::Switch if text.eq_ignore_ascii_case("false") => Value::Bool(false),
-            Self::Switch => return None,
-            Self::Count { .. } => Value::from(u64::from(text.parse::<u32>().ok()?)),
-            Self::Temperature | Self::Price | Self::Money => Value::Number(Number::parse(text).ok()?),
+            Self::Switch => Value::Bool(text.to_ascii_lowercase().parse().ok()?),
+            Self::Count { .. } => text.parse::<u32>().ok()?.into(),
+            Self::Temperature | Self::Price | Self::Money => Number::parse(text).ok()?.into(),
             Self::TemperatureOrDefault => Number::parse(text).map_or_else(|_| text.into(), Value::Number),
             Self::Statuses => {
                 let status = |text: &str| text.trim().parse::<u64>().ok().map(Value::from);
                 Value::Array(text.split(',').map(status).collect::<Option<_>>()?)
             }
-            Self::Classes => {
-                let class = |text: &str| {
-                    text.split_once('=').map(|(name, class)| (name.trim().to_owned(), class.trim().into()))
+            Self::SideEffects => {
+                let class = |pair: &str| {
+                    pair.split_once('=').map(|(name, class)| (name.trim().to_owned(), class.trim().into()))
                 };
                 Value::Object(text.split(',').map(class).collect::<Option<Object>>()?)
             }
-            Self::Time { .. } | Self::Word(_) | Self::Text => text.into(),
+            Self::Duration { .. } | Self::Word(_) | Self::Text => text.into(),
         };
-        self.allows(&value).then_some(value)
+        self.accepts(&value).then_some(value)
     }
-}
-
-/// A whole number that is not negative.
-pub(super) fn count(value: &Value) -> Option<u32> {
-    match value {
-        Value::Number(number) if number.is_integer() => number.as_u64().and_then(|number| u32::try_from(number).ok()),
-        _ => None,
-    }
-}
-
-pub(super) fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => Some(number.to_f64()),
-        _ => None,
-    }
-}
-
-pub(super) fn temperature(value: &Value) -> Option<Temperature> {
-    number(value).and_then(|number| Temperature::try_from(number).ok())
-}
-
-pub(super) fn money(value: &Value) -> Option<Money> {
-    number(value).and_then(|number| Money::try_from(number).ok())
 }
 
 pub(super) fn quoted(words: &[&str]) -> String {

@@ -1,210 +1,219 @@
-//! The one list of settings. The parser, the environment, `config show`, the reference page and the builder follow it.
+//! The one list of settings. The file reader, the environment, `config show`, the reference page and the builder follow it.
 
-/// Hands the list to another macro. A row is
+/// Passes the list to another macro. A row is
 ///
 /// ```text
-/// /// What it does, in one sentence.
-/// method(kind) "section.key" = "VARIABLE" | "other.name" => place, other.place;
+/// /// Description, one sentence per row, shown on the reference page and as the documentation of the builder's method.
+/// method(argument: kind) "section.key" = "VARIABLE" | "other.name" => field, other.field;
 /// ```
 ///
-/// `method` is its name in the builder, or `_` for what only the command line does. The variable stands after `REKNIT_` or `GOMIND_`; without one it follows from the
-/// name. Other names are those of fields in configurations of other orchestrators. The first place is the one that is
-/// shown.
+/// `method` is the name of the builder's method and `argument` the type that it takes; a setting that is only for the
+/// command line has no method. The environment variable is `REKNIT_` and `VARIABLE`; with `GOMIND_`, the prefix of the
+/// orchestrator whose settings are also read, it works too. Without `VARIABLE` it is derived from the key. The
+/// other names are those of fields in the configurations of other orchestrators, and former names. A setting
+/// writes to all of its fields, and the first one is shown.
 macro_rules! each_setting {
     ($then:ident) => {
         $then! {
-            /// Calls of tools that a run may make.
-            tool_calls(count) "limits.tool-calls" => policy.limits.tool_calls;
-            /// Questions to models that a run may ask, one of which is kept for the answer.
-            model_calls(count) "limits.model-calls" => policy.limits.model_calls;
-            /// What the models of a run may cost, in the unit of their prices; then each needs a price.
-            money(money) "limits.money" => policy.limits.money;
-            /// How long a run may take; time in which it waits for a person does not count.
-            active_time(positive_time) "limits.active-time" => policy.limits.active_ms;
-            /// Calls of one run that may be under way at once.
-            calls_at_once(positive) "limits.calls-at-once" => policy.limits.calls_at_once;
-            /// How long one step may take in all, from when its inputs are there; a plan may say otherwise of a step.
-            step_time(positive_time) "limits.step-time" => policy.limits.step_ms;
-            /// How long one call may take.
-            call_time(positive_time) "limits.call-time" => policy.limits.call_ms;
-            /// How long calls under way may still take when a run is cancelled.
-            drain_time(time) "limits.drain-time" => policy.limits.drain_ms;
-            /// How long a person may take to decide; after that the answer is no.
-            person_time(positive_time) "limits.person-time" => policy.limits.person_ms;
-            /// Calls of all runs of a process that may be under way at once.
-            calls_in_all(positive) "limits.calls-in-all" => call_limits.in_all;
-            /// Calls of one tool that may be under way at once, over all runs of a process.
-            calls_per_tool(positive) "limits.calls-per-tool" => call_limits.per_tool;
-            /// Questions to one model that may be under way at once, over all runs of a process.
-            calls_per_model(positive) "limits.calls-per-model" => call_limits.per_model;
+            /// Maximum number of tool calls per run.
+            tool_calls(u32: COUNT) "limits.tool-calls" => policy.limits.tool_calls;
+            /// Maximum number of model calls per run; one of them is reserved for writing the answer.
+            model_calls(u32: COUNT) "limits.model-calls" => policy.limits.model_calls;
+            /// Maximum cost of a run's model calls, in the currency of the prices; every model then needs a price.
+            money(f64: Money) "limits.money" => policy.limits.money;
+            /// Maximum duration of a run, without the time it waits for a person.
+            active_time(Duration: POSITIVE_DURATION) "limits.active-time" => policy.limits.active_ms;
+            /// Maximum number of concurrent tool calls per run.
+            calls_at_once(u32: POSITIVE) "limits.calls-at-once" => policy.limits.calls_at_once;
+            /// Maximum duration of a step, from when its inputs are available; a plan may set its own for a step.
+            step_time(Duration: POSITIVE_DURATION) "limits.step-time" => policy.limits.step_ms;
+            /// Timeout of one tool call.
+            call_time(Duration: POSITIVE_DURATION) "limits.call-time" => policy.limits.call_ms;
+            /// How long calls in progress may continue after a run is cancelled.
+            drain_time(Duration: DURATION) "limits.drain-time" => policy.limits.drain_ms;
+            /// How long to wait for a person's decision; without one the answer is no.
+            person_time(Duration: POSITIVE_DURATION) "limits.person-time" => policy.limits.person_ms;
+            /// Maximum number of concurrent tool calls of all runs in a process.
+            calls_in_all(u32: POSITIVE) "limits.calls-in-all" => call_limits.in_all;
+            /// Maximum number of concurrent calls to one tool, over all runs in a process.
+            calls_per_tool(u32: POSITIVE) "limits.calls-per-tool" => call_limits.per_tool;
+            /// Maximum number of concurrent calls to one model, over all runs in a process.
+            calls_per_model(u32: POSITIVE) "limits.calls-per-model" => call_limits.per_model;
 
-            /// How often a failed call is sent again unchanged, after the first time.
-            resends(count) "resend.times" = "AGENT_MAX_RETRIES" | "retry_config.max_retries"
-                => policy.resend.times;
-            /// The wait before a failed call is sent again; it doubles. The variable takes milliseconds.
-            first_wait(time) "resend.first-wait" = "AGENT_RETRY_BACKOFF_MS" | "retry_config.backoff_duration"
+            /// Maximum number of times that a failed call is sent again unchanged.
+            resends(u32: COUNT) "resend.times" = "AGENT_MAX_RETRIES" | "retry_config.max_retries" => policy.resend.times;
+            /// Backoff before the first retry; it doubles with every retry. The variable takes milliseconds.
+            first_wait(Duration: DURATION) "resend.first-wait" = "AGENT_RETRY_BACKOFF_MS" | "retry_config.backoff_duration"
                 => policy.resend.base_ms;
-            /// The longest wait that doubling comes to.
-            longest_wait(time) "resend.longest-wait" => policy.resend.max_ms;
-            /// The longest wait that a tool may ask for; beyond it the step gives up.
-            wait_ceiling(time) "resend.ceiling" => policy.resend.ceiling_ms;
+            /// Maximum backoff between two retries.
+            longest_wait(Duration: DURATION) "resend.longest-wait" => policy.resend.max_ms;
+            /// Longest wait that a tool may ask for, with `Retry-After` for example; if it asks for more, the step fails.
+            longest_retry_after(Duration: DURATION) "resend.longest-retry-after" | "resend.ceiling"
+                => policy.resend.max_retry_after_ms;
 
-            /// Whether models may correct a refused call at all, by its error or by all that is known.
-            corrections(switch) "mending.models" = "AGENT_USE_AI_CORRECTION" | "retry_config.use_ai"
+            /// Whether models may correct rejected calls; `false` turns off both `feedback` and `context`.
+            corrections(bool: Switch) "mending.models" = "AGENT_USE_AI_CORRECTION" | "retry_config.use_ai"
                 => switches.corrections;
-            /// Whether a model may say where a value is that the plan does not give, once for each step.
-            resolution(switch) "mending.resolution" => policy.mending.resolution;
-            /// How freely a model chooses its words when it says where a value is.
-            resolution_temperature(temperature) "mending.resolution-temperature" => policy.asking.resolution.temperature;
-            /// The most it then writes, in tokens; it may write 100 more for each value.
-            resolution_max_tokens(positive) "mending.resolution-max-tokens" => policy.asking.resolution.max_tokens;
-            /// Whether a value is looked for where an earlier run found it, and what is found is kept for later ones.
-            learning(switch) "mending.learn" => policy.mending.learning;
-            /// How often the facts that errors state may change the call of one step, before any model is asked.
-            facts(count) "mending.facts" => policy.mending.facts;
-            /// Whether a model may see the error of a refused call.
-            feedback(switch) "mending.feedback-enabled" = "VALIDATION_FEEDBACK_ENABLED" | "validation_feedback.enabled"
+            /// Whether a model may say, once per step, where to find values that the plan leaves out.
+            resolution(bool: Switch) "mending.resolution" => policy.mending.resolution;
+            /// Sampling temperature for finding missing values.
+            resolution_temperature(f64: Temperature) "mending.resolution-temperature"
+                => policy.asking.resolution.temperature;
+            /// Maximum output tokens for finding missing values; 100 more are allowed for each value.
+            resolution_max_tokens(u32: POSITIVE) "mending.resolution-max-tokens" => policy.asking.resolution.max_tokens;
+            /// Whether runs remember where missing values were found, and look there first.
+            learning(bool: Switch) "mending.learn" => policy.mending.learning;
+            /// Maximum number of corrections per step that plain code makes from what errors state, before a model is asked.
+            facts(u32: COUNT) "mending.facts" => policy.mending.facts;
+            /// Whether a model may correct a rejected call from its error.
+            feedback(bool: Switch) "mending.feedback-enabled" = "VALIDATION_FEEDBACK_ENABLED" | "validation_feedback.enabled"
                 | "validation_feedback_enabled" | "execution_options.validation_feedback_enabled"
                 => switches.feedback;
-            /// How often a model may see the error of one step.
-            feedback_attempts(count) "mending.feedback" = "VALIDATION_FEEDBACK_MAX" | "validation_feedback.max"
+            /// Maximum number of corrections per step that a model makes from the error.
+            feedback_attempts(u32: COUNT) "mending.feedback" = "VALIDATION_FEEDBACK_MAX" | "validation_feedback.max"
                 | "validation_feedback.max_retries" | "max_validation_retries" | "execution_options.max_validation_retries"
                 => policy.mending.feedback;
-            /// How freely a model that sees an error chooses its words.
-            feedback_temperature(temperature) "mending.feedback-temperature" => policy.asking.feedback.temperature;
-            /// The most a model that sees an error writes, in tokens.
-            feedback_max_tokens(positive) "mending.feedback-max-tokens" => policy.asking.feedback.max_tokens;
-            /// Whether a model may see all that is known about a refused call.
-            semantic_retry(switch) "mending.context-enabled" = "SEMANTIC_RETRY_ENABLED" | "semantic_retry.enabled"
+            /// Sampling temperature for corrections from the error.
+            feedback_temperature(f64: Temperature) "mending.feedback-temperature" => policy.asking.feedback.temperature;
+            /// Maximum output tokens for corrections from the error.
+            feedback_max_tokens(u32: POSITIVE) "mending.feedback-max-tokens" => policy.asking.feedback.max_tokens;
+            /// Whether a model may correct a rejected call from its full context: the error, the request and earlier results.
+            semantic_retry(bool: Switch) "mending.context-enabled" = "SEMANTIC_RETRY_ENABLED" | "semantic_retry.enabled"
                 => switches.context;
-            /// How often a model may see all that is known, for one step.
-            semantic_retry_attempts(count) "mending.context" = "SEMANTIC_RETRY_MAX_ATTEMPTS" | "semantic_retry.max_attempts"
+            /// Maximum number of corrections per step that a model makes from the full context.
+            semantic_retry_attempts(u32: COUNT) "mending.context" = "SEMANTIC_RETRY_MAX_ATTEMPTS"
+                | "semantic_retry.max_attempts"
                 => policy.mending.context;
-            /// The statuses after which a model may see all that is known.
-            semantic_retry_statuses(statuses) "mending.context-statuses" = "SEMANTIC_RETRY_TRIGGER_STATUS_CODES"
+            /// HTTP statuses after which a correction from the full context is allowed.
+            semantic_retry_statuses(Vec<u16>: Statuses) "mending.context-statuses" = "SEMANTIC_RETRY_TRIGGER_STATUS_CODES"
                 | "semantic_retry.trigger_status_codes"
                 => policy.mending.context_statuses;
-            /// Whether it may do so for a step that needs no other, too: then only the request can help.
-            semantic_retry_independent_steps(switch) "mending.independent-steps" = "SEMANTIC_RETRY_INDEPENDENT_STEPS"
+            /// Whether a correction from the full context is also allowed for a step that depends on no other step.
+            semantic_retry_independent_steps(bool: Switch) "mending.independent-steps" = "SEMANTIC_RETRY_INDEPENDENT_STEPS"
                 | "semantic_retry.enable_for_independent_steps"
                 => policy.mending.independent_steps;
-            /// How freely a model that sees all that is known chooses its words.
-            semantic_retry_temperature(temperature) "mending.context-temperature" => policy.asking.context.temperature;
-            /// The most a model that sees all that is known writes, in tokens.
-            semantic_retry_max_tokens(positive) "mending.context-max-tokens" => policy.asking.context.max_tokens;
+            /// Sampling temperature for corrections from the full context.
+            semantic_retry_temperature(f64: Temperature) "mending.context-temperature" => policy.asking.context.temperature;
+            /// Maximum output tokens for corrections from the full context.
+            semantic_retry_max_tokens(u32: POSITIVE) "mending.context-max-tokens" => policy.asking.context.max_tokens;
 
-            /// Who is asked next: `advance` asks the next model after every failure, `prefer-primary` the same one again.
-            rotation(word<RotationPolicy>) "rotation.policy" => policy.rotation.policy;
-            /// Attempts at one question, the first included; six with `prefer-primary`.
-            attempts(positive) "rotation.attempts" => policy.rotation.attempts;
-            /// What follows when a model refuses its key: the end, or the next model.
-            on_auth_error(word<OnAuthError>) "rotation.on-auth-error" => policy.rotation.on_auth_error;
-            /// The longest wait for which `prefer-primary` stays with a model.
-            short_wait(time) "rotation.short-wait" => policy.rotation.short_wait_ms;
-            /// The longest wait for a model that is at its limit.
-            longest_model_wait(time) "rotation.longest-wait" => policy.rotation.max_wait_ms;
+            /// Which model is asked after a failure: the next one (`advance`), or the same one again (`prefer-primary`).
+            rotation(RotationPolicy: word::<RotationPolicy>()) "rotation.policy" => policy.rotation.policy;
+            /// Maximum number of attempts per model call, including the first; 6 with `prefer-primary`.
+            attempts(u32: POSITIVE) "rotation.attempts" => policy.rotation.max_attempts;
+            /// What to do when a provider rejects the API key: fail (`end`), or ask the next model (`skip`).
+            on_auth_error(OnAuthError: word::<OnAuthError>()) "rotation.on-auth-error" => policy.rotation.on_auth_error;
+            /// Longest wait for which `prefer-primary` stays with a rate-limited model.
+            short_wait(Duration: DURATION) "rotation.short-wait" => policy.rotation.short_wait_ms;
+            /// Longest wait for a rate-limited model.
+            longest_model_wait(Duration: DURATION) "rotation.longest-wait" => policy.rotation.max_wait_ms;
 
-            /// How many calls there must be before their failures close the way to a service or a model.
-            breaker_calls(positive) "breaker.calls" => rests.tools.calls, rests.models.calls;
-            /// How many of a hundred of those calls must fail.
-            breaker_percent(percent) "breaker.percent" => rests.tools.percent, rests.models.percent;
-            /// How far back calls count for that.
-            breaker_window(positive_time) "breaker.window" => rests.tools.window_ms, rests.models.window_ms;
-            /// How long nobody calls a service or a model that failed so often.
-            breaker_rest(positive_time) "breaker.rest" => rests.tools.rest_ms, rests.models.rest_ms;
-            /// How long a model rests after two failures in a row, with `prefer-primary`; it doubles.
-            breaker_first_rest(positive_time) "breaker.first-rest" => rests.models.first_rest_ms;
-            /// The longest rest that a service or a model may ask for itself.
-            longest_cool_down(time) "breaker.longest-cool-down"
-                => rests.tools.longest_cool_down_ms, rests.models.longest_cool_down_ms;
+            /// Minimum number of calls in the window before the circuit breaker can open.
+            breaker_calls(u32: POSITIVE) "breaker.calls" => breakers.tools.min_calls, breakers.models.min_calls;
+            /// Percentage of failed calls in the window that opens the circuit breaker.
+            breaker_percent(u32: PERCENT) "breaker.percent" => breakers.tools.failure_percent, breakers.models.failure_percent;
+            /// Time window in which calls and failures are counted.
+            breaker_window(Duration: POSITIVE_DURATION) "breaker.window"
+                => breakers.tools.window_ms, breakers.models.window_ms;
+            /// How long an open circuit breaker blocks calls.
+            breaker_open_for(Duration: POSITIVE_DURATION) "breaker.open-for" | "breaker.rest"
+                => breakers.tools.max_open_ms, breakers.models.max_open_ms;
+            /// How long a model is blocked after two failures in a row, with `prefer-primary`; it doubles every time.
+            breaker_first_open_for(Duration: POSITIVE_DURATION) "breaker.first-open-for" | "breaker.first-rest"
+                => breakers.models.first_open_ms;
+            /// Longest cool-down that a rate-limited tool or model may ask for.
+            longest_cool_down(Duration: DURATION) "breaker.longest-cool-down"
+                => breakers.tools.max_cool_down_ms, breakers.models.max_cool_down_ms;
 
-            /// Whether a plan that cannot be used is asked for again.
-            plan_retry(switch) "plan.retry-enabled" = "PLAN_RETRY_ENABLED" | "plan_parse_retry_enabled"
+            /// Whether the planner is asked again when its plan is unusable.
+            plan_retry(bool: Switch) "plan.retry-enabled" = "PLAN_RETRY_ENABLED" | "plan_parse_retry_enabled"
                 => switches.plan_retry;
-            /// How often a plan that cannot be used is asked for again.
-            plan_retries(count) "plan.retries" = "PLAN_RETRY_MAX" | "plan_parse_max_retries" => policy.planning.retries;
-            /// How freely a planner chooses its words.
-            plan_temperature(temperature) "plan.temperature" => policy.asking.plan.temperature;
-            /// The most a planner writes, in tokens.
-            plan_max_tokens(positive) "plan.max-tokens" => policy.asking.plan.max_tokens;
-            /// Whether only some tools are shown to the planner where there are many.
-            choose_tools(switch) "plan.choose" = "TIERED_RESOLUTION_ENABLED" => switches.choice;
-            /// From how many capabilities on only some tools are shown.
-            choose_from(count) "plan.choose-from" = "TIERED_MIN_TOOLS" => policy.planning.choose_from;
-            /// How freely a model that chooses tools chooses its words.
-            choice_temperature(temperature) "plan.choose-temperature" => policy.asking.choice.temperature;
-            /// The most a model that chooses tools writes, in tokens.
-            choice_max_tokens(positive) "plan.choose-max-tokens" => policy.asking.choice.max_tokens;
+            /// Maximum number of times that the planner is asked again.
+            plan_retries(u32: COUNT) "plan.retries" = "PLAN_RETRY_MAX" | "plan_parse_max_retries"
+                => policy.planning.retries;
+            /// Sampling temperature of the planner.
+            plan_temperature(f64: Temperature) "plan.temperature" => policy.asking.plan.temperature;
+            /// Maximum output tokens of the planner.
+            plan_max_tokens(u32: POSITIVE) "plan.max-tokens" => policy.asking.plan.max_tokens;
+            /// Whether a model first selects the relevant tools when there are many, so that the planner sees only those.
+            choose_tools(bool: Switch) "plan.choose" = "TIERED_RESOLUTION_ENABLED" => switches.choice;
+            /// Number of capabilities from which on tools are selected first.
+            choose_from(u32: COUNT) "plan.choose-from" = "TIERED_MIN_TOOLS" => policy.planning.choose_from;
+            /// Sampling temperature for selecting tools.
+            choice_temperature(f64: Temperature) "plan.choose-temperature" => policy.asking.choice.temperature;
+            /// Maximum output tokens for selecting tools.
+            choice_max_tokens(u32: POSITIVE) "plan.choose-max-tokens" => policy.asking.choice.max_tokens;
 
-            /// A folder with prompts of your own: `plan.txt`, `answer.txt` and so on in the place of ours.
-            prompts_folder(text) "prompts.folder" => prompts;
+            /// Folder with your own prompt templates, which replace the built-in ones: `plan.txt`, `answer.txt` and so on.
+            prompts_folder(&str: Text) "prompts.folder" => prompts;
 
-            /// Who writes the answer: a model, a template, or nobody, and the results come as they are.
-            answer_by(word<Synthesis>) "answer.by" => policy.synthesis;
-            /// How freely a model that writes the answer chooses its words.
-            answer_temperature(temperature) "answer.temperature" => policy.asking.answer.temperature;
-            /// The most a model that writes the answer writes, in tokens.
-            answer_max_tokens(positive) "answer.max-tokens" => policy.asking.answer.max_tokens;
+            /// What writes the answer: a `model`, a `template`, or nothing (`raw` returns the results as JSON).
+            answer_by(Synthesis: word::<Synthesis>()) "answer.by" => policy.synthesis;
+            /// Sampling temperature for the answer.
+            answer_temperature(f64: Temperature) "answer.temperature" => policy.asking.answer.temperature;
+            /// Maximum output tokens for the answer.
+            answer_max_tokens(u32: POSITIVE) "answer.max-tokens" => policy.asking.answer.max_tokens;
 
-            /// The turn that is the last one: there only the report may be given.
-            max_turns(positive) "session.max-turns" | "max_turns" => session.max_turns;
-            /// Attempts in one turn, the first included.
-            max_retries(positive) "session.max-retries" | "max_retries" => session.max_retries;
-            /// The most a model may answer in one turn, in tokens; doubled once if an answer is cut.
-            max_output_tokens(positive) "session.max-output-tokens" | "max_output_tokens" => session.max_output_tokens;
-            /// The longest one attempt of a turn may take.
-            llm_timeout(positive_time) "session.llm-timeout" | "llm_timeout" => session.llm_timeout_ms;
-            /// How freely models choose their words in a turn; `default` is as each provider likes.
-            session_temperature(temperature_or_default) "session.temperature" => session.temperature;
-            /// How much models think before they answer in a turn; `default` is as each provider likes.
-            reasoning(word<Option<Effort>>) "session.reasoning" => session.effort;
-            /// The most of one result that goes into the conversation, in bytes.
-            result_bytes(positive) "session.result-bytes" => session.result_bytes;
+            /// Maximum number of turns; in the last one the agent can only give its report.
+            max_turns(u32: POSITIVE) "session.max-turns" | "max_turns" => session.max_turns;
+            /// Maximum number of attempts per turn, including the first.
+            max_retries(u32: POSITIVE) "session.max-retries" | "max_retries" => session.max_retries;
+            /// Maximum output tokens per turn; doubled once if an answer is cut off.
+            max_output_tokens(u32: POSITIVE) "session.max-output-tokens" | "max_output_tokens"
+                => session.max_output_tokens;
+            /// Timeout of one attempt in a turn.
+            llm_timeout(Duration: POSITIVE_DURATION) "session.llm-timeout" | "llm_timeout" => session.llm_timeout_ms;
+            /// Sampling temperature of a turn; `default` leaves it to the provider.
+            session_temperature(Option<f64>: TemperatureOrDefault) "session.temperature" => session.temperature;
+            /// Reasoning effort of a turn; `default` leaves it to the provider.
+            reasoning(Option<Effort>: word::<Option<Effort>>()) "session.reasoning" => session.effort;
+            /// Maximum size of a tool result in the conversation, in bytes.
+            result_bytes(u32: POSITIVE) "session.result-bytes" => session.result_bytes;
 
-            /// What is done about a call that may have happened, where its tool does not say what it does.
-            undeclared(word<Undeclared>) "effects.undeclared" => policy.effects.undeclared;
-            /// What calls do to the world, against or beyond what tools say: `agent/capability` or `agent`.
-            effects(classes) "effects.classes" => policy.effects.classes;
+            /// What to do about a call with unknown outcome whose tool declares no side effects: `send-again`, or `ask` a person.
+            undeclared(UndeclaredPolicy: word::<UndeclaredPolicy>()) "effects.undeclared" => policy.effects.undeclared;
+            /// Side effects of calls, by `tool/capability` or `tool`; they override what the tools declare.
+            effects(BTreeMap<String, SideEffect>: SideEffects) "effects.classes" => policy.effects.classes;
 
-            /// Whether a person can be asked; if not, what only a person could decide is left undone.
-            ask_people(switch) "people.ask" => policy.people;
+            /// Whether a person can be asked; if not, steps that need a person's decision are not carried out.
+            ask_people(bool: Switch) "people.ask" => policy.people;
 
-            /// The journal; reknit/journal.db in your data folder if there is none.
-            journal_path(text) "journal.path" = "JOURNAL" => journal;
-            /// How sure the journal is that what it wrote survives a loss of power.
-            durability(word<Durability>) "journal.durability" => durability;
+            /// Journal file; the default is reknit/journal.db in your data folder.
+            journal_path(&str: Text) "journal.path" = "JOURNAL" => journal;
+            /// What a power failure can do: nothing (`full`), lose the last events (`normal`), or damage the file (`off`).
+            durability(Durability: word::<Durability>()) "journal.durability" => durability;
 
-            /// How much is written about runs to standard error.
-            log_level(word<Level>) "log.level" = "LOG" => log.level;
-            /// What a line of the log looks like: words, or a JSON object.
-            log_format(word<Form>) "log.format" => log.form;
+            /// Level of the log on standard error.
+            log_level(Level: word::<Level>()) "log.level" = "LOG" => log.level;
+            /// Format of a log line.
+            log_format(Form: word::<Form>()) "log.format" => log.form;
 
-            /// Whether `reknit runs show --llm` shows what models were asked and what they answered, word for word.
-            llm_debug(switch) "llm-debug.enabled" | "llm_debug_enabled" => policy.llm_debug;
+            /// Whether `reknit runs show --llm` shows the prompts and answers of models word for word.
+            llm_debug(bool: Switch) "llm-debug.enabled" | "llm_debug_enabled" => policy.llm_debug;
 
-            /// Whether a command looks for a model when none is named: by the keys in the environment, then on this machine.
-            _(switch) "find-model" => find_model;
+            /// Whether commands look for a model when none is configured: first by API keys, then on this machine.
+            (bool: Switch) "find-model" => find_model;
         }
     };
 }
 
 pub(super) use each_setting;
 
-/// What each section is about, in the order of the list.
+/// Sections with their descriptions, in the order of the list.
 pub(super) const SECTIONS: [(&str, &str); 15] = [
-    ("limits", "What runs may spend."),
-    ("resend", "Calls that failed in passing."),
-    ("mending", "Calls that were refused."),
-    ("rotation", "Who is asked when a model fails."),
-    ("breaker", "When services and models are given a rest."),
+    ("limits", "What runs may use: calls, money, time and concurrency."),
+    ("resend", "Retries of calls that failed temporarily."),
+    ("mending", "Corrections of calls that a tool rejected."),
+    ("rotation", "Which model is asked when one fails."),
+    ("breaker", "Circuit breakers: when a failing tool or model is not called for a while."),
     ("plan", "How plans are made."),
-    ("prompts", "The words in which models are asked."),
-    ("answer", "Who writes the answer."),
-    ("session", "How agents turn and end, where their own files do not say so."),
-    ("effects", "What calls do to the world."),
+    ("prompts", "Prompt templates."),
+    ("answer", "How the answer is written."),
+    ("session", "Defaults for agents; the file of an agent overrides them."),
+    ("effects", "Side effects of calls."),
     ("people", "Questions to people."),
-    ("journal", "Where runs are kept."),
-    ("log", "What is written about runs while they run; docs/telemetry.md has the rest."),
-    ("llm-debug", "What people may see of questions to models."),
-    ("", "Above all sections."),
+    ("journal", "Where runs are recorded."),
+    ("log", "The log; docs/telemetry.md describes it, with traces and metrics."),
+    ("llm-debug", "Access to the prompts and answers of models."),
+    ("", ""),
 ];

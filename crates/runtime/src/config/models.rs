@@ -1,105 +1,100 @@
-//! Which models may be asked.
+//! The models of `[[models]]`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reknit_dialogue::{Price, Prices, TargetName};
-use reknit_models::{FormatSupport, Limits, Provider, Streaming, Target};
+use reknit_models::{Provider, Streaming, Target, Timeouts};
 
-use super::Lookup;
+use super::EnvironmentLookup;
+use super::api_keys::{KeySource, find_key};
 use super::entry::Entry;
 use super::error::ConfigError;
-use super::keys::{KeySource, key};
-use super::place::Words;
 
-/// The models that are written.
+/// The models of a file.
 #[derive(Debug)]
-pub(super) struct Written {
-    /// In order.
+pub(super) struct ConfiguredModels {
+    /// In the order of the file.
     pub(super) targets: Vec<Target>,
-    /// Where their keys are: only who asks a model needs one.
+    /// A missing key is an error only when a model is called.
     pub(super) keys: BTreeMap<TargetName, KeySource>,
-    /// How long each is waited for by who asks it last.
-    pub(super) patience: BTreeMap<TargetName, Limits>,
+    /// The time limits of each model where no other follows it.
+    pub(super) last_limits: BTreeMap<TargetName, Timeouts>,
 }
 
-pub(super) fn targets(models: &[Entry], environment: Lookup<'_>) -> Result<Written, ConfigError> {
+pub(super) fn read_models(models: &[Entry], lookup: EnvironmentLookup<'_>) -> Result<ConfiguredModels, ConfigError> {
     let mut targets: Vec<Target> = Vec::with_capacity(models.len());
-    let (mut keys, mut patience) = (BTreeMap::new(), BTreeMap::new());
+    let (mut keys, mut last_limits) = (BTreeMap::new(), BTreeMap::new());
     for (index, model) in models.iter().enumerate() {
         let name = model.name(|name| targets.iter().any(|known| known.name.as_str() == name))?;
         let mut target = target(name, model)?;
-        patience.insert(target.name.clone(), limits(model, target.limits));
+        last_limits.insert(target.name.clone(), limits(model, target.timeouts));
         if index + 1 < models.len() {
-            target = target.before_another();
+            target = target.with_fallback_timeouts();
         }
-        target.limits = limits(model, target.limits);
-        let (key, source) = key(model, target.provider, environment)?;
+        target.timeouts = limits(model, target.timeouts);
+        let (key, source) = find_key(model, target.provider, lookup)?;
         target.key = key.map(Into::into);
         keys.insert(target.name.clone(), source);
         targets.push(target);
     }
-    Ok(Written { targets, keys, patience })
+    Ok(ConfiguredModels { targets, keys, last_limits })
 }
 
-/// The model with the usual limits.
+/// The model with its default time limits, without its key.
 fn target(name: &str, model: &Entry) -> Result<Target, ConfigError> {
     let named = model.text("provider");
     let provider = Provider::ALL.into_iter().find(|provider| named == Some(provider.as_str()));
     let provider = provider.unwrap_or(Provider::Compatible);
-    let mut target = Target::of(provider, name, model.text("model").unwrap_or_default());
+    let mut target = Target::for_provider(provider, name, model.text("model").unwrap_or_default());
     match model.text("url") {
         Some(url) => {
             url.clone_into(&mut target.base_url);
-            // Somebody else may ask for another price.
+            // The published price holds only at the provider's own URL.
             target.prices = None;
         }
         None if provider.base_url().is_none() => {
-            let wanted = "it needs a `url`, like `http://127.0.0.1:8080/v1`, or a `provider` that has one";
-            return Err(model.problem("name", wanted));
+            let expected = "it needs a `url`, like `http://127.0.0.1:8080/v1`, or a `provider` that has one";
+            return Err(model.invalid("name", expected));
         }
         None => {}
     }
-    target.max_context = model.count("max-context").or(target.max_context);
+    target.max_context = model.get("max-context").or(target.max_context);
     target.prices = prices(model)?.or(target.prices);
-    if let Some(streaming) = model.flag("streaming") {
+    if let Some(streaming) = model.get("streaming") {
         target.streaming = if streaming { Streaming::On } else { Streaming::Off };
     }
-    if let Some((_, format)) = FormatSupport::WORDS.iter().find(|(word, _)| model.text("format") == Some(word)) {
-        target.format = *format;
-    }
+    target.format = model.get("format").unwrap_or(target.format);
     Ok(target)
 }
 
-/// What a million tokens cost, if that is said of both the question and the answer.
+/// The prices per million tokens, if they are written.
 fn prices(model: &Entry) -> Result<Option<Prices>, ConfigError> {
     let read = |key: &str| {
-        model.number(key).map(Price::try_from).transpose().map_err(|error| model.problem(key, error.to_string()))
+        let price = model.get::<f64>(key).map(Price::try_from).transpose();
+        price.map_err(|error| model.invalid(key, &error.to_string()))
     };
     let (cached, cache_written) = (read("price-cached")?, read("price-cache-written")?);
     match (read("price-input")?, read("price-output")?) {
         (Some(input), Some(output)) => Ok(Some(Prices { cached, cache_written, ..Prices::new(input, output) })),
         (None, None) if cached.or(cache_written).is_none() => Ok(None),
-        _ => {
-            let wanted = "a price needs both `price-input` and `price-output`, for a million tokens each";
-            Err(model.problem("name", wanted))
-        }
+        _ => Err(model.invalid("name", "a price needs both `price-input` and `price-output`, per million tokens")),
     }
 }
 
-/// The usual limits, with those in their place that are written.
-fn limits(model: &Entry, mut limits: Limits) -> Limits {
-    let read = |key: &str| model.millis(key).map(Duration::from_millis);
+/// The time limits that are written, and the given ones for the others.
+fn limits(model: &Entry, mut limits: Timeouts) -> Timeouts {
+    let read = |key: &str| model.get::<Duration>(key);
     if let Some(total) = read("total-time") {
         limits.total = total;
-        // Who allows a long answer allows that it begins late: without streaming it begins with its end.
+        // A longer answer may begin later: without streaming its first byte comes with its last.
         limits.first_byte = limits.first_byte.max(total);
         limits.first_token = limits.first_token.max(total);
     }
     limits.connect = read("connect-time").unwrap_or(limits.connect);
     if let Some(first_token) = read("first-token-time") {
         limits.first_token = first_token;
-        // Many servers send the head with the first token.
+        // Many servers send the response head with the first token.
         limits.first_byte = limits.first_byte.max(first_token);
     }
     limits.first_byte = read("first-byte-time").unwrap_or(limits.first_byte);

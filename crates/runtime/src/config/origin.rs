@@ -1,4 +1,4 @@
-//! Where a value comes from.
+//! Where the value of a setting comes from.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,87 +7,86 @@ use reknit_protocol::Value;
 
 use super::error::ConfigError;
 use super::setting::SETTINGS;
-use super::{Lookup, Setting};
+use super::{EnvironmentLookup, Setting};
 
-/// Where a value comes from. A flag beats the environment, which beats the file, which beats the default.
+/// Where a value comes from. A flag overrides the environment, which overrides the file, which overrides the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Origin {
-    /// Nobody set it.
+pub enum SettingOrigin {
+    /// It is the default.
     #[default]
     Default,
-    /// It stands in a file.
+    /// A configuration file.
     File {
-        /// What the file is called.
+        /// The name of the file.
         name: String,
         /// The line, from 1.
         line: usize,
     },
-    /// A variable of the environment has it.
+    /// An environment variable.
     Variable {
-        /// Which one.
+        /// Its name.
         name: String,
-        /// The other variable for the same, if it is set, too, and does not count.
-        beaten: Option<String>,
+        /// The variable with the other prefix, if it is also set and therefore ignored.
+        overridden: Option<String>,
     },
-    /// It was typed.
+    /// A flag of the command line.
     Flag(String),
-    /// A program that uses the library set it.
+    /// A program that uses the library.
     Program,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => out.write_str("default"),
             Self::File { name, line } => write!(out, "{name}, line {line}"),
-            Self::Variable { name, beaten: None } => out.write_str(name),
-            Self::Variable { name, beaten: Some(other) } => write!(out, "{name} beats {other}"),
+            Self::Variable { name, overridden: None } => out.write_str(name),
+            Self::Variable { name, overridden: Some(other) } => write!(out, "{name} overrides {other}"),
             Self::Flag(flag) => out.write_str(flag),
             Self::Program => out.write_str("the program"),
         }
     }
 }
 
-/// What was chosen for settings, and where.
+/// The settings that are set, each with its value and its origin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Choices(BTreeMap<&'static str, (Value, Origin)>);
+pub(super) struct SetValues(BTreeMap<&'static str, (Value, SettingOrigin)>);
 
-impl Choices {
-    /// Chooses a value in the place of what was chosen before; gives back where that was.
-    pub(super) fn put(&mut self, setting: &Setting, value: Value, origin: Origin) -> Option<Origin> {
+impl SetValues {
+    /// Sets a value that the setting accepts. Returns the origin of the value that it replaces.
+    pub(super) fn insert(&mut self, setting: &Setting, value: Value, origin: SettingOrigin) -> Option<SettingOrigin> {
         self.0.insert(setting.name, (value, origin)).map(|(_, origin)| origin)
     }
 
-    /// What was chosen for a setting.
-    pub(super) fn get(&self, setting: &Setting) -> Option<&(Value, Origin)> {
+    pub(super) fn get(&self, setting: &Setting) -> Option<&(Value, SettingOrigin)> {
         self.0.get(setting.name)
     }
 
-    /// Lets the environment have its way.
-    pub(super) fn read_environment(&mut self, environment: Lookup<'_>) -> Result<(), ConfigError> {
+    /// Adds the values of the environment, which override those of the file. An empty variable counts as not set.
+    pub(super) fn add_environment(&mut self, environment: EnvironmentLookup<'_>) -> Result<(), ConfigError> {
         for setting in SETTINGS {
-            // Empty counts as not set.
-            let set = |name: &String| environment(name).filter(|text| !text.is_empty());
+            let read = |name: &String| environment(name).filter(|text| !text.is_empty());
             let [own, other] = setting.variables();
-            let (name, text, beaten) = match (set(&own), set(&other)) {
+            let (name, text, overridden) = match (read(&own), read(&other)) {
                 (Some(text), other_text) => (own, text, other_text.map(|_| other)),
                 (None, Some(text)) => (other, text, None),
                 (None, None) => continue,
             };
-            match read(setting, &text) {
-                Ok(value) => self.put(setting, value, Origin::Variable { name, beaten }),
-                Err(wanted) => return Err(ConfigError::Variable { variable: name, value: text, wanted }),
-            };
+            let value = parse(setting, &text).map_err(|expected| {
+                let origin = SettingOrigin::Variable { name: name.clone(), overridden: None };
+                ConfigError::invalid_value(origin, setting.name, &format!("{text:?}"), &expected)
+            })?;
+            self.insert(setting, value, SettingOrigin::Variable { name, overridden });
         }
         Ok(())
     }
 }
 
-/// What a variable holds, or what it should.
-fn read(setting: &Setting, text: &str) -> Result<Value, String> {
+/// Parses the text of a variable; if it is not accepted, returns what to write instead.
+fn parse(setting: &Setting, text: &str) -> Result<Value, String> {
     if setting.takes_milliseconds() {
         let ms: Result<u32, _> = text.parse();
         return ms.map(|ms| format!("{ms}ms").into()).map_err(|_| "write a whole number of milliseconds".to_owned());
     }
-    setting.kind.read(text).ok_or_else(|| setting.kind.wanted())
+    setting.kind.parse(text).ok_or_else(|| setting.kind.expected())
 }

@@ -1,121 +1,79 @@
-//! A setting, and all of them.
+//! A setting, and the constant with all of them.
 
-use reknit_dialogue::{Effort, OnAuthError, Policy as RotationPolicy};
-use reknit_engine::{Synthesis, Undeclared};
+use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
+use reknit_engine::{Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
 use reknit_protocol::Value;
 use reknit_protocol::spelling::{folded, nearest};
 
+use super::Config;
+use super::field::Field;
+use super::kind::SettingKind::{self, Money, SideEffects, Statuses, Switch, Temperature, TemperatureOrDefault, Text};
+use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
 use super::list::{SECTIONS, each_setting};
-use super::place::{Place, words_of};
-use super::{Config, Kind};
 use crate::telemetry::log::{Form, Level};
 
-/// What stands in front of a variable, and what may stand there instead, so that what was set for other orchestrators of
-/// the same protocol keeps working.
+/// The prefixes of environment variables, by priority. The second one is that of another orchestrator of the same
+/// protocol, whose users keep their variables.
 const PREFIXES: [&str; 2] = ["REKNIT_", "GOMIND_"];
 
-/// Something that can be set.
+/// A setting.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// Its name: the section and the key in the file.
+    /// Its section and key in the file: `limits.tool-calls`.
     pub name: &'static str,
     /// What it does, in one sentence.
-    pub meaning: &'static str,
-    /// What may be written for it.
-    pub kind: Kind,
-    /// Other names for it in the file.
+    pub description: &'static str,
+    /// Which values it accepts.
+    pub kind: SettingKind,
+    /// Its other names in the file.
     pub aliases: &'static [&'static str],
-    variable: Option<&'static str>,
+    /// Its variable without the prefix; empty if that follows from the name.
+    variable: &'static str,
     pub(super) get: fn(&Config) -> Value,
-    pub(super) set: fn(&mut Config, &Value) -> Option<()>,
+    /// Sets a value that `kind` accepts.
+    pub(super) set: fn(&mut Config, &Value),
 }
 
-macro_rules! list {
+macro_rules! define_settings {
     ($(
-        $(#[doc = $meaning:literal])+
-        $method:tt($kind:ident $(<$choice:ty>)?) $name:literal $(= $variable:literal)? $(| $alias:literal)*
-            => $($place:ident).+ $(, $($other:ident).+)*;
+        #[doc = $description:literal]
+        $($method:ident)? ($argument:ty: $kind:expr) $name:literal $(= $variable:literal)? $(| $alias:literal)*
+            => $($field:ident).+ $(, $($other:ident).+)*;
     )*) => {
-        /// Everything that can be set.
+        /// All settings.
         pub const SETTINGS: &[Setting] = &[$(Setting {
             name: $name,
-            meaning: concat!($($meaning),+),
-            kind: kind!($kind $($choice)?),
+            description: $description.trim_ascii(),
+            kind: $kind,
             aliases: &[$($alias),*],
-            variable: first!($($variable)?),
-            get: |config| config.$($place).+.show(),
+            variable: concat!($($variable)?),
+            get: |config| config.$($field).+.to_value(),
             set: |config, value| {
-                config.$($place).+.put(value)?;
-                $(config.$($other).+.put(value)?;)*
-                Some(())
+                assign(&mut config.$($field).+, value);
+                $(assign(&mut config.$($other).+, value);)*
             },
         }),*];
     };
 }
 
-macro_rules! first {
-    () => {
-        None
-    };
-    ($value:literal) => {
-        Some($value)
-    };
-}
+each_setting!(define_settings);
 
-macro_rules! kind {
-    (switch) => {
-        Kind::Switch
-    };
-    (count) => {
-        Kind::Count { least: 0, most: u32::MAX }
-    };
-    (positive) => {
-        Kind::Count { least: 1, most: u32::MAX }
-    };
-    (percent) => {
-        Kind::Count { least: 1, most: 100 }
-    };
-    (time) => {
-        Kind::Time { least_ms: 0 }
-    };
-    (positive_time) => {
-        Kind::Time { least_ms: 1 }
-    };
-    (word $choice:ty) => {
-        Kind::Word(words_of::<$choice>)
-    };
-    (temperature) => {
-        Kind::Temperature
-    };
-    (temperature_or_default) => {
-        Kind::TemperatureOrDefault
-    };
-    (money) => {
-        Kind::Money
-    };
-    (statuses) => {
-        Kind::Statuses
-    };
-    (classes) => {
-        Kind::Classes
-    };
-    (text) => {
-        Kind::Text
-    };
+fn assign<T: Field>(field: &mut T, value: &Value) {
+    if let Some(value) = T::from_value(value) {
+        *field = value;
+    }
 }
-
-each_setting!(list);
 
 impl Setting {
-    /// The setting that a name in a file means, however it is spelt.
+    /// The setting with this name in a file, ignoring case, `-` and `_`.
     pub fn find(name: &str) -> Option<&'static Self> {
         let wanted = folded(name);
         SETTINGS.iter().find(|setting| setting.names().any(|name| folded(name) == wanted))
     }
 
-    /// Its names in the file.
-    fn names(&self) -> impl Iterator<Item = &'static str> {
+    /// All its names in the file, [`Setting::name`] first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
@@ -129,33 +87,35 @@ impl Setting {
         self.name.split_once('.').map_or(self.name, |(_, key)| key)
     }
 
-    /// Its variables in the environment, our own first.
+    /// Its environment variables, by priority.
     pub fn variables(&self) -> [String; 2] {
-        let own = || self.name.replace(['.', '-'], "_").to_ascii_uppercase();
-        let name = self.variable.map_or_else(own, str::to_owned);
+        let name = match self.variable {
+            "" => self.name.replace(['.', '-'], "_").to_ascii_uppercase(),
+            variable => variable.to_owned(),
+        };
         PREFIXES.map(|prefix| format!("{prefix}{name}"))
     }
 
-    /// Whether its variable says in its name that it takes milliseconds.
+    /// Whether its variable takes a number of milliseconds, as the end of its name says.
     pub(super) fn takes_milliseconds(&self) -> bool {
-        self.variable.is_some_and(|variable| variable.ends_with("_MS"))
+        self.variable.ends_with("_MS")
     }
 
-    /// What counts if nobody sets it.
+    /// Its default value; null if it has none.
     pub fn default(&self) -> Value {
         (self.get)(&Config::default())
     }
 }
 
-/// What may have been meant by a name of a section that there is not.
-pub(super) fn meant_section(name: &str) -> Option<&'static str> {
+/// The section that is spelt most like an unknown name.
+pub(super) fn nearest_section(name: &str) -> Option<&'static str> {
     nearest(name, SECTIONS.iter().map(|(section, _)| *section).chain(["tools", "models"]))
 }
 
-/// What may have been meant by a name that nothing has.
-pub(super) fn meant(name: &str) -> Option<&'static str> {
+/// The setting that an unknown name may mean: one with the same key in another section, else the one that is spelt most
+/// like it.
+pub(super) fn nearest_setting(name: &str) -> Option<&'static str> {
     let key = folded(name.rsplit('.').next().unwrap_or(name));
-    // The right key in the wrong section is nearer than any slip.
     let elsewhere = SETTINGS.iter().find(|setting| folded(setting.key()) == key).map(|setting| setting.name);
     elsewhere.or_else(|| nearest(name, SETTINGS.iter().map(|setting| setting.name)))
 }

@@ -1,65 +1,53 @@
-//! What counts, and where it comes from.
+//! Shows the effective configuration, and where each value comes from. API keys are never shown.
 
 use std::fmt::Write as _;
 
-use reknit_protocol::{Object, Value};
+use reknit_dialogue::Price;
+use reknit_models::{Streaming, Target};
+use reknit_protocol::{Number, Object, Value, redact_url};
 
-use super::origin::Choices;
-use super::setting::SETTINGS;
-use super::{Config, Origin, Setting};
+use super::field::Field;
+use super::{Config, KeySource, Setting, SettingOrigin};
 
-/// A setting as it counts.
+/// A setting with its effective value.
 #[derive(Debug, Clone)]
-pub struct Effective {
-    /// Which one.
+pub struct EffectiveSetting {
+    /// The setting.
     pub setting: &'static Setting,
-    /// Its value; null if there is none.
+    /// Its value; null if it has none.
     pub value: Value,
-    /// Where that comes from.
-    pub origin: Origin,
+    /// Where the value comes from.
+    pub origin: SettingOrigin,
 }
 
-/// Which settings are shown.
+/// Which settings to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// Every one.
+pub enum ShowSettings {
+    /// All of them.
     All,
-    /// Those that somebody set.
-    Set,
-}
-
-/// Every setting as it counts.
-pub(super) fn effective(config: &Config, choices: &Choices) -> Vec<Effective> {
-    let one = |setting: &'static Setting| {
-        let origin = choices.get(setting).map(|(_, origin)| origin.clone()).unwrap_or_default();
-        Effective { setting, value: (setting.get)(config), origin }
-    };
-    SETTINGS.iter().map(one).collect()
+    /// Only those that are set.
+    Changed,
 }
 
 impl Config {
-    /// Every setting as it counts, in the order of the list.
-    pub fn effective(&self) -> &[Effective] {
-        &self.effective
-    }
-
-    /// A file that means the same, with where each value comes from behind it. No secret is in it.
-    pub fn to_toml(&self, which: Shown) -> String {
+    /// A file that means the same, with the origin of each value as a comment.
+    pub fn to_toml(&self, which: ShowSettings) -> String {
         let mut page = String::new();
-        // What stands above all sections must come first.
-        let (above, below): (Vec<&Effective>, Vec<&Effective>) =
-            self.shown(which).partition(|effective| effective.setting.section().is_empty());
-        lines(&mut page, &above);
-        for section in below.chunk_by(|one, next| one.setting.section() == next.setting.section()) {
+        // Settings without a section must come first in a file.
+        let (top_level, in_sections): (Vec<&EffectiveSetting>, Vec<&EffectiveSetting>) =
+            self.shown(which).partition(|shown| shown.setting.section().is_empty());
+        write_section(&mut page, &top_level);
+        for section in in_sections.chunk_by(|one, next| one.setting.section() == next.setting.section()) {
             if let Some(first) = section.first() {
+                // Writing to a string cannot fail.
                 let _ = writeln!(page, "\n[{}]", first.setting.section());
             }
-            lines(&mut page, section);
+            write_section(&mut page, section);
         }
         for (list, entries) in [("tools", self.shown_tools()), ("models", self.shown_models())] {
             for entry in entries {
                 let name = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-                let origin = self.named.get(&(list, name)).cloned().unwrap_or_default();
+                let origin = self.entry_origins.get(&(list, name)).cloned().unwrap_or_default();
                 let _ = writeln!(page, "\n[[{list}]]  # {origin}");
                 for (key, value) in &entry {
                     let _ = writeln!(page, "{key} = {}", toml(value));
@@ -69,20 +57,17 @@ impl Config {
         page.trim_start_matches('\n').to_owned()
     }
 
-    fn shown(&self, which: Shown) -> impl Iterator<Item = &Effective> {
-        self.effective.iter().filter(move |effective| which == Shown::All || effective.origin != Origin::Default)
-    }
-
-    /// The same for programs.
-    pub fn to_value(&self, which: Shown) -> Value {
-        let setting = |effective: &Effective| {
+    /// The same as JSON.
+    pub fn to_value(&self, which: ShowSettings) -> Value {
+        let setting = |shown: &EffectiveSetting| {
+            let [variable, _] = shown.setting.variables();
             let mut object = Object::from([
-                ("name", effective.setting.name.into()),
-                ("value", effective.value.clone()),
-                ("default", effective.setting.default()),
-                ("variable", effective.setting.variables().first().map_or(Value::Null, |name| name.as_str().into())),
+                ("name", shown.setting.name.into()),
+                ("value", shown.value.clone()),
+                ("default", shown.setting.default()),
+                ("variable", variable.into()),
             ]);
-            object.extend(origin(&effective.origin));
+            object.extend(origin(&shown.origin));
             Value::Object(object)
         };
         let list = |entries: Vec<Object>| Value::Array(entries.into_iter().map(Value::Object).collect());
@@ -92,47 +77,116 @@ impl Config {
             ("models", list(self.shown_models())),
         ]))
     }
+
+    fn shown(&self, which: ShowSettings) -> impl Iterator<Item = &EffectiveSetting> {
+        let is_shown =
+            move |one: &&EffectiveSetting| which == ShowSettings::All || one.origin != SettingOrigin::Default;
+        self.effective.iter().filter(is_shown)
+    }
+
+    fn shown_tools(&self) -> Vec<Object> {
+        let tools = self.tools.iter();
+        tools
+            .map(|tool| Object::from([("name", tool.name.as_str().into()), ("url", tool.to_string().into())]))
+            .collect()
+    }
+
+    fn shown_models(&self) -> Vec<Object> {
+        self.models.iter().map(|target| shown_model(target, self.keys.get(&target.name))).collect()
+    }
 }
 
-/// Settings of one section, where their values come from in one column.
-fn lines(page: &mut String, section: &[&Effective]) {
-    let assignment = |effective: &Effective| match &effective.value {
-        Value::Null => format!("# {} is not set", effective.setting.key()),
-        value => format!("{} = {}", effective.setting.key(), toml(value)),
+/// Writes the settings of one section with their origins in one column.
+fn write_section(page: &mut String, section: &[&EffectiveSetting]) {
+    let assignment = |shown: &EffectiveSetting| match &shown.value {
+        Value::Null => format!("# {} is not set", shown.setting.key()),
+        value => format!("{} = {}", shown.setting.key(), toml(value)),
     };
-    let width = section.iter().map(|effective| assignment(effective).chars().count()).max().unwrap_or(0);
-    for effective in section {
-        let assignment = assignment(effective);
-        // Writing to a string cannot fail.
-        let _ = match effective.value {
+    let width = section.iter().map(|shown| assignment(shown).chars().count()).max().unwrap_or(0);
+    for shown in section {
+        let assignment = assignment(shown);
+        let _ = match shown.value {
             Value::Null => writeln!(page, "{assignment}"),
-            _ => writeln!(page, "{assignment:width$}  # {}", effective.origin),
+            _ => writeln!(page, "{assignment:width$}  # {}", shown.origin),
         };
     }
 }
 
-fn origin(origin: &Origin) -> Object {
+fn origin(origin: &SettingOrigin) -> Object {
     match origin {
-        Origin::Default => Object::from([("origin", "default".into())]),
-        Origin::File { name, line } => {
+        SettingOrigin::Default => Object::from([("origin", "default".into())]),
+        SettingOrigin::File { name, line } => {
             Object::from([("origin", "file".into()), ("file", name.as_str().into()), ("line", (*line).into())])
         }
-        Origin::Variable { name, beaten } => Object::from([
+        SettingOrigin::Variable { name, overridden } => Object::from([
             ("origin", "variable".into()),
             ("set_by", name.as_str().into()),
-            ("beaten", beaten.as_deref().map_or(Value::Null, Value::from)),
+            ("beaten", overridden.as_deref().map_or(Value::Null, Value::from)),
         ]),
-        Origin::Flag(flag) => Object::from([("origin", "flag".into()), ("set_by", flag.as_str().into())]),
-        Origin::Program => Object::from([("origin", "program".into())]),
+        SettingOrigin::Flag(flag) => Object::from([("origin", "flag".into()), ("set_by", flag.as_str().into())]),
+        SettingOrigin::Program => Object::from([("origin", "program".into())]),
     }
 }
 
-/// A value as TOML has it: as JSON, but for tables.
+/// A model under the keys of `[[models]]`. Of its API key only the source is shown.
+fn shown_model(target: &Target, key: Option<&KeySource>) -> Object {
+    let mut shown = Object::from([
+        ("name", target.name.as_str().into()),
+        ("provider", target.provider.as_str().into()),
+        ("url", redact_url(&target.base_url).into()),
+        ("model", target.model.as_str().into()),
+    ]);
+    match key {
+        Some(KeySource::Variable(name) | KeySource::UnsetVariable(name)) => {
+            shown.insert("key-env", name.as_str());
+        }
+        Some(KeySource::File(path) | KeySource::UnusableFile { path, .. }) => {
+            shown.insert("key-file", path.as_str());
+        }
+        Some(KeySource::None) | None => {}
+    }
+    shown.insert("streaming", target.streaming == Streaming::On);
+    shown.insert("format", target.format.to_value());
+    if let Some(tokens) = target.max_context {
+        shown.insert("max-context", tokens);
+    }
+    let limits = target.timeouts;
+    for (key, limit) in [
+        ("connect-time", limits.connect),
+        ("first-byte-time", limits.first_byte),
+        ("first-token-time", limits.first_token),
+        ("idle-time", limits.idle),
+        ("total-time", limits.total),
+    ] {
+        shown.insert(key, limit.to_value());
+    }
+    if let Some(prices) = target.prices {
+        for (key, price) in [
+            ("price-input", Some(prices.input)),
+            ("price-output", Some(prices.output)),
+            ("price-cached", prices.cached),
+            ("price-cache-written", prices.cache_written),
+        ] {
+            shown.extend(price.map(|price| (key.to_owned(), shown_price(price))));
+        }
+    }
+    shown
+}
+
+fn shown_price(price: Price) -> Value {
+    let (whole, rest) = (price.micros() / 1_000_000, price.micros() % 1_000_000);
+    let text = format!("{whole}.{rest:06}");
+    // The text is always a number.
+    Number::parse(text.trim_end_matches('0').trim_end_matches('.')).map_or(Value::Null, Value::Number)
+}
+
+/// A value in TOML, which is JSON except for tables.
 pub(super) fn toml(value: &Value) -> String {
     match value {
+        Value::Object(object) if object.is_empty() => "{}".to_owned(),
         Value::Object(object) => {
             let pairs = object.iter().map(|(key, value)| format!("{} = {}", Value::from(key), toml(value)));
-            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", ")).replace("{  }", "{}")
+            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(", ")),
         other => other.to_string(),

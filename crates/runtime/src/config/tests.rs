@@ -1,27 +1,28 @@
-//! What a configuration means, and how one is told that it cannot be meant.
+//! What a configuration means, and the errors of one that cannot be used.
 
+use std::path::Path;
 use std::time::Duration;
 
-use reknit_dialogue::{Money, OnAuthError, Policy as RotationPolicy};
-use reknit_engine::{Synthesis, Undeclared};
-use reknit_mend::{Learning, People, Resolution};
+use reknit_dialogue::{Money, OnAuthError, RotationPolicy};
+use reknit_engine::{Synthesis, Templates, UndeclaredPolicy};
+use reknit_mend::{Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::{FormatSupport, Provider, Streaming};
-use reknit_protocol::Effect;
+use reknit_protocol::SideEffect;
 use secrecy::ExposeSecret;
 
 use super::*;
 
-mod built;
-mod listed;
+mod builder;
+mod every_setting;
 
-const NOTHING_SET: Lookup<'static> = &|_| None;
+const NOTHING_SET: EnvironmentLookup<'static> = &|_| None;
 
 fn read(text: &str) -> Config {
-    Config::read(text, "reknit.toml", NOTHING_SET).expect("the configuration is good")
+    Config::read(text, "reknit.toml", NOTHING_SET).expect("the configuration is valid")
 }
 
 fn error(text: &str) -> String {
-    Config::read(text, "reknit.toml", NOTHING_SET).expect_err("the configuration is bad").to_string()
+    Config::read(text, "reknit.toml", NOTHING_SET).expect_err("the configuration is invalid").to_string()
 }
 
 fn set(variables: &[(&str, &str)], text: &str) -> Result<Policy, String> {
@@ -44,10 +45,10 @@ fn every_section_is_understood() {
         r#"
         tools = [{ name = "weather-tool", url = "http://127.0.0.1:8085/v1" }]
         limits = { tool-calls = 7, model-calls = 0, active-time = "2 min", calls-at-once = 3, call-time = "10s", drain-time = "0s", person-time = "1h", calls-in-all = 9, calls-per-tool = 2, calls-per-model = 4 }
-        resend = { times = 1, first-wait = "10ms", longest-wait = "1s", ceiling = "5s" }
+        resend = { times = 1, first-wait = "10ms", longest-wait = "1s", longest-retry-after = "5s" }
         mending = { facts = 4, feedback = 1, context = 3, context-statuses = [422], resolution = false, learn = false, independent-steps = false }
         rotation = { policy = "prefer-primary", attempts = 5, on-auth-error = "skip", short-wait = "2s", longest-wait = "9s" }
-        breaker = { calls = 4, percent = 75, window = "10s", rest = "20s", first-rest = "3s", longest-cool-down = "0s" }
+        breaker = { calls = 4, percent = 75, window = "10s", open-for = "20s", first-open-for = "3s", longest-cool-down = "0s" }
         plan = { retries = 4 }
         answer = { by = "template" }
         effects = { undeclared = "ask", classes = { "shop/buy" = "unsafe", shop = "keyed" } }
@@ -58,29 +59,32 @@ fn every_section_is_understood() {
     assert_eq!(config.tools[0].to_string(), "http://127.0.0.1:8085/v1");
     let limits = config.call_limits;
     assert_eq!((limits.in_all, limits.per_tool, limits.per_model), (9, 2, 4));
-    for gate in [&config.rests.tools, &config.rests.models] {
-        assert_eq!((gate.calls, gate.percent, gate.window_ms, gate.rest_ms), (4, 75, 10_000, 20_000));
-        assert_eq!(gate.longest_cool_down_ms, 0);
+    for rules in [&config.breakers.tools, &config.breakers.models] {
+        assert_eq!(
+            (rules.min_calls, rules.failure_percent, rules.window_ms, rules.max_open_ms),
+            (4, 75, 10_000, 20_000)
+        );
+        assert_eq!(rules.max_cool_down_ms, 0);
     }
-    assert_eq!(config.rests.models.first_rest_ms, 3_000);
+    assert_eq!(config.breakers.models.first_open_ms, 3_000);
     assert_eq!((config.journal.as_deref(), config.durability), (Some(Path::new("runs.db")), Durability::Off));
     let policy = config.policy;
     assert_eq!((policy.limits.tool_calls, policy.limits.model_calls, policy.limits.calls_at_once), (7, 0, 3));
     assert_eq!((policy.limits.active_ms, policy.limits.call_ms), (120_000, 10_000));
     assert_eq!((policy.limits.drain_ms, policy.limits.person_ms), (0, 3_600_000));
     assert_eq!((policy.resend.times, policy.resend.base_ms), (1, 10));
-    assert_eq!((policy.resend.max_ms, policy.resend.ceiling_ms), (1_000, 5_000));
+    assert_eq!((policy.resend.max_ms, policy.resend.max_retry_after_ms), (1_000, 5_000));
     assert_eq!((policy.mending.facts, policy.mending.feedback, policy.mending.context), (4, 1, 3));
     assert_eq!(policy.mending.context_statuses, [422]);
-    assert_eq!((policy.mending.resolution, policy.mending.learning), (Resolution::Off, Learning::Off));
+    assert_eq!((policy.mending.resolution, policy.mending.learning), (ResolutionPolicy::Off, Learning::Off));
     let rotation = &policy.rotation;
     assert_eq!((rotation.policy, rotation.on_auth_error), (RotationPolicy::PreferPrimary, OnAuthError::Skip));
-    assert_eq!((rotation.attempts, rotation.short_wait_ms, rotation.max_wait_ms), (5, 2_000, 9_000));
+    assert_eq!((rotation.max_attempts, rotation.short_wait_ms, rotation.max_wait_ms), (5, 2_000, 9_000));
     assert_eq!(policy.planning.retries, 4);
-    assert_eq!((policy.synthesis, policy.people), (Synthesis::Template, People::Nobody));
-    assert_eq!(policy.effects.undeclared, Undeclared::Ask);
-    assert_eq!(policy.effects.class("shop", "buy", Effect::Read), Effect::Unsafe);
-    assert_eq!(policy.effects.class("shop", "look", Effect::Read), Effect::Keyed);
+    assert_eq!((policy.synthesis, policy.people), (Synthesis::Template, PeoplePolicy::Nobody));
+    assert_eq!(policy.effects.undeclared, UndeclaredPolicy::Ask);
+    assert_eq!(policy.effects.class("shop", "buy", SideEffect::Read), SideEffect::Unsafe);
+    assert_eq!(policy.effects.class("shop", "look", SideEffect::Read), SideEffect::Keyed);
 }
 
 #[test]
@@ -106,19 +110,19 @@ fn a_model_has_its_key_from_the_environment_and_its_limits_from_the_file() {
     assert_eq!(target.key.as_ref().map(ExposeSecret::expose_secret), Some("secret"));
     assert_eq!((target.format, target.streaming), (FormatSupport::Text, Streaming::Off));
     assert_eq!(target.max_context, Some(4096));
-    let limits = target.limits;
+    let limits = target.timeouts;
     assert_eq!((limits.connect, limits.idle), (Duration::from_secs(1), Duration::from_secs(2)));
     assert_eq!((limits.total, limits.first_byte), (Duration::from_mins(30), Duration::from_mins(30)));
     assert_eq!(limits.first_token, Duration::from_secs(3));
 }
 
 #[test]
-fn whoever_has_another_behind_it_is_given_up_sooner_unless_the_file_says_otherwise() {
+fn a_model_that_another_follows_has_shorter_limits_unless_the_file_sets_them() {
     let model = |name: &str, rest: &str| {
         format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n")
     };
     let seconds = |config: &Config| -> Vec<[u64; 3]> {
-        let limits = config.models.iter().map(|target| target.limits);
+        let limits = config.models.iter().map(|target| target.timeouts);
         limits.map(|limits| [limits.first_byte, limits.first_token, limits.idle].map(|it| it.as_secs())).collect()
     };
     assert_eq!(seconds(&read(&model("a", ""))), [[120, 120, 60]]);
@@ -126,35 +130,38 @@ fn whoever_has_another_behind_it_is_given_up_sooner_unless_the_file_says_otherwi
     let own = model("a", "first-token-time = \"40s\"") + &model("b", "total-time = \"20 min\"") + &model("c", "");
     let mut config = read(&own);
     assert_eq!(seconds(&config), [[40, 40, 30], [1200, 1200, 30], [120, 120, 60]]);
-    // Who is asked last by an agent has nobody behind it there. What is written stays.
-    config.ask_last("a");
+    // An agent may ask it last. Limits that the file sets stay.
+    config.use_limits_of_last_model("a");
     assert_eq!(seconds(&config), [[120, 40, 60], [1200, 1200, 30], [120, 120, 60]]);
     let bytes = model("a", "first-token-time = \"40s\"\nfirst-byte-time = \"5s\"") + &model("b", "");
     assert_eq!(seconds(&read(&bytes)), [[5, 40, 30], [120, 120, 60]]);
 }
 
 #[test]
-fn the_policy_of_rotation_decides_how_often_is_asked_and_who_rests_soon() {
-    let usual = read("");
-    assert_eq!((usual.policy.rotation, usual.rests), (Rules::default(), Rests::default()));
+fn the_rotation_policy_decides_the_attempts_and_the_breaker_of_models() {
+    let defaults = read("");
+    assert_eq!((defaults.policy.rotation, defaults.breakers), (RotationRules::default(), BreakerPolicy::default()));
     let prefers = read("[rotation]\npolicy = \"prefer-primary\"");
-    assert_eq!(prefers.policy.rotation, Rules::prefer_primary());
-    assert_eq!(prefers.rests.models.in_a_row, Some(2));
+    assert_eq!(prefers.policy.rotation, RotationRules::prefer_primary());
+    assert_eq!(prefers.breakers.models.consecutive_failures, Some(2));
 }
 
 #[test]
-fn the_windows_of_models_are_known_to_the_rotation() {
+fn the_rotation_knows_the_context_windows_of_models() {
     let model = |name: &str, rest: &str| {
         format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n")
     };
     let config = read(&(model("a", "max-context = 8192") + &model("b", "")));
-    assert_eq!(config.policy.rotation.windows, [("a".into(), 8192)].into());
+    assert_eq!(config.policy.rotation.context_windows, [("a".into(), 8192)].into());
     let other = Target { max_context: Some(4096), ..Target::new("c", "http://x/v1", "m") };
-    assert_eq!(config.with_models(vec![other], &Origin::Program).policy.rotation.windows, [("c".into(), 4096)].into());
+    assert_eq!(
+        config.with_models(vec![other], &SettingOrigin::Program).policy.rotation.context_windows,
+        [("c".into(), 4096)].into()
+    );
 }
 
 #[test]
-fn a_provider_brings_its_address_its_key_and_what_it_understands() {
+fn a_provider_has_a_default_url_key_variable_and_format() {
     let text = r#"
         [[models]]
         name = "claude"
@@ -176,7 +183,7 @@ fn a_provider_brings_its_address_its_key_and_what_it_understands() {
 }
 
 #[test]
-fn a_published_price_counts_unless_the_file_or_another_server_says_otherwise() {
+fn a_published_price_is_used_unless_the_file_sets_a_price_or_a_url() {
     let priced = |rest: &str| {
         let text = format!("[[models]]\nname = \"a\"\nprovider = \"openai\"\nmodel = \"gpt-5-mini\"\n{rest}");
         read(&text).models[0].prices.map(|prices| prices.input.micros())
@@ -187,14 +194,14 @@ fn a_published_price_counts_unless_the_file_or_another_server_says_otherwise() {
 }
 
 #[test]
-fn a_step_may_have_a_limit_of_its_own() {
+fn steps_may_have_a_time_limit() {
     assert_eq!(read("").policy.limits.step_ms, None);
     assert_eq!(read("[limits]\nstep-time = \"2 min\"").policy.limits.step_ms, Some(120_000));
     assert!(error("[limits]\nstep-time = \"0s\"").contains("limits.step-time"));
 }
 
 #[test]
-fn a_limit_of_money_needs_prices_and_a_free_model_has_one() {
+fn a_money_limit_needs_the_price_of_every_model_even_if_it_is_0() {
     let text = |rest: &str| {
         format!("[limits]\nmoney = 2\n[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}")
     };
@@ -204,12 +211,12 @@ fn a_limit_of_money_needs_prices_and_a_free_model_has_one() {
     let free = read(&text("price-input = 0\nprice-output = 0"));
     free.check_prices().unwrap();
     assert!(free.policy.prices.contains_key("a"));
-    assert!(free.with_models(Vec::new(), &Origin::Program).policy.prices.is_empty());
+    assert!(free.with_models(Vec::new(), &SettingOrigin::Program).policy.prices.is_empty());
     read("[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"").check_prices().unwrap();
 }
 
 #[test]
-fn a_key_may_be_in_a_file_and_then_it_must_be_there() {
+fn an_api_key_is_read_from_a_file_which_must_exist() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     std::fs::write(&path, "s3cret\n").unwrap();
@@ -228,20 +235,20 @@ fn a_key_may_be_in_a_file_and_then_it_must_be_there() {
 }
 
 #[test]
-fn what_a_model_lacks_or_says_twice_is_an_error_that_says_what_to_write() {
+fn an_error_about_a_model_says_what_to_write() {
     let problem = |rest: &str| {
         let text = format!("[[models]]\nname = \"a\"\nmodel = \"m\"\n{rest}");
         Config::read(&text, "reknit.toml", &|_| None).unwrap_err().to_string()
     };
     insta::assert_snapshot!(problem(""), @r#"reknit.toml, line 2: `models.name` is "a"; it needs a `url`, like `http://127.0.0.1:8080/v1`, or a `provider` that has one"#);
     insta::assert_snapshot!(problem("provider = \"azure\""), @r#"reknit.toml, line 4: `models.provider` is "azure"; write one of `openai`, `openai-responses`, `anthropic`, `gemini`, `compatible`"#);
-    insta::assert_snapshot!(problem("provider = \"openai\"\nprice-input = 1.0"), @r#"reknit.toml, line 2: `models.name` is "a"; a price needs both `price-input` and `price-output`, for a million tokens each"#);
+    insta::assert_snapshot!(problem("provider = \"openai\"\nprice-input = 1.0"), @r#"reknit.toml, line 2: `models.name` is "a"; a price needs both `price-input` and `price-output`, per million tokens"#);
     insta::assert_snapshot!(problem("provider = \"openai\"\nprice-input = -1.0"), @"reknit.toml, line 5: `models.price-input` is -1.0; write a number that is not negative");
-    insta::assert_snapshot!(problem("provider = \"openai\"\nkey-env = \"A\"\nkey-file = \"b\""), @r#"reknit.toml, line 6: `models.key-file` is "b"; the key is in a variable already; write only one of the two"#);
+    insta::assert_snapshot!(problem("provider = \"openai\"\nkey-env = \"A\"\nkey-file = \"b\""), @r#"reknit.toml, line 6: `models.key-file` is "b"; `key-env` is set as well; write only one of the two"#);
 }
 
 #[test]
-fn a_provider_without_its_key_is_missed_and_a_server_of_ones_own_is_not() {
+fn a_provider_needs_its_api_key_and_a_self_hosted_server_does_not() {
     let text = |url: &str| format!("[[models]]\nname = \"a\"\nprovider = \"openai\"\nmodel = \"m\"\n{url}");
     let error = read(&text("")).check_keys().unwrap_err().to_string();
     insta::assert_snapshot!(error, @"the key of model `a` should be in the variable `OPENAI_API_KEY`, which is not set");
@@ -249,16 +256,16 @@ fn a_provider_without_its_key_is_missed_and_a_server_of_ones_own_is_not() {
 }
 
 #[test]
-fn a_key_that_is_not_set_stops_only_who_wants_to_ask() {
+fn a_missing_api_key_matters_only_if_the_model_is_used() {
     let text = "[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\nkey-env = \"NO_SUCH_KEY\"\n";
     let config = read(text);
     let error = config.check_keys().unwrap_err().to_string();
     insta::assert_snapshot!(error, @"the key of model `a` should be in the variable `NO_SUCH_KEY`, which is not set");
-    config.with_models(Vec::new(), &Origin::Program).check_keys().unwrap();
+    config.with_models(Vec::new(), &SettingOrigin::Program).check_keys().unwrap();
 }
 
 #[test]
-fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
+fn an_error_names_the_file_the_line_the_key_the_value_and_what_to_write() {
     let tool = |name: &str, url: &str| format!("[[tools]]\nname = \"{name}\"\nurl = \"{url}\"\n");
     let model = |rest: &str| format!("[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n");
     let errors = [
@@ -275,7 +282,7 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
         "[rotation]\non-auth-error = \"stop\"".to_owned(),
         "[rotation]\npolicy = \"primary\"".to_owned(),
         "[breaker]\npercent = 101".to_owned(),
-        "[breaker]\nrest = \"0s\"".to_owned(),
+        "[breaker]\nopen-for = \"0s\"".to_owned(),
         "[answer]\nby = \"magic\"".to_owned(),
         "[effects]\nclasses = { \"a/b\" = \"harmless\" }".to_owned(),
         "[people]\nask = \"yes\"".to_owned(),
@@ -294,7 +301,7 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
     reknit.toml, line 2: there is no setting `limits.tool-cals`; did you mean `limits.tool-calls`?
     reknit.toml, line 2: `limits.tool-calls` is "three"; write a whole number from 0 to 4294967295, without quotes
     reknit.toml, line 2: `limits.tool-calls` is -3; write a whole number from 0 to 4294967295
-    `reknit.toml` cannot be read at line 2, `tool-calls = 3 calls`: string values must be quoted, expected literal string
+    reknit.toml, line 2: cannot read `tool-calls = 3 calls`: string values must be quoted, expected literal string
     reknit.toml, line 2: `limits.calls-at-once` is 0; write a whole number from 1 to 4294967295
     reknit.toml, line 2: `limits.call-time` is 30; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`, in quotes
     reknit.toml, line 2: `limits.call-time` is "30"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
@@ -303,7 +310,7 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
     reknit.toml, line 2: `rotation.on-auth-error` is "stop"; write one of `end`, `skip`
     reknit.toml, line 2: `rotation.policy` is "primary"; write one of `advance`, `prefer-primary`
     reknit.toml, line 2: `breaker.percent` is 101; write a whole number from 1 to 100
-    reknit.toml, line 2: `breaker.rest` is "0s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
+    reknit.toml, line 2: `breaker.open-for` is "0s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
     reknit.toml, line 2: `answer.by` is "magic"; write one of `model`, `template`, `raw`
     reknit.toml, line 2: `effects.classes` is { "a/b" = "harmless" }; write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
     reknit.toml, line 2: `people.ask` is "yes"; write `true` or `false`, without quotes
@@ -319,7 +326,7 @@ fn an_error_names_the_file_the_key_the_value_and_what_to_write() {
 }
 
 #[test]
-fn the_environment_beats_the_file() {
+fn the_environment_overrides_the_file() {
     let file = "[resend]\ntimes = 1\n[mending]\ncontext-enabled = false\nfeedback = 1\n[plan]\nretry-enabled = false\n";
     for (variable, value, expected) in [
         ("REKNIT_AGENT_MAX_RETRIES", "5", (5, 1_000, 1, 0, 0)),
@@ -333,7 +340,7 @@ fn the_environment_beats_the_file() {
         ("GOMIND_VALIDATION_FEEDBACK_MAX", "3", (1, 1_000, 3, 0, 0)),
         ("REKNIT_PLAN_RETRY_MAX", "", (1, 1_000, 1, 0, 0)),
     ] {
-        let policy = set(&[(variable, value)], file).expect("the value is good");
+        let policy = set(&[(variable, value)], file).expect("the value is accepted");
         let mending = &policy.mending;
         let found =
             (policy.resend.times, policy.resend.base_ms, mending.feedback, mending.context, policy.planning.retries);
@@ -342,7 +349,7 @@ fn the_environment_beats_the_file() {
 }
 
 #[test]
-fn what_is_switched_off_stays_off_and_our_own_name_comes_first() {
+fn a_switch_overrides_a_number_and_our_prefix_overrides_the_other_one() {
     let policy = set(&[("REKNIT_SEMANTIC_RETRY_ENABLED", "false"), ("REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS", "9")], "");
     assert_eq!(policy.unwrap().mending.context, 0);
     let policy = set(&[("REKNIT_AGENT_MAX_RETRIES", "1"), ("GOMIND_AGENT_MAX_RETRIES", "9")], "");
@@ -350,55 +357,55 @@ fn what_is_switched_off_stays_off_and_our_own_name_comes_first() {
 }
 
 #[test]
-fn a_variable_that_cannot_be_used_is_named_with_its_value() {
+fn an_error_about_a_variable_names_it_with_its_value() {
     let errors = [
         ("REKNIT_AGENT_MAX_RETRIES", "-1"),
         ("GOMIND_AGENT_MAX_RETRIES", "many"),
         ("REKNIT_AGENT_USE_AI_CORRECTION", "yes"),
         ("GOMIND_SEMANTIC_RETRY_INDEPENDENT_STEPS", "0"),
     ]
-    .map(|variable| set(&[variable], "").expect_err("the value is bad"));
+    .map(|variable| set(&[variable], "").expect_err("the value is not accepted"));
     insta::assert_snapshot!(errors.join("\n"), @r#"
-    the variable `REKNIT_AGENT_MAX_RETRIES` is "-1"; write a whole number from 0 to 4294967295
-    the variable `GOMIND_AGENT_MAX_RETRIES` is "many"; write a whole number from 0 to 4294967295
-    the variable `REKNIT_AGENT_USE_AI_CORRECTION` is "yes"; write `true` or `false`
-    the variable `GOMIND_SEMANTIC_RETRY_INDEPENDENT_STEPS` is "0"; write `true` or `false`
+    REKNIT_AGENT_MAX_RETRIES: `resend.times` is "-1"; write a whole number from 0 to 4294967295
+    GOMIND_AGENT_MAX_RETRIES: `resend.times` is "many"; write a whole number from 0 to 4294967295
+    REKNIT_AGENT_USE_AI_CORRECTION: `mending.models` is "yes"; write `true` or `false`
+    GOMIND_SEMANTIC_RETRY_INDEPENDENT_STEPS: `mending.independent-steps` is "0"; write `true` or `false`
     "#);
 }
 
 #[test]
-fn a_folder_of_prompts_takes_the_place_of_ours_and_a_bad_one_is_named() {
+fn prompts_in_a_folder_replace_the_built_in_ones_and_an_error_names_the_file() {
     let folder = tempfile::tempdir().expect("a folder");
-    let config = Config { prompts: Some(folder.path().display().to_string()), ..read("") };
-    assert_eq!(config.templates().expect("nothing is in it"), reknit_engine::Templates::default());
+    let config = Config { prompts: Some(folder.path().to_owned()), ..read("") };
+    assert_eq!(config.templates().expect("the folder is empty"), Templates::default());
 
     let words = "Which of these?\n---\n{{ tools }} for {{ request }}";
-    std::fs::write(folder.path().join("choice.txt"), words).expect("it is written");
-    assert_eq!(config.templates().expect("it is whole").choice, words);
+    std::fs::write(folder.path().join("choice.txt"), words).expect("the file is written");
+    assert_eq!(config.templates().expect("the template is complete").choice, words);
 
     for (file, text) in [("choice.txt", "Which?"), ("plans.txt", words), ("plan.md", words)] {
         let path = folder.path().join(file);
-        std::fs::write(&path, text).expect("it is written");
-        let error = config.templates().expect_err("it is bad").to_string();
+        std::fs::write(&path, text).expect("the file is written");
+        let error = config.templates().expect_err("the template is invalid").to_string();
         assert_eq!(error, format!("cannot use the prompt in `{}`", path.display()));
-        std::fs::remove_file(&path).expect("it is removed");
+        std::fs::remove_file(&path).expect("the file is removed");
     }
-    let config = Config { prompts: Some(folder.path().join("none").display().to_string()), ..config };
+    let config = Config { prompts: Some(folder.path().join("none")), ..config };
     assert!(config.templates().is_err());
 }
 
 #[test]
-fn the_number_of_tools_from_which_some_are_chosen_can_be_set() {
+fn the_tool_selection_and_the_prompts_folder_can_be_set() {
     assert_eq!(read("[plan]\nchoose-from = 3").policy.planning.choose_from, 3);
-    assert_eq!(read("[prompts]\nfolder = \"words\"").prompts.as_deref(), Some("words"));
+    assert_eq!(read("[prompts]\nfolder = \"words\"").prompts.as_deref(), Some(Path::new("words")));
 }
 
 #[test]
-fn prompts_may_come_from_code_and_are_checked_at_the_start() {
-    let polite = |name: &str, ours: &str| (name == "answer").then(|| format!("Be polite.\n{ours}"));
-    let config = Config::builder().prompts(polite).plan_retries(1).build().expect("it says everything");
-    assert!(config.templates().expect("they were checked").answer.starts_with("Be polite.\n"));
-    let silent = |name: &str, _: &str| (name == "answer").then(|| "Answer.".to_owned());
-    let error = Config::builder().prompts(silent).build().expect_err("it says nothing");
+fn prompts_from_code_are_checked_when_the_configuration_is_built() {
+    let polite = |name: &str, current: &str| (name == "answer").then(|| format!("Be polite.\n{current}"));
+    let config = Config::builder().prompts(polite).plan_retries(1).build().expect("the template is complete");
+    assert!(config.templates().expect("the templates were checked").answer.starts_with("Be polite.\n"));
+    let incomplete = |name: &str, _: &str| (name == "answer").then(|| "Answer.".to_owned());
+    let error = Config::builder().prompts(incomplete).build().expect_err("the request is missing");
     assert_eq!(error.to_string(), "cannot use a prompt of the program");
 }

@@ -1,30 +1,44 @@
-//! Lines for the log, as text for people or as JSON for programs.
+//! The log: each log line is an event of the `tracing` crate.
+//!
+//! ```text
+//!   LogLine -> emit -> the subscriber of the program, for example a LogSubscriber, which prints text or JSON
+//! ```
+//!
+//! All events have the target [`TARGET`]. The names of `tracing` fields are fixed at compile time, so the fields of a log
+//! line are one field with a JSON object. This library installs no subscriber: the program does, and filters as it likes.
 
 use std::fmt::{self, Write as _};
 
-use reknit_engine::telemetry::{Datum, LogLine, Severity, Signal};
+use reknit_telemetry::{AttributeValue, LogLine, Severity, Signal};
 use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata, Subscriber, span};
 
-use super::{Sink, Told};
+use super::{SignalBatch, Sink};
 
-/// How much is written.
+/// The target of all events.
+pub const TARGET: &str = "reknit";
+
+/// The most detailed level of lines that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Level {
-    /// Nothing.
+    /// No lines.
     #[default]
     Off,
-    /// What went wrong for good.
+    /// Failures that are final.
     Error,
-    /// And what was wrong, and was dealt with.
+    /// Also failures that are being handled.
     Warn,
-    /// And what somebody may want to know.
+    /// Also notable events of normal operation.
     Info,
-    /// And everything else.
+    /// Also details.
     Debug,
 }
 
 impl Level {
-    /// The word for it.
+    /// The name in settings and lines.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -43,156 +57,335 @@ impl Level {
             Severity::Verbose => Self::Debug,
         }
     }
+
+    const fn filter(self) -> LevelFilter {
+        match self {
+            Self::Off => LevelFilter::OFF,
+            Self::Error => LevelFilter::ERROR,
+            Self::Warn => LevelFilter::WARN,
+            Self::Info => LevelFilter::INFO,
+            Self::Debug => LevelFilter::DEBUG,
+        }
+    }
 }
 
-/// What a line looks like.
+/// The format of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
-    /// Words, then `name=value`.
+    /// The message, then `name=value` for each field.
     #[default]
     Text,
     /// One JSON object.
     Json,
 }
 
-/// What is written, and how.
+/// Which lines are written, and in which format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LogSettings {
-    /// How much.
+    /// The most detailed level that is written.
     pub level: Level,
-    /// What a line looks like.
+    /// The format.
     pub form: Form,
 }
 
-/// Writes lines.
-pub struct Log {
+/// Whether a subscriber may be interested in log lines.
+pub(super) fn is_observed() -> bool {
+    LevelFilter::current() != LevelFilter::OFF
+}
+
+/// Emits the log lines among the signals to the current `tracing` subscriber.
+pub(super) fn emit(batch: &SignalBatch<'_>) {
+    for signal in batch.signals {
+        let Signal::Log(line) = signal else { continue };
+        // `tracing` needs a constant level for each event.
+        macro_rules! emit_at {
+            ($level:ident) => {
+                tracing::event!(
+                    target: TARGET,
+                    tracing::Level::$level,
+                    message = line.message.as_str(),
+                    source = line.source,
+                    severity = line.severity.as_str(),
+                    at_ms = batch.at_ms,
+                    request_id = batch.context.run().as_str(),
+                    trace_id = %batch.context.trace(),
+                    fields = %serde_json::Value::Object(json_fields(line)),
+                )
+            };
+        }
+        match Level::of(line.severity) {
+            Level::Off => {}
+            Level::Error => emit_at!(ERROR),
+            Level::Warn => emit_at!(WARN),
+            Level::Info => emit_at!(INFO),
+            Level::Debug => emit_at!(DEBUG),
+        }
+    }
+}
+
+fn json_fields(line: &LogLine) -> Map<String, Value> {
+    let value = |value: &AttributeValue| match value {
+        AttributeValue::Text(text) => Value::from(text.as_str()),
+        AttributeValue::Count(count) => Value::from(*count),
+        AttributeValue::Number(number) => Value::from(*number),
+        AttributeValue::Flag(flag) => Value::from(*flag),
+    };
+    line.fields.iter().map(|(name, field)| ((*name).to_owned(), value(field))).collect()
+}
+
+/// Formats lines and passes each one, including its line break, to a function.
+struct LineWriter {
     settings: LogSettings,
     write: Box<dyn Fn(&str) + Send + Sync>,
 }
 
-impl fmt::Debug for Log {
+impl fmt::Debug for LineWriter {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Log").field("settings", &self.settings).finish_non_exhaustive()
+        out.debug_struct("LineWriter").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 
+impl LineWriter {
+    fn write(&self, level: Level, line: LogRecord) {
+        (self.write)(&match self.settings.form {
+            Form::Text => line.into_text(level),
+            Form::Json => line.into_json(level),
+        });
+    }
+}
+
+/// A sink that writes log lines, whatever `tracing` subscriber the program has.
+#[derive(Debug)]
+pub struct Log(LineWriter);
+
 impl Log {
-    /// A log whose lines, each with its end, are handed to `write`.
+    /// A log that calls `write` with each line, including its line break.
     pub fn new(settings: LogSettings, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { settings, write: Box::new(write) }
+        Self(LineWriter { settings, write: Box::new(write) })
     }
 }
 
 impl Sink for Log {
-    fn take(&self, told: &Told<'_>) {
-        for signal in told.signals {
+    fn take(&self, batch: &SignalBatch<'_>) {
+        for signal in batch.signals {
             if let Signal::Log(line) = signal
-                && Level::of(line.severity) <= self.settings.level
+                && Level::of(line.severity) <= self.0.settings.level
             {
-                let text = match self.settings.form {
-                    Form::Text => text(told, line),
-                    Form::Json => json(told, line),
-                };
-                (self.write)(&text);
+                self.0.write(Level::of(line.severity), LogRecord::new(batch, line));
             }
         }
     }
 }
 
-/// A moment as everybody writes it.
-fn moment(at_ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(at_ms).map_or_else(|_| at_ms.to_string(), |at| format!("{at:.3}"))
-}
+/// A `tracing` subscriber that writes the log lines of runs, and ignores all other events.
+#[derive(Debug)]
+pub struct LogSubscriber(LineWriter);
 
-fn text(told: &Told<'_>, line: &LogLine) -> String {
-    let level = Level::of(line.severity).as_str().to_uppercase();
-    let mut text = format!("{} {level:5} {} {}", moment(told.at_ms), line.source, flat(&line.message));
-    for (name, value) in &line.fields {
-        let value = value.to_string();
-        let is_plain = !value.is_empty() && value.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '"');
-        let value = if is_plain { value } else { format!("{value:?}") };
-        // Writing to a string cannot fail.
-        let _ = write!(text, " {name}={value}");
+impl LogSubscriber {
+    /// A subscriber that calls `write` with each line, including its line break.
+    pub fn new(settings: LogSettings, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(LineWriter { settings, write: Box::new(write) })
     }
-    text.push('\n');
-    text
 }
 
-/// In one line, and without what could move the cursor of a terminal.
-fn flat(message: &str) -> String {
-    message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-fn json(told: &Told<'_>, line: &LogLine) -> String {
-    let mut object = Map::new();
-    let level = Level::of(line.severity).as_str();
-    let trace = told.context.trace().to_string();
-    for (name, value) in [
-        ("timestamp", moment(told.at_ms)),
-        ("level", level.to_owned()),
-        ("component", line.source.to_owned()),
-        ("message", line.message.clone()),
-        ("request_id", told.context.run().to_string()),
-        ("trace_id", trace),
-    ] {
-        object.insert(name.to_owned(), value.into());
+impl Subscriber for LogSubscriber {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if self.enabled(metadata) { Interest::always() } else { Interest::never() }
     }
-    for (name, value) in &line.fields {
-        let value = match value {
-            Datum::Text(text) => Value::from(text.as_str()),
-            Datum::Count(count) => Value::from(*count),
-            Datum::Number(number) => Value::from(*number),
-            Datum::Flag(flag) => Value::from(*flag),
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && metadata.target() == TARGET && *metadata.level() <= self.0.settings.level.filter()
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.0.settings.level.filter())
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = LogRecord::default();
+        event.record(&mut line);
+        let level = match *event.metadata().level() {
+            tracing::Level::ERROR => Level::Error,
+            tracing::Level::WARN => Level::Warn,
+            tracing::Level::INFO => Level::Info,
+            tracing::Level::DEBUG | tracing::Level::TRACE => Level::Debug,
         };
-        object.insert((*name).to_owned(), value);
+        self.0.write(level, line);
     }
-    format!("{}\n", Value::Object(object))
+
+    // Spans are never enabled, so the methods about spans have nothing to do.
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+/// A log line with its time and its run. A visitor of an event that [`emit`] produced restores it.
+#[derive(Debug, Default)]
+struct LogRecord {
+    at_ms: i64,
+    source: String,
+    message: String,
+    request_id: String,
+    trace_id: String,
+    fields: Map<String, Value>,
+}
+
+impl Visit for LogRecord {
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        if field.name() == "at_ms" {
+            self.at_ms = value;
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        let target = match field.name() {
+            "source" => &mut self.source,
+            "message" => &mut self.message,
+            "request_id" => &mut self.request_id,
+            _ => return,
+        };
+        value.clone_into(target);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        match field.name() {
+            "trace_id" => self.trace_id = format!("{value:?}"),
+            "fields" => self.fields = serde_json::from_str(&format!("{value:?}")).unwrap_or_default(),
+            _ => {}
+        }
+    }
+}
+
+impl LogRecord {
+    fn new(batch: &SignalBatch<'_>, line: &LogLine) -> Self {
+        Self {
+            at_ms: batch.at_ms,
+            source: line.source.to_owned(),
+            message: line.message.clone(),
+            request_id: batch.context.run().to_string(),
+            trace_id: batch.context.trace().to_string(),
+            fields: json_fields(line),
+        }
+    }
+
+    fn timestamp(&self) -> String {
+        let time = jiff::Timestamp::from_millisecond(self.at_ms);
+        time.map_or_else(|_| self.at_ms.to_string(), |time| format!("{time:.3}"))
+    }
+
+    fn into_text(self, level: Level) -> String {
+        let level = level.as_str().to_uppercase();
+        let mut text = format!("{} {level:5} {} {}", self.timestamp(), self.source, without_control(&self.message));
+        for (name, value) in &self.fields {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let is_plain =
+                !value.is_empty() && value.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '"');
+            let value = if is_plain { value } else { format!("{value:?}") };
+            // Writing to a string cannot fail.
+            let _ = write!(text, " {name}={value}");
+        }
+        text.push('\n');
+        text
+    }
+
+    fn into_json(self, level: Level) -> String {
+        let mut object = Map::new();
+        for (name, value) in [
+            ("timestamp", self.timestamp()),
+            ("level", level.as_str().to_owned()),
+            ("component", self.source),
+            ("message", self.message),
+            ("request_id", self.request_id),
+            ("trace_id", self.trace_id),
+        ] {
+            object.insert(name.to_owned(), value.into());
+        }
+        object.extend(self.fields);
+        format!("{}\n", Value::Object(object))
+    }
+}
+
+/// Replaces control characters, which could break the line or move the cursor of a terminal.
+fn without_control(message: &str) -> String {
+    message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use reknit_engine::telemetry::TraceContext;
     use reknit_protocol::RunId;
+    use reknit_telemetry::TraceContext;
 
     use super::*;
 
-    fn written(level: Level, form: Form) -> String {
+    const SETTINGS: LogSettings = LogSettings { level: Level::Debug, form: Form::Json };
+
+    /// A buffer, and a function that appends to it.
+    fn buffer() -> (Arc<Mutex<String>>, impl Fn(&str) + Send + Sync + 'static) {
         let lines = Arc::new(Mutex::new(String::new()));
-        let kept = Arc::clone(&lines);
-        let log = Log::new(LogSettings { level, form }, move |line| kept.lock().unwrap().push_str(line));
+        let buffer = Arc::clone(&lines);
+        (lines, move |line: &str| buffer.lock().unwrap().push_str(line))
+    }
+
+    /// Passes on a batch with a warning and a detail.
+    fn with_batch(run: &str, action: impl FnOnce(&SignalBatch<'_>)) {
         let line = |severity, message: &str| {
             let fields = vec![
-                ("step_id", Datum::from("s")),
-                ("error", Datum::from("no \"such\"\nplace")),
-                ("reason", Datum::from("")),
-                ("attempt", Datum::Count(2)),
+                ("step_id", AttributeValue::from("s")),
+                ("error", AttributeValue::from("no \"such\"\nplace")),
+                ("reason", AttributeValue::from("")),
+                ("attempt", AttributeValue::Count(2)),
+                ("will_retry", AttributeValue::Flag(true)),
             ];
-            Signal::Log(LogLine {
-                severity,
-                source: "framework/orchestration",
-                name: "",
-                message: message.to_owned(),
-                fields,
-            })
+            let (source, message) = ("framework/orchestration", message.to_owned());
+            Signal::Log(LogLine { severity, source, name: "", message, fields })
         };
-        let signals = [line(Severity::Warning, "Step\x1b[2J failed"), line(Severity::Verbose, "all is well")];
-        let context = TraceContext::new(&RunId::new("run-1"), None);
-        log.take(&Told { at_ms: 1_763_000_000_123, context: &context, signals: &signals });
+        let signals = [line(Severity::Warning, "Step\x1b[2J failed"), line(Severity::Verbose, "Turn ended")];
+        let context = TraceContext::new(&RunId::new(run), None);
+        action(&SignalBatch { at_ms: 1_763_000_000_123, context: &context, signals: &signals });
+    }
+
+    fn written(settings: LogSettings, run: &str) -> String {
+        let (lines, write) = buffer();
+        with_batch(run, |batch| Log::new(settings, write).take(batch));
         lines.lock().unwrap().clone()
     }
 
     #[test]
     fn a_line_is_one_line_of_text_or_one_object() {
-        insta::assert_snapshot!(written(Level::Info, Form::Text), @r#"2025-11-13T02:13:20.123Z WARN  framework/orchestration Step [2J failed step_id=s error="no \"such\"\nplace" reason="" attempt=2"#);
-        insta::assert_snapshot!(written(Level::Warn, Form::Json), @r#"{"timestamp":"2025-11-13T02:13:20.123Z","level":"warn","component":"framework/orchestration","message":"Step\u001b[2J failed","request_id":"run-1","trace_id":"7c8bbf791238ac6eca7549ab06b31086","step_id":"s","error":"no \"such\"\nplace","reason":"","attempt":2}"#);
+        let text = written(LogSettings { level: Level::Info, form: Form::Text }, "run-1");
+        insta::assert_snapshot!(text, @r#"2025-11-13T02:13:20.123Z WARN  framework/orchestration Step [2J failed step_id=s error="no \"such\"\nplace" reason="" attempt=2 will_retry=true"#);
+        let json = written(LogSettings { level: Level::Warn, form: Form::Json }, "run-1");
+        insta::assert_snapshot!(json, @r#"{"timestamp":"2025-11-13T02:13:20.123Z","level":"warn","component":"framework/orchestration","message":"Step\u001b[2J failed","request_id":"run-1","trace_id":"7c8bbf791238ac6eca7549ab06b31086","step_id":"s","error":"no \"such\"\nplace","reason":"","attempt":2,"will_retry":true}"#);
     }
 
     #[test]
-    fn only_what_is_bad_enough_is_written() {
-        assert_eq!(written(Level::Off, Form::Json), "");
-        assert_eq!(written(Level::Error, Form::Text), "");
-        assert_eq!(written(Level::Debug, Form::Text).lines().count(), 2);
+    fn lines_beyond_the_level_are_not_written() {
+        for (level, expected) in [(Level::Off, 0), (Level::Error, 0), (Level::Info, 1), (Level::Debug, 2)] {
+            assert_eq!(written(LogSettings { level, ..SETTINGS }, "run-1").lines().count(), expected, "{level:?}");
+        }
+    }
+
+    #[test]
+    fn the_subscriber_of_a_program_writes_the_same_lines_and_ignores_other_events() {
+        let (lines, write) = buffer();
+        tracing::subscriber::set_global_default(LogSubscriber::new(SETTINGS, write)).unwrap();
+        // Another test may have reached an event before the subscriber was installed.
+        tracing::callsite::rebuild_interest_cache();
+        tracing::error!(request_id = "observed", "an event of another library");
+        with_batch("observed", emit);
+        let lines = lines.lock().unwrap();
+        // Runs of other tests use the same subscriber.
+        let observed: Vec<&str> = lines.lines().filter(|line| line.contains("observed")).collect();
+        assert_eq!(observed, written(SETTINGS, "observed").lines().collect::<Vec<_>>());
     }
 }

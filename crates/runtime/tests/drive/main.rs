@@ -1,21 +1,21 @@
-//! The driver at work: real servers on loopback, a real journal, a clock that only moves when the test says so.
+//! Drives runs and sessions against real servers on loopback, with a real journal and a clock that the tests advance.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
-    reason = "a test that panics has failed, and says where"
+    reason = "a panic fails the test and shows where"
 )]
 
-mod cancelling;
-mod gating;
-mod learning;
-mod leasing;
-mod panicking;
-mod restoring;
-mod scenarios;
-mod scenes;
+mod breakers;
+mod cancellation;
+mod demo;
+mod fixture;
+mod learned_mappings;
+mod leases;
+mod panics;
+mod replay_mismatch;
+mod requests;
+mod session_files;
 mod sessions;
-mod story;
+mod step_order;
 mod telemetry;
-mod timing;
-mod world;

@@ -1,13 +1,12 @@
-//! Models that misbehave, as real servers on loopback, and what whoever asks gets to see of it. Time is tokio's, and leaps
-//! as soon as nobody has anything to do.
+//! A [`ModelClient`](reknit_runtime::ModelClient) against faulty models on loopback, with a clock that skips idle time.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
-    reason = "a test that panics has failed, and says where"
+    reason = "a panic fails the test and shows where"
 )]
 
 mod advance;
-mod pace;
+mod paced_clock;
+mod provider_faults;
 mod scene;
-mod sixteen;

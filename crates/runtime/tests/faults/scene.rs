@@ -1,127 +1,132 @@
-//! Two models on loopback and somebody who asks them.
+//! Scripted models on loopback, and a client that asks them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_dialogue::{Delta, GateRules, Message, Policy, Request, Rules};
+use reknit_dialogue::{BreakerRules, Delta, Message, ModelRequest, RotationPolicy, RotationRules};
 use reknit_models::{Models, Provider, Streaming, Target};
-use reknit_runtime::{Asked, Asker, CallLimits, Gates, Piece, Rests, Stream, SystemClock, Unanswered};
-use reknit_testing::scenario::FAULTS;
+use reknit_runtime::{
+    BreakerPolicy, Breakers, CallLimits, ModelClient, NoAnswerError, ServedAnswer, StreamItem, StreamMode, SystemClock,
+};
+use reknit_testing::scenario::FAULT_SCENARIOS;
 use reknit_testing::{Scenario, ScriptedModel};
 use tokio::time::Instant;
 
-/// How an answer is asked for and passed on.
+/// How an answer is requested and passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Live,
-    Hold,
-    /// In one piece.
-    Whole,
+    Buffered,
+    /// The provider does not stream.
+    NotStreamed,
 }
 
-/// Whose wire format, and how.
-pub(crate) type Way = (Provider, Mode);
+/// The wire format and the mode.
+pub(crate) type Transfer = (Provider, Mode);
 
 pub(crate) struct Scene {
     models: BTreeMap<String, ScriptedModel>,
-    pub(crate) asker: Asker,
+    pub(crate) client: ModelClient,
 }
 
-/// What came of a question.
+/// The outcome of a request.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    pub(crate) result: Result<Asked, Unanswered>,
+pub(crate) struct Observed {
+    pub(crate) result: Result<ServedAnswer, NoAnswerError>,
     pub(crate) took: Duration,
-    /// The words that were passed on, one text for each start.
+    /// The text that was passed on, in parts: a restart begins a new one.
     pub(crate) starts: Vec<String>,
-    pub(crate) pieces: usize,
+    pub(crate) text_items: usize,
 }
 
-impl Seen {
-    pub(crate) fn asked(&self) -> &Asked {
+impl Observed {
+    pub(crate) fn served(&self) -> &ServedAnswer {
         self.result.as_ref().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    pub(crate) fn unanswered(&self) -> &Unanswered {
-        self.result.as_ref().expect_err("nobody answers")
+    pub(crate) fn error(&self) -> &NoAnswerError {
+        self.result.as_ref().expect_err("no model answers")
     }
 
-    /// Who answered, with all of the answer.
-    pub(crate) fn by(&self) -> &str {
-        let Asked { answer, target, .. } = self.asked();
-        assert_eq!(answer.text, whole_answer(target.as_str()), "the answer is whole");
-        assert_eq!(self.starts.last(), Some(&answer.text), "what was passed on last is the answer");
+    /// The target that answered. Checks that the answer is complete.
+    pub(crate) fn answered_by(&self) -> &str {
+        let ServedAnswer { answer, target, .. } = self.served();
+        assert_eq!(answer.text, complete_answer(target.as_str()), "the answer is complete");
+        assert_eq!(self.starts.last(), Some(&answer.text), "the answer is what was passed on last");
         target.as_str()
     }
 }
 
-/// All 60 tokens that a model of the scenarios says.
-pub(crate) fn whole_answer(model: &str) -> String {
-    let letter = &model[..1];
-    (1..=60).map(|number| format!("{letter}{number:02}...")).collect::<Vec<_>>().join(" ")
+/// The 60 tokens with which a model of the scenarios answers.
+pub(crate) fn complete_answer(model: &str) -> String {
+    let initial = &model[..1];
+    (1..=60).map(|number| format!("{initial}{number:02}...")).collect::<Vec<_>>().join(" ")
 }
 
-/// The answers themselves do not matter to the rules: this is what everybody is asked.
-pub(crate) fn question() -> Request {
-    Request::new(vec![Message::system("Count."), Message::user("How far can you count?")], 200)
+/// The request of all tests; its text does not matter.
+pub(crate) fn request() -> ModelRequest {
+    ModelRequest::new(vec![Message::system("Count."), Message::user("How far can you count?")], 200)
 }
 
 impl Scene {
-    /// One of the scenarios that come with the servers.
-    pub(crate) async fn fault(name: &str, (provider, mode): Way) -> Self {
-        let fault =
-            FAULTS.iter().find(|fault| fault.name == name).unwrap_or_else(|| panic!("no fault is called {name}"));
-        Self::new(fault.scenario, Rules::prefer_primary(), &["primary", "fallback"], (provider, mode)).await
+    /// One of [`FAULT_SCENARIOS`].
+    pub(crate) async fn fault(name: &str, (provider, mode): Transfer) -> Self {
+        let fault = FAULT_SCENARIOS
+            .iter()
+            .find(|fault| fault.name == name)
+            .unwrap_or_else(|| panic!("there is no fault `{name}`"));
+        Self::new(fault.scenario, RotationRules::prefer_primary(), &["primary", "fallback"], (provider, mode)).await
     }
 
-    pub(crate) async fn new(scenario: &str, rules: Rules, order: &[&str], (provider, mode): Way) -> Self {
-        let models = Scenario::read(scenario).expect("a scenario").start().await.expect("they start");
+    pub(crate) async fn new(scenario: &str, rules: RotationRules, order: &[&str], (provider, mode): Transfer) -> Self {
+        let models = Scenario::read(scenario).expect("a scenario").start().await.expect("the models start");
         let target = |name: &&str| {
             let mut target = Target::new(*name, models[*name].base_url(), format!("{name}-model"));
             target.provider = provider;
-            target.streaming = if mode == Mode::Whole { Streaming::Off } else { Streaming::On };
-            // What counts without a word of configuration.
-            if order.last() == Some(name) { target } else { target.before_another() }
+            target.streaming = if mode == Mode::NotStreamed { Streaming::Off } else { Streaming::On };
+            // The default timeouts: shorter if another model follows.
+            if order.last() == Some(name) { target } else { target.with_fallback_timeouts() }
         };
         let targets = order.iter().map(target).collect();
         let clock = Arc::new(SystemClock::new());
-        let model_rests = match rules.policy {
-            Policy::Advance => GateRules::model_in_turn(),
-            Policy::PreferPrimary => GateRules::model(),
+        let model_rules = match rules.policy {
+            RotationPolicy::Advance => BreakerRules::for_model(),
+            RotationPolicy::PreferPrimary => BreakerRules::for_model_with_fallback(),
         };
-        let rests = Rests { models: model_rests, ..Rests::default() };
-        let gates = Arc::new(Gates::new(CallLimits::default(), rests, Arc::clone(&clock) as _));
-        let asked = Arc::new(Models::new(targets).expect("the targets are well formed"));
+        let policy = BreakerPolicy { models: model_rules, ..BreakerPolicy::default() };
+        let breakers = Arc::new(Breakers::new(CallLimits::default(), policy, Arc::clone(&clock) as _));
+        let clients = Arc::new(Models::new(targets).expect("the targets are valid"));
         let names = order.iter().map(|name| (*name).into()).collect();
-        let stream = if mode == Mode::Hold { Stream::Hold } else { Stream::Live };
-        Self { models, asker: Asker::new(asked, names, rules, gates, clock).with_stream(stream) }
+        let stream_mode = if mode == Mode::Buffered { StreamMode::Buffered } else { StreamMode::Live };
+        let client = ModelClient::new(clients, names, rules, breakers, clock).with_stream_mode(stream_mode);
+        Self { models, client }
     }
 
-    pub(crate) async fn ask(&self) -> Seen {
-        let (mut starts, mut pieces) = (vec![String::new()], 0);
-        let began = Instant::now();
-        let mut see = |piece: Piece<'_>| match piece {
-            Piece::More { delta: Delta::Text(words), .. } => {
-                pieces += 1;
-                starts.last_mut().expect("there is one").push_str(words);
+    pub(crate) async fn ask(&self) -> Observed {
+        let (mut starts, mut text_items) = (vec![String::new()], 0);
+        let started = Instant::now();
+        let mut on_item = |item: StreamItem<'_>| match item {
+            StreamItem::Delta { delta: Delta::Text(text), .. } => {
+                text_items += 1;
+                starts.last_mut().expect("there is one").push_str(text);
             }
-            Piece::More { .. } => {}
-            Piece::Restarted { .. } => starts.push(String::new()),
+            StreamItem::Delta { .. } => {}
+            StreamItem::Restarted { .. } => starts.push(String::new()),
         };
-        let result = self.asker.ask(&question(), &mut see).await;
-        Seen { result, took: began.elapsed(), starts, pieces }
+        let result = self.client.ask(&request(), &mut on_item).await;
+        Observed { result, took: started.elapsed(), starts, text_items }
     }
 
-    /// When a model was asked, from its start.
+    /// The times at which a model was asked, since its start.
     pub(crate) fn times(&self, model: &str) -> Vec<Duration> {
         let requests = self.models[model].requests();
         for request in &requests {
             let roles: Vec<&str> = request.messages.iter().map(|message| message.role.as_str()).collect();
-            assert_eq!(roles, ["system", "user"], "failed attempts leave no trace in the question");
+            assert_eq!(roles, ["system", "user"], "failed attempts do not change the request");
             assert!(request.matched);
         }
-        requests.iter().map(|request| request.after).collect()
+        requests.iter().map(|request| request.since_start).collect()
     }
 
     pub(crate) fn count(&self, model: &str) -> usize {

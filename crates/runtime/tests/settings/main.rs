@@ -1,60 +1,61 @@
-//! Every setting changes what happens. Each has a row here that shows the same scene without it and with it; a setting
-//! without a row fails, and so does one that changes nothing.
+//! Every setting changes behaviour. Each has a case here that plays the same scene without the setting and with it; a
+//! setting without a case fails the test, and so does one that has no effect.
 #![cfg(test)]
 
-mod assembly;
-mod edge;
+mod case;
 mod limits;
+mod log_and_journal;
 mod mending;
 mod models;
-mod row;
 mod scene;
+mod scripted_transport;
 mod sessions;
 
 use std::collections::BTreeSet;
 
 use reknit_runtime::config::SETTINGS;
 
-use row::Row;
+use case::Case;
 
-/// Settings whose rows are among the tests of the command line, in `settings.rs`: what the system is asked to do for a commit
-/// can only be seen around a process, and only the command line looks for a model.
-const OF_THE_COMMAND: [&str; 2] = ["find-model", "journal.durability"];
+/// Settings that the tests of the command line cover: the system calls of a commit can only be observed from outside the
+/// process, and only the command line looks for a model.
+const TESTED_WITH_THE_COMMAND: [&str; 2] = ["find-model", "journal.durability"];
 
-fn rows() -> Vec<Row> {
-    [limits::rows(), mending::rows(), models::rows(), sessions::rows(), assembly::rows()].concat()
+fn cases() -> Vec<Case> {
+    [limits::cases(), mending::cases(), models::cases(), sessions::cases(), log_and_journal::cases()].concat()
 }
 
 #[test]
-fn every_setting_has_a_row() {
+fn every_setting_has_a_case() {
     let listed: BTreeSet<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-    let shown = rows().into_iter().chain(assembly::with_a_file()).map(|row| row.name).chain(OF_THE_COMMAND);
-    assert_eq!(shown.collect::<BTreeSet<&str>>(), listed);
+    let cases = cases().into_iter().chain(log_and_journal::file_cases());
+    let covered = cases.map(|case| case.name).chain(TESTED_WITH_THE_COMMAND);
+    assert_eq!(covered.collect::<BTreeSet<&str>>(), listed);
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_setting_changes_what_happens() {
-    play(rows()).await;
+async fn every_setting_changes_behaviour() {
+    play(cases()).await;
 }
 
 #[tokio::test]
-async fn every_setting_of_files_changes_what_happens() {
-    play(assembly::with_a_file()).await;
+async fn every_setting_about_files_changes_behaviour() {
+    play(log_and_journal::file_cases()).await;
 }
 
-async fn play(rows: Vec<Row>) {
-    let mut wrong = Vec::new();
-    for row in rows {
-        assert_ne!(row.usual, row.changed, "{} would do nothing", row.name);
-        let played = row.clone();
-        let Ok((usual, changed)) = tokio::spawn(async move { played.play().await }).await else {
-            wrong.push(format!("{} = {}: nothing could be seen", row.name, row.value));
+async fn play(cases: Vec<Case>) {
+    let mut failures = Vec::new();
+    for case in cases {
+        assert_ne!(case.without, case.with, "{} would have no effect", case.name);
+        let played = case.clone();
+        let Ok((without, with)) = tokio::spawn(async move { played.play().await }).await else {
+            failures.push(format!("{} = {}: the scene panicked", case.name, case.value));
             continue;
         };
-        if (usual.as_str(), changed.as_str()) != (row.usual, row.changed) {
-            let expected = (row.usual, row.changed);
-            wrong.push(format!("{} = {}: {:?}, not {expected:?}", row.name, row.value, (usual, changed)));
+        if (without.as_str(), with.as_str()) != (case.without, case.with) {
+            let expected = (case.without, case.with);
+            failures.push(format!("{} = {}: {:?}, not {expected:?}", case.name, case.value, (without, with)));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

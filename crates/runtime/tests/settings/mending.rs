@@ -1,26 +1,26 @@
-//! Calls that were refused, and what calls do to the world.
+//! `[mending]`, `[effects]` and `[people]`.
 
-use reknit_dialogue::{Purpose, Request};
+use reknit_dialogue::{ModelRequest, Purpose};
 use reknit_engine::AskModel;
-use reknit_runtime::Ended;
+use reknit_runtime::DriveOutcome;
 
-use crate::edge::{Does, Says};
-use crate::row::{Row, row};
-use crate::scene::{Scene, Seen, step};
+use crate::case::{Case, case};
+use crate::scene::{Observation, Scene, step};
+use crate::scripted_transport::{ModelReply, ToolBehavior};
 
-/// One call that is refused each time, and models with a new idea each time.
-pub(crate) fn refused() -> Scene {
+/// One call that is always rejected, and a model with a new correction each time.
+pub(crate) fn rejected() -> Scene {
     Scene {
-        model: ideas,
-        ..Scene::of(vec![step("s", "convert", r#"{"amount": 1}"#)], |_, _| Does::Answers(422, REFUSAL))
+        model: corrections,
+        ..Scene::of(vec![step("s", "convert", r#"{"amount": 1}"#)], |_, _| ToolBehavior::Respond(422, REJECTION))
     }
 }
 
-const REFUSAL: &str =
+const REJECTION: &str =
     r#"{"success": false, "error": {"code": "X", "category": "INPUT_ERROR", "message": "no", "retryable": true}}"#;
 
-fn ideas(ask: &AskModel, nth: usize) -> Says {
-    Says::Words(match ask.purpose {
+fn corrections(ask: &AskModel, nth: usize) -> ModelReply {
+    ModelReply::Text(match ask.purpose {
         Purpose::ErrorAnalysis => {
             format!(r#"{{"should_retry": true, "reason": "r", "suggested_changes": {{"amount": {}}}}}"#, nth + 1)
         }
@@ -28,75 +28,99 @@ fn ideas(ask: &AskModel, nth: usize) -> Says {
     })
 }
 
-/// A value that the plan leaves open; a model says where it is. Twice, in two runs.
-fn open_value() -> Scene {
+/// A value that the plan leaves out, in two runs; a model says where it is.
+fn missing_value() -> Scene {
     let steps = vec![step("first", "read", "{}"), step("s", "convert", "{}").after("first")];
-    let model = |_: &AskModel, _| Says::Words(r#"{"amount": "{{first.price}}"}"#.to_owned());
-    Scene { model, rounds: 2, ..Scene::of(steps, |_, _| Does::Answers(200, r#"{"price": 5}"#)) }
+    let model = |_: &AskModel, _| ModelReply::Text(r#"{"amount": "{{first.price}}"}"#.to_owned());
+    Scene { model, rounds: 2, ..Scene::of(steps, |_, _| ToolBehavior::Respond(200, r#"{"price": 5}"#)) }
 }
 
-/// A refusal that says which values there are.
-fn stated() -> Scene {
+/// A rejection that lists the allowed values.
+fn allowed_values() -> Scene {
     Scene::of(vec![step("s", "read", r#"{"to": "Euro"}"#)], |_, nth| {
-        if nth == 1 { Does::Answers(400, STATED) } else { Does::Takes(0) }
+        if nth == 1 { ToolBehavior::Respond(400, ALLOWED_VALUES) } else { ToolBehavior::SucceedAfter(0) }
     })
 }
 
-const STATED: &str = r#"{"success": false, "error": {"code": "X", "category": "INPUT_ERROR", "message": "there is no rate",
+const ALLOWED_VALUES: &str = r#"{"success": false, "error": {"code": "X", "category": "INPUT_ERROR", "message": "there is no rate",
     "retryable": true, "details": {"field": "to", "allowed": ["EUR", "USD", "KRW"]}}}"#;
 
-fn in_doubt(capability: &str) -> Scene {
-    Scene::of(vec![step("s", capability, "{}")], |_, _| Does::Breaks(0))
+fn unknown_outcome(capability: &str) -> Scene {
+    Scene::of(vec![step("s", capability, "{}")], |_, _| ToolBehavior::FailAfter(0))
 }
 
-fn request(seen: &Seen, purpose: Purpose) -> &Request {
-    &seen.ask(purpose).request
+fn request(observed: &Observation, purpose: Purpose) -> &ModelRequest {
+    &observed.ask(purpose).request
 }
 
-fn temperature(seen: &Seen, purpose: Purpose) -> String {
-    request(seen, purpose).temperature.map(|temperature| temperature.to_string()).unwrap_or_default()
+fn temperature(observed: &Observation, purpose: Purpose) -> String {
+    request(observed, purpose).temperature.map(|temperature| temperature.to_string()).unwrap_or_default()
 }
 
-fn tokens(seen: &Seen, purpose: Purpose) -> String {
-    request(seen, purpose).max_tokens.to_string()
+fn tokens(observed: &Observation, purpose: Purpose) -> String {
+    request(observed, purpose).max_tokens.to_string()
 }
 
-fn ended(seen: &Seen) -> &'static str {
-    match seen.ended.first() {
-        Some(Ended::Waiting) => "waits",
+fn ending(observed: &Observation) -> &'static str {
+    match observed.ended.first() {
+        Some(DriveOutcome::Waiting) => "waits",
         _ => "ends",
     }
 }
 
-pub(crate) fn rows() -> Vec<Row> {
-    const CODE: &str = "answer.by = \"template\"\n";
+pub(crate) fn cases() -> Vec<Case> {
+    const WITHOUT_MODEL: &str = "answer.by = \"template\"\n";
     use Purpose::{ErrorAnalysis as Feedback, MicroResolution as Resolution, SemanticRetry as Context};
-    let rows = vec![
-        row("mending.models", "false", refused, |seen| seen.log.asks.len().to_string(), ("4", "0")),
-        row("mending.resolution", "false", open_value, |seen| seen.asked(Resolution), ("1", "0")),
-        row("mending.resolution-temperature", "0.7", open_value, |seen| temperature(seen, Resolution), ("0", "0.7")),
-        row("mending.resolution-max-tokens", "7", open_value, |seen| tokens(seen, Resolution), ("500", "107")),
-        row("mending.learn", "false", open_value, |seen| seen.asked(Resolution), ("1", "2")),
-        row("mending.facts", "0", stated, |seen| seen.asked(Feedback), ("0", "1")),
-        row("mending.feedback-enabled", "false", refused, |seen| seen.asked(Feedback), ("2", "0")),
-        row("mending.feedback", "1", refused, |seen| seen.asked(Feedback), ("2", "1")),
-        row("mending.feedback-temperature", "0.7", refused, |seen| temperature(seen, Feedback), ("0", "0.7")),
-        row("mending.feedback-max-tokens", "7", refused, |seen| tokens(seen, Feedback), ("500", "7")),
-        row("mending.context-enabled", "false", refused, |seen| seen.asked(Context), ("2", "0")),
-        row("mending.context", "1", refused, |seen| seen.asked(Context), ("2", "1")),
-        row("mending.context-statuses", "[400]", refused, |seen| seen.asked(Context), ("2", "0")),
-        row("mending.independent-steps", "false", refused, |seen| seen.asked(Context), ("2", "0")),
-        row("mending.context-temperature", "0.7", refused, |seen| temperature(seen, Context), ("0", "0.7")),
-        row("mending.context-max-tokens", "7", refused, |seen| tokens(seen, Context), ("1000", "7")),
-        row("effects.undeclared", "\"ask\"", || in_doubt("undeclared"), |seen| ended(seen).into(), ("ends", "waits")),
-        row(
-            "effects.classes",
-            "{ \"t/read\" = \"unsafe\" }",
-            || in_doubt("read"),
-            |seen| ended(seen).into(),
+    let cases = vec![
+        case("mending.models", "false", rejected, |observed| observed.log.asks.len().to_string(), ("4", "0")),
+        case("mending.resolution", "false", missing_value, |observed| observed.asked(Resolution), ("1", "0")),
+        case(
+            "mending.resolution-temperature",
+            "0.7",
+            missing_value,
+            |observed| temperature(observed, Resolution),
+            ("0", "0.7"),
+        ),
+        case(
+            "mending.resolution-max-tokens",
+            "7",
+            missing_value,
+            |observed| tokens(observed, Resolution),
+            ("500", "107"),
+        ),
+        case("mending.learn", "false", missing_value, |observed| observed.asked(Resolution), ("1", "2")),
+        case("mending.facts", "0", allowed_values, |observed| observed.asked(Feedback), ("0", "1")),
+        case("mending.feedback-enabled", "false", rejected, |observed| observed.asked(Feedback), ("2", "0")),
+        case("mending.feedback", "1", rejected, |observed| observed.asked(Feedback), ("2", "1")),
+        case("mending.feedback-temperature", "0.7", rejected, |observed| temperature(observed, Feedback), ("0", "0.7")),
+        case("mending.feedback-max-tokens", "7", rejected, |observed| tokens(observed, Feedback), ("500", "7")),
+        case("mending.context-enabled", "false", rejected, |observed| observed.asked(Context), ("2", "0")),
+        case("mending.context", "1", rejected, |observed| observed.asked(Context), ("2", "1")),
+        case("mending.context-statuses", "[400]", rejected, |observed| observed.asked(Context), ("2", "0")),
+        case("mending.independent-steps", "false", rejected, |observed| observed.asked(Context), ("2", "0")),
+        case("mending.context-temperature", "0.7", rejected, |observed| temperature(observed, Context), ("0", "0.7")),
+        case("mending.context-max-tokens", "7", rejected, |observed| tokens(observed, Context), ("1000", "7")),
+        case(
+            "effects.undeclared",
+            "\"ask\"",
+            || unknown_outcome("undeclared"),
+            |observed| ending(observed).into(),
             ("ends", "waits"),
         ),
-        row("people.ask", "false", || in_doubt("unsafe"), |seen| ended(seen).into(), ("waits", "ends")),
+        case(
+            "effects.classes",
+            "{ \"t/read\" = \"unsafe\" }",
+            || unknown_outcome("read"),
+            |observed| ending(observed).into(),
+            ("ends", "waits"),
+        ),
+        case(
+            "people.ask",
+            "false",
+            || unknown_outcome("unsafe"),
+            |observed| ending(observed).into(),
+            ("waits", "ends"),
+        ),
     ];
-    rows.into_iter().map(|row| row.given(CODE)).collect()
+    cases.into_iter().map(|case| case.also_set(WITHOUT_MODEL)).collect()
 }

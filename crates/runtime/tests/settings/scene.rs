@@ -1,52 +1,53 @@
-//! What is played with the settings.
+//! Scenes that are played with and without a setting.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reknit_dialogue::{Purpose, TargetName};
-use reknit_engine::{AskModel, Effect, Event, Machine, SessionStarted, Started, Words, interactions};
+use reknit_engine::{AskModel, Effect, Event, SessionStarted, SessionTexts, Started};
 use reknit_journal::Journal;
-use reknit_plan::{Catalogue, Entry, Tool};
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::CallTool;
 use reknit_protocol::{Capability, Plan, SideEffect, Step, Value};
 use reknit_runtime::config::Config;
-use reknit_runtime::{Beginning, Ended, Reknit, Watcher};
+use reknit_runtime::{Committed, DriveOutcome, Reknit, RunStart, Watcher};
+use reknit_telemetry::interactions;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::edge::{Does, Log, Model, Says, Scripted, Tool as ToolScript};
+use crate::scripted_transport::{CallLog, ModelReply, ModelScript, ScriptedTransport, ToolBehavior, ToolScript};
 
-/// What is played with the settings.
+/// A run or a session against scripted tools and models.
 pub(crate) struct Scene {
-    /// The steps; without them a model makes the plan.
+    /// The steps of the plan; if empty, a model makes the plan.
     pub(crate) steps: Vec<Step>,
-    /// A session in place of a run.
-    pub(crate) session: bool,
+    /// Whether it is a session instead of a run.
+    pub(crate) is_session: bool,
     pub(crate) targets: &'static [&'static str],
     pub(crate) tool: ToolScript,
-    pub(crate) model: Model,
-    /// How many run at once, after each other in `rounds`.
+    pub(crate) model: ModelScript,
+    /// How many runs are driven concurrently in each round.
     pub(crate) runs: usize,
     pub(crate) rounds: usize,
-    /// When it is cancelled.
+    /// When the runs are cancelled.
     pub(crate) cancelled_after: Option<Duration>,
-    /// How many more capabilities there are.
-    pub(crate) more: usize,
+    /// How many capabilities there are besides the usual ones.
+    pub(crate) extra_capabilities: usize,
 }
 
-/// What was seen of it.
+/// What was observed in a scene.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    pub(crate) log: Log,
+pub(crate) struct Observation {
+    pub(crate) log: CallLog,
     pub(crate) took: Duration,
-    pub(crate) ended: Vec<Ended>,
-    /// How long a person has.
+    pub(crate) ended: Vec<DriveOutcome>,
+    /// How long a person has to decide.
     pub(crate) person_ms: Option<i64>,
-    /// How many questions to models the first run shows, if it may.
+    /// How many model calls the first run shows, if it may.
     pub(crate) questions: Option<usize>,
-    /// The log.
+    /// The lines of the log.
     pub(crate) lines: Vec<String>,
-    /// Journals in the folder of the row.
+    /// The journals in the folder of the case.
     pub(crate) files: Vec<String>,
 }
 
@@ -57,37 +58,39 @@ pub(crate) fn step(id: &str, capability: &str, parameters: &str) -> Step {
 }
 
 impl Scene {
-    /// A run of these steps, with one model that has nothing to say.
+    /// A run of these steps, with one model whose text is useless.
     pub(crate) fn of(steps: Vec<Step>, tool: ToolScript) -> Self {
         Self {
             steps,
-            session: false,
+            is_session: false,
             targets: &["a"],
             tool,
-            model: |_, _| Says::Words("nothing".to_owned()),
+            model: |_, _| ModelReply::Text("nothing".to_owned()),
             runs: 1,
             rounds: 1,
             cancelled_after: None,
-            more: 0,
+            extra_capabilities: 0,
         }
     }
 
     /// A request without a plan.
-    pub(crate) fn request(model: Model) -> Self {
-        Self { model, ..Self::of(Vec::new(), |_, _| Does::Takes(0)) }
+    pub(crate) fn request(model: ModelScript) -> Self {
+        Self { model, ..Self::of(Vec::new(), |_, _| ToolBehavior::SucceedAfter(0)) }
     }
 
-    /// Plays it through the same door as every program that uses the library.
-    pub(crate) async fn play(self, config: Config) -> Seen {
+    /// Plays the scene through the public API.
+    pub(crate) async fn play(self, config: Config) -> Observation {
         let began = Instant::now();
-        let edge = Arc::new(Scripted { log: Mutex::default(), began, tool: self.tool, model: self.model });
+        let transport =
+            Arc::new(ScriptedTransport { log: Mutex::default(), began, tool: self.tool, model: self.model });
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&lines);
-        let config = config.with_log(move |line| kept.lock().expect("nobody panics with it").push(line.to_owned()));
-        let reknit = Reknit::through(Arc::clone(&edge) as _, catalogue(self.more), config).expect("it is whole");
+        let config = config.with_log(move |line| kept.lock().expect("the lock is not poisoned").push(line.to_owned()));
+        let reknit = Reknit::with_transport(Arc::clone(&transport) as _, catalogue(self.extra_capabilities), config)
+            .expect("the configuration is valid");
         let person_ms = Arc::new(Mutex::new(None));
         let cancel = CancellationToken::new();
-        let driver = reknit.driver().watched_by(watcher(&person_ms)).cancelled_by(cancel.clone());
+        let driver = reknit.driver().with_watcher(watcher(&person_ms)).with_cancel_token(cancel.clone());
         if let Some(after) = self.cancelled_after {
             tokio::spawn(async move {
                 tokio::time::sleep(after).await;
@@ -97,25 +100,25 @@ impl Scene {
         let mut ended = Vec::new();
         for round in 0..self.rounds {
             let runs = (0..self.runs).map(|run| {
-                let (driver, beginning) = (driver.clone(), self.beginning(&format!("r{round}-{run}"), &reknit));
-                tokio::spawn(async move { driver.start(beginning).await.expect("it is driven") })
+                let (driver, run_start) = (driver.clone(), self.run_start(&format!("r{round}-{run}"), &reknit));
+                tokio::spawn(async move { driver.start(run_start).await.expect("the run is driven") })
             });
             for run in runs.collect::<Vec<_>>() {
-                ended.push(run.await.expect("nothing panics"));
+                ended.push(run.await.expect("the task does not panic"));
             }
         }
-        let log = std::mem::take(&mut *edge.log.lock().expect("nobody panics with it"));
-        let lines = std::mem::take(&mut *lines.lock().expect("nobody panics with it"));
-        let person_ms = *person_ms.lock().expect("nobody panics with it");
+        let log = std::mem::take(&mut *transport.log.lock().expect("the lock is not poisoned"));
+        let lines = std::mem::take(&mut *lines.lock().expect("the lock is not poisoned"));
+        let person_ms = *person_ms.lock().expect("the lock is not poisoned");
         let questions = questions(&reknit.journal).await;
-        Seen { log, took: began.elapsed(), ended, person_ms, questions, lines, files: Vec::new() }
+        Observation { log, took: began.elapsed(), ended, person_ms, questions, lines, files: Vec::new() }
     }
 
-    fn beginning(&self, run: &str, reknit: &Reknit) -> Beginning {
+    fn run_start(&self, run: &str, reknit: &Reknit) -> RunStart {
         let targets: Vec<TargetName> = self.targets.iter().map(|name| (*name).into()).collect();
         let plan = (!self.steps.is_empty()).then(|| Plan::new("p", "do it", self.steps.clone()));
         let started = Started { run: run.into(), targets, seed: 7, ..reknit.started("do it", plan) };
-        if !self.session {
+        if !self.is_session {
             return started.into();
         }
         SessionStarted {
@@ -128,7 +131,7 @@ impl Scene {
             rules: reknit.session.clone(),
             policy: started.policy,
             templates: started.templates,
-            words: Arc::new(Words::default()),
+            words: Arc::new(SessionTexts::default()),
             agents: Vec::new(),
             seed: started.seed,
             trace_parent: started.trace_parent,
@@ -138,32 +141,33 @@ impl Scene {
     }
 }
 
-/// How many questions to models the first run shows.
+/// How many model calls the first run shows.
 async fn questions(journal: &Journal) -> Option<usize> {
-    let records = journal.events(&"r0-0".into(), 0).await.expect("the run is there");
+    let records = journal.events(&"r0-0".into(), 0).await.expect("the run exists");
     let events: Vec<Event> =
         records.iter().map(|record| serde_json::from_str(&record.body).expect("an event")).collect();
-    interactions(&events).expect("they can be read").map(|found| found.len())
+    interactions(&events).expect("the events are valid").map(|found| found.len())
 }
 
-/// Notes how long a person has who is asked.
+/// Notes how long a person has to decide.
 fn watcher(person_ms: &Arc<Mutex<Option<i64>>>) -> Watcher {
     let person_ms = Arc::clone(person_ms);
-    Arc::new(move |machine: &Machine, event: &Event| {
-        for effect in machine.pending() {
+    Arc::new(move |committed: &Committed<'_>| {
+        for effect in committed.machine.pending() {
             if let Effect::AskPerson(ask) = effect {
-                *person_ms.lock().expect("nobody panics with it") = Some(ask.expires_ms - event.at_ms);
+                *person_ms.lock().expect("the lock is not poisoned") = Some(ask.expires_ms - committed.event.at_ms);
             }
         }
     })
 }
 
-/// Five tools that take anything, one of which has a capability for each class and one that wants an amount.
-fn catalogue(more: usize) -> Catalogue {
-    let entry = |name: &str, class: SideEffect, schema: Option<&str>| {
+/// Five tools. The first has a capability for each side effect, and one with a required amount.
+fn catalogue(extra_capabilities: usize) -> Catalogue {
+    let entry = |name: &str, effect: SideEffect, schema: Option<&str>| {
         let mut capability = Capability::new(name);
-        capability.effect = class;
-        Entry::new(capability, schema.map(|text| Value::parse(text).expect("JSON"))).expect("the schema is one")
+        capability.effect = effect;
+        CatalogueEntry::new(capability, schema.map(|text| Value::parse(text).expect("JSON")))
+            .expect("the schema is valid")
     };
     let amount = r#"{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"}}}"#;
     let mut capabilities = vec![
@@ -173,37 +177,37 @@ fn catalogue(more: usize) -> Catalogue {
         entry("unsafe", SideEffect::Unsafe, None),
         entry("convert", SideEffect::Read, Some(amount)),
     ];
-    capabilities.extend((0..more).map(|number| entry(&format!("more_{number}"), SideEffect::Read, None)));
-    let tool = |name: &str, capabilities| Tool { name: name.into(), description: String::new(), capabilities };
+    capabilities.extend((0..extra_capabilities).map(|number| entry(&format!("more_{number}"), SideEffect::Read, None)));
+    let tool = |name: &str, capabilities| CatalogueTool { name: name.into(), description: String::new(), capabilities };
     let others = ["u", "v", "w", "x"].map(|name| tool(name, vec![entry("read", SideEffect::Read, None)]));
     Catalogue { tools: std::iter::once(tool("t", capabilities)).chain(others).collect() }
 }
 
-impl Seen {
-    /// Calls with their times.
+impl Observation {
+    /// A call with its time, counted from 1.
     pub(crate) fn call(&self, nth: usize) -> &(u64, CallTool) {
         self.log.calls.get(nth - 1).unwrap_or_else(|| panic!("there is no call {nth}: {:?}", self.log.calls))
     }
 
     pub(crate) fn ask(&self, purpose: Purpose) -> &AskModel {
         let found = self.log.asks.iter().find(|(_, ask)| ask.purpose == purpose);
-        &found.unwrap_or_else(|| panic!("nobody is asked for {purpose}: {:?}", self.log.asks)).1
+        &found.unwrap_or_else(|| panic!("no model is asked for {purpose}: {:?}", self.log.asks)).1
     }
 
     pub(crate) fn asked(&self, purpose: Purpose) -> String {
         self.log.asks.iter().filter(|(_, ask)| ask.purpose == purpose).count().to_string()
     }
 
-    /// How long it was quiet before each call, where that was long: `2: 30s` is half a minute before the second.
+    /// The pauses of a second and more before calls: `2: 30s` is half a minute before the second call.
     pub(crate) fn pauses(&self) -> String {
         pauses(self.log.calls.iter().map(|(at_ms, _)| *at_ms))
     }
 }
 
-/// Pauses of a second and more before the second and later of these moments.
-pub(crate) fn pauses(moments: impl Iterator<Item = u64>) -> String {
-    let moments: Vec<u64> = moments.collect();
-    let long = moments.windows(2).enumerate().filter_map(|(index, pair)| {
+/// Pauses of a second and more before the second and later of these times.
+pub(crate) fn pauses(times_ms: impl Iterator<Item = u64>) -> String {
+    let times_ms: Vec<u64> = times_ms.collect();
+    let long = times_ms.windows(2).enumerate().filter_map(|(index, pair)| {
         let seconds = (pair[1] - pair[0]) / 1_000;
         (seconds > 0).then(|| format!("{}: {seconds}s", index + 2))
     });

@@ -1,43 +1,43 @@
-//! Why a schema cannot be used.
+//! Why a schema cannot be compiled.
 
 use jsonschema::ReferencingError;
 use jsonschema::error::ValidationErrorKind;
 use reknit_protocol::{Path, Value};
 
 use super::report::Report;
-use super::{Problem, ProblemKind};
+use super::{FitProblem, FitProblemKind};
 
 /// Why a schema cannot be compiled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// A schema is an object, or `true`, or `false`.
-    #[error("a schema is an object or a boolean, not {found}")]
+    /// The JSON is neither an object nor a boolean.
+    #[error("a schema must be an object or a boolean, not {found}")]
     NotASchema {
-        /// What was given: "a string".
+        /// The type of the JSON, with an article: "a string".
         found: &'static str,
     },
-    /// A keyword has a value that makes no sense.
+    /// A keyword has an invalid value.
     #[error("the schema is not valid at `{path}`: {message}")]
     Invalid {
-        /// Where in the schema.
+        /// The path in the schema.
         path: Path,
-        /// What is wrong there.
+        /// What is wrong.
         message: String,
     },
-    /// The schema refers to something outside of itself. Nothing is ever fetched.
-    #[error("the schema refers to `{reference}` at `{path}`, which is not part of it; nothing is fetched")]
+    /// The schema refers to another document. Nothing is ever fetched.
+    #[error("the schema refers to `{reference}` at `{path}`, which is outside of it and is not fetched")]
     External {
-        /// Where in the schema the reference stands; the root if it cannot be told.
+        /// The path of the reference; the root if it is not known.
         path: Path,
-        /// What it refers to.
+        /// The reference.
         reference: String,
     },
-    /// The schema refers to a part of itself that it does not have.
+    /// The schema refers to a part of itself that does not exist.
     #[error("the schema refers to `{reference}` at `{path}`, which does not exist")]
     Dangling {
-        /// Where in the schema the reference stands; the root if it cannot be told.
+        /// The path of the reference; the root if it is not known.
         path: Path,
-        /// What it refers to.
+        /// The reference.
         reference: String,
     },
 }
@@ -66,12 +66,12 @@ impl SchemaError {
         }
     }
 
-    /// In our words where we have them, else in those of the validator.
+    /// Uses the message of the problem if there is one, otherwise that of the validator.
     fn invalid(error: &jsonschema::ValidationError<'_>, source: &Value) -> Self {
         let mut report = Report::new(source, &Value::Null, Path::root(), &[]);
         report.add(error);
         match report.finish().into_iter().next() {
-            Some(Problem { path, kind: ProblemKind::Other { .. }, .. }) => {
+            Some(FitProblem { path, kind: FitProblemKind::Other { .. }, .. }) => {
                 Self::Invalid { path, message: error.to_string() }
             }
             Some(problem) => Self::Invalid { path: problem.path, message: problem.message },
@@ -85,23 +85,23 @@ fn document_of(reference: &str) -> &str {
     reference.split('#').next().filter(|document| !document.is_empty()).unwrap_or(reference)
 }
 
-/// The first `$ref` or the like that is meant, with its place.
-fn find_reference(schema: &Value, is_meant: impl Fn(&str) -> bool) -> Option<(Path, String)> {
-    let mut open = vec![(Path::root(), schema)];
-    while let Some((path, value)) = open.pop() {
+/// The path and the text of the first matching reference.
+fn find_reference(schema: &Value, matches: impl Fn(&str) -> bool) -> Option<(Path, String)> {
+    let mut pending = vec![(Path::root(), schema)];
+    while let Some((path, value)) = pending.pop() {
         match value {
             Value::Object(object) => {
                 for keyword in ["$ref", "$dynamicRef", "$recursiveRef", "$schema"] {
                     if let Some(text) = object.get(keyword).and_then(Value::as_str)
-                        && is_meant(text)
+                        && matches(text)
                     {
                         return Some((path.key(keyword), text.to_owned()));
                     }
                 }
-                open.extend(object.iter().rev().map(|(key, value)| (path.key(key), value)));
+                pending.extend(object.iter().rev().map(|(key, value)| (path.key(key), value)));
             }
             Value::Array(items) => {
-                open.extend(items.iter().enumerate().rev().map(|(index, item)| (path.index(index), item)));
+                pending.extend(items.iter().enumerate().rev().map(|(index, item)| (path.index(index), item)));
             }
             _ => {}
         }

@@ -1,120 +1,121 @@
-//! What can be wrong with a value.
+//! The ways in which a value can fail to fit a schema.
 
 use reknit_protocol::{Path, Value};
 
-use super::Type;
+use super::SchemaType;
 
-/// One thing that is wrong with a value.
+/// One reason why a value does not fit a schema.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Problem {
-    /// Where in the value.
+pub struct FitProblem {
+    /// The path of the wrong value.
     pub path: Path,
-    /// Which keyword of the schema says so, as a JSON Pointer into the schema: `/properties/city/type`. Empty if none does.
+    /// The keyword that the value violates, as a JSON Pointer into the schema: `/properties/city/type`. Empty if there is
+    /// none.
     pub schema_path: String,
     /// What is wrong, for programs.
-    pub kind: ProblemKind,
+    pub kind: FitProblemKind,
     /// What is wrong, for people: `expected a number, found the string "abc"`.
     pub message: String,
 }
 
-impl std::fmt::Display for Problem {
+impl std::fmt::Display for FitProblem {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "`{}`: {}", self.path, self.message)
     }
 }
 
-/// What is wrong, with the facts of it.
+/// What is wrong with a value, with the details.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ProblemKind {
-    /// The value is of another type.
+pub enum FitProblemKind {
+    /// The value has a wrong type.
     Type {
-        /// The types that would do.
-        expected: Vec<Type>,
+        /// The allowed types.
+        expected: Vec<SchemaType>,
     },
     /// A property is missing.
     Required {
-        /// Its name.
+        /// The name of the property.
         property: String,
     },
-    /// The value is none of those allowed.
+    /// The value is not one of the allowed values.
     Enum {
-        /// The values allowed.
+        /// The allowed values.
         allowed: Vec<Value>,
     },
-    /// The value is not the only one allowed.
+    /// The value is not the constant.
     Const {
-        /// That one.
+        /// The constant.
         expected: Value,
     },
     /// The number is too small or too large.
     Range {
-        /// On which side it may lie.
-        bound: Bound,
-        /// Of which number.
+        /// How the number must compare to the limit.
+        comparison: Comparison,
+        /// The limit.
         limit: Value,
     },
     /// The number is not a multiple.
     MultipleOf {
-        /// Of which number.
+        /// The divisor.
         divisor: Value,
     },
-    /// There is too little or too much of something.
+    /// A string, array or object is too short or too long.
     Length {
-        /// Of what.
-        unit: Unit,
-        /// [`Bound::AtLeast`] or [`Bound::AtMost`].
-        bound: Bound,
-        /// How much.
+        /// What is counted.
+        unit: LengthUnit,
+        /// [`Comparison::AtLeast`] or [`Comparison::AtMost`].
+        comparison: Comparison,
+        /// The limit.
         limit: u64,
     },
-    /// The text does not match.
+    /// The string does not match the pattern.
     Pattern {
         /// The regular expression.
         pattern: String,
     },
-    /// There are properties that the schema does not allow.
+    /// The object has properties that the schema does not allow.
     UnknownProperty {
-        /// Their names.
+        /// The names of the properties.
         names: Vec<String>,
     },
-    /// Two items are equal.
+    /// Two items of the array are equal.
     NotUnique,
-    /// The value fits none of the alternatives of an `anyOf` or `oneOf`.
-    NoBranch,
+    /// The value fits no alternative of an `anyOf` or `oneOf`.
+    NoAlternativeFits,
     /// The value fits several alternatives of a `oneOf`.
-    ManyBranches,
-    /// The value could be made to fit in two ways that are equally likely.
+    SeveralAlternativesFit,
+    /// Two different changes with the same penalty make the value fit.
     Ambiguous {
-        /// One result.
+        /// The result of one change.
         first: Value,
-        /// The other.
+        /// The result of the other change.
         second: Value,
     },
-    /// Making the value fit would take more work, or make it nest deeper, than is allowed.
+    /// Making the value fit would take too much work, or the result would nest too deep.
     GaveUp,
-    /// Anything else.
+    /// The value violates another keyword.
     Other {
-        /// The keyword of the schema that is not met: `contains`, `not`.
+        /// The keyword: `contains`, `not`.
         keyword: String,
     },
 }
 
-/// The side of a limit that is allowed.
+/// How a number must compare to a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
-    /// The limit or more.
+pub enum Comparison {
+    /// Greater than or equal to the limit.
     AtLeast,
-    /// More than the limit.
+    /// Greater than the limit.
     MoreThan,
-    /// The limit or less.
+    /// Less than or equal to the limit.
     AtMost,
     /// Less than the limit.
     LessThan,
 }
 
-impl Bound {
-    /// The words for it: "at least".
-    pub const fn words(self) -> &'static str {
+impl Comparison {
+    /// The comparison in words: "at least".
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::AtLeast => "at least",
             Self::MoreThan => "more than",
@@ -124,9 +125,9 @@ impl Bound {
     }
 }
 
-/// What is counted.
+/// What the length of a value counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum LengthUnit {
     /// The characters of a string.
     Characters,
     /// The items of an array.
@@ -135,9 +136,9 @@ pub enum Unit {
     Properties,
 }
 
-impl Unit {
-    /// The word for it: "items".
-    pub const fn word(self) -> &'static str {
+impl LengthUnit {
+    /// The unit in words: "items".
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Characters => "characters",
             Self::Items => "items",

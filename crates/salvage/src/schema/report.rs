@@ -1,8 +1,8 @@
-//! The validator's errors as [`Problem`]s, in our words.
+//! Converting the errors of the validator to [`FitProblem`]s.
 
-mod words;
+mod message;
 
-pub(crate) use words::message;
+pub(crate) use message::message;
 
 use std::collections::BTreeSet;
 
@@ -10,59 +10,59 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Error};
 use reknit_protocol::{Path, Value};
 
-use super::{Bound, Problem, ProblemKind, Type, Unit};
+use super::{Comparison, FitProblem, FitProblemKind, LengthUnit, SchemaType};
 
-/// How many problems are reported. A list of a million wrong items says no more than its start.
-const MOST_PROBLEMS: usize = 1000;
+/// How many problems are reported. A list of a million wrong items would be useless.
+const MAX_PROBLEMS: usize = 1000;
 
-/// Turns errors about `value` into problems.
+/// Converts errors about `value` to problems.
 pub(crate) struct Report<'a> {
     value: &'a Value,
     schema: &'a Value,
-    /// Where in the whole value `value` stands.
-    place: Path,
-    /// Pointers to places whose own errors do not count.
+    /// The path of `value` in the whole value.
+    base: Path,
+    /// JSON Pointers to values whose own errors are ignored.
     excused: Vec<String>,
-    problems: Vec<Problem>,
+    problems: Vec<FitProblem>,
 }
 
 impl<'a> Report<'a> {
-    /// `schema` is the text the validator was compiled from.
-    pub(crate) fn new(value: &'a Value, schema: &'a Value, place: Path, excused: &[Path]) -> Self {
+    /// `schema` is the JSON from which the validator was compiled.
+    pub(crate) fn new(value: &'a Value, schema: &'a Value, base: Path, excused: &[Path]) -> Self {
         let excused = excused.iter().map(Path::to_pointer).collect();
-        Self { value, schema, place, excused, problems: Vec::new() }
+        Self { value, schema, base, excused, problems: Vec::new() }
     }
 
-    pub(crate) fn finish(self) -> Vec<Problem> {
+    pub(crate) fn finish(self) -> Vec<FitProblem> {
         self.problems
     }
 
     pub(crate) fn add(&mut self, error: &ValidationError<'_>) {
-        if self.problems.len() >= MOST_PROBLEMS || self.is_excused(error) {
+        if self.problems.len() >= MAX_PROBLEMS || self.is_excused(error) {
             return;
         }
         match error.kind() {
             Error::AnyOf { context } | Error::OneOfNotValid { context } => self.add_union(error, context),
             kind => {
-                let kind = self.kind(kind, error.schema_path().as_str());
+                let kind = self.problem_kind(kind, error.schema_path().as_str());
                 self.push(error, kind);
             }
         }
     }
 
-    fn push(&mut self, error: &ValidationError<'_>, kind: ProblemKind) {
+    fn push(&mut self, error: &ValidationError<'_>, kind: FitProblemKind) {
         let inner = Path::from_pointer(error.instance_path().as_str(), self.value).unwrap_or_default();
         let found = self.value.at(&inner).unwrap_or(self.value);
         let message = match error.kind() {
             Error::PropertyNames { error } => {
                 let name = Value::from(error.instance().as_ref().clone());
-                let kind = self.kind(error.kind(), error.schema_path().as_str());
-                format!("the property name {name} is not allowed: {}", words::message(&kind, &name))
+                let kind = self.problem_kind(error.kind(), error.schema_path().as_str());
+                format!("the property name {name} is not allowed: {}", message::message(&kind, &name))
             }
-            _ => words::message(&kind, found),
+            _ => message::message(&kind, found),
         };
-        let path = self.place.segments().iter().chain(inner.segments()).cloned().collect();
-        self.problems.push(Problem { path, schema_path: error.schema_path().as_str().to_owned(), kind, message });
+        let path = self.base.segments().iter().chain(inner.segments()).cloned().collect();
+        self.problems.push(FitProblem { path, schema_path: error.schema_path().as_str().to_owned(), kind, message });
     }
 
     fn is_excused(&self, error: &ValidationError<'_>) -> bool {
@@ -77,98 +77,100 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The branch that was meant speaks for the union, if it can be told which one that is.
+    /// Adds the errors of the branch that is meant, if the type or tag of the value shows which one that is. Otherwise
+    /// adds one problem for the whole union.
     fn add_union(&mut self, error: &ValidationError<'_>, branches: &[Vec<ValidationError<'static>>]) {
-        let place = error.instance_path().as_str();
+        let union_path = error.instance_path().as_str();
         let mut types = BTreeSet::new();
-        let mut close = Vec::new();
+        let mut same_type = Vec::new();
         for branch in branches {
-            match wrong_type(branch, place) {
+            match wrong_type(branch, union_path) {
                 Some(expected) => types.extend(expected),
-                None => close.push(branch),
+                None => same_type.push(branch),
             }
         }
-        if close.is_empty() {
+        if same_type.is_empty() {
             let expected = types.into_iter().collect();
-            return self.push(error, ProblemKind::Type { expected });
+            return self.push(error, FitProblemKind::Type { expected });
         }
-        if close.len() > 1 {
-            let tagged: Vec<_> = close.iter().copied().filter(|branch| !wrong_tag(branch, place)).collect();
+        if same_type.len() > 1 {
+            let tagged: Vec<_> =
+                same_type.iter().copied().filter(|branch| !has_wrong_tag(branch, union_path)).collect();
             if tagged.len() == 1 {
-                close = tagged;
+                same_type = tagged;
             }
         }
-        match close.as_slice() {
+        match same_type.as_slice() {
             [only] => only.iter().for_each(|error| self.add(error)),
-            _ => self.push(error, ProblemKind::NoBranch),
+            _ => self.push(error, FitProblemKind::NoAlternativeFits),
         }
     }
 
-    fn kind(&self, kind: &Error, schema_path: &str) -> ProblemKind {
-        let exact = |limit: &serde_json::Value| self.written(schema_path).unwrap_or_else(|| limit.clone().into());
-        let range = |bound, limit| ProblemKind::Range { bound, limit: exact(limit) };
-        let length = |unit, bound, limit: &u64| ProblemKind::Length { unit, bound, limit: *limit };
+    fn problem_kind(&self, kind: &Error, schema_path: &str) -> FitProblemKind {
+        let exact = |limit: &serde_json::Value| self.exact_keyword(schema_path).unwrap_or_else(|| limit.clone().into());
+        let range = |comparison, limit| FitProblemKind::Range { comparison, limit: exact(limit) };
+        let length = |unit, comparison, limit: &u64| FitProblemKind::Length { unit, comparison, limit: *limit };
         match kind {
-            Error::Type { kind } => ProblemKind::Type { expected: expected_types(kind) },
+            Error::Type { kind } => FitProblemKind::Type { expected: expected_types(kind) },
             Error::Required { property } => {
-                ProblemKind::Required { property: property.as_str().unwrap_or_default().to_owned() }
+                FitProblemKind::Required { property: property.as_str().unwrap_or_default().to_owned() }
             }
             Error::Enum { options } => match exact(options) {
-                Value::Array(allowed) => ProblemKind::Enum { allowed },
-                only => ProblemKind::Enum { allowed: vec![only] },
+                Value::Array(allowed) => FitProblemKind::Enum { allowed },
+                only => FitProblemKind::Enum { allowed: vec![only] },
             },
-            Error::Constant { expected_value } => ProblemKind::Const { expected: exact(expected_value) },
-            Error::Minimum { limit } => range(Bound::AtLeast, limit),
-            Error::ExclusiveMinimum { limit } => range(Bound::MoreThan, limit),
-            Error::Maximum { limit } => range(Bound::AtMost, limit),
-            Error::ExclusiveMaximum { limit } => range(Bound::LessThan, limit),
-            Error::MultipleOf { multiple_of } => ProblemKind::MultipleOf { divisor: exact(&(*multiple_of).into()) },
-            Error::MinLength { limit } => length(Unit::Characters, Bound::AtLeast, limit),
-            Error::MaxLength { limit } => length(Unit::Characters, Bound::AtMost, limit),
-            Error::MinItems { limit } => length(Unit::Items, Bound::AtLeast, limit),
-            Error::MaxItems { limit } => length(Unit::Items, Bound::AtMost, limit),
-            Error::MinProperties { limit } => length(Unit::Properties, Bound::AtLeast, limit),
-            Error::MaxProperties { limit } => length(Unit::Properties, Bound::AtMost, limit),
+            Error::Constant { expected_value } => FitProblemKind::Const { expected: exact(expected_value) },
+            Error::Minimum { limit } => range(Comparison::AtLeast, limit),
+            Error::ExclusiveMinimum { limit } => range(Comparison::MoreThan, limit),
+            Error::Maximum { limit } => range(Comparison::AtMost, limit),
+            Error::ExclusiveMaximum { limit } => range(Comparison::LessThan, limit),
+            Error::MultipleOf { multiple_of } => FitProblemKind::MultipleOf { divisor: exact(&(*multiple_of).into()) },
+            Error::MinLength { limit } => length(LengthUnit::Characters, Comparison::AtLeast, limit),
+            Error::MaxLength { limit } => length(LengthUnit::Characters, Comparison::AtMost, limit),
+            Error::MinItems { limit } => length(LengthUnit::Items, Comparison::AtLeast, limit),
+            Error::MaxItems { limit } => length(LengthUnit::Items, Comparison::AtMost, limit),
+            Error::MinProperties { limit } => length(LengthUnit::Properties, Comparison::AtLeast, limit),
+            Error::MaxProperties { limit } => length(LengthUnit::Properties, Comparison::AtMost, limit),
             Error::AdditionalItems { limit } => {
-                length(Unit::Items, Bound::AtMost, &u64::try_from(*limit).unwrap_or(u64::MAX))
+                length(LengthUnit::Items, Comparison::AtMost, &u64::try_from(*limit).unwrap_or(u64::MAX))
             }
-            Error::Pattern { pattern } => ProblemKind::Pattern { pattern: pattern.clone() },
+            Error::Pattern { pattern } => FitProblemKind::Pattern { pattern: pattern.clone() },
             Error::AdditionalProperties { unexpected } | Error::UnevaluatedProperties { unexpected } => {
-                ProblemKind::UnknownProperty { names: unexpected.clone() }
+                FitProblemKind::UnknownProperty { names: unexpected.clone() }
             }
-            Error::UniqueItems => ProblemKind::NotUnique,
-            Error::OneOfMultipleValid { .. } => ProblemKind::ManyBranches,
-            other => ProblemKind::Other { keyword: other.keyword().to_owned() },
+            Error::UniqueItems => FitProblemKind::NotUnique,
+            Error::OneOfMultipleValid { .. } => FitProblemKind::SeveralAlternativesFit,
+            other => FitProblemKind::Other { keyword: other.keyword().to_owned() },
         }
     }
 
-    /// What the schema says there, with its digits; the validator has rounded them.
-    fn written(&self, schema_path: &str) -> Option<Value> {
+    /// The value in the schema at `schema_path`. The validator rounds numbers, and the schema has all their digits.
+    fn exact_keyword(&self, schema_path: &str) -> Option<Value> {
         let path = Path::from_pointer(schema_path, self.schema).ok()?;
         self.schema.at(&path).cloned()
     }
 }
 
-/// The types a branch wants, if the value as a whole is of another type.
-fn wrong_type(branch: &[ValidationError<'_>], place: &str) -> Option<Vec<Type>> {
+/// The types that a branch expects, if the value at `path` has another type.
+fn wrong_type(branch: &[ValidationError<'_>], path: &str) -> Option<Vec<SchemaType>> {
     branch.iter().find_map(|error| match error.kind() {
-        Error::Type { kind } if error.instance_path().as_str() == place => Some(expected_types(kind)),
+        Error::Type { kind } if error.instance_path().as_str() == path => Some(expected_types(kind)),
         _ => None,
     })
 }
 
-/// Whether a property of the value says that another branch is meant: `"kind": "circle"`.
-fn wrong_tag(branch: &[ValidationError<'_>], place: &str) -> bool {
+/// Whether a property of the value at `path`, such as `"kind": "circle"`, shows that another branch is meant.
+fn has_wrong_tag(branch: &[ValidationError<'_>], path: &str) -> bool {
     branch.iter().any(|error| {
-        let below = error.instance_path().as_str().strip_prefix(place).and_then(|rest| rest.strip_prefix('/'));
+        let below = error.instance_path().as_str().strip_prefix(path).and_then(|rest| rest.strip_prefix('/'));
         let is_property = below.is_some_and(|key| !key.contains('/'));
         is_property && matches!(error.kind(), Error::Constant { .. } | Error::Enum { .. })
     })
 }
 
-fn expected_types(kind: &TypeKind) -> Vec<Type> {
+fn expected_types(kind: &TypeKind) -> Vec<SchemaType> {
     match kind {
-        TypeKind::Single(only) => Type::from_word(only.as_str()).into_iter().collect(),
-        TypeKind::Multiple(set) => set.iter().filter_map(|each| Type::from_word(each.as_str())).collect(),
+        TypeKind::Single(only) => SchemaType::from_name(only.as_str()).into_iter().collect(),
+        TypeKind::Multiple(set) => set.iter().filter_map(|each| SchemaType::from_name(each.as_str())).collect(),
     }
 }

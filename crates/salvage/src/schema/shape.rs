@@ -1,7 +1,7 @@
-//! A schema as fitting sees it: what is wanted at each place, precomputed.
+//! Shapes: what a schema expects at each place of a value, computed in advance for fitting.
 //!
-//! A [`Shape`] stands for all schemas that hold at one place at once: a schema, what its `$ref` and `allOf` lead to, and
-//! the alternative that was chosen from a union. So fitting never has to look for what else might apply.
+//! A [`Shape`] combines all subschemas that apply at one place: a subschema, the targets of its `$ref` and `allOf`, and the
+//! alternative that was chosen from a union. Fitting never has to look for other subschemas that might apply.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,46 +10,46 @@ use std::sync::Arc;
 use jsonschema::Validator;
 use reknit_protocol::Value;
 
-use super::allowed::Allowed;
-use super::json::Tree;
-use super::parts::PartId;
-use super::types::Types;
+use super::allowed_values::AllowedValues;
+use super::subschemas::SubschemaId;
+use super::types::TypeSet;
+use super::validator_input::ValueInput;
 
-/// The number of a shape.
+/// The index of a shape in [`Shapes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ShapeId(pub(super) usize);
 
-/// What is wanted at one place.
-#[derive(Debug, Clone)]
+/// What the schema expects at one place.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Shape {
-    /// The schemas whose verdict counts here.
-    pub(crate) heads: Box<[PartId]>,
-    /// The alternatives chosen on the way here.
-    pub(crate) chosen: Box<[PartId]>,
-    pub(crate) types: Types,
-    /// Whether the types alone decide about values that are no containers.
-    pub(crate) is_plain: bool,
-    /// The values that `enum` and `const` allow, if they do not allow all.
-    pub(crate) allowed: Option<Allowed>,
+    /// The subschemas that a value here has to fit.
+    pub(crate) subschemas: Box<[SubschemaId]>,
+    /// The alternatives that were chosen from unions.
+    pub(crate) chosen: Box<[SubschemaId]>,
+    pub(crate) types: TypeSet,
+    /// Whether the validator has to decide which scalars fit, because `types` alone does not.
+    pub(crate) restricts_scalars: bool,
+    /// The values that `enum` and `const` allow; `None` if there is no such keyword.
+    pub(crate) allowed: Option<AllowedValues>,
     pub(crate) object: ObjectShape,
     pub(crate) array: ArrayShape,
-    /// Where there are alternatives: the same shape once with each of them. Then the rest of this one is not used.
+    /// For a union: this shape combined with each alternative. The other fields are then not used for fitting.
     pub(crate) alternatives: Box<[ShapeId]>,
-    /// Whether a key could be misspelt here or below.
-    pub(crate) has_spellings: bool,
+    /// Whether a misspelt key can be renamed here or in a descendant.
+    pub(crate) may_rename_keys: bool,
 }
 
-/// What is known about the keys of an object.
+/// What the schema expects of the entries of an object.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ObjectShape {
     pub(crate) properties: HashMap<Box<str>, Property>,
-    /// The declared names by what their spellings have in common; `None` where two share it. Empty where unknown keys
-    /// are meant as they are.
-    pub(crate) spellings: HashMap<String, Option<Box<str>>>,
+    /// The declared names by their folded spelling; `None` if two names have the same. Empty if the schema describes
+    /// additional keys, because unknown keys are then intended.
+    pub(crate) names_by_spelling: HashMap<String, Option<Box<str>>>,
     pub(crate) patterns: Box<[(Pattern, ShapeId)]>,
-    /// What is wanted for other keys.
-    pub(crate) extra: Option<ShapeId>,
-    /// Whether other keys are refused.
+    /// The shape for additional keys.
+    pub(crate) additional: Option<ShapeId>,
+    /// Whether additional keys are forbidden.
     pub(crate) is_closed: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Property {
     pub(crate) is_required: bool,
 }
 
-/// What is known about the items of an array.
+/// What the schema expects of the items of an array.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ArrayShape {
     pub(crate) prefix: Box<[ShapeId]>,
@@ -67,20 +67,20 @@ pub(crate) struct ArrayShape {
 }
 
 impl ArrayShape {
-    /// What is wanted for an item.
+    /// The shape for the item at `index`.
     pub(crate) fn item(&self, index: usize) -> Option<ShapeId> {
         self.prefix.get(index).copied().or(self.rest)
     }
 }
 
 impl ObjectShape {
-    /// The shape for a key that is not declared.
-    pub(crate) fn other(&self, key: &str) -> Option<ShapeId> {
-        self.matching(key).or(self.extra)
+    /// The shape for a key that is not declared in `properties`.
+    pub(crate) fn undeclared(&self, key: &str) -> Option<ShapeId> {
+        self.matching_pattern(key).or(self.additional)
     }
 
-    /// The shape that `patternProperties` has for the key.
-    pub(crate) fn matching(&self, key: &str) -> Option<ShapeId> {
+    /// The shape of the first entry of `patternProperties` that matches the key.
+    pub(crate) fn matching_pattern(&self, key: &str) -> Option<ShapeId> {
         if self.patterns.is_empty() {
             return None;
         }
@@ -89,9 +89,9 @@ impl ObjectShape {
     }
 }
 
-/// A regular expression for keys, as the validator understands it.
+/// A regular expression for keys, matched by the validator.
 #[derive(Clone)]
-pub(crate) struct Pattern(pub(super) Arc<Validator<Tree>>);
+pub(crate) struct Pattern(pub(super) Arc<Validator<ValueInput>>);
 
 impl fmt::Debug for Pattern {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,41 +103,40 @@ impl fmt::Debug for Pattern {
 #[derive(Debug)]
 pub(crate) struct Shapes {
     list: Vec<Shape>,
-    /// Where nothing is known: whatever stands there is left alone.
+    /// The shape of a place that fitting does not change.
     unknown: Shape,
 }
 
 impl Shapes {
     pub(super) fn new(list: Vec<Shape>) -> Self {
-        let mut shapes = Self { list, unknown: Shape::unknown() };
-        shapes.find_spellings();
+        let mut shapes = Self { list, unknown: Shape::default() };
+        shapes.mark_renamable();
         shapes
     }
 
     /// The shape of the whole value.
-    pub(crate) fn root() -> ShapeId {
-        ShapeId(0)
-    }
+    pub(crate) const ROOT: ShapeId = ShapeId(0);
 
     pub(crate) fn get(&self, id: ShapeId) -> &Shape {
         self.list.get(id.0).unwrap_or(&self.unknown)
     }
 
-    /// Children mostly have higher numbers, so going backwards settles all but cycles in one pass.
-    fn find_spellings(&mut self) {
+    /// Sets `may_rename_keys`. Most children have higher indices than their parents, so one backward pass is enough for all
+    /// shapes but those in cycles.
+    fn mark_renamable(&mut self) {
         loop {
-            let mut settled = true;
+            let mut is_unchanged = true;
             for index in (0..self.list.len()).rev() {
-                let Some(shape) = self.list.get(index).filter(|shape| !shape.has_spellings) else { continue };
-                let here = !shape.object.spellings.is_empty();
-                if here || shape.below().any(|id| self.get(id).has_spellings) {
-                    settled = false;
+                let Some(shape) = self.list.get(index).filter(|shape| !shape.may_rename_keys) else { continue };
+                let has_names = !shape.object.names_by_spelling.is_empty();
+                if has_names || shape.children().any(|id| self.get(id).may_rename_keys) {
+                    is_unchanged = false;
                     if let Some(shape) = self.list.get_mut(index) {
-                        shape.has_spellings = true;
+                        shape.may_rename_keys = true;
                     }
                 }
             }
-            if settled {
+            if is_unchanged {
                 return;
             }
         }
@@ -145,24 +144,10 @@ impl Shapes {
 }
 
 impl Shape {
-    pub(super) fn unknown() -> Self {
-        Self {
-            heads: Box::default(),
-            chosen: Box::default(),
-            types: Types::ALL,
-            is_plain: true,
-            allowed: None,
-            object: ObjectShape::default(),
-            array: ArrayShape::default(),
-            alternatives: Box::default(),
-            has_spellings: false,
-        }
-    }
-
-    fn below(&self) -> impl Iterator<Item = ShapeId> {
+    fn children(&self) -> impl Iterator<Item = ShapeId> {
         let properties = self.object.properties.values().map(|property| property.shape);
         let patterns = self.object.patterns.iter().map(|(_, shape)| *shape);
         let items = self.array.prefix.iter().copied().chain(self.array.rest);
-        properties.chain(patterns).chain(self.object.extra).chain(items).chain(self.alternatives.iter().copied())
+        properties.chain(patterns).chain(self.object.additional).chain(items).chain(self.alternatives.iter().copied())
     }
 }

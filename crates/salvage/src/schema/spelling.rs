@@ -1,31 +1,25 @@
-//! What two spellings of one word have in common.
+//! Folding the spellings of a word to one form.
 
-use std::borrow::Cow;
-
-/// The marks that models put around a word to stress or quote it.
+/// The marks that models put around a word to emphasise or quote it.
 const MARKS: [char; 5] = ['*', '_', '`', '"', '\''];
 
-/// A key without what only its spelling adds: case, spaces, `_` and `-`. Empty if there is nothing else.
-pub(crate) fn key_form(key: &str) -> String {
-    folded(key)
+/// An allowed value without case, white space, `_`, `-` and the marks around it. Empty if nothing else is left.
+pub(crate) fn fold_word(word: &str) -> String {
+    fold_key(strip_marks(word))
 }
 
-/// An allowed value without case, spaces, `_`, `-` and marks around it. Empty if there is nothing else.
-pub(crate) fn word_form(word: &str) -> String {
-    folded(without_marks(word))
-}
-
-fn folded(text: &str) -> String {
-    let is_joint = |letter: &char| matches!(letter, '_' | '-') || letter.is_whitespace();
-    // Up and down again, because `straße` and `STRASSE` meet only in the upper case.
-    let letters = text.chars().filter(|letter| !is_joint(letter));
+/// A key without case, white space, `_` and `-`. Empty if nothing else is left.
+pub(crate) fn fold_key(key: &str) -> String {
+    let is_separator = |letter: &char| matches!(letter, '_' | '-') || letter.is_whitespace();
+    // Upper case first, because `straße` and `STRASSE` are equal only in upper case.
+    let letters = key.chars().filter(|letter| !is_separator(letter));
     letters.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
-/// The text without white space and without emphasis or quotes around it: `Paris` for `**Paris**`.
+/// Removes white space, emphasis and quotes around the text: `**Paris**` becomes `Paris`.
 ///
-/// Marks come off in pairs only, and never so many that nothing is left.
-pub(crate) fn without_marks(text: &str) -> &str {
+/// Removes marks only in pairs, and never all of the text.
+pub(crate) fn strip_marks(text: &str) -> &str {
     let mut text = text.trim();
     while let Some(inner) = MARKS.iter().find_map(|mark| text.strip_prefix(*mark)?.strip_suffix(*mark)) {
         if inner.trim().is_empty() {
@@ -34,12 +28,4 @@ pub(crate) fn without_marks(text: &str) -> &str {
         text = inner.trim();
     }
     text
-}
-
-/// The text on one line of a message: cut after 60 characters.
-pub(crate) fn short(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(60) {
-        None => Cow::Borrowed(text),
-        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
-    }
 }

@@ -1,31 +1,31 @@
-//! The type words of JSON Schema, alone and as sets.
+//! The types of JSON Schema, and sets of them.
 
-use reknit_protocol::{Kind, Value};
+use reknit_protocol::{Value, ValueKind};
 
-/// A type as JSON Schema names them: the kinds of JSON, with integers apart.
+/// A type of JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Type {
+pub enum SchemaType {
     /// `null`.
     Null,
     /// `true` or `false`.
     Boolean,
-    /// A number without a fraction, however it is spelt.
+    /// A number without a fraction, such as `5` or `5.0`.
     Integer,
     /// Any number.
     Number,
-    /// A text.
+    /// A string.
     String,
-    /// A list.
+    /// An array.
     Array,
-    /// Keys and values.
+    /// An object.
     Object,
 }
 
-impl Type {
+impl SchemaType {
     const ALL: [Self; 7] =
         [Self::Null, Self::Boolean, Self::Integer, Self::Number, Self::String, Self::Array, Self::Object];
 
-    /// The word JSON Schema has for it.
+    /// The name in JSON Schema.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -38,7 +38,7 @@ impl Type {
         }
     }
 
-    /// The word with its article, for messages: "an integer", "null".
+    /// The name with an article, for messages: "an integer", "null".
     pub const fn with_article(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -51,8 +51,8 @@ impl Type {
         }
     }
 
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|candidate| candidate.as_str() == word)
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|candidate| candidate.as_str() == name)
     }
 
     const fn bit(self) -> u8 {
@@ -60,67 +60,75 @@ impl Type {
     }
 }
 
-/// A set of types. A set with [`Type::Number`] has [`Type::Integer`] too, so that sets intersect as their values do.
+/// A set of types. A set with [`SchemaType::Number`] also has [`SchemaType::Integer`], so that intersections are right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Types(u8);
+pub(crate) struct TypeSet(u8);
 
-impl Types {
+impl Default for TypeSet {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+impl TypeSet {
     pub(crate) const ALL: Self = Self(0b111_1111);
     pub(crate) const NONE: Self = Self(0);
 
-    pub(crate) const fn with(self, added: Type) -> Self {
-        let integers = if matches!(added, Type::Number) { Type::Integer.bit() } else { 0 };
+    pub(crate) const fn with(self, added: SchemaType) -> Self {
+        let integers = if matches!(added, SchemaType::Number) { SchemaType::Integer.bit() } else { 0 };
         Self(self.0 | added.bit() | integers)
     }
 
-    pub(crate) const fn has(self, asked: Type) -> bool {
-        self.0 & asked.bit() != 0
+    pub(crate) const fn contains(self, wanted: SchemaType) -> bool {
+        self.0 & wanted.bit() != 0
     }
 
-    pub(crate) const fn and(self, other: Self) -> Self {
+    pub(crate) const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// What the keyword `type` says: a word, or a list of words.
+    /// Parses the value of the keyword `type`: a name, or a list of names.
     pub(crate) fn from_keyword(keyword: &Value) -> Self {
-        let words = match keyword {
-            Value::Array(words) => words.as_slice(),
-            word => std::slice::from_ref(word),
+        let names = match keyword {
+            Value::Array(names) => names.as_slice(),
+            name => std::slice::from_ref(name),
         };
-        let types = words.iter().filter_map(|word| Type::from_word(word.as_str()?));
+        let types = names.iter().filter_map(|name| SchemaType::from_name(name.as_str()?));
         types.fold(Self::NONE, Self::with)
     }
 
-    /// Whether a value of this kind can be of one of the types.
-    pub(crate) const fn allow(self, kind: Kind) -> bool {
-        self.has(match kind {
-            Kind::Null => Type::Null,
-            Kind::Boolean => Type::Boolean,
-            // Every set that has numbers has integers.
-            Kind::Number => Type::Integer,
-            Kind::String => Type::String,
-            Kind::Array => Type::Array,
-            Kind::Object => Type::Object,
+    /// Whether a value of this kind can have one of the types.
+    pub(crate) const fn allows(self, kind: ValueKind) -> bool {
+        self.contains(match kind {
+            ValueKind::Null => SchemaType::Null,
+            ValueKind::Boolean => SchemaType::Boolean,
+            // Every set with numbers has integers.
+            ValueKind::Number => SchemaType::Integer,
+            ValueKind::String => SchemaType::String,
+            ValueKind::Array => SchemaType::Array,
+            ValueKind::Object => SchemaType::Object,
         })
     }
 
-    /// Whether the value is of one of the types.
-    pub(crate) fn accept(self, value: &Value) -> bool {
+    /// Whether the value has one of the types.
+    pub(crate) fn accepts(self, value: &Value) -> bool {
         match value {
-            Value::Number(number) => self.has(Type::Number) || (self.has(Type::Integer) && number.is_integer()),
-            other => self.allow(other.kind()),
+            Value::Number(number) => {
+                self.contains(SchemaType::Number) || (self.contains(SchemaType::Integer) && number.is_integer())
+            }
+            other => self.allows(other.kind()),
         }
     }
 
-    /// The types a list of values has.
+    /// The types of the values.
     pub(crate) fn of_values(values: &[Value]) -> Self {
         let types = values.iter().map(|value| match value {
-            Value::Null => Type::Null,
-            Value::Bool(_) => Type::Boolean,
-            Value::Number(_) => Type::Number,
-            Value::String(_) => Type::String,
-            Value::Array(_) => Type::Array,
-            Value::Object(_) => Type::Object,
+            Value::Null => SchemaType::Null,
+            Value::Bool(_) => SchemaType::Boolean,
+            Value::Number(_) => SchemaType::Number,
+            Value::String(_) => SchemaType::String,
+            Value::Array(_) => SchemaType::Array,
+            Value::Object(_) => SchemaType::Object,
         });
         types.fold(Self::NONE, Self::with)
     }

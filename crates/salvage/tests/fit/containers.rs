@@ -1,16 +1,16 @@
-//! Arrays and objects: in texts, around single values, and what stands in them.
+//! Arrays and objects: in strings, around single values, and their content.
 
 use reknit_salvage::FixKind::{
     BooleanFromWord, DoubleEncoding, EnumSpelling, NullForOptional, NumberInString, NumberToString, ScalarForArray,
 };
 
-use crate::kit::{becomes, json, refused, stays, try_fit};
+use crate::support::{becomes, json, refused, stays, try_fit};
 
 const INTEGER: &str = r#"{"type": "integer"}"#;
 const STRING: &str = r#"{"type": "string"}"#;
 
 #[test]
-fn an_array_or_object_is_read_from_its_text() {
+fn an_array_or_object_is_decoded_from_a_string() {
     let strings = r#"{"type": "array", "items": {"type": "string"}}"#;
     becomes(
         strings,
@@ -33,7 +33,7 @@ fn an_array_or_object_is_read_from_its_text() {
 }
 
 #[test]
-fn python_spelling_is_read_too() {
+fn python_syntax_is_decoded_from_a_string() {
     let schema = r#"{"type": "object", "properties": {
         "tags": {"type": "array", "items": {"type": "string"}},
         "options": {"type": "object"},
@@ -50,14 +50,14 @@ fn python_spelling_is_read_too() {
         (r#"{"options": "{'a': None, 'b': True}"}"#, r#"{"options": {"a": null, "b": true}}"#),
         (r#"{"matrix": "[[1, 2], [3, 4]]"}"#, r#"{"matrix": [[1, 2], [3, 4]]}"#),
     ] {
-        let fitted = try_fit(schema, value).unwrap_or_else(|misfit| panic!("{value}: {misfit}"));
+        let fitted = try_fit(schema, value).unwrap_or_else(|error| panic!("{value}: {error}"));
         assert_eq!(fitted.value.to_string(), json(expected).to_string(), "case: {value}");
         assert_eq!(fitted.fixes[0].kind, DoubleEncoding, "case: {value}");
     }
 }
 
 #[test]
-fn a_text_that_only_contains_an_array_is_not_one() {
+fn a_string_with_an_array_in_a_sentence_is_not_decoded() {
     let schema = r#"{"type": "array", "items": {"type": "string"}}"#;
     for text in [
         "[Draft] my note",
@@ -75,7 +75,7 @@ fn a_text_that_only_contains_an_array_is_not_one() {
 }
 
 #[test]
-fn texts_in_texts_are_decoded_four_times_and_no_more() {
+fn nested_strings_are_decoded_at_most_four_times() {
     let schema = r#"{"type": "array", "items": {"type": "integer"}}"#;
     let mut text = "[1]".to_owned();
     for layers in 1..=6 {
@@ -103,26 +103,26 @@ fn a_single_value_becomes_an_array_if_the_items_accept_it() {
     becomes(r#"{"type": "array"}"#, &[("true", "[true]", &[ScalarForArray])]);
     refused(integers, &[r#""a""#, "5.5", "true", "null", "{}"]);
     let pair = r#"{"type": "array", "items": {"type": "integer"}, "minItems": 2}"#;
-    let misfit = try_fit(pair, "5").expect_err("one is not two");
-    assert_eq!(misfit.to_string(), "`$`: expected an array, found the number 5");
+    let error = try_fit(pair, "5").expect_err("one is not two");
+    assert_eq!(error.to_string(), "`$`: expected an array, found the number 5");
 }
 
 #[test]
-fn a_list_of_lists_is_only_guessed_where_a_neighbour_shows_it() {
+fn an_item_becomes_a_list_only_beside_another_list() {
     let schema = r#"{"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}"#;
     refused(schema, &["5", "[1, 2]"]);
     becomes(schema, &[("[[1], 2]", "[[1], [2]]", &[ScalarForArray])]);
 }
 
 #[test]
-fn an_array_is_never_cut_to_its_first_item() {
+fn an_array_is_never_reduced_to_its_first_item() {
     refused(INTEGER, &["[5]"]);
     refused(STRING, &[r#"["a"]"#]);
     refused(r#"{"type": "object"}"#, &["[{}]"]);
 }
 
 #[test]
-fn a_null_for_an_optional_property_is_left_out() {
+fn a_null_for_an_optional_property_is_dropped() {
     let schema = r#"{"type": "object", "required": ["city"], "properties": {
         "city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"enum": ["C", "F"]}, "note": {"type": ["string", "null"]}
     }}"#;
@@ -143,7 +143,7 @@ fn a_null_for_an_optional_property_is_left_out() {
 }
 
 #[test]
-fn only_what_does_not_fit_is_changed() {
+fn values_that_fit_are_kept_beside_one_that_does_not() {
     let schema = r#"{"type": "object", "properties": {
         "id": {"type": "string"}, "count": {"type": "integer"}, "either": {"type": ["string", "integer"]},
         "list": {"type": "array", "items": {"type": ["number", "string"]}}, "free": {}
@@ -154,7 +154,7 @@ fn only_what_does_not_fit_is_changed() {
 }
 
 #[test]
-fn deep_places_are_mended_and_named() {
+fn a_fix_of_a_nested_value_has_its_path() {
     let schema = r#"{"type": "object", "properties": {"stops": {"type": "array", "items": {
         "type": "object", "properties": {"at": {"type": "array", "items": {"type": "number"}}}}}}}"#;
     let fitted = try_fit(schema, r#"{"stops": [{"at": [1, 2]}, {"at": "[\"3.50\", 4]"}]}"#).expect("fits");
@@ -187,7 +187,7 @@ fn a_property_may_have_any_name() {
 }
 
 #[test]
-fn tuples_patterns_and_other_keys_are_followed() {
+fn prefix_items_pattern_properties_and_additional_keys_are_fitted() {
     becomes(
         r#"{"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": {"type": "boolean"}}"#,
         &[(r#"[1, "2", "yes"]"#, r#"["1", 2, true]"#, &[NumberToString, NumberInString, BooleanFromWord])],
@@ -204,7 +204,7 @@ fn tuples_patterns_and_other_keys_are_followed() {
 }
 
 #[test]
-fn nothing_is_invented_and_nothing_is_left_out() {
+fn values_are_never_invented_or_truncated() {
     let closed = r#"{"type": "object", "properties": {"a": {"type": "integer", "default": 1}}, "required": ["a"],
         "additionalProperties": false}"#;
     refused(closed, &["{}", r#"{"a": 1, "b": 2}"#]);

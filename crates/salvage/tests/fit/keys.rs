@@ -2,14 +2,14 @@
 
 use reknit_salvage::FixKind::{KeySpelling, NullForOptional, NumberInString};
 
-use crate::kit::{becomes, refused, stays, try_fit};
+use crate::support::{becomes, refused, stays, try_fit};
 
 const SEARCH: &str = r#"{"type": "object", "properties": {
     "query": {"type": "string"}, "max_results": {"type": "integer"}, "sortOrder": {"type": "string"}, "_from": {"type": "string"}
 }}"#;
 
 #[test]
-fn another_spelling_of_an_absent_property_gets_its_name() {
+fn a_misspelt_key_of_an_absent_property_is_renamed() {
     for key in ["maxResults", "MaxResults", "max-results", "Max Results", "MAX_RESULTS", "maxresults", "max__results"] {
         becomes(SEARCH, &[(&format!("{{{key:?}: 5}}"), r#"{"max_results": 5}"#, &[KeySpelling])]);
     }
@@ -29,7 +29,7 @@ fn a_renamed_key_keeps_its_place_and_its_value_is_fitted() {
                 r#"{"max_results": 5, "query": "x", "sortOrder": "up"}"#,
                 &[KeySpelling, NumberInString, KeySpelling],
             ),
-            // It fits as it is: an unknown key is no fault here, and its null says nothing.
+            // The value fits: unknown keys are allowed, and the null may be intended.
             (r#"{"query": "x", "maxResults": null}"#, r#"{"query": "x", "maxResults": null}"#, &[]),
         ],
     );
@@ -41,16 +41,16 @@ fn a_renamed_key_keeps_its_place_and_its_value_is_fitted() {
 }
 
 #[test]
-fn a_key_is_not_guessed_where_there_is_any_doubt() {
+fn a_key_is_not_renamed_if_there_is_any_doubt() {
     for (case, value) in [
         ("the property is there", r#"{"max_results": 1, "maxResults": 2}"#),
         ("two keys want it", r#"{"maxResults": 1, "MaxResults": 2}"#),
         ("a dotted name", r#"{"max.results": 1}"#),
         ("a prefixed name", r#"{"search_max_results": 1}"#),
         ("another word", r#"{"max_result": 1}"#),
-        ("nothing but joints", r#"{"__": 1}"#),
+        ("only separators", r#"{"__": 1}"#),
     ] {
-        let fitted = try_fit(SEARCH, value).unwrap_or_else(|misfit| panic!("{case}: {misfit}"));
+        let fitted = try_fit(SEARCH, value).unwrap_or_else(|error| panic!("{case}: {error}"));
         assert!(fitted.fixes.is_empty(), "{case}: {:?}", fitted.fixes);
     }
     let twins = r#"{"type": "object", "properties": {"user_id": {}, "userId": {}}}"#;
@@ -58,7 +58,7 @@ fn a_key_is_not_guessed_where_there_is_any_doubt() {
 }
 
 #[test]
-fn extra_keys_that_the_schema_speaks_of_are_meant_as_they_are() {
+fn unknown_keys_are_kept_if_the_schema_describes_additional_keys() {
     let value = r#"{"maxResults": 5}"#;
     for rule in [
         r#""additionalProperties": true"#,
@@ -98,8 +98,8 @@ fn a_value_that_fits_only_under_its_old_key_keeps_it() {
 }
 
 #[test]
-fn a_null_that_is_dropped_makes_room_for_another_spelling() {
-    // Left behind under its old key, the value got the new one only when the result was fitted again.
+fn a_misspelt_key_takes_the_name_of_a_dropped_null() {
+    // The value once kept its old key, and only a second fit renamed it.
     becomes(
         SEARCH,
         &[
@@ -121,16 +121,16 @@ fn a_null_that_is_dropped_makes_room_for_another_spelling() {
 }
 
 #[test]
-fn a_required_property_under_another_name_is_found() {
+fn a_required_property_is_found_under_another_spelling() {
     let schema =
         r#"{"type": "object", "properties": {"max_results": {"type": "integer"}}, "required": ["max_results"]}"#;
     becomes(schema, &[(r#"{"maxResults": 5}"#, r#"{"max_results": 5}"#, &[KeySpelling])]);
-    let misfit = try_fit(schema, r#"{"maxResults": "many"}"#).expect_err("not a number");
-    assert_eq!(misfit.to_string(), r#"`$.max_results`: expected an integer, found the string "many""#);
+    let error = try_fit(schema, r#"{"maxResults": "many"}"#).expect_err("not a number");
+    assert_eq!(error.to_string(), r#"`$.max_results`: expected an integer, found the string "many""#);
 }
 
 #[test]
-fn keys_are_mended_at_any_depth_and_in_texts() {
+fn keys_are_renamed_at_any_depth_and_in_decoded_strings() {
     let schema = r##"{"type": "object", "properties": {"home_address": {"$ref": "#/$defs/address"},
         "all": {"type": "array", "items": {"$ref": "#/$defs/address"}}},
         "$defs": {"address": {"type": "object", "properties": {"zip_code": {"type": "string"}}}}}"##;
@@ -147,7 +147,7 @@ fn keys_are_mended_at_any_depth_and_in_texts() {
 }
 
 #[test]
-fn properties_of_every_part_count_as_declared() {
+fn properties_of_every_subschema_are_declared() {
     let schema = r##"{"allOf": [{"properties": {"first_name": {"type": "string"}}}, {"$ref": "#/$defs/b"}],
         "properties": {"own_key": {"type": "integer"}},
         "$defs": {"b": {"properties": {"last_name": {"type": "string"}}, "required": ["last_name"]}}}"##;

@@ -1,4 +1,4 @@
-//! Laws that hold for every schema and every value.
+//! Properties of fitting that hold for every schema and every value.
 
 mod damage;
 mod model;
@@ -27,56 +27,56 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_fits_is_never_changed((model, value) in fitting(model())) {
+    fn a_value_that_fits_is_never_changed((model, value) in fitting(model())) {
         let schema = compile(&model);
         prop_assert!(schema.fits(&value), "{} is no example of {}", value, model.schema());
-        let fitted = fit(value.clone(), &schema).map_err(|misfit| TestCaseError::fail(misfit.to_string()))?;
+        let fitted = fit(value.clone(), &schema).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(fitted.value.to_string(), value.to_string(), "under {}", model.schema());
         prop_assert!(fitted.fixes.is_empty());
     }
 
     #[test]
-    fn only_keys_change_in_what_fits((model, value) in fitting(plain_model()), dice in any::<Dice>()) {
+    fn only_misspelt_keys_change_in_a_value_that_fits((model, value) in fitting(plain_model()), dice in any::<Dice>()) {
         let schema = compile(&model);
         let written = misspelt(&model, &value, &mut dice.clone());
-        let fitted = fit(written.clone(), &schema).map_err(|misfit| TestCaseError::fail(misfit.to_string()))?;
+        let fitted = fit(written.clone(), &schema).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(fitted.value.to_string(), value.to_string(), "from {} under {}", written, model.schema());
         prop_assert!(fitted.fixes.iter().all(|fix| fix.kind == FixKind::KeySpelling));
     }
 
     #[test]
-    fn what_was_damaged_is_recovered((model, value) in fitting(plain_model()), dice in any::<Dice>()) {
+    fn a_damaged_value_is_recovered((model, value) in fitting(plain_model()), dice in any::<Dice>()) {
         let schema = compile(&model);
         let written = damaged(&model, &value, &mut dice.clone());
         let fitted = fit(written.clone(), &schema)
-            .map_err(|misfit| TestCaseError::fail(format!("{written} under {}: {misfit}", model.schema())))?;
+            .map_err(|error| TestCaseError::fail(format!("{written} under {}: {error}", model.schema())))?;
         prop_assert_eq!(fitted.value.to_string(), value.to_string(), "from {} under {}", written, model.schema());
         prop_assert_eq!(fitted.fixes.is_empty(), written.to_string() == value.to_string());
     }
 
     #[test]
-    fn what_is_returned_fits_and_stays((model, value) in (model(), any_json())) {
+    fn a_fitted_value_fits_and_is_not_changed_again((model, value) in (model(), any_json())) {
         let schema = compile(&model);
         match fit(value.clone(), &schema) {
             Ok(fitted) => {
                 prop_assert!(schema.fits(&fitted.value), "{} under {}", fitted.value, model.schema());
                 prop_assert_eq!(fitted.fixes.is_empty(), fitted.value.to_string() == value.to_string());
-                let again = fit(fitted.value.clone(), &schema).map_err(|misfit| TestCaseError::fail(misfit.to_string()))?;
+                let again = fit(fitted.value.clone(), &schema).map_err(|error| TestCaseError::fail(error.to_string()))?;
                 prop_assert_eq!(again.value.to_string(), fitted.value.to_string());
                 prop_assert!(again.fixes.is_empty());
             }
-            Err(misfit) => {
+            Err(error) => {
                 prop_assert!(!schema.fits(&value));
-                prop_assert_eq!(misfit.value.to_string(), value.to_string());
-                prop_assert!(!misfit.problems.is_empty());
+                prop_assert_eq!(error.value.to_string(), value.to_string());
+                prop_assert!(!error.problems.is_empty());
             }
         }
     }
 
     #[test]
-    fn our_view_of_a_value_leads_to_the_same_verdict((model, value) in (model(), any_json())) {
+    fn a_schema_agrees_with_the_validator_on_serde_values((model, value) in (model(), any_json())) {
         let same = value.to_serde();
-        // Beyond 64 bits the verdicts may differ: ours is exact.
+        // Beyond 64 bits the results may differ: ours is exact.
         prop_assume!(Value::from(same.clone()) == value);
         let theirs = jsonschema::is_valid(&model.schema().to_serde(), &same);
         prop_assert_eq!(compile(&model).fits(&value), theirs, "{} under {}", value, model.schema());
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_elsewhere_never_changes_what_fits((model, value) in fitting(model()), dice in any::<Dice>()) {
+    fn damage_to_one_property_never_changes_another_one((model, value) in fitting(model()), dice in any::<Dice>()) {
         let both = Model::Object(vec![
             model::property("left_side", model.clone(), true),
             model::property("right_side", Model::Integer, true),

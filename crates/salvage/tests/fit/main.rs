@@ -1,14 +1,14 @@
 //! Fitting values to schemas, through the public API.
 
-// The attribute tells clippy that the helpers of tests are tests too, and may panic.
+// Without the attribute, clippy would not let helper functions panic.
 #![cfg(test)]
 
-mod bounds;
 mod containers;
 mod keys;
-mod kit;
 mod laws;
-mod misfits;
+mod limits;
+mod problems;
 mod scalars;
 mod schemas;
+mod support;
 mod unions;

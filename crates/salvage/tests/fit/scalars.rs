@@ -4,7 +4,7 @@ use reknit_salvage::FixKind::{
     BooleanFromWord, Emphasis, EnumSpelling, NumberInString, NumberSpelling, NumberToString,
 };
 
-use crate::kit::{becomes, refused, stays};
+use crate::support::{becomes, refused, stays};
 
 const NUMBER: &str = r#"{"type": "number"}"#;
 const INTEGER: &str = r#"{"type": "integer"}"#;
@@ -12,7 +12,7 @@ const BOOLEAN: &str = r#"{"type": "boolean"}"#;
 const STRING: &str = r#"{"type": "string"}"#;
 
 #[test]
-fn a_number_is_read_from_a_string_with_all_its_digits() {
+fn a_string_is_converted_to_a_number_with_all_its_digits() {
     for (text, number) in [
         ("35.6897", "35.6897"),
         ("-7", "-7"),
@@ -39,7 +39,7 @@ fn a_number_is_read_from_a_string_with_all_its_digits() {
 }
 
 #[test]
-fn what_is_no_number_is_not_made_one() {
+fn a_string_that_is_not_a_number_is_refused() {
     let texts = [
         "",
         " ",
@@ -95,7 +95,7 @@ fn what_is_no_number_is_not_made_one() {
 }
 
 #[test]
-fn an_integer_is_read_from_any_spelling_of_it_and_never_rounded() {
+fn an_integer_is_converted_from_any_spelling_and_never_rounded() {
     becomes(
         INTEGER,
         &[
@@ -112,13 +112,13 @@ fn an_integer_is_read_from_any_spelling_of_it_and_never_rounded() {
 }
 
 #[test]
-fn draft_4_wants_integers_spelt_as_integers() {
+fn draft_4_gets_integers_without_a_fraction() {
     let schema = r#"{"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"}"#;
     becomes(schema, &[("5.0", "5", &[NumberSpelling]), (r#""5.0""#, "5", &[NumberInString])]);
 }
 
 #[test]
-fn a_number_outside_the_range_is_read_but_not_accepted() {
+fn a_number_in_a_string_outside_the_range_is_refused() {
     let schema = r#"{"type": "integer", "minimum": 1, "maximum": 10}"#;
     becomes(schema, &[(r#""10""#, "10", &[NumberInString])]);
     refused(schema, &[r#""11""#, r#""0""#, "0"]);
@@ -132,7 +132,7 @@ fn limits_are_compared_digit_by_digit() {
 }
 
 #[test]
-fn words_and_zero_and_one_are_booleans_under_a_boolean_schema() {
+fn words_and_zero_and_one_become_booleans_under_a_boolean_schema() {
     for word in ["true", "TRUE", "True", "yes", "Yes", "on", "y", "Y", "t", "1", " yes ", "**true**", "'True'"] {
         becomes(BOOLEAN, &[(&format!("{word:?}"), "true", &[BooleanFromWord])]);
     }
@@ -144,7 +144,7 @@ fn words_and_zero_and_one_are_booleans_under_a_boolean_schema() {
 }
 
 #[test]
-fn words_stay_words_under_any_other_schema() {
+fn words_stay_strings_under_any_other_schema() {
     stays(STRING, &[r#""yes""#, r#""true""#, r#""1""#, r#""null""#, r#""[1]""#, r#""**bold**""#, r#""""#]);
     stays("{}", &[r#""yes""#, r#""5""#, r#""[1]""#, "1"]);
     refused(NUMBER, &[r#""yes""#, "true"]);
@@ -186,7 +186,7 @@ fn an_allowed_value_is_recognised_in_another_spelling() {
 }
 
 #[test]
-fn an_allowed_value_with_two_spellings_is_not_guessed() {
+fn a_spelling_of_two_allowed_values_is_refused() {
     let schema = r#"{"enum": ["a-b", "a_b", "LOW", "low"]}"#;
     refused(schema, &[r#""A B""#, r#""Low""#, r#""ab""#]);
     stays(schema, &[r#""a-b""#, r#""LOW""#]);
@@ -195,7 +195,7 @@ fn an_allowed_value_with_two_spellings_is_not_guessed() {
 }
 
 #[test]
-fn numbers_and_strings_meet_in_an_enum() {
+fn numbers_and_strings_are_converted_to_enum_values() {
     becomes(r#"{"enum": [1, 2, 3]}"#, &[(r#""2""#, "2", &[NumberInString]), (r#""2.0""#, "2", &[NumberInString])]);
     becomes(r#"{"enum": ["1", "2"]}"#, &[("1", r#""1""#, &[NumberToString]), ("2.0", r#""2""#, &[NumberToString])]);
     becomes(r#"{"enum": [true, false]}"#, &[(r#""yes""#, "true", &[BooleanFromWord])]);
@@ -205,7 +205,7 @@ fn numbers_and_strings_meet_in_an_enum() {
 }
 
 #[test]
-fn a_constant_is_an_enum_of_one() {
+fn a_const_is_fitted_like_an_enum_of_one() {
     becomes(r#"{"const": "Metric"}"#, &[(r#""metric""#, r#""Metric""#, &[EnumSpelling])]);
     becomes(r#"{"const": 2}"#, &[(r#""2""#, "2", &[NumberInString])]);
     stays(r#"{"const": 2}"#, &["2", "2.0"]);
@@ -214,7 +214,7 @@ fn a_constant_is_an_enum_of_one() {
 }
 
 #[test]
-fn emphasis_goes_where_a_string_fits_only_without_it() {
+fn emphasis_is_dropped_if_a_string_fits_only_without_it() {
     let code = r#"{"type": "string", "pattern": "^[A-Z]{3}$"}"#;
     becomes(code, &[(r#""**EUR**""#, r#""EUR""#, &[Emphasis])]);
     refused(code, &[r#""**Euro**""#, r#""euro""#]);

@@ -3,10 +3,10 @@
 use reknit_protocol::Value;
 use reknit_salvage::{Schema, SchemaError};
 
-use crate::kit::{json, schema};
+use crate::support::{json, schema};
 
 #[test]
-fn a_schema_is_shared_between_threads_and_keeps_its_text() {
+fn a_schema_can_be_shared_between_threads_and_keeps_its_source() {
     fn assert_shared<T: Send + Sync + std::fmt::Debug>(_: &T) {}
     let text = r#"{"type": "number", "minimum": 0.10}"#;
     let schema = schema(text);
@@ -16,9 +16,9 @@ fn a_schema_is_shared_between_threads_and_keeps_its_text() {
 }
 
 #[test]
-fn a_schema_that_cannot_be_used_says_what_and_where() {
+fn a_schema_error_has_a_path_and_a_message() {
     for (text, expected) in [
-        (r#""string""#, "a schema is an object or a boolean, not a string"),
+        (r#""string""#, "a schema must be an object or a boolean, not a string"),
         (
             r#"{"properties": {"a": {"type": "text"}}}"#,
             r#"the schema is not valid at `$.properties.a.type`: expected "array", "boolean", "integer", "null", "number", "object" or "string", found "text""#,
@@ -31,7 +31,7 @@ fn a_schema_that_cannot_be_used_says_what_and_where() {
         (r#"{"pattern": "("}"#, r#"the schema is not valid at `$.pattern`: "(" is not a "regex""#),
         (
             r#"{"items": {"$ref": "https://example.com/a.json#/x"}}"#,
-            "the schema refers to `https://example.com/a.json#/x` at `$.items[\"$ref\"]`, which is not part of it; nothing is fetched",
+            "the schema refers to `https://example.com/a.json#/x` at `$.items[\"$ref\"]`, which is outside of it and is not fetched",
         ),
         (
             r##"{"items": {"$ref": "#/$defs/none"}}"##,
@@ -39,7 +39,7 @@ fn a_schema_that_cannot_be_used_says_what_and_where() {
         ),
         (
             r#"{"$schema": "https://example.com/my-draft"}"#,
-            "the schema refers to `https://example.com/my-draft` at `$[\"$schema\"]`, which is not part of it; nothing is fetched",
+            "the schema refers to `https://example.com/my-draft` at `$[\"$schema\"]`, which is outside of it and is not fetched",
         ),
     ] {
         let error = Schema::compile(&json(text)).expect_err(text);
@@ -48,7 +48,7 @@ fn a_schema_that_cannot_be_used_says_what_and_where() {
 }
 
 #[test]
-fn a_file_is_not_read_either() {
+fn a_file_reference_is_not_read() {
     let error = Schema::compile(&json(r#"{"$ref": "file:///etc/hostname"}"#)).expect_err("external");
     assert!(matches!(error, SchemaError::External { .. }), "{error}");
 }
@@ -72,7 +72,7 @@ fn format_is_not_asserted_in_any_draft() {
 }
 
 #[test]
-fn verdicts_are_exact_where_floats_are_not() {
+fn validation_is_exact_where_floats_are_not() {
     for (under, value, fits) in [
         (r#"{"type": "integer"}"#, "123456789012345678901234567890", true),
         (r#"{"type": "integer"}"#, "1234567890123456789012345678.5", false),

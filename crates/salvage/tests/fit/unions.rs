@@ -1,14 +1,14 @@
-//! Unions, references and what holds beside them.
+//! Unions, references, and the keywords beside them.
 
+use reknit_salvage::FitProblemKind;
 use reknit_salvage::FixKind::{
     BooleanFromWord, DoubleEncoding, EnumSpelling, KeySpelling, NumberInString, NumberToString, ScalarForArray,
 };
-use reknit_salvage::ProblemKind;
 
-use crate::kit::{becomes, json, refused, stays, try_fit};
+use crate::support::{becomes, json, refused, stays, try_fit};
 
 #[test]
-fn a_value_that_fits_one_alternative_is_left_alone() {
+fn a_value_that_fits_one_alternative_is_unchanged() {
     stays(r#"{"type": ["integer", "string"]}"#, &["5", r#""5""#, r#""1,000""#]);
     stays(r#"{"anyOf": [{"type": "integer"}, {"type": "string"}]}"#, &["5", r#""5""#]);
     stays(r#"{"oneOf": [{"type": "array"}, {"type": "string"}]}"#, &[r#""[1]""#, "[1]"]);
@@ -41,7 +41,7 @@ fn the_cheapest_alternative_wins() {
 }
 
 #[test]
-fn equal_numbers_are_no_contradiction() {
+fn equal_numbers_are_not_ambiguous() {
     becomes(
         r#"{"anyOf": [{"type": "integer"}, {"type": "number"}]}"#,
         &[(r#""5.0""#, "5", &[NumberInString]), (r#""5.5""#, "5.5", &[NumberInString])],
@@ -49,17 +49,17 @@ fn equal_numbers_are_no_contradiction() {
 }
 
 #[test]
-fn two_results_at_one_price_are_shown_and_not_chosen() {
+fn two_results_with_the_same_penalty_are_ambiguous() {
     let schema = r#"{"anyOf": [
         {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": false},
         {"type": "object", "properties": {"A": {"type": "integer"}}, "required": ["A"], "additionalProperties": false}
     ]}"#;
-    let misfit = try_fit(&format!(r#"{{"type": "object", "properties": {{"x": {schema}}}}}"#), r#"{"x": {"a_": 1}}"#);
-    let misfit = misfit.expect_err("ambiguous");
-    let first = &misfit.problems[0];
+    let error = try_fit(&format!(r#"{{"type": "object", "properties": {{"x": {schema}}}}}"#), r#"{"x": {"a_": 1}}"#);
+    let error = error.expect_err("ambiguous");
+    let first = &error.problems[0];
     assert_eq!(first.path.to_string(), "$.x");
-    assert_eq!(first.kind, ProblemKind::Ambiguous { first: json(r#"{"a": 1}"#), second: json(r#"{"A": 1}"#) });
-    assert_eq!(misfit.problems.len(), 1);
+    assert_eq!(first.kind, FitProblemKind::Ambiguous { first: json(r#"{"a": 1}"#), second: json(r#"{"A": 1}"#) });
+    assert_eq!(error.problems.len(), 1);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn an_alternative_is_found_by_its_tag() {
 }
 
 #[test]
-fn an_alternative_that_does_not_fit_in_the_end_does_not_win_by_its_price() {
+fn an_alternative_that_does_not_fit_never_wins_by_its_penalty() {
     let schema = r#"{"anyOf": [
         {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]},
         {"type": "object", "properties": {"a": {"type": "integer"}, "c": {"type": "integer"}}, "required": ["c"]}
@@ -98,7 +98,7 @@ fn an_alternative_that_does_not_fit_in_the_end_does_not_win_by_its_price() {
 }
 
 #[test]
-fn what_stands_beside_a_union_holds_too() {
+fn keywords_beside_a_union_apply() {
     let schema = r#"{"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "max_age": {"type": "integer"}},
         "anyOf": [{"required": ["id"]}, {"required": ["name"]}]}"#;
     becomes(
@@ -112,7 +112,7 @@ fn what_stands_beside_a_union_holds_too() {
 }
 
 #[test]
-fn all_parts_of_all_of_hold() {
+fn all_subschemas_of_all_of_apply() {
     let schema = r#"{"allOf": [{"type": "object", "properties": {"a": {"type": "number"}}}, {"properties": {"a": {"minimum": 1}, "b": {"type": "boolean"}}}]}"#;
     becomes(schema, &[(r#"{"a": "1.5", "b": "no"}"#, r#"{"a": 1.5, "b": false}"#, &[NumberInString, BooleanFromWord])]);
     refused(schema, &[r#"{"a": "0.5"}"#]);
@@ -123,7 +123,7 @@ fn all_parts_of_all_of_hold() {
 }
 
 #[test]
-fn a_condition_decides_between_its_two_sides() {
+fn if_decides_between_then_and_else() {
     let schema = r#"{"type": "object", "properties": {"unit": {"enum": ["m", "text"]}},
         "if": {"properties": {"unit": {"const": "m"}}}, "then": {"properties": {"size": {"type": "number"}}},
         "else": {"properties": {"size": {"type": "string"}}}}"#;
@@ -138,7 +138,7 @@ fn a_condition_decides_between_its_two_sides() {
 }
 
 #[test]
-fn references_are_followed_wherever_they_lead() {
+fn references_of_every_kind_are_followed() {
     for schema in [
         r##"{"$ref": "#/$defs/n", "$defs": {"n": TARGET}}"##,
         r##"{"$ref": "#/definitions/a~1b%25%20c", "definitions": {"a/b% c": TARGET}}"##,
@@ -163,7 +163,7 @@ fn references_are_followed_wherever_they_lead() {
 }
 
 #[test]
-fn what_stands_beside_a_reference_counts_from_2019_on() {
+fn keywords_beside_a_reference_apply_from_draft_2019_09_on() {
     let rest = r##""$ref": "#/definitions/n", "type": "string", "definitions": {"n": {"type": "integer"}}"##;
     refused(&format!("{{{rest}}}"), &[r#""2""#, "2"]);
     let old = format!(r#"{{"$schema": "http://json-schema.org/draft-07/schema#", {rest}}}"#);
@@ -171,7 +171,7 @@ fn what_stands_beside_a_reference_counts_from_2019_on() {
 }
 
 #[test]
-fn a_schema_that_leads_back_to_itself_is_followed() {
+fn a_recursive_schema_is_followed() {
     let tree = r##"{"type": "object", "properties": {"max_size": {"type": "integer"}, "children": {"type": "array", "items": {"$ref": "#"}}}}"##;
     becomes(
         tree,
@@ -185,7 +185,7 @@ fn a_schema_that_leads_back_to_itself_is_followed() {
 }
 
 #[test]
-fn a_fitting_union_still_has_its_keys_mended() {
+fn misspelt_keys_are_renamed_in_a_union_that_fits() {
     let schema =
         r#"{"anyOf": [{"type": "object", "properties": {"max_size": {"type": "integer"}}}, {"type": "null"}]}"#;
     becomes(schema, &[(r#"{"maxSize": 1}"#, r#"{"max_size": 1}"#, &[KeySpelling])]);

@@ -1,25 +1,25 @@
-//! Hostile input: an answer or a clear error, in linear time, without exhausting the stack.
+//! Hostile input is read or rejected in linear time, without exhausting the stack.
 
 use reknit_protocol::{MAX_DEPTH, Value};
-use reknit_salvage::{ReadError, ReadOptions, read};
+use reknit_salvage::{ReadOptions, ReadTextError, read};
 
 /// Small enough for a debug build; the bench measures ten megabytes.
 const SIZE: usize = 1_000_000;
 
 #[test]
-fn a_million_open_brackets_are_too_deep() {
+fn a_million_open_brackets_are_rejected() {
     for bracket in ["[", "{\"a\":", "[{\"a\": ", "{{", "(", "f(1, "] {
         let text = bracket.repeat(SIZE / bracket.len());
         match read(&text, &ReadOptions::default()) {
-            Err(ReadError::TooDeep { limit, .. }) => assert_eq!(limit, MAX_DEPTH),
-            Err(ReadError::Unreadable { .. }) => {}
+            Err(ReadTextError::TooDeep { limit, .. }) => assert_eq!(limit, MAX_DEPTH),
+            Err(ReadTextError::Unreadable { .. }) => {}
             other => panic!("{bracket}: {:?}", other.map(|reading| reading.fixes.len())),
         }
     }
 }
 
 #[test]
-fn heaps_of_one_mark_get_an_answer() {
+fn a_repeated_mark_is_read_as_valid_json_or_rejected() {
     for mark in [
         "\"",
         "'",
@@ -67,7 +67,7 @@ fn heaps_of_one_mark_get_an_answer() {
 }
 
 #[test]
-fn a_large_broken_text_is_read_whole_and_its_fixes_are_counted() {
+fn a_large_broken_text_is_read_completely_and_all_its_fixes_are_counted() {
     let member = "  'name': 'it''s', \"n\": 007, // note\n";
     let text = format!("{{{}}}", (0..SIZE / 50).map(|n| member.replace("name", &format!("k{n}"))).collect::<String>());
     let reading = read(&text, &ReadOptions::default()).expect("readable");
@@ -87,8 +87,8 @@ fn a_deep_value_is_read_on_a_small_stack() {
 }
 
 #[test]
-fn control_bytes_are_an_error_and_not_a_value() {
+fn a_nul_character_is_rejected() {
     for text in ["\0", "[\0]", "{\"a\": \"\0\"}"] {
-        assert!(matches!(read(text, &ReadOptions::default()), Err(ReadError::Unreadable { .. })), "{text:?}");
+        assert!(matches!(read(text, &ReadOptions::default()), Err(ReadTextError::Unreadable { .. })), "{text:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! Laws of reading, over generated values and generated damage.
+//! Properties of reading, over generated values and generated damage.
 
 use proptest::prelude::*;
 use reknit_protocol::{Number, Object, Value};
-use reknit_salvage::{Completeness, FixKind, ReadError, ReadOptions, read};
+use reknit_salvage::{Completeness, FixKind, ReadOptions, ReadTextError, read};
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -33,7 +33,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What models do to JSON, as a change of one place in its text.
+/// Changes one place of a JSON text, as models do.
 fn damage(text: &str, kind: usize, at: usize) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     if chars.is_empty() {
@@ -57,17 +57,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn valid_text_is_untouched(value in value()) {
+    fn valid_text_is_unchanged(value in value()) {
         for text in [value.to_string(), value.to_pretty()] {
             let reading = read(&text, &ReadOptions::default()).expect("valid");
             prop_assert_eq!(reading.value.to_string(), value.to_string());
             prop_assert!(reading.fixes.is_empty());
-            prop_assert_eq!(reading.completeness, Completeness::Whole);
+            prop_assert_eq!(reading.completeness, Completeness::Complete);
         }
     }
 
     #[test]
-    fn what_is_read_from_damaged_text_is_strict_json_and_reads_again_untouched(
+    fn damaged_text_becomes_strict_json_that_reads_unchanged(
         value in value(), damages in prop::collection::vec((0usize..8, any::<usize>()), 1..4)
     ) {
         let text = damages.iter().fold(value.to_pretty(), |text, (kind, at)| damage(&text, *kind, *at));
@@ -89,27 +89,27 @@ proptest! {
     }
 
     #[test]
-    fn a_prefix_of_a_container_is_flagged_as_cut(value in value(), at in any::<usize>()) {
+    fn a_prefix_of_an_array_is_flagged_as_truncated(value in value(), at in any::<usize>()) {
         let text = Value::Array(vec![value]).to_string();
         let cut = text.floor_char_boundary(1 + at % (text.len() - 1));
         prop_assume!(cut > 0 && cut < text.len());
         match read(&text[..cut], &ReadOptions::default()) {
             Ok(reading) => {
-                // `["x]` may be `["x]...` cut, or `["x"]` without its quote: the second is what it says.
-                let quote_put_in = reading.fixes.iter().any(|fix| fix.kind == FixKind::MissingQuote);
-                prop_assert!(reading.completeness == Completeness::Truncated || quote_put_in, "{}", &text[..cut]);
+                // `["x]` may be a truncated `["x]..."]`, or `["x"]` without its quote. The second is more likely.
+                let quote_added = reading.fixes.iter().any(|fix| fix.kind == FixKind::MissingQuote);
+                prop_assert!(reading.completeness == Completeness::Truncated || quote_added, "{}", &text[..cut]);
             }
-            Err(error) => prop_assert!(matches!(error, ReadError::Unreadable { .. }), "{}: {}", &text[..cut], error),
+            Err(error) => prop_assert!(matches!(error, ReadTextError::Unreadable { .. }), "{}: {}", &text[..cut], error),
         }
     }
 
     #[test]
-    fn any_text_gets_an_answer(text in "\\PC{0,60}") {
+    fn any_text_is_read_or_rejected_without_a_panic(text in "\\PC{0,60}") {
         let _ = read(&text, &ReadOptions::default());
     }
 
     #[test]
-    fn any_heap_of_json_marks_gets_an_answer(text in "[\\[\\]{}(),:\"'`\\\\/*+0-9a.tn \n-]{0,60}") {
+    fn any_json_punctuation_is_read_as_valid_json_or_rejected(text in "[\\[\\]{}(),:\"'`\\\\/*+0-9a.tn \n-]{0,60}") {
         if let Ok(reading) = read(&text, &ReadOptions::default()) {
             prop_assert!(Value::parse(&reading.value.to_string()).is_ok());
         }

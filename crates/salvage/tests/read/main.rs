@@ -1,6 +1,6 @@
 //! Reading, tested through the public API.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a helper of a test that panics is a test that fails")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by a panic in a helper function")]
 
 mod hostile;
 mod laws;

@@ -1,6 +1,6 @@
-//! What reading does with text that is not quite JSON: one test per kind of defect.
+//! Repairs of text that is almost JSON: one test per kind of defect.
 
-use reknit_salvage::{Completeness, FixKind, ReadError, ReadOptions, Reading, read};
+use reknit_salvage::{Completeness, FixKind, ReadOptions, ReadTextError, Reading, read};
 
 fn reading(text: &str) -> Reading {
     read(text, &ReadOptions::default()).unwrap_or_else(|error| panic!("{text:?} cannot be read: {error}"))
@@ -10,14 +10,14 @@ fn value(text: &str) -> String {
     reading(text).value.to_string()
 }
 
-fn error(text: &str) -> ReadError {
+fn error(text: &str) -> ReadTextError {
     match read(text, &ReadOptions::default()) {
         Err(error) => error,
         Ok(reading) => panic!("{text:?} was read as {}", reading.value),
     }
 }
 
-/// Each text is read as the given JSON, with a fix of the given kind.
+/// Checks that each text is read as the given JSON, with a fix of the given kind.
 fn repairs(kind: FixKind, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         let reading = reading(text);
@@ -27,7 +27,7 @@ fn repairs(kind: FixKind, cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn valid_json_comes_back_as_it_was() {
+fn valid_json_comes_back_unchanged() {
     for text in [
         r#"{"cron":"*/5 * * * *","glob":"src/**/*.rs","power":"2**8 and 3**2"}"#,
         r#"{"markdown":"**bold** and *italic* and `code`\n```json\n{\"a\":1}\n```"}"#,
@@ -42,12 +42,12 @@ fn valid_json_comes_back_as_it_was() {
         let reading = reading(text);
         assert_eq!(reading.value.to_string(), text);
         assert_eq!(reading.fixes, [], "text: {text}");
-        assert_eq!(reading.completeness, Completeness::Whole);
+        assert_eq!(reading.completeness, Completeness::Complete);
     }
 }
 
 #[test]
-fn fenced_blocks_are_taken_whatever_their_tag_says() {
+fn json_is_taken_from_a_fenced_block_with_any_tag() {
     repairs(
         FixKind::Fence,
         &[
@@ -79,16 +79,16 @@ fn json_in_prose_is_found() {
 }
 
 #[test]
-fn what_follows_the_reasoning_is_the_answer() {
+fn json_after_the_reasoning_is_the_answer() {
     assert_eq!(value("<think>maybe {\"a\": 1}?</think>{\"a\": 2}"), r#"{"a":2}"#);
     assert_eq!(value("maybe {\"a\": 1}</think>\n```json\n{\"a\": 2}\n```"), r#"{"a":2}"#);
     repairs(FixKind::Reasoning, &[("<think>It is {\"a\": 1}</think> Done.", r#"{"a":1}"#)]);
 }
 
 #[test]
-fn prose_that_only_mentions_brackets_is_no_json() {
+fn brackets_in_prose_are_not_json() {
     for text in ["callback {}", "foo [", "Dear [name], thank you", "set {x | x > 0}", "{\"a\":2}foo"] {
-        assert!(matches!(error(text), ReadError::Unreadable { .. }), "text: {text}");
+        assert!(matches!(error(text), ReadTextError::Unreadable { .. }), "text: {text}");
     }
 }
 
@@ -102,11 +102,11 @@ fn two_answers_are_ambiguous_and_both_are_shown() {
         "First: {\"a\": 1}\nor maybe: {\"a\": 2}",
         "```json\n{\"a\": 1}\n```\nor\n```json\n{\"a\": 2}\n```",
     ] {
-        let ReadError::Ambiguous { first, second } = error(text) else { panic!("{text} is not ambiguous") };
+        let ReadTextError::Ambiguous { first, second } = error(text) else { panic!("{text} is not ambiguous") };
         assert_eq!((first.value.to_string().as_str(), second.value.to_string().as_str()), ("{\"a\":1}", "{\"a\":2}"));
     }
     assert_eq!(value("First: {\"a\": 1}\nagain: {\"a\": 1}"), r#"{"a":1}"#);
-    assert!(matches!(error("n"), ReadError::Ambiguous { .. }));
+    assert!(matches!(error("n"), ReadTextError::Ambiguous { .. }));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn several_values_in_a_row_become_an_array() {
 }
 
 #[test]
-fn commas_are_mended() {
+fn commas_are_repaired() {
     repairs(
         FixKind::ExtraComma,
         &[("[1, 2,]", "[1,2]"), ("{\"a\": 1,}", r#"{"a":1}"#), ("[,1,,2]", "[1,2]"), ("{,\"a\": 1}", r#"{"a":1}"#)],
@@ -143,7 +143,7 @@ fn commas_are_mended() {
 }
 
 #[test]
-fn keys_and_colons_are_mended() {
+fn keys_and_colons_are_repaired() {
     repairs(FixKind::BareKey, &[("{a: 1, b_c: 2, $d: 3, e-f: 4, 5: 6}", r#"{"a":1,"b_c":2,"$d":3,"e-f":4,"5":6}"#)]);
     repairs(FixKind::MissingColon, &[("{\"a\" 1}", r#"{"a":1}"#), ("{\"a\" => 1}", r#"{"a":1}"#)]);
     repairs(FixKind::MissingValue, &[("{\"a\":, \"b\": 2}", r#"{"b":2}"#), ("{\"a\":}", "{}")]);
@@ -151,7 +151,7 @@ fn keys_and_colons_are_mended() {
 }
 
 #[test]
-fn other_quotes_are_read_as_quotes() {
+fn other_quotes_become_double_quotes() {
     repairs(
         FixKind::Quotes,
         &[
@@ -178,7 +178,7 @@ fn quotes_inside_strings_are_kept_as_text() {
 }
 
 #[test]
-fn missing_quotes_are_put_in() {
+fn missing_quotes_are_added() {
     repairs(
         FixKind::MissingQuote,
         &[
@@ -192,7 +192,7 @@ fn missing_quotes_are_put_in() {
 }
 
 #[test]
-fn literals_of_other_languages_are_read() {
+fn literals_of_other_languages_are_converted() {
     repairs(
         FixKind::Literal,
         &[("{'a': True, 'b': None}", r#"{"a":true,"b":null}"#), ("[undefined, FALSE]", "[null,false]")],
@@ -207,13 +207,13 @@ fn literals_of_other_languages_are_read() {
 }
 
 #[test]
-fn a_yes_or_no_that_is_the_whole_text_is_a_boolean_and_elsewhere_a_word() {
+fn a_yes_or_no_word_is_a_boolean_only_if_it_is_the_whole_text() {
     repairs(FixKind::BooleanWord, &[("Yes", "true"), ("off", "false")]);
     assert_eq!(value("{country: no, switch: on}"), r#"{"country":"no","switch":"on"}"#);
 }
 
 #[test]
-fn unquoted_text_is_a_string_without_a_schema() {
+fn unquoted_text_becomes_a_string() {
     repairs(
         FixKind::BareText,
         &[
@@ -262,7 +262,7 @@ fn arithmetic_with_a_reference_becomes_an_expression() {
 }
 
 #[test]
-fn comments_and_odd_spaces_are_dropped() {
+fn comments_and_unusual_white_space_are_dropped() {
     repairs(
         FixKind::Comment,
         &[
@@ -276,23 +276,23 @@ fn comments_and_odd_spaces_are_dropped() {
 }
 
 #[test]
-fn escapes_are_read_as_what_they_mean() {
+fn escapes_are_repaired() {
     repairs(FixKind::Escape, &[(r#"["it\'s"]"#, r#"["it's"]"#), (r#"["C:\users"]"#, r#"["C:\\users"]"#)]);
     repairs(FixKind::RawControl, &[("[\"two\nlines\"]", r#"["two\nlines"]"#)]);
     repairs(FixKind::LoneSurrogate, &[(r#"["\ud83d"]"#, "[\"\u{fffd}\"]")]);
     repairs(FixKind::EscapedText, &[(r#"{\"a\": \"b\"}"#, r#"{"a":"b"}"#)]);
-    assert!(matches!(error(r#"["\u26"]"#), ReadError::Unreadable { .. }));
+    assert!(matches!(error(r#"["\u26"]"#), ReadTextError::Unreadable { .. }));
 }
 
 #[test]
-fn brackets_are_mended() {
+fn brackets_are_repaired() {
     repairs(FixKind::ExtraBracket, &[("{\"a\": 1}}", r#"{"a":1}"#), ("{{\"a\": 1}}", r#"{"a":1}"#)]);
     repairs(FixKind::MissingBracket, &[("[{\"a\": 1]", r#"[{"a":1}]"#), ("{\"a\": [1, 2}", r#"{"a":[1,2]}"#)]);
     repairs(FixKind::WrongBracket, &[("[1, 2}", "[1,2]"), ("[[1}, 2]", "[[1],2]")]);
 }
 
 #[test]
-fn a_cut_text_is_closed_and_flagged() {
+fn a_truncated_text_is_closed_and_flagged() {
     for (text, expected) in [
         ("{\"a\": 1, \"b\": [1, 2", r#"{"a":1,"b":[1,2]}"#),
         ("{\"a\": \"half a sen", r#"{"a":"half a sen"}"#),
@@ -309,7 +309,7 @@ fn a_cut_text_is_closed_and_flagged() {
 }
 
 #[test]
-fn items_left_out_are_flagged() {
+fn omitted_items_are_flagged() {
     for (text, expected) in [("[1, 2, ...]", "[1,2]"), ("{\"a\": 1, ...}", r#"{"a":1}"#), ("[1, …, 9]", "[1,9]")] {
         let reading = reading(text);
         assert_eq!(reading.value.to_string(), expected);
@@ -318,28 +318,28 @@ fn items_left_out_are_flagged() {
 }
 
 #[test]
-fn what_cannot_be_read_says_where_and_why() {
+fn an_error_has_a_position_and_a_reason() {
     for (text, message) in [
         ("{\"a\": 1,\n \"b\": @x}", "cannot read the text as JSON at line 2, column 7: expected a value, found `@`"),
         ("{\"key\":: 1}", "cannot read the text as JSON at line 1, column 8: expected a value, found `:`"),
         ("{\"a\", \"b\"}", "cannot read the text as JSON at line 1, column 5: expected `:` after the key, found `,`"),
         (
             "{2fa: 1}",
-            "cannot read the text as JSON at line 1, column 2: the key `2fa` starts with a digit and must stand in quotes",
+            "cannot read the text as JSON at line 1, column 2: the key `2fa` starts with a digit and must be quoted",
         ),
         (
             "[\"a\u{1f}\"]",
-            "cannot read the text as JSON at line 1, column 4: a string may not hold the control character U+001F",
+            "cannot read the text as JSON at line 1, column 4: a string may not contain the control character U+001F",
         ),
         ("", "there is no JSON in the text: the text is empty"),
-        ("// nothing here", "there is no JSON in the text: it holds comments or prose only"),
+        ("// nothing here", "there is no JSON in the text: it contains only comments or prose"),
     ] {
         assert_eq!(error(text).to_string(), message, "text: {text}");
     }
 }
 
 #[test]
-fn a_fix_says_where_it_was_made_and_what_it_did() {
+fn a_fix_has_a_path_and_the_text_before_and_after() {
     let fixes = reading("{items: [{'price': 1.}]}").fixes;
     let shown: Vec<String> =
         fixes.iter().map(|fix| format!("{} {} {} -> {}", fix.path, fix.kind.name(), fix.before, fix.after)).collect();
@@ -352,5 +352,5 @@ fn a_fix_says_where_it_was_made_and_what_it_did() {
 #[test]
 fn a_text_larger_than_the_limit_is_refused() {
     let options = ReadOptions { max_bytes: 4 };
-    assert_eq!(read("[1, 2]", &options), Err(ReadError::TooLarge { size: 6, limit: 4 }));
+    assert_eq!(read("[1, 2]", &options), Err(ReadTextError::TooLarge { size: 6, limit: 4 }));
 }

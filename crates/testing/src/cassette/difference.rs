@@ -1,33 +1,36 @@
-//! How a request differs from those that were recorded.
+//! Describes how a request differs from the recorded ones.
 
 use reknit_protocol::{Path, Value};
 
-use super::tape::{Asked, Exchange};
+use super::recording::{Exchange, RecordedRequest};
 
-/// More differences than this do not help to find the one that matters.
-const SHOWN: usize = 10;
-/// Enough of a text to see what changed.
-const LETTERS: usize = 60;
+/// How many differences a message lists.
+const MAX_DIFFERENCES: usize = 10;
+/// How many characters of a value a message quotes.
+const MAX_QUOTED: usize = 60;
 
-/// That a request is not recorded, and what is.
-pub(super) fn miss(asked: &Asked, recorded: &[Exchange]) -> String {
-    let what = format!("{} {}", asked.method, asked.path);
-    let same = recorded.iter().filter(|exchange| exchange.asked == *asked).count();
+/// The message about a request that is not in the recording.
+pub(super) fn describe_miss(request: &RecordedRequest, recorded: &[Exchange]) -> String {
+    let name = format!("{} {}", request.method, request.path);
+    let same = recorded.iter().filter(|exchange| exchange.request == *request).count();
     if same > 0 {
-        return format!("{what} was recorded {same} time{} and is asked once more", if same == 1 { "" } else { "s" });
+        return format!(
+            "{name} was recorded {same} time{} and is requested once more",
+            if same == 1 { "" } else { "s" }
+        );
     }
-    let there = recorded.iter().filter(|exchange| exchange.asked.method == asked.method);
-    let there = there.filter(|exchange| exchange.asked.path == asked.path);
-    let nearest = there.map(|exchange| differences(&exchange.asked.body, &asked.body)).min_by_key(Vec::len);
+    let same_path = recorded.iter().map(|exchange| &exchange.request);
+    let same_path = same_path.filter(|other| other.method == request.method && other.path == request.path);
+    let nearest = same_path.map(|other| differences(&other.body, &request.body)).min_by_key(Vec::len);
     let Some(lines) = nearest else {
         let mut others: Vec<String> =
-            recorded.iter().map(|exchange| format!("{} {}", exchange.asked.method, exchange.asked.path)).collect();
+            recorded.iter().map(|exchange| format!("{} {}", exchange.request.method, exchange.request.path)).collect();
         others.dedup();
-        return format!("{what} is not recorded; recorded are: {}", others.join(", "));
+        return format!("{name} is not recorded; recorded are: {}", others.join(", "));
     };
-    let rest = lines.len().saturating_sub(SHOWN);
-    let mut text = format!("{what} is not recorded in this form; the nearest recording differs in:");
-    for line in lines.iter().take(SHOWN) {
+    let rest = lines.len().saturating_sub(MAX_DIFFERENCES);
+    let mut text = format!("{name} is not recorded in this form; the nearest recording differs in:");
+    for line in lines.iter().take(MAX_DIFFERENCES) {
         text = format!("{text}\n  {line}");
     }
     if rest > 0 {
@@ -37,14 +40,14 @@ pub(super) fn miss(asked: &Asked, recorded: &[Exchange]) -> String {
 }
 
 /// One line for each place in which two values differ.
-fn differences(recorded: &Value, asked: &Value) -> Vec<String> {
+fn differences(recorded: &Value, current: &Value) -> Vec<String> {
     let mut lines = Vec::new();
-    compare(&Path::default(), recorded, asked, &mut lines);
+    compare(&Path::default(), recorded, current, &mut lines);
     lines
 }
 
-fn compare(path: &Path, recorded: &Value, asked: &Value, lines: &mut Vec<String>) {
-    match (recorded, asked) {
+fn compare(path: &Path, recorded: &Value, current: &Value, lines: &mut Vec<String>) {
+    match (recorded, current) {
         (Value::Object(left), Value::Object(right)) => {
             for (key, value) in left {
                 let path = path.key(key);
@@ -66,18 +69,18 @@ fn compare(path: &Path, recorded: &Value, asked: &Value, lines: &mut Vec<String>
                 lines.push(format!("{path}: recorded {} entries, now {}", left.len(), right.len()));
             }
         }
-        // By the text: a number that is written otherwise is another request.
-        _ if recorded.to_string() != asked.to_string() => lines.push(changed(path, recorded, asked)),
+        // The text is compared: a number in another spelling makes another request.
+        _ if recorded.to_string() != current.to_string() => lines.push(changed(path, recorded, current)),
         _ => {}
     }
 }
 
-/// Long texts from shortly before the place where they part.
-fn changed(path: &Path, recorded: &Value, asked: &Value) -> String {
+/// Quotes both values. Long values are quoted from shortly before the first difference.
+fn changed(path: &Path, recorded: &Value, current: &Value) -> String {
     const BEFORE: usize = 15;
-    let (left, right) = (recorded.to_string(), asked.to_string());
+    let (left, right) = (recorded.to_string(), current.to_string());
     let same = left.chars().zip(right.chars()).take_while(|(left, right)| left == right).count();
-    let from = if same > LETTERS / 2 { same - BEFORE } else { 0 };
+    let from = if same > MAX_QUOTED / 2 { same - BEFORE } else { 0 };
     let part = |text: &str| {
         let rest: String = text.chars().skip(from).collect();
         format!("{}{}", if from > 0 { "…" } else { "" }, cut(&rest))
@@ -86,6 +89,6 @@ fn changed(path: &Path, recorded: &Value, asked: &Value) -> String {
 }
 
 fn cut(text: &str) -> String {
-    let shown: String = text.chars().take(LETTERS).collect();
+    let shown: String = text.chars().take(MAX_QUOTED).collect();
     if shown.len() < text.len() { shown + "…" } else { shown }
 }

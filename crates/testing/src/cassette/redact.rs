@@ -1,50 +1,53 @@
-//! Taking keys out of what is written down.
+//! Removes API keys from recordings.
 
 use axum::http::HeaderMap;
 
-/// Headers that hold a key, in lower case.
-const SECRET: &[&str] = &["authorization", "proxy-authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"];
+/// Request headers that hold a key, in lower case.
+const SECRET_HEADERS: &[&str] =
+    &["authorization", "proxy-authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"];
 
-/// What stands behind a `?` and holds a key.
+/// Query parameters that hold a key.
 const SECRET_PARAMETERS: &[&str] = &["key", "api_key", "api-key", "access_token"];
 
-/// Headers of a response that tell a client something. All others may tell something about the account.
-const KEPT: &[&str] = &["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
+/// Response headers that clients use. All others are dropped, because they may identify the account.
+const RECORDED_HEADERS: &[&str] = &["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
 
-/// What stands instead.
-const MARK: &str = "[redacted]";
+const REDACTED: &str = "[redacted]";
 
-/// The keys that a request carries.
+/// The keys in the headers of a request.
 #[derive(Debug, Default)]
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
-        let values = SECRET.iter().flat_map(|name| headers.get_all(*name)).filter_map(|value| value.to_str().ok());
-        // `Bearer sk-1`: the scheme is no secret.
+    pub(super) fn from_headers(headers: &HeaderMap) -> Self {
+        let values =
+            SECRET_HEADERS.iter().flat_map(|name| headers.get_all(*name)).filter_map(|value| value.to_str().ok());
+        // In `Bearer sk-1` only the last word is secret.
         let keys = values.filter_map(|value| value.split_whitespace().next_back());
         Self(keys.map(str::to_owned).collect())
     }
 
-    /// The text without them.
-    pub(super) fn hide(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret, MARK))
+    /// Replaces the keys in a text.
+    pub(super) fn redact(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED))
     }
 
-    /// The path without keys behind its `?`.
-    pub(super) fn hide_in_path(&self, path: &str) -> String {
-        let Some((path, query)) = path.split_once('?') else { return self.hide(path) };
+    /// Replaces the keys in a path and in its query.
+    pub(super) fn redact_path(&self, path: &str) -> String {
+        let Some((path, query)) = path.split_once('?') else { return self.redact(path) };
         let parameters = query.split('&').map(|parameter| match parameter.split_once('=') {
-            Some((name, _)) if SECRET_PARAMETERS.contains(&name) => format!("{name}={MARK}"),
+            Some((name, _)) if SECRET_PARAMETERS.contains(&name) => format!("{name}={REDACTED}"),
             _ => parameter.to_owned(),
         });
-        self.hide(&format!("{path}?{}", parameters.collect::<Vec<_>>().join("&")))
+        self.redact(&format!("{path}?{}", parameters.collect::<Vec<_>>().join("&")))
     }
 
-    /// The headers of a response that may be kept.
-    pub(super) fn kept(&self, headers: &HeaderMap) -> Vec<(String, String)> {
-        let known = |name: &str| KEPT.contains(&name) || name.contains("ratelimit");
-        let headers = headers.iter().filter(|(name, _)| known(name.as_str()));
-        headers.filter_map(|(name, value)| Some((name.as_str().to_owned(), self.hide(value.to_str().ok()?)))).collect()
+    /// The response headers to record.
+    pub(super) fn recorded_headers(&self, headers: &HeaderMap) -> Vec<(String, String)> {
+        let is_recorded = |name: &str| RECORDED_HEADERS.contains(&name) || name.contains("ratelimit");
+        let headers = headers.iter().filter(|(name, _)| is_recorded(name.as_str()));
+        headers
+            .filter_map(|(name, value)| Some((name.as_str().to_owned(), self.redact(value.to_str().ok()?))))
+            .collect()
     }
 }

@@ -1,60 +1,60 @@
-//! What the model was asked.
+//! A request to a scripted model.
 
 use std::time::Duration;
 
 use axum::http::HeaderMap;
 use reknit_protocol::Value;
 
-use super::Api;
+use super::ModelApi;
 
-/// One request as it came.
+/// A request that a scripted model has received.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelRequest {
-    /// Which request this is, from 1.
+pub struct ReceivedRequest {
+    /// The number of the request, from 1.
     pub nth: usize,
-    /// The wire format it came in.
-    pub api: Api,
-    /// The messages.
-    pub messages: Vec<Message>,
-    /// The whole body, digits as written.
+    /// The wire format of the request.
+    pub api: ModelApi,
+    /// The messages, the system message first.
+    pub messages: Vec<RequestMessage>,
+    /// The whole body; its numbers keep their digits.
     pub body: Value,
-    /// When it came, from the start of the server, by tokio's clock.
-    pub after: Duration,
-    /// Whether the script had a reply.
+    /// The time from the start of the server to the request, by tokio's clock.
+    pub since_start: Duration,
+    /// Whether a rule of the script matched.
     pub matched: bool,
     headers: Vec<(String, String)>,
     model: String,
     streaming: bool,
 }
 
-/// What the path of a request says.
-pub(super) struct Asked {
-    pub(super) api: Api,
-    /// Where it is not in the body.
+/// What the path of a request determines.
+pub(super) struct RouteInfo {
+    pub(super) api: ModelApi,
+    /// `None` if it is in the body.
     pub(super) model: Option<String>,
-    /// Where it is not in the body.
+    /// `None` if it is in the body.
     pub(super) streaming: Option<bool>,
 }
 
-impl Asked {
-    /// The path says nothing but the format.
-    pub(super) fn at(api: Api) -> Self {
+impl RouteInfo {
+    /// A path that determines only the wire format.
+    pub(super) fn new(api: ModelApi) -> Self {
         Self { api, model: None, streaming: None }
     }
 }
 
-/// One message.
+/// A message of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct RequestMessage {
     /// `system`, `user`, `assistant`, `tool`.
     pub role: String,
-    /// The text; parts that are texts are joined by line breaks.
+    /// The text. Several text parts are joined by line breaks.
     pub content: String,
 }
 
-impl ModelRequest {
-    pub(super) fn read(asked: Asked, body: Value, headers: &HeaderMap, nth: usize, after: Duration) -> Self {
-        let Asked { api, model, streaming } = asked;
+impl ReceivedRequest {
+    pub(super) fn read(route: RouteInfo, body: Value, headers: &HeaderMap, nth: usize, since_start: Duration) -> Self {
+        let RouteInfo { api, model, streaming } = route;
         let messages = api.messages(&body);
         let model = model.or_else(|| Some(body.get("model")?.as_str()?.to_owned()));
         let streaming = streaming.or_else(|| body.get("stream")?.as_bool()).unwrap_or(false);
@@ -63,26 +63,26 @@ impl ModelRequest {
         };
         let headers = headers.iter().map(header).collect();
         let model = model.unwrap_or_else(|| "scripted".to_owned());
-        Self { nth, api, after, messages, headers, body, matched: false, model, streaming }
+        Self { nth, api, since_start, messages, headers, body, matched: false, model, streaming }
     }
 
-    /// All messages, one after the other.
+    /// The text of all messages, joined by line breaks.
     pub fn text(&self) -> String {
         self.messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// What the request is for: `purpose: X` in the first line of the first system message.
+    /// The purpose of the request: `purpose: X` in the first line of the first system message.
     pub fn purpose(&self) -> Option<&str> {
         let system = self.messages.iter().find(|message| message.role == "system")?;
         system.content.lines().next()?.strip_prefix("purpose:").map(str::trim)
     }
 
-    /// The model that was asked for.
+    /// The model that the request names; `scripted` if it names none.
     pub fn model(&self) -> &str {
         &self.model
     }
 
-    /// A header; names are in lower case.
+    /// The value of a header; `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

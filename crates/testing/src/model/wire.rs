@@ -1,4 +1,4 @@
-//! One script in the wire format of each provider.
+//! The wire formats of the providers.
 
 mod anthropic;
 mod chat;
@@ -8,13 +8,13 @@ mod responses;
 
 use reknit_protocol::Value;
 
-use super::{Message, ModelRequest};
+use super::{ReceivedRequest, RequestMessage};
 use crate::Reply;
 use crate::reply::{Framing, Rendered, Usage};
 
-/// The wire formats that a scripted model speaks, each at the path of its provider.
+/// The provider APIs that a scripted model serves, each at its own path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Api {
+pub enum ModelApi {
     /// `/v1/chat/completions`.
     Chat,
     /// `/v1/responses`.
@@ -25,8 +25,8 @@ pub enum Api {
     Gemini,
 }
 
-/// What the model says, ready for any format.
-pub(super) struct Said<'a> {
+/// The answer of the model, independent of the wire format.
+pub(super) struct ModelAnswer<'a> {
     id: String,
     model: &'a str,
     text: &'a str,
@@ -37,8 +37,8 @@ pub(super) struct Said<'a> {
     wants_usage_in_stream: bool,
 }
 
-impl Api {
-    pub(super) fn messages(self, body: &Value) -> Vec<Message> {
+impl ModelApi {
+    pub(super) fn messages(self, body: &Value) -> Vec<RequestMessage> {
         match self {
             Self::Chat => chat::messages(body),
             Self::Responses => responses::messages(body),
@@ -47,9 +47,9 @@ impl Api {
         }
     }
 
-    /// The reply in this format.
-    pub(super) fn render(self, request: &ModelRequest, reply: &Reply, text: &str, status: u16) -> Rendered {
-        let said = Said {
+    /// The reply in this wire format.
+    pub(super) fn render(self, request: &ReceivedRequest, reply: &Reply, text: &str, status: u16) -> Rendered {
+        let answer = ModelAnswer {
             id: format!("scripted-{}", request.nth),
             model: request.model(),
             text,
@@ -64,37 +64,37 @@ impl Api {
         };
         if request.is_streaming() {
             let mut chunks = match self {
-                Self::Chat => chat::events(&said),
-                Self::Responses => responses::events(&said),
-                Self::Anthropic => anthropic::events(&said),
-                Self::Gemini => gemini::events(&said),
+                Self::Chat => chat::stream_events(&answer),
+                Self::Responses => responses::stream_events(&answer),
+                Self::Anthropic => anthropic::stream_events(&answer),
+                Self::Gemini => gemini::stream_events(&answer),
             };
-            // In the other formats the last event says more than that.
+            // In the other formats the last event also carries content.
             if !reply.is_terminated() && matches!(self, Self::Chat | Self::Anthropic) {
                 chunks.pop();
             }
             return Rendered { status, content_type: "text/event-stream", chunks, framing: Framing::Chunks };
         }
         let body = match self {
-            Self::Chat => chat::whole(&said),
-            Self::Responses => responses::whole(&said),
-            Self::Anthropic => anthropic::whole(&said),
-            Self::Gemini => gemini::whole(&said),
+            Self::Chat => chat::body(&answer),
+            Self::Responses => responses::body(&answer),
+            Self::Anthropic => anthropic::body(&answer),
+            Self::Gemini => gemini::body(&answer),
         };
-        Rendered::whole(status, body.to_string())
+        Rendered::one_chunk(status, body.to_string())
     }
 }
 
-/// Small enough that words, escapes and numbers are torn apart, as real streams tear them.
-fn pieces(text: &str) -> impl Iterator<Item = String> {
-    const LETTERS: usize = 7;
-    let letters: Vec<char> = text.chars().collect();
-    let pieces: Vec<String> = letters.chunks(LETTERS).map(|piece| piece.iter().collect()).collect();
-    pieces.into_iter()
+/// Splits a text so finely that words, escapes and numbers are divided, as real streams divide them.
+fn fragments(text: &str) -> impl Iterator<Item = String> {
+    const CHARACTERS: usize = 7;
+    let characters: Vec<char> = text.chars().collect();
+    let fragments: Vec<String> = characters.chunks(CHARACTERS).map(|part| part.iter().collect()).collect();
+    fragments.into_iter()
 }
 
-/// The texts of a string, or of parts that have some, joined by line breaks.
-fn texts(content: Option<&Value>) -> String {
+/// A string, or the text of all content parts, joined by line breaks.
+fn joined_text(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => {
@@ -106,28 +106,28 @@ fn texts(content: Option<&Value>) -> String {
     }
 }
 
-fn message(role: &str, content: String) -> Message {
-    Message { role: role.to_owned(), content }
+fn request_message(role: &str, content: String) -> RequestMessage {
+    RequestMessage { role: role.to_owned(), content }
 }
 
-/// The id of a call: the same in a stream and in one piece.
-fn call_id(said: &Said<'_>, index: usize) -> String {
-    format!("{}-call-{}", said.id, index + 1)
+/// The id of a tool call: the same with and without streaming.
+fn call_id(answer: &ModelAnswer<'_>, index: usize) -> String {
+    format!("{}-call-{}", answer.id, index + 1)
 }
 
-/// The arguments as an object, for formats that have them so; what is none stands in a text.
+/// The arguments as JSON, for formats that do not have them as text. Text that is not JSON becomes a string.
 fn arguments(text: &str) -> serde_json::Value {
-    serde_json::from_str(text).unwrap_or_else(|_no_json| serde_json::Value::String(text.to_owned()))
+    serde_json::from_str(text).unwrap_or_else(|_| serde_json::Value::String(text.to_owned()))
 }
 
-fn usage(request: &ModelRequest, reply: &Reply, text: &str) -> Option<(u64, u64)> {
+fn usage(request: &ReceivedRequest, reply: &Reply, text: &str) -> Option<(u64, u64)> {
     match reply.usage {
         Usage::Absent => None,
-        Usage::Given { prompt, completion } => Some((prompt, completion)),
-        Usage::Counted => Some((words(&request.text()), words(text))),
+        Usage::Fixed { prompt, completion } => Some((prompt, completion)),
+        Usage::CountWords => Some((word_count(&request.text()), word_count(text))),
     }
 }
 
-fn words(text: &str) -> u64 {
+fn word_count(text: &str) -> u64 {
     u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! A reply onto the wire, with its faults.
+//! Sends a reply, with its delays and faults.
 
 use std::future::pending;
 use std::io;
@@ -7,19 +7,19 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, stream};
 use reknit_protocol::Value;
 
-use super::{Fault, Oddities, Place, Reply};
-use crate::server::Switch;
+use super::{BodyFaults, ConnectionFault, Position, Reply};
+use crate::server::ResetSwitch;
 
-/// What a giant is made of.
+/// One chunk of padding.
 static BLANKS: [u8; 64 * 1024] = [b' '; 64 * 1024];
 
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// The body of a reply, before anything goes wrong.
+/// A response without faults.
 #[derive(Debug)]
 pub(crate) struct Rendered {
     pub(crate) status: u16,
@@ -28,60 +28,57 @@ pub(crate) struct Rendered {
     pub(crate) framing: Framing,
 }
 
-/// How the end of a body is known.
+/// How a response marks the end of its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// By its length.
+    /// By the header `Content-Length`.
     Length,
-    /// By a last chunk.
+    /// By chunked transfer encoding.
     Chunks,
 }
 
 impl Rendered {
-    /// A body in one piece.
-    pub(crate) fn whole(status: u16, body: String) -> Self {
+    /// A body in one chunk.
+    pub(crate) fn one_chunk(status: u16, body: String) -> Self {
         let is_json = Value::parse(&body).is_ok();
         let content_type = if is_json { "application/json" } else { PLAIN };
         Self { status, content_type, chunks: vec![body], framing: Framing::Length }
     }
 
-    /// Words, whatever they look like.
+    /// Plain text, even if it is JSON.
     pub(crate) fn plain(status: u16, text: String) -> Self {
-        Self { content_type: PLAIN, ..Self::whole(status, text) }
+        Self { content_type: PLAIN, ..Self::one_chunk(status, text) }
     }
 }
 
-/// Waits as the reply says, then answers as it says.
-pub(crate) async fn deliver(reply: &Reply, rendered: Rendered, switch: &Switch) -> Response {
-    if let Some(gate) = &reply.gate {
-        gate.pass().await;
+/// Waits as long as the reply demands, then responds or fails as it demands.
+pub(crate) async fn deliver(reply: &Reply, rendered: Rendered, reset_switch: &ResetSwitch) -> Response {
+    if let Some(barrier) = &reply.barrier {
+        barrier.wait().await;
     }
     if let Some(delay) = reply.delay {
         tokio::time::sleep(delay).await;
     }
-    match reply.fault {
-        // The connection, and with it this wait, ends with the caller's patience or with the server.
-        Fault::Silence => pending::<()>().await,
-        Fault::Reset => switch.reset(),
-        Fault::None | Fault::Cut { .. } | Fault::Stall { .. } => {}
+    match reply.connection_fault {
+        // This wait ends when the caller disconnects or the server is dropped.
+        ConnectionFault::Silence => pending::<()>().await,
+        ConnectionFault::Reset => reset_switch.reset(),
+        ConnectionFault::None | ConnectionFault::Cut { .. } | ConnectionFault::Stall { .. } => {}
     }
     match response(reply, rendered) {
         Ok(response) => response,
-        Err(problem) => internal(&format!("the scripted reply cannot be sent: {problem}")),
+        Err(error) => script_error(&format!("the scripted reply cannot be sent: {error}")),
     }
 }
 
-/// A script is at fault: 500, with words.
-pub(crate) fn internal(message: &str) -> Response {
-    let body = serde_json::json!({"error": {"message": message, "type": "script_error"}}).to_string();
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+/// The response to a request that the script cannot answer: 500.
+pub(crate) fn script_error(message: &str) -> Response {
+    let body = serde_json::json!({"error": {"message": message, "type": "script_error"}});
+    (StatusCode::INTERNAL_SERVER_ERROR, axum::Json(body)).into_response()
 }
 
 fn response(reply: &Reply, rendered: Rendered) -> Result<Response, axum::http::Error> {
-    let content_type = match &reply.odd.content_type {
+    let content_type = match &reply.body_faults.content_type {
         Some(content_type) => HeaderValue::try_from(content_type)?,
         None => HeaderValue::from_static(rendered.content_type),
     };
@@ -91,60 +88,67 @@ fn response(reply: &Reply, rendered: Rendered) -> Result<Response, axum::http::E
         builder = builder.header(HeaderName::try_from(name)?, HeaderValue::try_from(value)?);
     }
     let framing = rendered.framing;
-    let acts = acts(reply, rendered);
+    let plan = SendPlan::new(reply, rendered);
     if framing == Framing::Length {
-        builder = builder.header(CONTENT_LENGTH, acts.length);
+        builder = builder.header(CONTENT_LENGTH, plan.content_length);
     }
-    builder.body(Body::from_stream(perform(acts.list)))
+    builder.body(Body::from_stream(send(plan.steps)))
 }
 
-/// What is done to send a body, and how long it would be if all went well.
-struct Acts {
-    list: Vec<Act>,
-    length: usize,
+/// The steps that send a body, and the length of the body without faults.
+struct SendPlan {
+    steps: Vec<SendStep>,
+    content_length: usize,
 }
 
-enum Act {
+enum SendStep {
     Send(Bytes),
     Wait(Duration),
-    Break,
+    Disconnect,
     Hang,
 }
 
-fn acts(reply: &Reply, rendered: Rendered) -> Acts {
-    let chunks = oddly(&reply.odd, rendered);
-    let length: usize = chunks.iter().map(Bytes::len).sum();
-    let (part, end) = match reply.fault {
-        // A cut is a cut, even behind the last byte.
-        Fault::Cut { after: Place::Bytes(bytes) } => {
-            (first(chunks, bytes.min(length.saturating_sub(1))), Some(Act::Break))
+impl SendPlan {
+    fn new(reply: &Reply, rendered: Rendered) -> Self {
+        let chunks = chunks_with_faults(&reply.body_faults, rendered);
+        let length: usize = chunks.iter().map(Bytes::len).sum();
+        let (sent, end) = match reply.connection_fault {
+            // The last byte or event is never sent, so that the body is always incomplete.
+            ConnectionFault::Cut { after: Position::Bytes(bytes) } => {
+                (first_bytes(chunks, bytes.min(length.saturating_sub(1))), Some(SendStep::Disconnect))
+            }
+            ConnectionFault::Cut { after: Position::Events(events) } => {
+                let events = events.min(chunks.len().saturating_sub(1));
+                (chunks.into_iter().take(events).collect(), Some(SendStep::Disconnect))
+            }
+            ConnectionFault::Stall { after: Position::Bytes(bytes) } => {
+                (first_bytes(chunks, bytes), Some(SendStep::Hang))
+            }
+            ConnectionFault::Stall { after: Position::Events(events) } => {
+                (chunks.into_iter().take(events).collect(), Some(SendStep::Hang))
+            }
+            ConnectionFault::None | ConnectionFault::Reset | ConnectionFault::Silence => (chunks, None),
+        };
+        let faults = &reply.body_faults;
+        let mut steps: Vec<SendStep> = faults.first_token_after.map(SendStep::Wait).into_iter().collect();
+        for (index, chunk) in sent.into_iter().enumerate() {
+            steps.extend(faults.event_interval.filter(|_| index > 0).map(SendStep::Wait));
+            steps.push(SendStep::Send(chunk));
         }
-        Fault::Cut { after: Place::Events(events) } => {
-            let events = events.min(chunks.len().saturating_sub(1));
-            (chunks.into_iter().take(events).collect(), Some(Act::Break))
-        }
-        Fault::Stall { after: Place::Bytes(bytes) } => (first(chunks, bytes), Some(Act::Hang)),
-        Fault::Stall { after: Place::Events(events) } => (chunks.into_iter().take(events).collect(), Some(Act::Hang)),
-        Fault::None | Fault::Reset | Fault::Silence => (chunks, None),
-    };
-    let mut list: Vec<Act> = reply.odd.first_token_after.map(Act::Wait).into_iter().collect();
-    for (index, chunk) in part.into_iter().enumerate() {
-        list.extend(reply.odd.event_every.filter(|_| index > 0).map(Act::Wait));
-        list.push(Act::Send(chunk));
+        steps.extend(end);
+        Self { steps, content_length: length }
     }
-    list.extend(end);
-    Acts { list, length }
 }
 
-/// The pieces of a body with what is odd about them.
-fn oddly(odd: &Oddities, rendered: Rendered) -> Vec<Bytes> {
+/// The chunks of a body with the malformed event and the padding.
+fn chunks_with_faults(faults: &BodyFaults, rendered: Rendered) -> Vec<Bytes> {
     let is_stream = rendered.framing == Framing::Chunks;
     let mut chunks: Vec<Bytes> = rendered.chunks.into_iter().map(Bytes::from).collect();
-    if let Some(nth) = odd.malformed_event.filter(|_| is_stream) {
+    if let Some(nth) = faults.malformed_event.filter(|_| is_stream) {
         let index = nth.saturating_sub(1).min(chunks.len());
         chunks.insert(index, Bytes::from_static(b"data: {\"choices\": [{\"delta\": oops\n\n"));
     }
-    if let Some(bytes) = odd.giant {
+    if let Some(bytes) = faults.padding {
         let whole = bytes / BLANKS.len();
         chunks.extend(std::iter::repeat_n(Bytes::from_static(&BLANKS), whole));
         chunks.push(Bytes::from_static(BLANKS.get(..bytes % BLANKS.len()).unwrap_or_default()));
@@ -152,33 +156,33 @@ fn oddly(odd: &Oddities, rendered: Rendered) -> Vec<Bytes> {
     chunks
 }
 
-/// The first bytes of a body, in the chunks it came in.
-fn first(chunks: Vec<Bytes>, bytes: usize) -> Vec<Bytes> {
-    let mut left = bytes;
-    let mut part = Vec::new();
+/// The first bytes of a body, in the same chunks.
+fn first_bytes(chunks: Vec<Bytes>, bytes: usize) -> Vec<Bytes> {
+    let mut remaining = bytes;
+    let mut kept = Vec::new();
     for chunk in chunks {
-        if left == 0 {
+        if remaining == 0 {
             break;
         }
-        let kept = chunk.slice(..left.min(chunk.len()));
-        left -= kept.len();
-        part.push(kept);
+        let part = chunk.slice(..remaining.min(chunk.len()));
+        remaining -= part.len();
+        kept.push(part);
     }
-    part
+    kept
 }
 
-/// Does one act after the other. The server writes what it has when it has to wait, so it is made to wait once before
-/// something breaks: otherwise the caller would see nothing of the part.
-fn perform(acts: Vec<Act>) -> impl Stream<Item = io::Result<Bytes>> {
-    stream::unfold(acts.into_iter(), |mut acts| async move {
+/// Performs one step after the other. The server flushes its buffer only when the body is pending, so this yields once
+/// before it disconnects: otherwise the caller would receive no part of the body.
+fn send(steps: Vec<SendStep>) -> impl Stream<Item = io::Result<Bytes>> {
+    stream::unfold(steps.into_iter(), |mut steps| async move {
         loop {
-            match acts.next()? {
-                Act::Send(bytes) => return Some((Ok(bytes), acts)),
-                Act::Wait(pause) => tokio::time::sleep(pause).await,
-                Act::Hang => pending::<()>().await,
-                Act::Break => {
+            match steps.next()? {
+                SendStep::Send(bytes) => return Some((Ok(bytes), steps)),
+                SendStep::Wait(pause) => tokio::time::sleep(pause).await,
+                SendStep::Hang => pending::<()>().await,
+                SendStep::Disconnect => {
                     tokio::task::yield_now().await;
-                    return Some((Err(io::ErrorKind::UnexpectedEof.into()), acts));
+                    return Some((Err(io::ErrorKind::UnexpectedEof.into()), steps));
                 }
             }
         }

@@ -1,45 +1,52 @@
-//! What goes wrong on the way.
+//! Faults of a connection and of a body.
 
 use std::time::Duration;
 
-/// How the connection fares.
+/// What goes wrong with the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ConnectionFault {
     None,
     Reset,
+    /// The request is never answered.
     Silence,
-    Cut { after: Place },
-    Stall { after: Place },
+    /// The connection is closed within the body.
+    Cut {
+        after: Position,
+    },
+    /// The connection stays open, and the rest of the body never comes.
+    Stall {
+        after: Position,
+    },
 }
 
-/// A place in a body.
+/// A position in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Position {
     Bytes(usize),
-    /// Pieces, as the server sends them: the events of a stream.
+    /// The chunks that the server sends: the events of a stream.
     Events(usize),
 }
 
-/// What is odd about the body itself.
+/// What goes wrong with the body.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Oddities {
-    /// How long nothing comes behind the head.
+pub(crate) struct BodyFaults {
+    /// The wait between the head and the body.
     pub(crate) first_token_after: Option<Duration>,
-    /// How long nothing comes between two events.
-    pub(crate) event_every: Option<Duration>,
-    /// Which event, from 1, is one that nobody can read, before all that come.
+    /// The wait between two events.
+    pub(crate) event_interval: Option<Duration>,
+    /// The number, from 1, of an inserted event that is not valid JSON.
     pub(crate) malformed_event: Option<usize>,
     pub(crate) ending: Ending,
     pub(crate) content_type: Option<String>,
-    /// How many bytes of nothing follow.
-    pub(crate) giant: Option<usize>,
+    /// How many blanks follow the body.
+    pub(crate) padding: Option<usize>,
 }
 
-/// Whether a stream says that it is over.
+/// Whether a stream ends with its terminator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Ending {
     #[default]
     Terminated,
-    /// Its last event does not come.
+    /// The last event is left out.
     Unterminated,
 }

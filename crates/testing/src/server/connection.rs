@@ -1,4 +1,4 @@
-//! A connection that can be reset, and that ends with its server.
+//! A connection that can be reset, and that fails once its server is dropped.
 
 use std::io;
 use std::pin::Pin;
@@ -10,12 +10,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// Breaks the connection a request came on.
+/// Resets the connection of a request.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Switch(Arc<AtomicBool>);
+pub(crate) struct ResetSwitch(Arc<AtomicBool>);
 
-impl Switch {
-    /// Resets the connection at the next write: the peer sees `connection reset`, not an end in good order.
+impl ResetSwitch {
+    /// Resets the connection at the next write: the peer sees `connection reset`, not a regular end.
     pub(crate) fn reset(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -25,25 +25,25 @@ impl Switch {
     }
 }
 
-/// A stream with a [`Switch`]; it fails once the server is closed.
+/// A stream with a [`ResetSwitch`]. It fails once the server is dropped.
 pub(crate) struct Connection {
     stream: TcpStream,
-    switch: Switch,
+    reset_switch: ResetSwitch,
     closed: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 impl Connection {
     pub(super) fn new(stream: TcpStream, closed: &CancellationToken) -> Self {
-        Self { stream, switch: Switch::default(), closed: Box::pin(closed.clone().cancelled_owned()) }
+        Self { stream, reset_switch: ResetSwitch::default(), closed: Box::pin(closed.clone().cancelled_owned()) }
     }
 
-    pub(super) fn switch(&self) -> Switch {
-        self.switch.clone()
+    pub(super) fn reset_switch(&self) -> ResetSwitch {
+        self.reset_switch.clone()
     }
 
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
-        if self.switch.is_reset() {
-            // Without it the kernel would end the connection in good order when it is dropped.
+        if self.reset_switch.is_reset() {
+            // Otherwise the kernel sends FIN instead of RST when the stream is dropped.
             self.stream.set_zero_linger()?;
             return Err(io::ErrorKind::ConnectionReset.into());
         }

@@ -1,4 +1,4 @@
-//! The paths of the protocol, answered by rules.
+//! The HTTP routes of the tool protocol, answered by rules.
 
 use std::io;
 use std::sync::Arc;
@@ -11,85 +11,89 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use reknit_protocol::{CapabilityName, Category, Object, ToolError, ToolResponse, Value};
 
-use super::record::Record;
-use super::{Call, Offer, When};
+use super::call_file::CallFile;
+use super::{AnnouncedCapability, CallMatcher, RecordedCall};
 use crate::Reply;
 use crate::log::Log;
-use crate::reply::{Content, Rendered, deliver, internal};
+use crate::reply::{Content, Rendered, deliver, script_error};
 use crate::rules::Rules;
-use crate::server::Switch;
+use crate::server::ResetSwitch;
 
-/// Larger than what real tools take, smaller than the memory of a test machine.
+/// Larger than the bodies that real tools accept, smaller than the memory of a test machine.
 const MAX_BODY: usize = 16 * 1024 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct ToolState {
     pub(super) name: String,
-    pub(super) offers: Vec<Offer>,
-    pub(super) rules: Rules<(CapabilityName, When)>,
-    pub(super) log: Log<Call>,
-    pub(super) record: Option<Record>,
+    pub(super) capabilities: Vec<AnnouncedCapability>,
+    pub(super) rules: Rules<(CapabilityName, CallMatcher)>,
+    pub(super) log: Log<RecordedCall>,
+    pub(super) call_file: Option<CallFile>,
 }
 
-pub(super) fn router(shared: Arc<Shared>) -> Router {
+pub(super) fn router(state: Arc<ToolState>) -> Router {
     Router::new()
         .route("/health", get(health))
         .route("/api/capabilities", get(list))
         .route("/api/capabilities/{name}", post(call))
         .route("/api/capabilities/{name}/schema", get(schema))
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(shared)
+        .with_state(state)
 }
 
-async fn health(State(shared): State<Arc<Shared>>) -> Response {
-    json(&Object::from([("status", "healthy".into()), ("name", shared.name.as_str().into())]).into())
+async fn health(State(state): State<Arc<ToolState>>) -> Response {
+    json(&Object::from([("status", "healthy".into()), ("name", state.name.as_str().into())]).into())
 }
 
-async fn list(State(shared): State<Arc<Shared>>) -> Response {
-    json(&shared.offers.iter().map(|offer| offer.capability.to_value()).collect())
+async fn list(State(state): State<Arc<ToolState>>) -> Response {
+    json(&state.capabilities.iter().map(|announced| announced.capability.to_value()).collect())
 }
 
-async fn schema(State(shared): State<Arc<Shared>>, Path(name): Path<String>) -> Response {
-    let offer = shared.offers.iter().find(|offer| offer.capability.name.as_str() == name);
-    match offer.and_then(|offer| offer.schema.clone().or_else(|| offer.capability.input_schema())) {
+async fn schema(State(state): State<Arc<ToolState>>, Path(name): Path<String>) -> Response {
+    let schema = state.find(&name).and_then(|found| found.schema.clone().or_else(|| found.capability.input_schema()));
+    match schema {
         Some(schema) => json(&schema),
         None => envelope(&not_found(&name)).into_response(),
     }
 }
 
 async fn call(
-    State(shared): State<Arc<Shared>>,
-    ConnectInfo(switch): ConnectInfo<Switch>,
+    State(state): State<Arc<ToolState>>,
+    ConnectInfo(reset_switch): ConnectInfo<ResetSwitch>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
     let body = String::from_utf8_lossy(&body).into_owned();
-    if !shared.offers.iter().any(|offer| offer.capability.name.as_str() == name) {
+    if state.find(&name).is_none() {
         return envelope(&not_found(&name)).into_response();
     }
-    let call = match shared.take(name.into(), body, &headers) {
+    let call = match state.record(name.into(), body, &headers) {
         Ok(call) => call,
-        Err(error) => return internal(&format!("the call cannot be recorded: {error}")),
+        Err(error) => return script_error(&format!("the call cannot be recorded: {error}")),
     };
-    let chosen = shared.rules.choose(|(capability, when)| *capability == call.capability && when.applies(&call));
+    let chosen = state.rules.choose(|(capability, matcher)| *capability == call.capability && matcher.matches(&call));
     let Some(reply) = chosen else {
-        return internal(&format!(
+        return script_error(&format!(
             "the script has no reply for call {} of {}: {}",
             call.nth, call.capability, call.body
         ));
     };
-    deliver(&reply, render(&reply), &switch).await
+    deliver(&reply, render(&reply), &reset_switch).await
 }
 
-impl Shared {
-    /// Records a call, in memory and in the file, before anything is answered.
-    fn take(&self, capability: CapabilityName, body: String, headers: &HeaderMap) -> io::Result<Call> {
+impl ToolState {
+    fn find(&self, name: &str) -> Option<&AnnouncedCapability> {
+        self.capabilities.iter().find(|announced| announced.capability.name.as_str() == name)
+    }
+
+    /// Records a call in memory and in the file.
+    fn record(&self, capability: CapabilityName, body: String, headers: &HeaderMap) -> io::Result<RecordedCall> {
         let header = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         let key = header("idempotency-key");
         self.log.push_with(|before| {
             let earlier = || before.iter().filter(|call| call.capability == capability);
-            let call = Call {
+            let call = RecordedCall {
                 nth: earlier().count() + 1,
                 is_repeat: key.is_some() && earlier().any(|call| call.idempotency_key == key),
                 parameters: Value::parse(&body).unwrap_or_default(),
@@ -98,8 +102,8 @@ impl Shared {
                 capability,
                 body,
             };
-            if let Some(record) = &self.record {
-                record.add(&self.name, &call)?;
+            if let Some(file) = &self.call_file {
+                file.append(&self.name, &call)?;
             }
             Ok(call)
         })
@@ -109,21 +113,21 @@ impl Shared {
 fn render(reply: &Reply) -> Rendered {
     match &reply.content {
         Content::Text(text) => Rendered::plain(reply.status.unwrap_or(200), text.clone()),
-        Content::Body(body) => Rendered::whole(reply.status.unwrap_or(200), body.clone()),
-        Content::Refusal(_) => Rendered::plain(500, "the script gives a tool the refusal of a model".to_owned()),
+        Content::Body(body) => Rendered::one_chunk(reply.status.unwrap_or(200), body.clone()),
+        Content::Refusal(_) => Rendered::plain(500, "the script gives a tool a reply that only models have".to_owned()),
         Content::Data(data) => {
             let body = ToolResponse::ok(data.clone()).to_value().to_string();
-            Rendered::whole(reply.status.unwrap_or(200), body)
+            Rendered::one_chunk(reply.status.unwrap_or(200), body)
         }
         Content::Error(error) => {
             let body = ToolResponse::fail(error.clone()).to_value().to_string();
-            Rendered::whole(reply.status.unwrap_or_else(|| error.status()), body)
+            Rendered::one_chunk(reply.status.unwrap_or_else(|| error.status()), body)
         }
     }
 }
 
 fn not_found(name: &str) -> ToolError {
-    ToolError::new("CAPABILITY_NOT_FOUND", format!("the scripted tool has no `{name}`"), Category::NotFound)
+    ToolError::new("CAPABILITY_NOT_FOUND", format!("the scripted tool has no capability `{name}`"), Category::NotFound)
 }
 
 fn envelope(error: &ToolError) -> impl IntoResponse {

@@ -1,4 +1,4 @@
-//! Scripted servers as clients see them, over real loopback HTTP.
+//! Scripted servers as clients see them, over loopback HTTP.
 #![cfg(test)]
 
 mod cassette;

@@ -1,34 +1,34 @@
-//! What the scripted model answers, and what it remembers.
+//! Answers and recorded requests of a scripted model.
 
 use reknit_protocol::Value;
 use reknit_testing::Reply;
-use reknit_testing::model::{Script, ScriptError, ScriptedModel, When};
+use reknit_testing::model::{RequestMatcher, Script, ScriptError, ScriptedModel};
 
-use crate::support::{ask, ask_streaming, client, model_with, said};
+use crate::support::{answer_text, ask, ask_streaming, client, model_with};
 
 #[tokio::test]
-async fn rules_are_tried_in_order_and_used_up() {
+async fn the_first_active_rule_that_matches_gives_the_reply() {
     let script = Script::new()
-        .once(When::any().purpose("plan_generation"), Reply::text("first plan"))
-        .times(2, When::any().purpose("plan_generation"), Reply::text("another plan"))
-        .on(When::any().purpose("plan_generation").lacks("hurry"), Reply::text("enough"))
-        .on(When::any().says("capability: geocode").says("Seoul"), Reply::text("a place"))
-        .on(When::any().nth(7), Reply::text("the seventh"))
-        .on(When::any().passes(|request| request.model() == "m"), Reply::text("anything"));
+        .once(RequestMatcher::any().purpose("plan_generation"), Reply::text("first plan"))
+        .times(2, RequestMatcher::any().purpose("plan_generation"), Reply::text("another plan"))
+        .on(RequestMatcher::any().purpose("plan_generation").lacks("hurry"), Reply::text("enough"))
+        .on(RequestMatcher::any().says("capability: geocode").says("Seoul"), Reply::text("a place"))
+        .on(RequestMatcher::any().nth(7), Reply::text("the seventh"))
+        .on(RequestMatcher::any().passes(|request| request.model() == "m"), Reply::text("anything"));
     let model = ScriptedModel::start(script).await.unwrap();
     let plan = "purpose: plan_generation\nYou plan.";
     for expected in ["first plan", "another plan", "another plan", "enough"] {
-        assert_eq!(said(ask(&model, plan, "go")).await, expected);
+        assert_eq!(answer_text(ask(&model, plan, "go")).await, expected);
     }
-    assert_eq!(said(ask(&model, plan, "hurry")).await, "anything");
-    assert_eq!(said(ask(&model, "", "capability: geocode\nlocation: Seoul")).await, "a place");
-    assert_eq!(said(ask(&model, "", "go")).await, "the seventh");
-    assert_eq!(said(ask(&model, "", "capability: geocode")).await, "anything");
+    assert_eq!(answer_text(ask(&model, plan, "hurry")).await, "anything");
+    assert_eq!(answer_text(ask(&model, "", "capability: geocode\nlocation: Seoul")).await, "a place");
+    assert_eq!(answer_text(ask(&model, "", "go")).await, "the seventh");
+    assert_eq!(answer_text(ask(&model, "", "capability: geocode")).await, "anything");
     assert_eq!(model.unmatched(), []);
 }
 
 #[tokio::test]
-async fn a_request_without_a_rule_fails_says_so_and_is_remembered() {
+async fn a_request_without_a_rule_is_answered_with_500_and_recorded() {
     let model = ScriptedModel::start(Script::new()).await.unwrap();
     let response = ask(&model, "purpose: synthesis", "what now?").send().await.unwrap();
     assert_eq!(response.status(), 500);
@@ -40,11 +40,11 @@ async fn a_request_without_a_rule_fails_says_so_and_is_remembered() {
 }
 
 #[tokio::test]
-async fn everything_that_was_asked_is_there_to_read() {
+async fn a_request_is_recorded_with_purpose_text_and_headers() {
     let model = model_with(Reply::text("fine")).await;
     let request = ask(&model, "purpose: error_analysis\nBe brief.", "amount is 46828.50").bearer_auth("secret");
-    said(request).await;
-    model.asked(1).await;
+    answer_text(request).await;
+    model.wait_for_requests(1).await;
     let [request] = &model.requests()[..] else { panic!("one request was made") };
     assert_eq!(request.purpose(), Some("error_analysis"));
     assert_eq!(request.text(), "purpose: error_analysis\nBe brief.\namount is 46828.50");
@@ -53,7 +53,7 @@ async fn everything_that_was_asked_is_there_to_read() {
 }
 
 #[tokio::test]
-async fn an_answer_has_the_form_that_chat_clients_read() {
+async fn an_answer_has_the_format_of_chat_completions() {
     let model = model_with(Reply::text("two words")).await;
     let response = ask(&model, "one", "two three").send().await.unwrap();
     insta::assert_snapshot!(response.text().await.unwrap(), @r#"
@@ -69,7 +69,7 @@ async fn an_answer_has_the_form_that_chat_clients_read() {
 }
 
 #[tokio::test]
-async fn a_streamed_answer_comes_in_pieces_and_ends_with_usage_and_done() {
+async fn a_streamed_answer_comes_in_fragments_and_ends_with_usage_and_done() {
     let model = model_with(Reply::text("Grüße aus 서울!")).await;
     let response = ask_streaming(&model, "hello").send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -84,20 +84,20 @@ async fn a_streamed_answer_comes_in_pieces_and_ends_with_usage_and_done() {
 }
 
 #[tokio::test]
-async fn the_same_words_come_in_the_format_of_each_path() {
-    let reply = Reply::text("yes").reasoning("hm").call("f", "{\"x\":1}").usage(3, 2);
+async fn an_answer_has_the_format_of_each_api() {
+    let reply = Reply::text("yes").reasoning("hm").with_tool_call("f", "{\"x\":1}").usage(3, 2);
     let model = model_with(reply).await;
     let post = |path: &str| {
         let body = serde_json::json!({"model": "m", "messages": [{"role": "user", "content": "well?"}],
             "contents": [{"role": "user", "parts": [{"text": "well?"}]}], "input": "well?"});
         client().post(format!("{}/{path}", model.base_url())).json(&body)
     };
-    let mut forms = String::new();
+    let mut bodies = String::new();
     for path in ["messages", "models/m:generateContent", "responses"] {
-        forms += &post(path).send().await.unwrap().text().await.unwrap();
-        forms.push('\n');
+        bodies += &post(path).send().await.unwrap().text().await.unwrap();
+        bodies.push('\n');
     }
-    insta::assert_snapshot!(forms, @r#"
+    insta::assert_snapshot!(bodies, @r#"
     {"id":"scripted-1","type":"message","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hm","signature":"scripted"},{"type":"text","text":"yes"},{"type":"tool_use","id":"scripted-1-call-1","name":"f","input":{"x":1}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":3,"output_tokens":2}}
     {"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"yes"},{"functionCall":{"id":"scripted-2-call-1","name":"f","args":{"x":1}},"thoughtSignature":"scripted"}],"role":"model"},"index":0,"finishReason":"STOP"}],"modelVersion":"m","responseId":"scripted-2","usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5}}
     {"id":"scripted-3","object":"response","created_at":0,"status":"completed","error":null,"incomplete_details":null,"model":"m","output":[{"id":"rs-1","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"scripted"},{"id":"msg-1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"yes","annotations":[]}]},{"id":"fc-0","type":"function_call","call_id":"scripted-3-call-1","name":"f","arguments":"{\"x\":1}"}],"usage":{"input_tokens":3,"output_tokens":2,"total_tokens":5}}
@@ -120,7 +120,7 @@ async fn a_script_can_be_read_from_a_file() {
     let refused = ask(&model, "purpose: plan_generation", "Seoul").send().await.unwrap();
     assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"2".parse().unwrap()));
     assert_eq!(refused.text().await.unwrap(), "slow down");
-    assert_eq!(said(ask(&model, "purpose: plan_generation", "Seoul")).await, "a plan");
+    assert_eq!(answer_text(ask(&model, "purpose: plan_generation", "Seoul")).await, "a plan");
     assert_eq!(ask(&model, "", "Seoul").send().await.unwrap().status(), 203);
     let body: serde_json::Value = ask(&model, "", "Rome").send().await.unwrap().json().await.unwrap();
     assert_eq!(body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], "{");
@@ -128,19 +128,19 @@ async fn a_script_can_be_read_from_a_file() {
 }
 
 #[test]
-fn a_script_that_says_too_much_or_too_little_is_refused() {
+fn a_script_with_missing_or_conflicting_parts_is_refused() {
     for (text, problem) in [
         (
             r#"{"rules": [{"reply": {"text": "a", "body": "b"}}]}"#,
-            "rule 1 cannot be used: a reply has only one of `text`, `body` and `refusal`",
+            "rule 1 cannot be used: a reply may have only one of `text`, `body` and `refusal`",
         ),
         (
             r#"{"rules": [{"reply": {"text": "a"}}, {"reply": {}}]}"#,
-            "rule 2 cannot be used: a reply has `text`, `body`, `refusal`, `status`, or the fault `reset` or `silence`",
+            "rule 2 cannot be used: a reply needs `text`, `body`, `refusal`, `status`, or the fault `reset` or `silence`",
         ),
         (
             r#"{"rules": [{"times": 1, "for_ms": 5, "reply": {"text": "a"}}]}"#,
-            "rule 1 cannot be used: a rule has only one of `times`, `for_ms`, `flapping` and `flapping_ms`",
+            "rule 1 cannot be used: a rule may have only one of `times`, `for_ms`, `flapping` and `flapping_ms`",
         ),
     ] {
         assert_eq!(Script::from_value(&Value::parse(text).unwrap()).unwrap_err().to_string(), problem);

@@ -1,16 +1,16 @@
-//! A client.
+//! An HTTP client.
 
 use reknit_testing::Reply;
-use reknit_testing::model::{Script, ScriptedModel, When};
+use reknit_testing::model::{RequestMatcher, Script, ScriptedModel};
 
-/// Clients are not built without a provider of cryptography, even if nothing is encrypted.
+/// reqwest needs a cryptography provider to build a client, even for plain HTTP.
 pub(crate) fn client() -> reqwest::Client {
-    // The second test to come here finds it done.
+    // Fails if another test has installed it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::new()
 }
 
-/// A question to a model.
+/// A chat request to a model.
 pub(crate) fn ask(model: &ScriptedModel, system: &str, user: &str) -> reqwest::RequestBuilder {
     ask_with(model, &serde_json::json!({"model": "m", "messages": messages(system, user)}))
 }
@@ -28,13 +28,13 @@ fn messages(system: &str, user: &str) -> serde_json::Value {
     serde_json::json!([{"role": "system", "content": system}, {"role": "user", "content": user}])
 }
 
-/// What the model said, if it said something.
-pub(crate) async fn said(request: reqwest::RequestBuilder) -> String {
+/// The text of the answer.
+pub(crate) async fn answer_text(request: reqwest::RequestBuilder) -> String {
     let body: serde_json::Value = request.send().await.unwrap().json().await.unwrap();
     body["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("no answer: {body}")).to_owned()
 }
 
 /// A model that always gives one reply.
 pub(crate) async fn model_with(reply: Reply) -> ScriptedModel {
-    ScriptedModel::start(Script::new().on(When::any(), reply)).await.unwrap()
+    ScriptedModel::start(Script::new().on(RequestMatcher::any(), reply)).await.unwrap()
 }

@@ -1,19 +1,19 @@
-//! What a scripted tool answers, and what it remembers.
+//! Answers and recorded calls of a scripted tool.
 
 use std::fs;
 
 use reknit_protocol::schema::{FieldHint, Summary};
-use reknit_protocol::{Capability, Category, Effect, Retryable, ToolError, Value};
-use reknit_testing::tool::{RunningTool, When};
-use reknit_testing::{Gate, Reply, ScriptedTool};
+use reknit_protocol::{Capability, Category, Retryable, SideEffect, ToolError, Value};
+use reknit_testing::tool::{CallMatcher, RunningTool};
+use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 
 use crate::support::client;
 
 async fn call(tool: &RunningTool, capability: &str, body: &str) -> (u16, String) {
-    call_under(tool, None, capability, body).await
+    call_with_key(tool, None, capability, body).await
 }
 
-async fn call_under(tool: &RunningTool, key: Option<&str>, capability: &str, body: &str) -> (u16, String) {
+async fn call_with_key(tool: &RunningTool, key: Option<&str>, capability: &str, body: &str) -> (u16, String) {
     let url = format!("{}/api/capabilities/{capability}", tool.base_url());
     let mut request = client().post(url).body(body.to_owned());
     if let Some(key) = key {
@@ -28,13 +28,17 @@ fn too_small() -> ToolError {
 }
 
 #[tokio::test]
-async fn replies_come_by_parameters_by_turn_and_in_order() {
+async fn rules_match_by_parameter_by_number_and_by_test() {
     let tool = ScriptedTool::new("currency-tool")
-        .capability("convert", Effect::Read)
-        .on("convert", When::any().parameter("amount", 0), Reply::error(too_small()))
-        .once("convert", When::any(), Reply::status(503))
-        .on("convert", When::any().nth(4), Reply::text("four"))
-        .on("convert", When::any().passes(|call| call.body.contains("JPY")), Reply::data(Value::from("yen")).under(201))
+        .capability("convert", SideEffect::Read)
+        .on("convert", CallMatcher::any().parameter("amount", 0), Reply::error(too_small()))
+        .once("convert", CallMatcher::any(), Reply::status(503))
+        .on("convert", CallMatcher::any().nth(4), Reply::text("four"))
+        .on(
+            "convert",
+            CallMatcher::any().passes(|call| call.body.contains("JPY")),
+            Reply::data(Value::from("yen")).with_status(201),
+        )
         .start()
         .await
         .unwrap();
@@ -54,26 +58,26 @@ async fn replies_come_by_parameters_by_turn_and_in_order() {
 }
 
 #[tokio::test]
-async fn calls_are_counted_with_parameters_and_keys() {
+async fn calls_are_recorded_with_parameters_and_keys() {
     let tool = ScriptedTool::new("stock-tool")
-        .capability("place_order", Effect::Keyed)
-        .capability("quote", Effect::Read)
-        .on("place_order", When::any(), Reply::data(Value::Null))
-        .on("quote", When::any(), Reply::data(Value::Null))
+        .capability("place_order", SideEffect::Keyed)
+        .capability("quote", SideEffect::Read)
+        .on("place_order", CallMatcher::any(), Reply::data(Value::Null))
+        .on("quote", CallMatcher::any(), Reply::data(Value::Null))
         .start()
         .await
         .unwrap();
-    call_under(&tool, Some("k-1"), "place_order", r#"{"shares": 100.0}"#).await;
-    call_under(&tool, Some("k-1"), "place_order", r#"{"shares": 100.0}"#).await;
-    call_under(&tool, Some("k-2"), "place_order", "not json").await;
+    call_with_key(&tool, Some("k-1"), "place_order", r#"{"shares": 100.0}"#).await;
+    call_with_key(&tool, Some("k-1"), "place_order", r#"{"shares": 100.0}"#).await;
+    call_with_key(&tool, Some("k-2"), "place_order", "not json").await;
     call(&tool, "quote", "{}").await;
-    tool.called(4).await;
+    tool.wait_for_calls(4).await;
     let orders = tool.calls_of("place_order");
     let seen: Vec<_> = orders.iter().map(|call| (call.nth, call.idempotency_key.as_deref(), call.is_repeat)).collect();
     assert_eq!(seen, [(1, Some("k-1"), false), (2, Some("k-1"), true), (3, Some("k-2"), false)]);
     assert_eq!(orders[0].parameters.to_string(), r#"{"shares":100.0}"#);
     assert_eq!((orders[2].parameters.clone(), orders[2].body.as_str()), (Value::Null, "not json"));
-    assert_eq!((tool.count(), tool.calls_of("quote")[0].nth), (4, 1));
+    assert_eq!((tool.call_count(), tool.calls_of("quote")[0].nth), (4, 1));
 }
 
 #[tokio::test]
@@ -81,13 +85,13 @@ async fn calls_are_written_to_a_file_before_they_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.jsonl");
     let tool = ScriptedTool::new("stock-tool")
-        .capability("place_order", Effect::Keyed)
-        .on("place_order", When::any(), Reply::data(Value::Null))
+        .capability("place_order", SideEffect::Keyed)
+        .on("place_order", CallMatcher::any(), Reply::data(Value::Null))
         .record_to(&path)
         .start()
         .await
         .unwrap();
-    call_under(&tool, Some("k-1"), "place_order", r#"{"shares": 1.50}"#).await;
+    call_with_key(&tool, Some("k-1"), "place_order", r#"{"shares": 1.50}"#).await;
     call(&tool, "place_order", "{}").await;
     insta::assert_snapshot!(fs::read_to_string(&path).unwrap(), @r#"
     {"tool":"stock-tool","capability":"place_order","nth":1,"parameters":{"shares":1.50},"idempotency_key":"k-1"}
@@ -101,16 +105,16 @@ async fn calls_are_written_to_a_file_before_they_are_answered() {
 }
 
 #[tokio::test]
-async fn the_tool_describes_itself_as_the_protocol_says() {
+async fn a_tool_serves_health_capabilities_and_schemas() {
     let mut capability = Capability::new("get_weather");
-    capability.effect = Effect::Read;
+    capability.effect = SideEffect::Read;
     let hints = vec![FieldHint::new("lat", "float64")];
     capability.input_summary = Some(Summary { required: hints, ..Summary::default() });
     let tool = ScriptedTool::new("weather-tool")
         .announce(capability)
-        .capability("other", Effect::Unsafe)
+        .capability("other", SideEffect::Unsafe)
         .schema(Value::parse(r#"{"type": "object"}"#).unwrap())
-        .capability("bare", Effect::Undeclared)
+        .capability("bare", SideEffect::Undeclared)
         .start()
         .await
         .unwrap();
@@ -128,33 +132,33 @@ async fn the_tool_describes_itself_as_the_protocol_says() {
 }
 
 #[tokio::test]
-async fn a_gate_holds_calls_until_the_test_lets_them_go() {
-    let gate = Gate::new();
+async fn a_barrier_holds_calls_until_the_test_releases_them() {
+    let barrier = CallBarrier::new();
     let tool = ScriptedTool::new("slow-tool")
-        .capability("wait", Effect::Read)
-        .on("wait", When::any(), Reply::data(Value::Null).gate(&gate))
+        .capability("wait", SideEffect::Read)
+        .on("wait", CallMatcher::any(), Reply::data(Value::Null).wait_at(&barrier))
         .start()
         .await
         .unwrap();
     let test = async {
-        gate.arrived(3).await;
-        assert_eq!((gate.waiting(), tool.count()), (3, 3));
-        gate.release_one();
-        gate.open();
+        barrier.wait_for_arrivals(3).await;
+        assert_eq!((barrier.waiting(), tool.call_count()), (3, 3));
+        barrier.release_one();
+        barrier.release_all();
     };
     let (one, two, three, ()) =
         tokio::join!(call(&tool, "wait", "{}"), call(&tool, "wait", "{}"), call(&tool, "wait", "{}"), test);
     assert_eq!((one.0, two.0, three.0), (200, 200, 200));
-    assert_eq!(gate.waiting(), 0);
-    assert_eq!(call(&tool, "wait", "{}").await.0, 200, "an open gate stays open");
+    assert_eq!(barrier.waiting(), 0);
+    assert_eq!(call(&tool, "wait", "{}").await.0, 200, "a released barrier holds no call");
 }
 
 #[tokio::test]
-async fn a_gate_lets_one_pass_for_each_release() {
-    let gate = Gate::new();
+async fn a_barrier_releases_one_call_at_a_time() {
+    let barrier = CallBarrier::new();
     let tool = ScriptedTool::new("slow-tool")
-        .capability("wait", Effect::Read)
-        .on("wait", When::any(), Reply::data(Value::Null).gate(&gate))
+        .capability("wait", SideEffect::Read)
+        .on("wait", CallMatcher::any(), Reply::data(Value::Null).wait_at(&barrier))
         .start()
         .await
         .unwrap();
@@ -163,11 +167,11 @@ async fn a_gate_lets_one_pass_for_each_release() {
         let request = client().post(tool.base_url() + "/api/capabilities/wait").body("{}");
         calls.spawn(request.send());
     }
-    gate.arrived(2).await;
-    gate.release_one();
+    barrier.wait_for_arrivals(2).await;
+    barrier.release_one();
     assert_eq!(calls.join_next().await.unwrap().unwrap().unwrap().status(), 200);
-    assert_eq!(gate.waiting(), 1);
+    assert_eq!(barrier.waiting(), 1);
     assert!(calls.try_join_next().is_none());
-    gate.release_one();
+    barrier.release_one();
     assert_eq!(calls.join_next().await.unwrap().unwrap().unwrap().status(), 200);
 }

@@ -1,10 +1,10 @@
-//! Nothing waits or grows without end.
+//! The limits of a service.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_protocol::{Effect, ToolError};
-use reknit_toolkit::{CallContext, Capability, Limits, Service};
+use reknit_protocol::{SideEffect, ToolError};
+use reknit_toolkit::{CallContext, CapabilityDefinition, Service, ServiceLimits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,10 +14,10 @@ use tokio::sync::Notify;
 use crate::support::{Caller, bank};
 
 #[derive(Deserialize, JsonSchema)]
-struct Nothing {}
+struct NoArguments {}
 
 #[tokio::test]
-async fn a_body_beyond_the_limit_is_refused() {
+async fn a_body_beyond_the_size_limit_is_refused() {
     let (_running, caller, _) = bank().await;
     let body = |size: usize| {
         let frame = r#"{"to":"","amount":1}"#.len();
@@ -29,16 +29,16 @@ async fn a_body_beyond_the_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn a_handler_that_never_ends_is_stopped_at_its_limit() {
-    let never = |_: CallContext, _: Nothing| std::future::pending::<Result<(), ToolError>>();
+async fn a_handler_is_stopped_at_its_time_limit() {
+    let never = |_: CallContext, _: NoArguments| std::future::pending::<Result<(), ToolError>>();
     let running = Service::new("stuck")
-        .capability(Capability::new("never", Effect::Read, never))
-        .limits(Limits { call: Duration::from_millis(20), ..Limits::default() })
+        .capability(CapabilityDefinition::new("never", SideEffect::Read, never))
+        .limits(ServiceLimits { call_timeout: Duration::from_millis(20), ..ServiceLimits::default() })
         .start()
         .await
         .unwrap();
     let answer = Caller::new(&running).call("never", "{}").await;
-    insta::assert_snapshot!(answer.shown(), @r#"
+    insta::assert_snapshot!(answer.to_snapshot(), @r#"
     503
     {
       "success": false,
@@ -52,11 +52,11 @@ async fn a_handler_that_never_ends_is_stopped_at_its_limit() {
 }
 
 #[tokio::test]
-async fn a_body_that_never_arrives_is_given_up() {
-    let never = |_: CallContext, _: Nothing| std::future::pending::<Result<(), ToolError>>();
+async fn a_body_that_does_not_arrive_in_time_is_refused() {
+    let never = |_: CallContext, _: NoArguments| std::future::pending::<Result<(), ToolError>>();
     let running = Service::new("patient")
-        .capability(Capability::new("never", Effect::Read, never))
-        .limits(Limits { body_time: Duration::from_millis(20), ..Limits::default() })
+        .capability(CapabilityDefinition::new("never", SideEffect::Read, never))
+        .limits(ServiceLimits { body_timeout: Duration::from_millis(20), ..ServiceLimits::default() })
         .start()
         .await
         .unwrap();
@@ -70,11 +70,11 @@ async fn a_body_that_never_arrives_is_given_up() {
 }
 
 #[tokio::test]
-async fn more_calls_at_once_than_allowed_are_refused_at_once() {
+async fn calls_beyond_the_concurrency_limit_are_refused_at_once() {
     let (started, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let wait = {
         let (started, release) = (Arc::clone(&started), Arc::clone(&release));
-        move |_: CallContext, _: Nothing| {
+        move |_: CallContext, _: NoArguments| {
             let (started, release) = (Arc::clone(&started), Arc::clone(&release));
             async move {
                 started.notify_one();
@@ -84,8 +84,8 @@ async fn more_calls_at_once_than_allowed_are_refused_at_once() {
         }
     };
     let running = Service::new("narrow")
-        .capability(Capability::new("wait", Effect::Read, wait))
-        .limits(Limits { at_once: 1, ..Limits::default() })
+        .capability(CapabilityDefinition::new("wait", SideEffect::Read, wait))
+        .limits(ServiceLimits { concurrent_calls: 1, ..ServiceLimits::default() })
         .start()
         .await
         .unwrap();

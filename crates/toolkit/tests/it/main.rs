@@ -1,9 +1,9 @@
-//! Services as their callers see them, over real loopback HTTP.
+//! Services as callers see them, over loopback HTTP.
 #![cfg(test)]
 
-mod arguments;
-mod endings;
-mod keys;
+mod idempotency;
 mod limits;
-mod paths;
+mod routes;
+mod shutdown;
 mod support;
+mod validation;

@@ -1,20 +1,20 @@
-//! A caller, and tools to call.
+//! An HTTP client, and services for it to call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use reknit_protocol::{Category, Effect, Retryable, ToolError, Value};
-use reknit_toolkit::{CallContext, Capability, Exact, Running, Service};
+use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
+use reknit_toolkit::{CallContext, CapabilityDefinition, ExactNumber, RunningService, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Somebody who calls a service.
+/// An HTTP client of one service.
 pub(crate) struct Caller {
     client: reqwest::Client,
     base: String,
 }
 
-/// What came back.
+/// One HTTP response.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -27,8 +27,8 @@ impl Answer {
         Value::parse(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
 
-    /// What a snapshot shows: the status, and the body over several lines.
-    pub(crate) fn shown(&self) -> String {
+    /// The status, and the body over several lines.
+    pub(crate) fn to_snapshot(&self) -> String {
         format!("{}\n{:#}", self.status, self.json())
     }
 
@@ -41,15 +41,15 @@ impl Answer {
     }
 }
 
-/// Clients are not built without a provider of cryptography, even if nothing is encrypted.
+/// reqwest needs a cryptography provider to build a client, even for plain HTTP.
 pub(crate) fn client() -> reqwest::Client {
-    // The second test to come here finds it done.
+    // Fails if another test has installed it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::new()
 }
 
 impl Caller {
-    pub(crate) fn new(running: &Running) -> Self {
+    pub(crate) fn new(running: &RunningService) -> Self {
         Self { client: client(), base: running.base_url() }
     }
 
@@ -61,7 +61,7 @@ impl Caller {
         self.send(self.request(capability, body)).await
     }
 
-    pub(crate) async fn call_under(&self, key: &str, capability: &str, body: &str) -> Answer {
+    pub(crate) async fn call_with_key(&self, key: &str, capability: &str, body: &str) -> Answer {
         self.send(self.request(capability, body).header("Idempotency-Key", key)).await
     }
 
@@ -88,7 +88,7 @@ pub(crate) struct Transfer {
     pub(crate) to: String,
     /// How much.
     #[schemars(example = 12.5)]
-    pub(crate) amount: Exact,
+    pub(crate) amount: ExactNumber,
     /// How often.
     #[schemars(range(min = 1, max = 12))]
     pub(crate) times: Option<u32>,
@@ -114,13 +114,13 @@ pub(crate) struct Leg {
     pub(crate) fee: Option<f64>,
 }
 
-/// A handler that gives back what it read.
+/// A handler that returns its arguments.
 pub(crate) async fn echo(_: CallContext, args: Transfer) -> Result<Transfer, ToolError> {
     std::future::ready(Ok(args)).await
 }
 
-/// `echo`, which reads, and `pay`, which is keyed and counts how often it really ran.
-pub(crate) async fn bank() -> (Running, Caller, Arc<AtomicUsize>) {
+/// A service with `echo`, which reads, and `pay`, which is keyed and counts how often it ran.
+pub(crate) async fn bank() -> (RunningService, Caller, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let pay = move |context: CallContext, args: Transfer| {
@@ -138,8 +138,12 @@ pub(crate) async fn bank() -> (Running, Caller, Arc<AtomicUsize>) {
     };
     let running = Service::new("bank")
         .describe("Moves money")
-        .capability(Capability::new("echo", Effect::Read, echo).describe("Says it again").answers_with::<Transfer>())
-        .capability(Capability::new("pay", Effect::Keyed, pay).describe("Pays, once for each key"))
+        .capability(
+            CapabilityDefinition::new("echo", SideEffect::Read, echo)
+                .describe("Returns its arguments")
+                .with_output::<Transfer>(),
+        )
+        .capability(CapabilityDefinition::new("pay", SideEffect::Keyed, pay).describe("Pays, once for each key"))
         .start()
         .await
         .unwrap();

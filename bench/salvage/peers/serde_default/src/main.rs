@@ -1,4 +1,4 @@
-//! The peer `serde_json` with its default features. See `src/peer.rs` of the bench for what is said on the pipes.
+//! The peer `serde_json` with its default features. `src/peer.rs` documents the protocol on the pipes.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -7,7 +7,7 @@ use std::{env, fs, io};
 
 use serde_json::Value;
 
-// As in the bench, so that only the parsers differ.
+// The allocator of the benchmark, so that only the parsers differ.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

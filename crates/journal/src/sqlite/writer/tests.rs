@@ -6,77 +6,80 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::error::storage::Stored;
-use crate::rules::{self, Opening, Prepared};
-use crate::sqlite::file::beside;
+use crate::error::storage::StoreResult;
+use crate::rules::{self, PreparedAppend, PreparedRun};
+use crate::sqlite::file::side_file;
 use crate::sqlite::open::open;
-use crate::{Append, AppendError, CreateError, Durability, Holder, Lease, NewEvent, Term};
+use crate::{Append, AppendError, CreateError, Durability, Holder, Lease, LeaseTerm, NewEvent};
 
-const TERM: Term = Term { now_ms: 0, ttl_ms: 1000 };
+const TERM: LeaseTerm = LeaseTerm { now_ms: 0, ttl_ms: 1000 };
 
-fn opened() -> (TempDir, Opened) {
+fn open_new() -> (TempDir, WriterConnection) {
     let directory = tempfile::tempdir().unwrap();
-    let opened = open(&directory.path().join("journal.db"), Durability::Full).unwrap();
-    (directory, opened)
+    let connection = open(&directory.path().join("journal.db"), Durability::Full).unwrap();
+    (directory, connection)
 }
 
-fn creation(run: &str) -> impl FnMut(&mut dyn Tables) -> Verdict<Lease, CreateError> + Send + use<> {
-    let first = crate::blob::fold(NewEvent::new(0, "started", "{}"));
-    let opening = Opening { run: run.into(), title: String::new(), first };
+fn create_run(run: &str) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<Lease, CreateError> + Send + use<> {
+    let first = crate::blob::split_event(NewEvent::new(0, "started", "{}"));
+    let new = PreparedRun { run: run.into(), title: String::new(), first };
     let holder = Holder::this_process();
-    move |tables| rules::create(tables, &opening, &holder, TERM)
+    move |tables| rules::create(tables, &new, &holder, TERM)
 }
 
-fn appending(lease: &Lease, body: String) -> impl FnMut(&mut dyn Tables) -> Verdict<u64, AppendError> + Send + use<> {
-    let (lease, append) = (lease.clone(), Prepared::from(Append::at(1).event(NewEvent::new(0, "test", body))));
+fn append_event(
+    lease: &Lease,
+    body: String,
+) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<u64, AppendError> + Send + use<> {
+    let (lease, append) = (lease.clone(), PreparedAppend::from(Append::at(1).event(NewEvent::new(0, "test", body))));
     move |tables| rules::append(tables, &lease, &append)
 }
 
-fn job<T, E, W>(work: W) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>)
+fn job<T, E, W>(work: W) -> (Box<dyn WriteJob>, oneshot::Receiver<Result<T, E>>)
 where
     T: Send + 'static,
     E: From<StorageError> + Send + 'static,
-    W: FnMut(&mut dyn Tables) -> Verdict<T, E> + Send + 'static,
+    W: FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
 {
-    let (task, answer) = Task::new(work);
-    (Box::new(task), answer)
+    let (job, answer) = PendingWrite::new(work);
+    (Box::new(job), answer)
 }
 
-fn created(opened: &mut Opened, run: &str) -> Lease {
-    let (creation, mut answer) = job(creation(run));
-    write(opened, vec![creation]);
+fn created(connection: &mut WriterConnection, run: &str) -> Lease {
+    let (job, mut answer) = job(create_run(run));
+    write_group(connection, vec![job]);
     answer.try_recv().unwrap().unwrap()
 }
 
-fn runs_in(path: &Path) -> u32 {
+fn count_runs(path: &Path) -> u32 {
     let connection = Connection::open(path).unwrap();
     connection.query_row("SELECT count(*) FROM runs", [], |row| row.get(0)).unwrap()
 }
 
-/// How often something was committed since the log was last empty: each commit marks its last frame.
-fn commits(path: &Path) -> usize {
-    let log = std::fs::read(beside(path, "-wal")).unwrap();
+/// The number of commits in the write-ahead log: each commit marks its last frame.
+fn count_commits(path: &Path) -> usize {
+    let log = std::fs::read(side_file(path, "-wal")).unwrap();
     let (header, frames) = log.split_at(32);
     let page = u32::from_be_bytes(header[8..12].try_into().unwrap()) as usize;
     frames.chunks_exact(24 + page).filter(|frame| frame[4..8] != [0; 4]).count()
 }
 
-/// Looks into the file at the moment of its answer.
-struct Witness<W> {
+/// A job that counts the runs in the file before its commit and when it is answered.
+struct ObservingJob<W> {
     work: W,
     path: PathBuf,
-    saw: mpsc::Sender<u32>,
+    counts: mpsc::Sender<u32>,
 }
 
-impl<W: FnMut(&mut dyn Tables) -> Verdict<Lease, CreateError> + Send> Job for Witness<W> {
-    fn run(&mut self, tables: &mut dyn Tables) -> Stored<()> {
+impl<W: FnMut(&mut dyn WriteTables) -> RuleResult<Lease, CreateError> + Send> WriteJob for ObservingJob<W> {
+    fn run(&mut self, tables: &mut dyn WriteTables) -> StoreResult<()> {
         (self.work)(tables)?.expect("the run is new");
-        assert_eq!(runs_in(&self.path), 0, "others see nothing before the commit");
+        assert_eq!(count_runs(&self.path), 0, "other connections see nothing before the commit");
         Ok(())
     }
 
     fn answer(self: Box<Self>) {
-        self.saw.send(runs_in(&self.path)).unwrap();
+        self.counts.send(count_runs(&self.path)).unwrap();
     }
 
     fn fail(self: Box<Self>, error: StorageError) {
@@ -85,77 +88,77 @@ impl<W: FnMut(&mut dyn Tables) -> Verdict<Lease, CreateError> + Send> Job for Wi
 }
 
 #[test]
-fn a_group_is_committed_at_once_and_answered_after_it() {
-    let (_directory, mut opened) = opened();
-    let (saw, seen) = mpsc::channel();
-    let before = commits(&opened.path);
+fn a_group_is_committed_once_and_answered_after_the_commit() {
+    let (_directory, mut connection) = open_new();
+    let (counts, observed) = mpsc::channel();
+    let before = count_commits(&connection.path);
     let group = ["a", "b", "c"].map(|run| {
-        let witness = Witness { work: creation(run), path: opened.path.clone(), saw: saw.clone() };
-        Box::new(witness) as Box<dyn Job>
+        let job = ObservingJob { work: create_run(run), path: connection.path.clone(), counts: counts.clone() };
+        Box::new(job) as Box<dyn WriteJob>
     });
-    write(&mut opened, group.into());
-    drop(saw);
-    assert_eq!(seen.iter().collect::<Vec<_>>(), [3, 3, 3]);
-    assert_eq!(commits(&opened.path), before + 1);
+    write_group(&mut connection, group.into());
+    drop(counts);
+    assert_eq!(observed.iter().collect::<Vec<_>>(), [3, 3, 3]);
+    assert_eq!(count_commits(&connection.path), before + 1);
 }
 
 #[test]
-fn a_refused_job_does_not_spoil_its_group() {
-    let (_directory, mut opened) = opened();
-    let (first, mut first_answer) = job(creation("a"));
-    let (again, mut again_answer) = job(creation("a"));
-    let (other, mut other_answer) = job(creation("b"));
-    let before = commits(&opened.path);
-    write(&mut opened, vec![first, again, other]);
+fn a_refused_job_does_not_affect_its_group() {
+    let (_directory, mut connection) = open_new();
+    let (first, mut first_answer) = job(create_run("a"));
+    let (again, mut again_answer) = job(create_run("a"));
+    let (other, mut other_answer) = job(create_run("b"));
+    let before = count_commits(&connection.path);
+    write_group(&mut connection, vec![first, again, other]);
     assert_eq!(first_answer.try_recv().unwrap().unwrap().epoch(), 1);
     assert!(matches!(again_answer.try_recv().unwrap(), Err(CreateError::Exists { .. })));
     assert_eq!(other_answer.try_recv().unwrap().unwrap().run().as_str(), "b");
-    assert_eq!(commits(&opened.path), before + 1);
+    assert_eq!(count_commits(&connection.path), before + 1);
 }
 
 #[test]
-fn a_job_that_fails_leaves_nothing_behind_and_spoils_nobody() {
-    let (_directory, mut opened) = opened();
-    let (first, mut first_answer) = job(creation("a"));
-    let mut half = creation("half");
-    let (failing, mut failure) = job(move |tables: &mut dyn Tables| {
+fn a_failed_job_writes_nothing_and_does_not_fail_other_jobs() {
+    let (_directory, mut connection) = open_new();
+    let (first, mut first_answer) = job(create_run("a"));
+    let mut half = create_run("half");
+    let (failing, mut failure) = job(move |tables: &mut dyn WriteTables| {
         half(tables)?.expect("the run is new");
-        Err::<Result<Lease, CreateError>, _>(Failure::Contents("it breaks in the middle".to_owned()))
+        Err::<Result<Lease, CreateError>, _>(StoreFailure::Contents("failed halfway".to_owned()))
     });
-    let (other, mut other_answer) = job(creation("b"));
-    write(&mut opened, vec![first, failing, other]);
+    let (other, mut other_answer) = job(create_run("b"));
+    write_group(&mut connection, vec![first, failing, other]);
     assert!(first_answer.try_recv().unwrap().is_ok());
     assert!(matches!(failure.try_recv().unwrap(), Err(CreateError::Storage(StorageError::Damaged { .. }))));
     assert!(other_answer.try_recv().unwrap().is_ok());
-    assert_eq!(runs_in(&opened.path), 2);
+    assert_eq!(count_runs(&connection.path), 2);
 }
 
 #[test]
-fn a_full_disk_refuses_what_does_not_fit_and_keeps_what_does() {
-    let (_directory, mut opened) = opened();
-    let leases = ["a", "b"].map(|run| created(&mut opened, run));
-    let pages: u32 = opened.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
-    opened.connection.pragma_update_and_check(None, "max_page_count", pages + 4, |_| Ok(())).unwrap();
-    let (big, mut big_answer) = job(appending(&leases[0], format!(r#""{}""#, "x".repeat(1 << 20))));
-    let (small, mut small_answer) = job(appending(&leases[1], "{}".to_owned()));
-    write(&mut opened, vec![big, small]);
+fn on_a_full_disk_only_the_jobs_that_do_not_fit_fail() {
+    let (_directory, mut connection) = open_new();
+    let leases = ["a", "b"].map(|run| created(&mut connection, run));
+    let pages: u32 = connection.sqlite.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    connection.sqlite.pragma_update_and_check(None, "max_page_count", pages + 4, |_| Ok(())).unwrap();
+    let (big, mut big_answer) = job(append_event(&leases[0], format!(r#""{}""#, "x".repeat(1 << 20))));
+    let (small, mut small_answer) = job(append_event(&leases[1], "{}".to_owned()));
+    write_group(&mut connection, vec![big, small]);
     let error = big_answer.try_recv().unwrap().unwrap_err();
     assert!(matches!(error, AppendError::Storage(StorageError::Full { .. })), "{error:?}");
     assert_eq!(small_answer.try_recv().unwrap().unwrap(), 2);
 
-    // With room again, the one that was refused is as new: nothing of it was kept.
-    opened.connection.pragma_update_and_check(None, "max_page_count", 1 << 20, |_| Ok(())).unwrap();
-    let (again, mut again_answer) = job(appending(&leases[0], "{}".to_owned()));
-    write(&mut opened, vec![again]);
+    // Nothing of the failed append was kept: with space again, one at the same length succeeds.
+    connection.sqlite.pragma_update_and_check(None, "max_page_count", 1 << 20, |_| Ok(())).unwrap();
+    let (again, mut again_answer) = job(append_event(&leases[0], "{}".to_owned()));
+    write_group(&mut connection, vec![again]);
     assert_eq!(again_answer.try_recv().unwrap().unwrap(), 2);
 }
 
 #[test]
-fn a_file_that_was_deleted_is_not_written_to() {
-    let (_directory, mut opened) = opened();
-    std::fs::remove_file(&opened.path).unwrap();
-    let (creation, mut answer) = job(creation("a"));
-    write(&mut opened, vec![creation]);
+fn a_write_to_a_deleted_file_fails() {
+    let (_directory, mut connection) = open_new();
+    std::fs::remove_file(&connection.path).unwrap();
+    let (job, mut answer) = job(create_run("a"));
+    write_group(&mut connection, vec![job]);
     let error = answer.try_recv().unwrap().unwrap_err();
     assert!(matches!(error, CreateError::Storage(StorageError::Gone { .. })), "{error:?}");
 }

@@ -1,11 +1,11 @@
-//! Google and Kubernetes: complaints one level further inside, under `error.details[].fieldViolations` and `details.causes`.
+//! Google and Kubernetes: field errors under `error.details[].fieldViolations` and `details.causes`.
 
 use reknit_protocol::{Object, Value};
 
-use crate::facts::complaint::{Complaint, objects, text_at};
+use crate::facts::field_error::{FieldError, objects, text_at};
 use crate::facts::{Fact, Field};
 
-/// What each of them says about its field.
+/// The facts of all violations and causes.
 pub(super) fn facts(body: &Value) -> Vec<Fact> {
     let details = objects(body.get("error").and_then(|error| error.get("details")));
     let violations = details.flat_map(|detail| objects(detail.get("fieldViolations")));
@@ -13,8 +13,8 @@ pub(super) fn facts(body: &Value) -> Vec<Fact> {
     violations.chain(causes).flat_map(read).collect()
 }
 
-fn read(complaint: &Object) -> Vec<Fact> {
-    let field = complaint.get("field").and_then(Field::of_value);
-    let words = text_at(complaint, &["description", "message"]).into_iter().collect();
-    Complaint { field, words, code: None, facts: Vec::new() }.read()
+fn read(error: &Object) -> Vec<Fact> {
+    let field = error.get("field").and_then(Field::from_value);
+    let messages = text_at(error, &["description", "message"]).into_iter().collect();
+    FieldError { field, messages, code: None, members: Vec::new() }.facts()
 }

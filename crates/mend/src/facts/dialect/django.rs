@@ -1,11 +1,11 @@
-//! Django REST: the body itself has a list of sentences for each field.
+//! Django REST: the body has a list of sentences under the name of each field.
 
 use reknit_protocol::{Object, Value};
 
 use super::rails::sentences;
 use crate::facts::Fact;
 
-/// What the sentences under each name say, if all of the body is such lists.
+/// The facts in the sentences under each name.
 pub(super) fn facts(body: &Value) -> Vec<Fact> {
     let is_list = |value: &Value| {
         value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(|item| item.as_str().is_some()))

@@ -2,20 +2,20 @@
 
 use reknit_protocol::{Object, Value};
 
-use crate::facts::complaint::{Complaint, objects, text_at};
+use crate::facts::field_error::{FieldError, objects, text_at};
 use crate::facts::{Fact, Field};
 
-/// What each error says about its source.
+/// The facts of all errors.
 pub(super) fn facts(body: &Value) -> Vec<Fact> {
     let errors = objects(body.get("errors")).filter(|error| error.contains_key("source"));
     let read = |error: &Object| {
         let source = error.get("source");
         let text = |name| source.and_then(|source| source.get(name)).and_then(Value::as_str);
-        let pointer = text("pointer").and_then(Field::parse).map(|field| field.without(&["data", "attributes"]));
+        let pointer = text("pointer").and_then(Field::parse).map(|field| field.without_prefix(&["data", "attributes"]));
         let field = pointer.or_else(|| Field::parse(text("parameter")?));
-        let words = ["detail", "title"].iter().filter_map(|name| error.get(name)?.as_str()).collect();
+        let messages = ["detail", "title"].iter().filter_map(|name| error.get(name)?.as_str()).collect();
         let meta = error.get("meta").and_then(Value::as_object).into_iter().collect();
-        Complaint { field, words, code: text_at(error, &["code"]), facts: meta }.read()
+        FieldError { field, messages, code: text_at(error, &["code"]), members: meta }.facts()
     };
     errors.flat_map(read).collect()
 }

@@ -2,10 +2,10 @@
 
 use reknit_protocol::{Object, Value};
 
-use crate::facts::complaint::{Complaint, objects, text_at};
+use crate::facts::field_error::{FieldError, objects, text_at};
 use crate::facts::{Fact, Field};
 
-/// What each error says about its field.
+/// The facts of all errors that name a field.
 pub(super) fn facts(body: &Value) -> Vec<Fact> {
     let lists = ["errors", "fieldErrors", "field_errors", "violations", "subErrors", "details"];
     let inside = body.get("error");
@@ -17,7 +17,7 @@ pub(super) fn facts(body: &Value) -> Vec<Fact> {
 
 fn read(error: &Object) -> Vec<Fact> {
     let names = ["field", "propertyPath", "param", "target"];
-    let Some(field) = names.iter().find_map(|name| Field::of_value(error.get(name)?)) else { return Vec::new() };
-    let words = text_at(error, &["defaultMessage", "message", "description", "msg"]).into_iter().collect();
-    Complaint { field: Some(field), words, code: text_at(error, &["code", "type"]), facts: vec![error] }.read()
+    let Some(field) = names.iter().find_map(|name| Field::from_value(error.get(name)?)) else { return Vec::new() };
+    let messages = text_at(error, &["defaultMessage", "message", "description", "msg"]).into_iter().collect();
+    FieldError { field: Some(field), messages, code: text_at(error, &["code", "type"]), members: vec![error] }.facts()
 }

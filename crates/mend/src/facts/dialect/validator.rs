@@ -1,11 +1,11 @@
-//! Validators of schemas: ajv (`instancePath`, `keyword`, `params`) and zod (`issues` with `path` and `code`).
+//! Schema validators: ajv (`instancePath`, `keyword`, `params`) and zod (`issues` with `path` and `code`).
 
 use reknit_protocol::{Object, Value};
 
-use crate::facts::complaint::{Complaint, objects, text_at};
-use crate::facts::{Fact, Field, Says};
+use crate::facts::field_error::{FieldError, objects, text_at};
+use crate::facts::{Fact, FactKind, Field};
 
-/// What each error says about its place.
+/// The facts of all errors.
 pub(super) fn facts(body: &Value) -> Vec<Fact> {
     let inside = body.get("error");
     let lists = ["errors", "issues", "validationErrors"];
@@ -20,29 +20,29 @@ pub(super) fn facts(body: &Value) -> Vec<Fact> {
 }
 
 fn ajv(error: &Object) -> Vec<Fact> {
-    let at = error.get("instancePath").and_then(Value::as_str).and_then(Field::parse);
-    let facts = error.get("params").and_then(Value::as_object);
-    let named = |name: &str| facts.and_then(|facts| facts.get(name)).and_then(Value::as_str);
-    let inner = |name: &str| at.as_ref().map_or_else(|| Field::parse(name), |at| Some(at.with(name)));
+    let field = error.get("instancePath").and_then(Value::as_str).and_then(Field::parse);
+    let params = error.get("params").and_then(Value::as_object);
+    let named = |name: &str| params.and_then(|params| params.get(name)).and_then(Value::as_str);
+    let inner = |name: &str| field.as_ref().map_or_else(|| Field::parse(name), |field| Some(field.child(name)));
     if let Some(field) = named("missingProperty").and_then(inner) {
-        return vec![Fact::new(Some(field), Says::Missing)];
+        return vec![Fact::new(Some(field), FactKind::Missing)];
     }
     if let Some(field) = named("additionalProperty").and_then(inner) {
-        return vec![Fact::new(Some(field), Says::Unknown { known: Vec::new() })];
+        return vec![Fact::new(Some(field), FactKind::UnknownField { known: Vec::new() })];
     }
-    let words = text_at(error, &["message"]).into_iter().collect();
-    Complaint { field: at, words, code: text_at(error, &["keyword"]), facts: facts.into_iter().collect() }.read()
+    let messages = text_at(error, &["message"]).into_iter().collect();
+    FieldError { field, messages, code: text_at(error, &["keyword"]), members: params.into_iter().collect() }.facts()
 }
 
 fn zod(error: &Object) -> Vec<Fact> {
-    let field = error.get("path").and_then(Field::of_value);
-    // `received` names a type here, and no value.
-    let mut stated = error.clone();
-    stated.remove("received");
-    stated.remove("path");
+    let field = error.get("path").and_then(Field::from_value);
+    // `received` names a type in zod, and no value.
+    let mut members = error.clone();
+    members.remove("received");
+    members.remove("path");
     if text_at(error, &["message"]) == Some("Required") {
-        return vec![Fact::new(field, Says::Missing)];
+        return vec![Fact::new(field, FactKind::Missing)];
     }
-    let words = text_at(error, &["message"]).into_iter().collect();
-    Complaint { field, words, code: text_at(error, &["code"]), facts: vec![&stated] }.read()
+    let messages = text_at(error, &["message"]).into_iter().collect();
+    FieldError { field, messages, code: text_at(error, &["code"]), members: vec![&members] }.facts()
 }

@@ -4,40 +4,47 @@ use reknit_protocol::Value;
 
 use super::token::{Kind, Token};
 
-/// More than any error lists with a purpose.
+/// The most items that are read of one list.
 const MAX_ITEMS: usize = 200;
 
-/// What may stand between two items.
-const BETWEEN: [char; 3] = [',', '|', '/'];
-/// What may stand before the first.
-const BEFORE: [char; 5] = [':', '[', '(', '{', '='];
-/// Words that lead up to a list.
-const LEADING: [&str; 11] =
+/// Marks that separate items.
+const SEPARATORS: [char; 3] = [',', '|', '/'];
+/// Marks that may come before the first item.
+const LEADING_MARKS: [char; 5] = [':', '[', '(', '{', '='];
+/// Words that may come before the first item.
+const LEADING_WORDS: [&str; 11] =
     ["the", "following", "values", "allowed", "options", "choices", "these", "are", "either", "enum", "value"];
-/// Words that are no item, so that a list ends before them.
-const AFTER: [&str; 16] = [
+/// Words that are never an item: a list ends before them.
+const ENDING_WORDS: [&str; 16] = [
     "but", "got", "not", "received", "found", "instead", "for", "at", "in", "was", "were", "you", "is", "are",
     "please", "given",
 ];
 
-/// Names of fields, each a single word or quoted.
+/// A list of field names, each a single word or quoted. Returns the names and the index of the token after the list.
 pub(super) fn names(tokens: &[Token<'_>], at: usize) -> (Vec<String>, usize) {
-    let (items, end) = items(tokens, at, false);
+    let (items, end) = items(tokens, at, ItemWords::One);
     (items.iter().filter_map(|item| item.value.as_str().map(str::to_owned)).collect(), end)
 }
 
-/// Values, quoted or not. Where some are quoted, only those are meant.
+/// A list of values. If some are quoted, only those count.
 pub(super) fn values(tokens: &[Token<'_>], at: usize) -> (Vec<Value>, usize) {
-    let (items, end) = items(tokens, at, true);
+    let (items, end) = items(tokens, at, ItemWords::Several);
     let quoted = items.iter().any(|item| item.quoted);
     (items.into_iter().filter(|item| item.quoted || !quoted).map(|item| item.value).collect(), end)
 }
 
-/// Values that are all quoted.
+/// A list of values if all of them are quoted.
 pub(super) fn quoted(tokens: &[Token<'_>], at: usize) -> (Vec<Value>, usize) {
-    let (items, end) = items(tokens, at, false);
+    let (items, end) = items(tokens, at, ItemWords::One);
     let quoted = items.iter().all(|item| item.quoted);
     (items.into_iter().filter(|_| quoted).map(|item| item.value).collect(), end)
+}
+
+/// How many words an unquoted item may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ItemWords {
+    One,
+    Several,
 }
 
 struct Item {
@@ -45,14 +52,14 @@ struct Item {
     quoted: bool,
 }
 
-fn items(tokens: &[Token<'_>], mut at: usize, joined: bool) -> (Vec<Item>, usize) {
-    let leads = |token: &Token<'_>| token.is_mark(&BEFORE) || LEADING.iter().any(|word| token.is(word));
+fn items(tokens: &[Token<'_>], mut at: usize, words: ItemWords) -> (Vec<Item>, usize) {
+    let leads = |token: &Token<'_>| token.is_mark(&LEADING_MARKS) || LEADING_WORDS.iter().any(|word| token.is(word));
     while tokens.get(at).is_some_and(leads) {
         at += 1;
     }
     let mut items: Vec<Item> = Vec::new();
     while items.len() < MAX_ITEMS {
-        let Some((item, next)) = item(tokens, at, joined) else { break };
+        let Some((item, next)) = item(tokens, at, words) else { break };
         items.push(item);
         at = next;
         match separator(tokens, at) {
@@ -63,20 +70,24 @@ fn items(tokens: &[Token<'_>], mut at: usize, joined: bool) -> (Vec<Item>, usize
     (items, at)
 }
 
-/// Whether a word is one that sentences are joined with, and so no value.
-pub(super) fn is_joint(token: &Token<'_>) -> bool {
-    token.kind == Kind::Word && (AFTER.iter().any(|word| token.is(word)) || token.is("or") || token.is("and"))
+/// Whether a token is a function word of a sentence, and so never a value.
+pub(super) fn is_function_word(token: &Token<'_>) -> bool {
+    token.kind == Kind::Word && (ENDING_WORDS.iter().any(|word| token.is(word)) || token.is("or") || token.is("and"))
 }
 
-fn item(tokens: &[Token<'_>], at: usize, joined: bool) -> Option<(Item, usize)> {
+fn item(tokens: &[Token<'_>], at: usize, words: ItemWords) -> Option<(Item, usize)> {
     let first = tokens.get(at)?;
-    let is_word = |token: &Token<'_>| token.kind == Kind::Word && !is_joint(token);
+    let is_word = |token: &Token<'_>| token.kind == Kind::Word && !is_function_word(token);
     if first.kind == Kind::Word && !is_word(first) {
         return None;
     }
     let mut end = at + 1;
-    // `New York, Los Angeles`: words that nothing divides are one item.
-    while joined && first.kind == Kind::Word && end < at + 4 && tokens.get(end).is_some_and(is_word) {
+    // `New York, Los Angeles`: consecutive words are one item.
+    while words == ItemWords::Several
+        && first.kind == Kind::Word
+        && end < at + 4
+        && tokens.get(end).is_some_and(is_word)
+    {
         end += 1;
     }
     let value = if end == at + 1 {
@@ -87,10 +98,10 @@ fn item(tokens: &[Token<'_>], at: usize, joined: bool) -> Option<(Item, usize)> 
     Some((Item { value, quoted: first.kind == Kind::Quoted }, end))
 }
 
-/// What divides two items: `,`, `or`, `, and`.
+/// The index of the token after a separator: `,`, `or`, `, and`.
 fn separator(tokens: &[Token<'_>], at: usize) -> Option<usize> {
     let mut end = at;
-    while tokens.get(end).is_some_and(|token| token.is_mark(&BETWEEN)) {
+    while tokens.get(end).is_some_and(|token| token.is_mark(&SEPARATORS)) {
         end += 1;
     }
     if tokens.get(end).is_some_and(|token| token.is("or") || token.is("and")) {

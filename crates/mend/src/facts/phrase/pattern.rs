@@ -1,34 +1,34 @@
-//! Patterns of words with holes, and where they match.
+//! Patterns of words with placeholders, and their matches.
 //!
 //! ```text
-//! missing|absent field? <names>      a word, one of several words, a word that may be left out, a hole
+//! missing|absent field? <names>      one of several words, an optional word, a placeholder
 //! ```
 //!
-//! | hole | what goes in |
+//! | placeholder | what it captures |
 //! |---|---|
-//! | `<field>` | the name of a field; at the front it may be left out, and a name of several words is taken whole |
-//! | `<names>` | names of fields, as a list |
-//! | `<value>`, `<got>` | one value; at the front only a quoted one or a number |
-//! | `<list>`, `<quoted>` | values, as a list; values that are all quoted |
+//! | `<field>` | the name of a field; at the front it is optional and may have several words |
+//! | `<names>` | a list of field names |
+//! | `<value>`, `<got>` | one value; at the front only a quoted value or a number |
+//! | `<list>`, `<quoted>` | a list of values; a list of quoted values |
 //! | `<number>`, `<other>` | numbers |
-//! | `<type>`, `<actual>` | words for types, with what stands before them: `a valid number` |
-//! | `<unit>` | what is counted |
-//! | `<form>` | the rest of the sentence |
-//! | `<any>` | one word that does not matter |
-//! | `<end>` | nothing: the sentence must end there |
+//! | `<type>`, `<actual>` | the name of a type, with its article and adjectives: `a valid number` |
+//! | `<unit>` | the unit of a length |
+//! | `<rest>` | the rest of the sentence |
+//! | `<any>` | any one word; it is not captured |
+//! | `<end>` | nothing: the sentence must end here |
 
 use reknit_protocol::{Number, Value};
-use reknit_salvage::Unit;
+use reknit_salvage::LengthUnit;
 
 use super::list;
 use super::token::{Kind, Token};
 use crate::facts::{Field, TypeName};
 
-/// Marks that may stand between any two words.
-const SKIPPED: [char; 8] = [',', ':', '(', ')', '=', '"', '-', '\''];
+/// Marks that are skipped between two words.
+const SKIPPED_MARKS: [char; 8] = [',', ':', '(', ')', '=', '"', '-', '\''];
 
-/// Words that say what a name is the name of.
-const NOUNS: [&str; 13] = [
+/// Nouns that may come beside the name of a field.
+const FIELD_NOUNS: [&str; 13] = [
     "field",
     "parameter",
     "property",
@@ -44,8 +44,8 @@ const NOUNS: [&str; 13] = [
     "parameters",
 ];
 
-/// Words that are never part of a name.
-const STOPS: [&str; 32] = [
+/// Words that are never part of a field name.
+const STOP_WORDS: [&str; 32] = [
     "this",
     "the",
     "a",
@@ -80,17 +80,17 @@ const STOPS: [&str; 32] = [
     "not",
 ];
 
-/// Those of them that are names of fields as well.
+/// Stop words that are also names of fields.
 const PREPOSITIONS: [&str; 6] = ["to", "for", "in", "of", "at", "with"];
 
 #[derive(Debug, Clone, PartialEq)]
 enum Piece {
     Words { any_of: Vec<&'static str>, optional: bool },
-    Hole(Hole),
+    Placeholder(Placeholder),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hole {
+enum Placeholder {
     Field,
     Names,
     Value,
@@ -102,31 +102,31 @@ enum Hole {
     Type,
     Actual,
     Unit,
-    Form,
+    Rest,
     Any,
     End,
 }
 
-const HOLES: [(&str, Hole); 14] = [
-    ("<quoted>", Hole::Quoted),
-    ("<field>", Hole::Field),
-    ("<names>", Hole::Names),
-    ("<value>", Hole::Value),
-    ("<got>", Hole::Got),
-    ("<list>", Hole::List),
-    ("<number>", Hole::Number),
-    ("<other>", Hole::Other),
-    ("<type>", Hole::Type),
-    ("<actual>", Hole::Actual),
-    ("<unit>", Hole::Unit),
-    ("<form>", Hole::Form),
-    ("<any>", Hole::Any),
-    ("<end>", Hole::End),
+const PLACEHOLDERS: [(&str, Placeholder); 14] = [
+    ("<quoted>", Placeholder::Quoted),
+    ("<field>", Placeholder::Field),
+    ("<names>", Placeholder::Names),
+    ("<value>", Placeholder::Value),
+    ("<got>", Placeholder::Got),
+    ("<list>", Placeholder::List),
+    ("<number>", Placeholder::Number),
+    ("<other>", Placeholder::Other),
+    ("<type>", Placeholder::Type),
+    ("<actual>", Placeholder::Actual),
+    ("<unit>", Placeholder::Unit),
+    ("<rest>", Placeholder::Rest),
+    ("<any>", Placeholder::Any),
+    ("<end>", Placeholder::End),
 ];
 
-/// What the holes of a pattern were filled with.
+/// What the placeholders of a pattern captured.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Filled {
+pub(super) struct Captures {
     pub(super) field: Option<Field>,
     pub(super) names: Vec<String>,
     pub(super) value: Option<Value>,
@@ -135,21 +135,21 @@ pub(super) struct Filled {
     pub(super) number: Option<Number>,
     pub(super) other: Option<Number>,
     pub(super) expected: Option<TypeName>,
-    pub(super) unit: Option<Unit>,
-    pub(super) form: Option<String>,
+    pub(super) unit: Option<LengthUnit>,
+    pub(super) rest: Option<String>,
 }
 
-/// A pattern, read once.
+/// A parsed pattern.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     pieces: Vec<Piece>,
 }
 
 impl Pattern {
-    pub(super) fn read(text: &'static str) -> Self {
+    pub(super) fn parse(text: &'static str) -> Self {
         let piece = |word: &'static str| {
-            if let Some((_, hole)) = HOLES.iter().find(|(name, _)| *name == word) {
-                return Piece::Hole(*hole);
+            if let Some((_, placeholder)) = PLACEHOLDERS.iter().find(|(name, _)| *name == word) {
+                return Piece::Placeholder(*placeholder);
             }
             let bare = word.strip_suffix('?');
             Piece::Words { any_of: bare.unwrap_or(word).split('|').collect(), optional: bare.is_some() }
@@ -157,44 +157,46 @@ impl Pattern {
         Self { pieces: text.split_whitespace().map(piece).collect() }
     }
 
-    /// Matches with its first word at a place; gives what fills the holes and the range of tokens it took.
-    pub(super) fn at(&self, tokens: &[Token<'_>], place: usize) -> Option<(Filled, std::ops::Range<usize>)> {
-        let mut filled = Filled::default();
+    /// Matches the pattern with its first word at `place`. Returns the captures and the range of matched tokens.
+    pub(super) fn match_at(&self, tokens: &[Token<'_>], place: usize) -> Option<(Captures, std::ops::Range<usize>)> {
+        let mut captures = Captures::default();
         let (front, pieces) = match self.pieces.split_first() {
-            Some((Piece::Hole(hole @ (Hole::Field | Hole::Got)), rest)) => (Some(*hole), rest),
+            Some((Piece::Placeholder(placeholder @ (Placeholder::Field | Placeholder::Got)), rest)) => {
+                (Some(*placeholder), rest)
+            }
             _ => (None, self.pieces.as_slice()),
         };
         let mut at = place;
         for (index, piece) in pieces.iter().enumerate() {
-            // The first word must stand just there, or one phrase would be found at several places.
-            let start = if index == 0 { at } else { skip(tokens, at) };
+            // No mark is skipped before the first word, or one phrase would match at several places.
+            let start = if index == 0 { at } else { skip_marks(tokens, at) };
             match piece {
                 Piece::Words { any_of, optional } => match tokens.get(start) {
                     Some(token) if any_of.iter().any(|word| token.is(word)) => at = start + 1,
                     _ if *optional => {}
                     _ => return None,
                 },
-                Piece::Hole(hole) => at = hole.fill(tokens, start, &mut filled)?,
+                Piece::Placeholder(placeholder) => at = placeholder.capture(tokens, start, &mut captures)?,
             }
         }
         let start = match front {
-            Some(Hole::Got) => got_before(tokens, place, &mut filled)?,
-            Some(_) => field_before(tokens, place, &mut filled),
+            Some(Placeholder::Got) => capture_got_before(tokens, place, &mut captures)?,
+            Some(_) => capture_field_before(tokens, place, &mut captures),
             None => place,
         };
-        Some((filled, start..at))
+        Some((captures, start..at))
     }
 }
 
-fn skip(tokens: &[Token<'_>], mut at: usize) -> usize {
-    while tokens.get(at).is_some_and(|token| token.is_mark(&SKIPPED)) {
+fn skip_marks(tokens: &[Token<'_>], mut at: usize) -> usize {
+    while tokens.get(at).is_some_and(|token| token.is_mark(&SKIPPED_MARKS)) {
         at += 1;
     }
     at
 }
 
-impl Hole {
-    fn fill(self, tokens: &[Token<'_>], at: usize, filled: &mut Filled) -> Option<usize> {
+impl Placeholder {
+    fn capture(self, tokens: &[Token<'_>], at: usize, captures: &mut Captures) -> Option<usize> {
         if self == Self::End {
             return tokens.get(at).is_none_or(|token| token.kind == Kind::End).then_some(at);
         }
@@ -202,38 +204,38 @@ impl Hole {
         match self {
             Self::End => return None,
             Self::Field => {
-                let is_name = token.kind == Kind::Quoted || (token.kind == Kind::Word && !is_stop(token));
-                filled.field = Some(Field::parse(token.text).filter(|_| is_name)?);
+                let is_name = token.kind == Kind::Quoted || (token.kind == Kind::Word && !is_stop_word(token));
+                captures.field = Some(Field::parse(token.text).filter(|_| is_name)?);
             }
             Self::Names => {
                 let (names, end) = list::names(tokens, at);
-                filled.names = names;
-                return (!filled.names.is_empty()).then_some(end);
+                captures.names = names;
+                return (!captures.names.is_empty()).then_some(end);
             }
             Self::List | Self::Quoted => {
                 let read = if self == Self::List { list::values } else { list::quoted };
                 let (values, end) = read(tokens, at);
-                filled.list = values;
-                return (!filled.list.is_empty()).then_some(end);
+                captures.list = values;
+                return (!captures.list.is_empty()).then_some(end);
             }
-            Self::Value => filled.value = Some(token.value().filter(|_| !list::is_joint(token))?),
-            Self::Got => filled.got = Some(token.value().filter(|_| !list::is_joint(token))?),
-            Self::Number => filled.number = Some(number(token)?),
-            Self::Other => filled.other = Some(number(token)?),
+            Self::Value => captures.value = Some(token.value().filter(|_| !list::is_function_word(token))?),
+            Self::Got => captures.got = Some(token.value().filter(|_| !list::is_function_word(token))?),
+            Self::Number => captures.number = Some(number(token)?),
+            Self::Other => captures.other = Some(number(token)?),
             Self::Type => {
                 let (name, end) = type_name(tokens, at)?;
-                filled.expected = Some(name);
+                captures.expected = Some(name);
                 return Some(end);
             }
             Self::Actual => return type_name(tokens, at).map(|(_, end)| end),
-            Self::Unit => filled.unit = Some(unit(token)?),
-            Self::Form => {
+            Self::Unit => captures.unit = Some(unit(token)?),
+            Self::Rest => {
                 let end =
                     tokens.iter().skip(at).position(|token| token.kind == Kind::End || token.is_mark(&[')', '(', ',']));
                 let end = end.map_or(tokens.len(), |length| at + length);
                 let words: Vec<&str> = tokens.get(at..end)?.iter().map(|token| token.text).collect();
-                filled.form = Some(words.join(" ")).filter(|form| !form.is_empty() && form.len() <= 100);
-                return filled.form.is_some().then_some(end);
+                captures.rest = Some(words.join(" ")).filter(|rest| !rest.is_empty() && rest.len() <= 100);
+                return captures.rest.is_some().then_some(end);
             }
             Self::Any => return (token.kind == Kind::Word).then_some(at + 1),
         }
@@ -245,75 +247,77 @@ fn number(token: &Token<'_>) -> Option<Number> {
     Number::parse(token.text).ok().filter(|_| matches!(token.kind, Kind::Number | Kind::Quoted))
 }
 
-/// A type with the words that lead up to it.
+/// The name of a type, with the words that may come before it, and the index of the token after it.
 fn type_name(tokens: &[Token<'_>], mut at: usize) -> Option<(TypeName, usize)> {
     const BEFORE: [&str; 8] = ["a", "an", "valid", "of", "type", "json", "the", "finite"];
     while tokens.get(at).is_some_and(|token| BEFORE.iter().any(|word| token.is(word))) {
         at += 1;
     }
     let token = tokens.get(at)?;
-    let name = TypeName::of(token.text).filter(|_| matches!(token.kind, Kind::Word | Kind::Quoted))?;
+    let name = TypeName::parse(token.text).filter(|_| matches!(token.kind, Kind::Word | Kind::Quoted))?;
     Some((name, at + 1))
 }
 
-fn unit(token: &Token<'_>) -> Option<Unit> {
+fn unit(token: &Token<'_>) -> Option<LengthUnit> {
     let is = |words: &[&str]| words.iter().any(|word| token.is(word));
     if is(&["characters", "character", "chars", "letters", "digits", "char"]) {
-        Some(Unit::Characters)
+        Some(LengthUnit::Characters)
     } else if is(&["items", "item", "elements", "element", "entries", "values"]) {
-        Some(Unit::Items)
+        Some(LengthUnit::Items)
     } else {
         None
     }
 }
 
-fn is_stop(token: &Token<'_>) -> bool {
-    STOPS.iter().chain(&NOUNS).any(|word| token.is(word))
+fn is_stop_word(token: &Token<'_>) -> bool {
+    STOP_WORDS.iter().chain(&FIELD_NOUNS).any(|word| token.is(word))
 }
 
-/// The name that leads up to a place: one quoted, or up to four plain words. None is fine: then the context says it.
-fn field_before(tokens: &[Token<'_>], place: usize, filled: &mut Filled) -> usize {
+/// Captures the field name before `place`, a quoted text or up to four words, if there is one. Returns where the match starts.
+fn capture_field_before(tokens: &[Token<'_>], place: usize, captures: &mut Captures) -> usize {
     let before = tokens.get(..place).unwrap_or_default();
     let before = match before.split_last() {
         Some((last, rest)) if last.is_mark(&[':', '-', ')']) => rest,
         _ => before,
     };
     let before = match before.split_last() {
-        Some((last, rest)) if NOUNS.iter().any(|noun| last.is(noun)) => rest,
+        Some((last, rest)) if FIELD_NOUNS.iter().any(|noun| last.is(noun)) => rest,
         _ => before,
     };
     if let Some(last) = before.last().filter(|last| last.kind == Kind::Quoted) {
-        filled.field = Field::parse(last.text);
+        captures.field = Field::parse(last.text);
         return before.len() - 1;
     }
-    // `to must be ...`: what a sentence begins with is a name, even if it is such a word elsewhere.
+    // `to must be ...`: a preposition at the start of a sentence is a field name.
     if let Some((last, rest)) = before.split_last()
         && PREPOSITIONS.iter().any(|word| last.is(word))
         && rest.last().is_none_or(|before| matches!(before.kind, Kind::End | Kind::Mark))
     {
-        filled.field = Field::parse(last.text);
+        captures.field = Field::parse(last.text);
         return rest.len();
     }
-    let run = before.iter().rev().take_while(|token| token.kind == Kind::Word && !is_stop(token)).count();
+    let run = before.iter().rev().take_while(|token| token.kind == Kind::Word && !is_stop_word(token)).count();
     let start = before.len() - run;
     let words: Vec<&str> = before.get(start..).unwrap_or_default().iter().map(|token| token.text).collect();
-    filled.field = match words.as_slice() {
+    captures.field = match words.as_slice() {
         [] => None,
         [word] => Field::parse(word),
-        words if words.len() <= 4 => Field::from_steps([words.join(" ")]),
+        words if words.len() <= 4 => Field::from_segments([words.join(" ")]),
         _ => None,
     };
     start.min(place)
 }
 
-/// The value just before a place. A plain word is not one: nobody can tell it from the name of a field.
-fn got_before(tokens: &[Token<'_>], place: usize, filled: &mut Filled) -> Option<usize> {
+/// Captures the quoted text or number before `place`. A plain word is not taken: it may be the name of a field.
+fn capture_got_before(tokens: &[Token<'_>], place: usize, captures: &mut Captures) -> Option<usize> {
     let last = tokens.get(place.checked_sub(1)?)?;
-    filled.got = last.value().filter(|_| matches!(last.kind, Kind::Quoted | Kind::Number));
-    filled.got.as_ref()?;
-    // `currency 'Euro' not found`: the word before says what it is.
-    let name =
-        place.checked_sub(2).and_then(|at| tokens.get(at)).filter(|token| token.kind == Kind::Word && !is_stop(token));
-    filled.field = name.and_then(|token| Field::parse(token.text));
-    Some(place - 1 - usize::from(filled.field.is_some()))
+    captures.got = last.value().filter(|_| matches!(last.kind, Kind::Quoted | Kind::Number));
+    captures.got.as_ref()?;
+    // `currency 'Euro' not found`: the word before the value is the field.
+    let name = place
+        .checked_sub(2)
+        .and_then(|at| tokens.get(at))
+        .filter(|token| token.kind == Kind::Word && !is_stop_word(token));
+    captures.field = name.and_then(|token| Field::parse(token.text));
+    Some(place - 1 - usize::from(captures.field.is_some()))
 }

@@ -1,6 +1,6 @@
-//! The phrases in which tools say what is wrong. `pattern.rs` says how they are written.
+//! The phrases in which tools say what is wrong, in the notation of `pattern.rs`.
 
-/// What a phrase means.
+/// What a phrase states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     Missing,
@@ -8,7 +8,7 @@ pub(super) enum Meaning {
     Unknown,
     WrongType,
     Allowed,
-    /// The words alone are too common: a list must follow.
+    /// Only if it lists two values or more: the words alone are too common.
     AllowedIfMany,
     AtLeast,
     MoreThan,
@@ -24,13 +24,13 @@ pub(super) enum Meaning {
     Format,
     Example,
     Expected,
-    /// Only what counts changes is meant.
+    /// Only if the field holds a version.
     Current,
     NotFound,
-    Meant,
-    /// A tag of Go's validator.
+    Suggestion,
+    /// A tag of Go's validator package.
     Tag,
-    /// Go names the type first: `Request.amount`.
+    /// Go writes the name of the struct before the field: `Request.amount`.
     GoType,
     Wait,
     Invalid,
@@ -38,7 +38,7 @@ pub(super) enum Meaning {
 
 use Meaning as M;
 
-/// Longer phrases before the shorter ones they contain.
+/// All phrases, the longer ones before shorter ones that they contain.
 pub(super) const PHRASES: &[(&str, Meaning)] = &[
     // Go.
     ("cannot unmarshal <actual> into go struct field <field> of type <type>", M::GoType),
@@ -67,7 +67,7 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("variable <field> got invalid value <got>", M::Invalid),
     ("float cannot represent non numeric value <got>", M::Invalid),
     ("value <got> does not exist in <value> enum", M::NotFound),
-    // Jackson, Python, validators of JSON Schema.
+    // Jackson, Python, JSON Schema validators.
     (
         "cannot deserialize value of type <value> from string <got> not one of the? values accepted for enum class <list>",
         M::Allowed,
@@ -89,8 +89,8 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("<got> is greater than the maximum of <number>", M::AtMost),
     ("<got> is too short", M::Invalid),
     ("<got> is too long", M::Invalid),
-    ("time data <got> does not match format <form>", M::Format),
-    ("<got> does not match <form>", M::Format),
+    ("time data <got> does not match format <rest>", M::Format),
+    ("<got> does not match <rest>", M::Format),
     ("a valid <type> is required", M::WrongType),
     // AWS, Google, Kubernetes, Spring.
     ("value <got> at <field> failed to satisfy constraint member must satisfy enum value set <list>", M::Allowed),
@@ -168,7 +168,7 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("<field> must|may|should|can not be negative", M::NotNegative),
     ("<field> cannot|can't be zero", M::Invalid),
     ("<field> must|may|should|can not be zero", M::Invalid),
-    // Values that are allowed.
+    // Allowed values.
     ("<field> must|should be|match equal? to? one|any of the? following|allowed? values|options? <list>", M::Allowed),
     ("expected one of <list> but? got|received|found <got>", M::Allowed),
     ("expected one of <list>", M::Allowed),
@@ -183,7 +183,7 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("allowed|valid|supported|accepted|permitted|possible|available|known <any> are|include <list>", M::AllowedIfMany),
     ("allowed|valid|supported|accepted|permitted|possible|available|known <quoted>", M::AllowedIfMany),
     ("<field> must|should be either? <quoted>", M::AllowedIfMany),
-    // Another value.
+    // Expected values.
     ("expected <type> but? got|found|received|not a|an? <actual>", M::WrongType),
     ("expected <field> <value> but? got|found|received|was <got>", M::Expected),
     ("expected <value> but? got|found|received|was <got>", M::Expected),
@@ -200,20 +200,20 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("type mismatch", M::Invalid),
     ("invalid type", M::Invalid),
     // Formats.
-    ("expected format|form is? <form>", M::Format),
-    ("<field> must|should be in|of? the? format|form <form>", M::Format),
-    ("<field> must|should match the? pattern|format|form|regex <form>", M::Format),
-    ("<field> does|do not match the? pattern|format|required? format|form <form>", M::Format),
-    ("use|using the? format|form <form>", M::Format),
-    ("in|with the? format|form <form>", M::Format),
-    ("format|form should|must be <form>", M::Format),
+    ("expected format|form is? <rest>", M::Format),
+    ("<field> must|should be in|of? the? format|form <rest>", M::Format),
+    ("<field> must|should match the? pattern|format|form|regex <rest>", M::Format),
+    ("<field> does|do not match the? pattern|format|required? format|form <rest>", M::Format),
+    ("use|using the? format|form <rest>", M::Format),
+    ("in|with the? format|form <rest>", M::Format),
+    ("format|form should|must be <rest>", M::Format),
     ("<field> must|should be a|an? valid? iso? 8601? date|datetime|time|timestamp", M::Format),
     ("e.g.|like <value>", M::Example),
     ("such as <value>", M::Example),
     ("for example|instance <value>", M::Example),
     ("invalid format", M::Invalid),
     ("bad|wrong format", M::Invalid),
-    // Names that nobody knows.
+    // Unknown fields.
     (
         "<got> is not a|an? known|valid|supported|allowed field|column|key to|for sort|order|filter|group|sorting",
         M::NotFound,
@@ -230,9 +230,9 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ),
     ("<field> is not allowed here? <end>", M::Unknown),
     ("extra inputs|fields are? not permitted|allowed", M::Unknown),
-    ("did you mean <list>", M::Meant),
-    ("you probably|perhaps|maybe? meant <list>", M::Meant),
-    // Things that nobody knows.
+    ("did you mean <list>", M::Suggestion),
+    ("you probably|perhaps|maybe? meant <list>", M::Suggestion),
+    // Values that name nothing.
     ("there is no <any> called|named|with <got>", M::NotFound),
     ("no <any> is? called|named|known|traded as? <got>", M::NotFound),
     ("no <any> found|matches|exists for|named|with|called? <got>", M::NotFound),
@@ -244,9 +244,9 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("<field> not found", M::NotFound),
     ("<field> does not exist", M::NotFound),
     // Waits.
-    ("retry|try again? after|in <form>", M::Wait),
-    ("please? wait <form>", M::Wait),
-    // What says only that something is wrong.
+    ("retry|try again? after|in <rest>", M::Wait),
+    ("please? wait <rest>", M::Wait),
+    // Errors that do not say what is wrong.
     ("out of range", M::Invalid),
     ("<field> is not valid", M::Invalid),
     ("<field> is invalid", M::Invalid),

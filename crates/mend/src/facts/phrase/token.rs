@@ -1,10 +1,10 @@
-//! A sentence as words, quoted texts, numbers and marks.
+//! Splits a sentence into words, quoted texts, numbers and punctuation marks.
 
 use reknit_protocol::{Number, Value};
 
-/// Longer texts are read up to here: what is wrong is said at the beginning.
+/// Longer texts are read up to here: errors state the cause at the beginning.
 const MAX_BYTES: usize = 4_096;
-/// A quoted text that is longer is no name and no value.
+/// A longer quoted text is no name and no value.
 const MAX_QUOTED: usize = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Token<'_> {
         self.kind == Kind::Mark && marks.iter().any(|mark| self.text.starts_with(*mark))
     }
 
-    /// What it stands for as a value: a number, or a text. Words for true, false and null are texts: nobody can tell.
+    /// The number or string that it denotes. `true`, `false` and `null` are strings, since they may be ordinary words.
     pub(super) fn value(&self) -> Option<Value> {
         match self.kind {
             Kind::Number => Number::parse(self.text).ok().map(Value::Number),
@@ -42,12 +42,12 @@ impl Token<'_> {
     }
 }
 
-/// Cuts a text into tokens. Never fails, and looks at each letter a bounded number of times.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+/// Splits a text into tokens. It never fails and looks at each letter a bounded number of times.
+pub(super) fn tokenize(text: &str) -> Vec<Token<'_>> {
     let mut rest = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text);
     let mut tokens = Vec::new();
     while let Some(letter) = rest.chars().next() {
-        let (kind, length) = next(rest, letter, tokens.last());
+        let (kind, length) = next_token(rest, letter, tokens.last());
         let (start, end) = match kind {
             Some(Kind::Quoted) => (letter.len_utf8(), length),
             _ => (0, length),
@@ -55,21 +55,21 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
         if let (Some(kind), Some(text)) = (kind, rest.get(start..end)) {
             tokens.push(Token { kind, text });
         }
-        let closing = if kind == Some(Kind::Quoted) { closing(letter).map_or(0, char::len_utf8) } else { 0 };
+        let closing = if kind == Some(Kind::Quoted) { closing_quote(letter).map_or(0, char::len_utf8) } else { 0 };
         rest = rest.get(length + closing..).unwrap_or_default();
     }
     tokens
 }
 
-/// The next token and how many bytes it takes, without the closing mark of a quoted text.
-fn next(rest: &str, letter: char, before: Option<&Token<'_>>) -> (Option<Kind>, usize) {
+/// The kind of the next token and its length in bytes, without the closing quote of a quoted text. `None` for white space.
+fn next_token(rest: &str, letter: char, before: Option<&Token<'_>>) -> (Option<Kind>, usize) {
     if letter == '\n' {
         return (Some(Kind::End), 1);
     }
     if letter.is_whitespace() {
         return (None, letter.len_utf8());
     }
-    if let Some(length) = quoted(rest, letter) {
+    if let Some(length) = quoted_length(rest, letter) {
         return (Some(Kind::Quoted), length);
     }
     let compared = [">=", "<="].iter().find(|sign| rest.starts_with(**sign));
@@ -82,7 +82,7 @@ fn next(rest: &str, letter: char, before: Option<&Token<'_>>) -> (Option<Kind>, 
         return (Some(if ends { Kind::End } else { Kind::Mark }), letter.len_utf8());
     }
     let word = rest.get(..length).unwrap_or_default();
-    // The dot of `e.g.` ends no sentence.
+    // The dot of `e.g.` does not end the sentence.
     let dotted = ["e.g", "i.e"].iter().any(|short| word.eq_ignore_ascii_case(short));
     let number = Number::parse(word).is_ok() && !before.is_some_and(|before| before.is_mark(&['#']));
     (
@@ -91,8 +91,8 @@ fn next(rest: &str, letter: char, before: Option<&Token<'_>>) -> (Option<Kind>, 
     )
 }
 
-/// The mark that closes what this one opens.
-fn closing(letter: char) -> Option<char> {
+/// The closing quote for an opening one.
+fn closing_quote(letter: char) -> Option<char> {
     Some(match letter {
         '`' | '\'' | '"' => letter,
         '‘' => '’',
@@ -102,16 +102,16 @@ fn closing(letter: char) -> Option<char> {
     })
 }
 
-/// Where a quoted text ends, its opening mark included.
-fn quoted(rest: &str, letter: char) -> Option<usize> {
-    let closing = closing(letter)?;
+/// The length of a quoted text with its opening quote and without its closing one.
+fn quoted_length(rest: &str, letter: char) -> Option<usize> {
+    let closing = closing_quote(letter)?;
     let mut escaped = false;
     for (at, found) in rest.char_indices().skip(1) {
         if at > MAX_QUOTED || found == '\n' {
             return None;
         }
         let after = rest.get(at + found.len_utf8()..).and_then(|rest| rest.chars().next());
-        // An apostrophe inside a word closes nothing.
+        // An apostrophe inside a word is no closing quote.
         let inside = found == '\'' && after.is_some_and(char::is_alphanumeric);
         if found == closing && !escaped && !inside {
             return Some(at);
@@ -121,7 +121,7 @@ fn quoted(rest: &str, letter: char) -> Option<usize> {
     None
 }
 
-/// How far a word goes: letters and digits, and between them what names, dates and paths are made of.
+/// The length of a word: letters and digits, and between them the marks that occur in names, dates and paths.
 fn word_length(rest: &str) -> usize {
     let mut end = 0;
     let mut open = 0_usize;
@@ -142,7 +142,7 @@ fn word_length(rest: &str) -> usize {
             '.' | '-' | '/' | '\'' | '%' | ':' => {
                 let mut after = rest.get(at + 1..).unwrap_or_default().chars();
                 let next = after.next().is_some_and(char::is_alphanumeric);
-                // A colon joins only the digits of a time.
+                // A colon is part of a word only in a time of day.
                 let time = letter != ':'
                     || rest.get(..at).is_some_and(|before| before.ends_with(|last: char| last.is_ascii_digit()));
                 at > 0 && next && time
@@ -162,9 +162,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_falls_into_words_names_numbers_and_marks() {
+    fn a_sentence_is_split_into_words_quoted_texts_numbers_and_marks() {
         let words = |text| -> Vec<String> {
-            tokens(text).iter().map(|token| format!("{:?} {}", token.kind, token.text)).collect()
+            tokenize(text).iter().map(|token| format!("{:?} {}", token.kind, token.text)).collect()
         };
         assert_eq!(
             words("`a.b` can't be -1.5: see legs[0].to (e.g. 2024-01-31)."),

@@ -1,9 +1,9 @@
-//! What the bodies of well-known frameworks say.
+//! Facts in the error bodies of well-known frameworks.
 
 use super::lines;
 
 #[test]
-fn problem_details_name_their_fields() {
+fn problem_details_state_facts() {
     let body = r##"{"type": "https://shop.example/problems/validation", "title": "Your request is not valid.", "status": 422,
         "errors": [{"detail": "must be a positive integer", "pointer": "#/age"},
                    {"detail": "must be one of 'green', 'red' or 'blue'", "pointer": "#/profile/color"}]}"##;
@@ -16,7 +16,7 @@ fn problem_details_name_their_fields() {
 }
 
 #[test]
-fn json_api_points_at_its_source() {
+fn json_api_errors_state_facts_about_their_source() {
     let body = r#"{"errors": [{"status": "422", "source": {"pointer": "/data/attributes/firstName"},
         "title": "Invalid Attribute", "detail": "First name must contain at least 2 characters."},
         {"source": {"parameter": "include"}, "title": "Invalid Query Parameter", "detail": "include is not allowed"}]}"#;
@@ -24,7 +24,7 @@ fn json_api_points_at_its_source() {
 }
 
 #[test]
-fn pydantic_lists_its_places() {
+fn pydantic_errors_state_facts_about_their_loc() {
     let body = r#"{"detail": [
         {"type": "missing", "loc": ["body", "amount"], "msg": "Field required", "input": {}},
         {"type": "float_parsing", "loc": ["body", "lat"], "msg": "Input should be a valid number, unable to parse string as a number", "input": "north"},
@@ -47,7 +47,7 @@ fn pydantic_lists_its_places() {
 }
 
 #[test]
-fn spring_names_the_field_and_the_rejected_value() {
+fn spring_errors_state_facts_about_their_field() {
     let body = r#"{"timestamp": "2026-01-01T00:00:00Z", "status": 400, "error": "Bad Request", "errors": [
         {"field": "amount", "rejectedValue": -5, "defaultMessage": "must be greater than 0", "code": "Positive"},
         {"field": "currency", "rejectedValue": null, "defaultMessage": "must not be blank", "code": "NotBlank"}]}"#;
@@ -57,7 +57,7 @@ fn spring_names_the_field_and_the_rejected_value() {
 }
 
 #[test]
-fn rails_laravel_and_asp_net_have_sentences_for_each_field() {
+fn rails_laravel_and_asp_net_errors_have_sentences_for_each_field() {
     let body = r#"{"errors": {"name": ["can't be blank", "is too short (minimum is 3 characters)"], "base": ["Validation failed"]}}"#;
     assert_eq!(lines(422, body), ["`name`: must not be empty", "`name`: must have at least 3 characters", "is wrong"]);
     let body = r#"{"message": "The given data was invalid.", "errors": {"amount": ["The amount must be a number."], "to": ["The to field is required."]}}"#;
@@ -67,7 +67,7 @@ fn rails_laravel_and_asp_net_have_sentences_for_each_field() {
 }
 
 #[test]
-fn django_has_them_in_the_body_itself() {
+fn django_errors_have_sentences_in_the_body_itself() {
     let body = r#"{"amount": ["A valid number is required."], "currency": ["\"Euro\" is not a valid choice."],
         "note": ["This field may not be blank."], "from": ["This field is required."], "non_field_errors": ["Bad request"]}"#;
     assert_eq!(
@@ -83,7 +83,7 @@ fn django_has_them_in_the_body_itself() {
 }
 
 #[test]
-fn graphql_says_it_in_its_messages() {
+fn graphql_errors_state_facts_in_their_messages() {
     let body = r#"{"errors": [
         {"message": "Field \"latitude\" is not defined by type \"Place\". Did you mean \"lat\"?", "locations": [{"line": 1, "column": 2}]},
         {"message": "Argument \"amount\" of type \"Float!\" is required, but it was not provided.", "locations": []},
@@ -101,7 +101,7 @@ fn graphql_says_it_in_its_messages() {
 }
 
 #[test]
-fn validators_of_schemas_name_the_keyword() {
+fn schema_validators_state_facts_in_params_and_codes() {
     let body = r##"{"errors": [
         {"instancePath": "", "schemaPath": "#/required", "keyword": "required", "params": {"missingProperty": "amount"}, "message": "must have required property 'amount'"},
         {"instancePath": "/units", "keyword": "enum", "params": {"allowedValues": ["metric", "imperial"]}, "message": "must be equal to one of the allowed values"},
@@ -127,7 +127,7 @@ fn validators_of_schemas_name_the_keyword() {
 }
 
 #[test]
-fn our_own_envelope_states_facts_in_its_details() {
+fn the_envelope_of_the_protocol_states_facts_in_its_details() {
     let error = |message: &str, details: &str| {
         format!(
             r#"{{"success": false, "error": {{"code": "X", "message": "{message}", "category": "INPUT_ERROR", "details": {details}}}}}"#
@@ -168,7 +168,7 @@ fn our_own_envelope_states_facts_in_its_details() {
 }
 
 #[test]
-fn google_and_kubernetes_say_it_one_level_further_inside() {
+fn google_and_kubernetes_errors_state_facts_in_nested_lists() {
     let body = r#"{"error": {"code": 400, "message": "Request contains an invalid argument.", "status": "INVALID_ARGUMENT",
         "details": [{"@type": "BadRequest", "fieldViolations": [{"field": "order.quantity", "description": "must be positive"}]}]}}"#;
     assert_eq!(lines(400, body), ["`order.quantity`: must be more than 0"]);
@@ -178,20 +178,20 @@ fn google_and_kubernetes_say_it_one_level_further_inside() {
 }
 
 #[test]
-fn a_code_that_begins_like_a_type_is_none() {
+fn a_code_that_starts_with_the_name_of_a_type_is_no_type() {
     let body = r#"{"detail": [{"type": "decimal_max_places", "loc": ["body", "amount"], "msg": "Decimal input should have no more than 2 decimal places", "ctx": {"decimal_places": 2}}]}"#;
     assert_eq!(lines(422, body), Vec::<String>::new());
 }
 
 #[test]
-fn what_is_put_together_for_people_is_not_read_as_a_sentence() {
+fn a_message_that_was_assembled_from_the_body_states_no_facts() {
     let body =
         r#"{"errors": [{"field": "to", "message": "see below"}, {"field": "amount", "message": "is required"}]}"#;
     assert_eq!(lines(422, body), ["`amount`: is required"]);
 }
 
 #[test]
-fn a_body_of_plain_text_is_read_too() {
+fn a_plain_text_body_states_facts() {
     assert_eq!(
         lines(400, "json: cannot unmarshal string into Go struct field R.lat of type float64"),
         ["`lat`: must be of type number"]

@@ -1,9 +1,9 @@
-//! What sentences say.
+//! Facts in sentences.
 
-use super::said;
+use super::sentence_facts;
 
 #[test]
-fn every_phrase_that_is_known_for_type_errors_is_heard() {
+fn every_phrase_for_type_errors_is_matched() {
     for (text, expected) in [
         (
             "json: cannot unmarshal string into Go struct field WeatherRequest.lat of type float64",
@@ -27,12 +27,12 @@ fn every_phrase_that_is_known_for_type_errors_is_heard() {
         ("expected float", &["must be of type number"]),
         ("invalid value", &["is wrong"]),
     ] {
-        assert_eq!(said(text), expected, "case: {text}");
+        assert_eq!(sentence_facts(text), expected, "case: {text}");
     }
 }
 
 #[test]
-fn every_phrase_that_is_known_for_refused_values_is_heard() {
+fn every_phrase_for_rejected_values_is_matched() {
     for (text, expected) in [
         ("amount must be greater than 0", &["`amount`: must be more than 0"][..]),
         ("Amount must be greater than 0", &["`Amount`: must be more than 0"]),
@@ -62,12 +62,12 @@ fn every_phrase_that_is_known_for_refused_values_is_heard() {
         ),
         ("City 'XYZ123' not found", &[r#"`City`: nothing is known as "XYZ123""#]),
     ] {
-        assert_eq!(said(text), expected, "case: {text}");
+        assert_eq!(sentence_facts(text), expected, "case: {text}");
     }
 }
 
 #[test]
-fn names_are_read_as_they_are_written() {
+fn field_names_are_parsed_from_sentences() {
     for (text, expected) in [
         ("missing field `amount` at line 1 column 20", &["`amount`: is required"][..]),
         ("unknown field `a`, expected `b`", &["`a`: is not known; known are b"]),
@@ -116,12 +116,12 @@ fn names_are_read_as_they_are_written() {
             &["`latitude`: is not known", r#"`latitude`: "lat" may be meant"#],
         ),
     ] {
-        assert_eq!(said(text), expected, "case: {text}");
+        assert_eq!(sentence_facts(text), expected, "case: {text}");
     }
 }
 
 #[test]
-fn values_and_limits_are_read_as_they_are_written() {
+fn values_and_limits_are_parsed_from_sentences() {
     for (text, expected) in [
         ("`units` must be one of \"metric\", \"imperial\"", &[r#"`units`: must be one of "metric", "imperial""#][..]),
         ("units must be one of: metric, imperial", &[r#"`units`: must be one of "metric", "imperial""#]),
@@ -147,7 +147,7 @@ fn values_and_limits_are_read_as_they_are_written() {
         ("time data '31/01/2024' does not match format '%Y-%m-%d'", &["must be written as %Y-%m-%d"]),
         ("rate limited, try again in 6m0s", &["try again after 360000 ms"]),
         ("please wait 30 seconds", &["try again after 30000 ms"]),
-        // A moment, and no wait of fifty years.
+        // A point in time, and no wait of fifty years.
         ("Retry after 1794000000", &[]),
         (
             "1 validation error detected: Value 'T3.micro' at 'instanceType' failed to satisfy constraint: Member must satisfy enum value set: [t3.micro, t3.small]",
@@ -162,14 +162,14 @@ fn values_and_limits_are_read_as_they_are_written() {
             &[r#"must be one of "BUY", "SELL""#],
         ),
     ] {
-        assert_eq!(said(text), expected, "case: {text}");
+        assert_eq!(sentence_facts(text), expected, "case: {text}");
     }
 }
 
 #[test]
-fn words_that_state_nothing_give_nothing() {
+fn a_text_without_a_phrase_states_no_facts() {
     for text in ["", "internal error", "something went wrong", "the moon is full", "???", "{{step-1.price}}", "must be"]
     {
-        assert_eq!(said(text), Vec::<String>::new(), "case: {text}");
+        assert_eq!(sentence_facts(text), Vec::<String>::new(), "case: {text}");
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for any call and any error.
+//! Properties that hold for any call and any error.
 
 use proptest::prelude::*;
 use reknit_protocol::spelling::folded;
@@ -22,53 +22,53 @@ fn value() -> impl Strategy<Value = Value> {
     ])
 }
 
-fn says() -> impl Strategy<Value = Says> {
+fn kind() -> impl Strategy<Value = FactKind> {
     let list = || vec![Value::from("EUR"), Value::from("USD"), Value::from("imperial")];
     prop::sample::select(vec![
-        Says::Missing,
-        Says::Empty,
-        Says::Invalid,
-        Says::Unknown { known: vec![] },
-        Says::Unknown { known: vec!["lat".to_owned(), "to".to_owned()] },
-        Says::WrongType { expected: crate::facts::TypeName::Number, got: None },
-        Says::WrongType { expected: crate::facts::TypeName::String, got: None },
-        Says::Allowed { values: list(), got: None },
-        Says::Bound { side: reknit_salvage::Bound::AtMost, limit: 90.into() },
-        Says::Bound { side: reknit_salvage::Bound::MoreThan, limit: 0.into() },
-        Says::Format { form: Some("YYYY-MM-DD".to_owned()), example: None },
-        Says::Expected { value: 7.into(), got: None },
-        Says::NotFound { value: None },
-        Says::Meant { value: Value::from("lat") },
-        Says::Meant { value: Value::from("EUR") },
+        FactKind::Missing,
+        FactKind::Empty,
+        FactKind::Invalid,
+        FactKind::UnknownField { known: vec![] },
+        FactKind::UnknownField { known: vec!["lat".to_owned(), "to".to_owned()] },
+        FactKind::WrongType { expected: crate::facts::TypeName::Number, got: None },
+        FactKind::WrongType { expected: crate::facts::TypeName::String, got: None },
+        FactKind::AllowedValues { values: list(), got: None },
+        FactKind::Bound { side: reknit_salvage::Comparison::AtMost, limit: 90.into() },
+        FactKind::Bound { side: reknit_salvage::Comparison::MoreThan, limit: 0.into() },
+        FactKind::Format { format: Some("YYYY-MM-DD".to_owned()), example: None },
+        FactKind::ExpectedValue { value: 7.into(), got: None },
+        FactKind::NotFound { value: None },
+        FactKind::Suggestion { value: Value::from("lat") },
+        FactKind::Suggestion { value: Value::from("EUR") },
     ])
 }
 
-fn world() -> impl Strategy<Value = World> {
+fn rejection() -> impl Strategy<Value = Rejection> {
     let parameters = prop::collection::vec((prop::sample::select(NAMES.to_vec()), value()), 0..5);
-    let facts = prop::collection::vec((prop::sample::select(NAMES.to_vec()), says()), 0..4);
+    let facts = prop::collection::vec((prop::sample::select(NAMES.to_vec()), kind()), 0..4);
     (parameters, facts, any::<bool>()).prop_map(|(parameters, facts, with_schema)| {
         let schema = r#"{"required": ["lat"], "properties": {"lat": {"type": "number"}, "to": {"type": "string"},
             "amount": {"type": "number", "default": 3}, "units": {"enum": ["metric", "imperial"]}}}"#;
-        let mut world = World::new("{}", if with_schema { schema } else { "" }, "");
-        world.parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        world.facts = facts.into_iter().map(|(name, says)| Fact { field: Field::parse(name), says }).collect();
-        world.results = vec![("a".into(), Value::Object(object(r#"{"to": "KRW", "note": "from a"}"#)))];
-        world.request = "sell 5 of them, amount: 8".to_owned();
-        world
+        let mut rejection = Rejection::new("{}", if with_schema { schema } else { "" }, "");
+        rejection.parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        rejection.facts = facts.into_iter().map(|(name, kind)| Fact { field: Field::parse(name), kind }).collect();
+        rejection.results = vec![("a".into(), Value::Object(object(r#"{"to": "KRW", "note": "from a"}"#)))];
+        rejection.request = "sell 5 of them, amount: 8".to_owned();
+        rejection
     })
 }
 
-/// Everything that anybody holds, as folded texts: a value that was only converted has the same text.
-fn held(world: &World) -> String {
-    let facts: Vec<String> = world.facts.iter().map(ToString::to_string).collect();
-    let schema = world.schema.as_ref().map(|schema| schema.source().to_string()).unwrap_or_default();
-    let results: Vec<String> = world.results.iter().map(|(_, value)| value.to_string()).collect();
+/// All values that a rule may use, as one folded text: a converted value has the same text as the original.
+fn known_values(rejection: &Rejection) -> String {
+    let facts: Vec<String> = rejection.facts.iter().map(ToString::to_string).collect();
+    let schema = rejection.schema.as_ref().map(|schema| schema.source().to_string()).unwrap_or_default();
+    let results: Vec<String> = rejection.results.iter().map(|(_, value)| value.to_string()).collect();
     folded(&format!(
         "{} {schema} {} {} {}",
-        Value::Object(world.parameters.clone()),
+        Value::Object(rejection.parameters.clone()),
         facts.join(" "),
         results.join(" "),
-        world.request
+        rejection.request
     ))
 }
 
@@ -76,33 +76,33 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_rule_touches_only_what_its_fact_names(world in world()) {
-        let Some(amendment) = world.amend() else { return Ok(()) };
-        let named = |name: &str| world.facts.iter().any(|fact| {
+    fn a_rule_changes_only_the_field_of_its_fact(rejection in rejection()) {
+        let Some(repair) = rejection.repair() else { return Ok(()) };
+        let named = |name: &str| rejection.facts.iter().any(|fact| {
             let field = fact.field.as_ref().map(ToString::to_string).unwrap_or_default();
-            // What is moved names two: the one it leaves and the one it comes to.
-            let moved = matches!(&fact.says, Says::Meant { value } if value.as_str() == Some(name))
-                || matches!(&fact.says, Says::Unknown { known } if known.iter().any(|known| known == name))
-                || (matches!(fact.says, Says::Unknown { .. }) && name == "lat")
-                || (fact.says == Says::Missing && world.schema.is_some() && !["lat", "to", "amount", "units"].contains(&name));
-            field == name || moved
+            // A rename changes two names: the one it moves from and the one it moves to.
+            let is_renamed = matches!(&fact.kind, FactKind::Suggestion { value } if value.as_str() == Some(name))
+                || matches!(&fact.kind, FactKind::UnknownField { known } if known.iter().any(|known| known == name))
+                || (matches!(fact.kind, FactKind::UnknownField { .. }) && name == "lat")
+                || (fact.kind == FactKind::Missing && rejection.schema.is_some() && !["lat", "to", "amount", "units"].contains(&name));
+            field == name || is_renamed
         });
-        let names: Vec<&str> = world.parameters.keys().chain(amendment.parameters.keys()).collect();
+        let names: Vec<&str> = rejection.parameters.keys().chain(repair.parameters.keys()).collect();
         for name in names {
-            if world.parameters.get(name) != amendment.parameters.get(name) {
-                prop_assert!(named(name), "{name} changed: {} in {:?}", amendment.words, world);
+            if rejection.parameters.get(name) != repair.parameters.get(name) {
+                prop_assert!(named(name), "{name} changed: {} in {:?}", repair.description, rejection);
             }
         }
     }
 
     #[test]
-    fn a_rule_never_makes_up_a_value(world in world()) {
-        let Some(amendment) = world.amend() else { return Ok(()) };
-        let held = held(&world);
-        for (name, value) in &amendment.parameters {
+    fn a_rule_never_invents_a_value(rejection in rejection()) {
+        let Some(repair) = rejection.repair() else { return Ok(()) };
+        let known = known_values(&rejection);
+        for (name, value) in &repair.parameters {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let is_date = text == "2024-01-31" && held.contains("31/01/2024");
-            prop_assert!(held.contains(&folded(&text)) || is_date, "{name} is {value} in {:?}", world);
+            let is_date = text == "2024-01-31" && known.contains("31/01/2024");
+            prop_assert!(known.contains(&folded(&text)) || is_date, "{name} is {value} in {:?}", rejection);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Each rule, and what it leaves alone.
+//! What each rule changes, and what it leaves as it is.
 
 use super::*;
 
@@ -8,19 +8,19 @@ const PLACE: &str = r#"{"type": "object", "required": ["lat", "lon"],
 const MONEY: &str = r#"{"type": "object", "required": ["amount", "from", "to"],
     "properties": {"amount": {"type": "number"}, "from": {"type": "string"}, "to": {"type": "string"}, "day": {"type": "string"}}}"#;
 
-/// Parameters, schema, message and what becomes of the parameters.
+/// Parameters, schema, error message and the corrected parameters.
 type Row = (&'static str, &'static str, &'static str, Option<&'static str>);
 
 fn check(rows: &[Row]) {
     for (parameters, schema, message, expected) in rows {
-        let world = World::new(parameters, schema, message);
+        let rejection = Rejection::new(parameters, schema, message);
         let expected = expected.map(|text| Value::Object(object(text)).to_string());
-        assert_eq!(world.amended(), expected, "case: {parameters} {message} {:?}", world.facts);
+        assert_eq!(rejection.repaired(), expected, "case: {parameters} {message} {:?}", rejection.facts);
     }
 }
 
 #[test]
-fn an_unknown_name_becomes_the_missing_one_it_is_like() {
+fn an_unknown_name_becomes_the_similar_missing_one() {
     check(&[
         (r#"{"latitude": 1, "longitude": 2}"#, PLACE, "lat is required", Some(r#"{"lat": 1, "longitude": 2}"#)),
         (r#"{"latitude": 1, "longitude": 2}"#, PLACE, "missing fields: lat, lon", Some(r#"{"lat": 1, "lon": 2}"#)),
@@ -40,7 +40,7 @@ fn an_unknown_name_becomes_the_missing_one_it_is_like() {
         ),
         (r#"{"Amount": 5}"#, "", "`amount` is required", Some(r#"{"amount": 5}"#)),
         (r#"{"amount": 5}"#, "", "`amount` is required", None),
-        // A word more may be a unit, and of a name that is declared or a value elsewhere nobody knows what is wrong.
+        // A further word may be a unit. A declared name, or one that is a value elsewhere, is not renamed.
         (r#"{"amount": 12}"#, "", "missing field `amount_cents`. unknown field `amount`", None),
         (r#"{"amount": 12}"#, "", "unknown field `amount`, expected one of `amount_cents`, `currency`", None),
         (r#"{"account": "DE1"}"#, "", "missing field `account_type`", None),
@@ -48,7 +48,7 @@ fn an_unknown_name_becomes_the_missing_one_it_is_like() {
         (r#"{"sort_by": "date", "date": "x"}"#, "", "unknown field `date`. Did you mean `created_at`?", None),
         (r#"{"fields": ["id", "date"], "date": "x"}"#, "", "unknown field `date`. Did you mean `created_at`?", None),
         (r#"{"day": "x"}"#, MONEY, "unknown field `day`. Did you mean `from`?", None),
-        // Nothing is like it, two are like it, or the value does not fit.
+        // No name is similar, two are, or the value does not fit.
         (r#"{"x": 1, "lon": 2}"#, PLACE, "lat is required", None),
         (r#"{"latitude": 1, "lati": 3, "lon": 2}"#, PLACE, "lat is required", None),
         (r#"{"latitude": "north", "lon": 2}"#, PLACE, "lat is required", None),
@@ -110,10 +110,10 @@ fn a_value_becomes_the_allowed_one_that_it_means() {
 }
 
 #[test]
-fn a_value_that_the_error_offers_is_taken_if_it_is_like_the_one_sent() {
+fn a_suggested_value_is_taken_if_it_is_similar_to_the_one_sent() {
     check(&[
         (r#"{"city": "Tokoy"}"#, "", "City 'Tokoy' not found. Did you mean 'Tokyo'?", Some(r#"{"city": "Tokyo"}"#)),
-        // Another letter makes another name.
+        // A replaced letter makes another name.
         (r#"{"city": "Tokio"}"#, "", "City 'Tokio' not found. Did you mean 'Tokyo'?", None),
         (r#"{"user": "maria"}"#, "", "user 'maria' not found. Did you mean 'mario'?", None),
         (
@@ -132,7 +132,7 @@ fn a_value_that_the_error_offers_is_taken_if_it_is_like_the_one_sent() {
 }
 
 #[test]
-fn dates_signs_blanks_and_coordinates_are_put_right_where_there_is_no_doubt() {
+fn dates_signs_spaces_and_coordinates_are_corrected_if_unambiguous() {
     check(&[
         (r#"{"day": "31/01/2024"}"#, "", "day must be in the format YYYY-MM-DD", Some(r#"{"day": "2024-01-31"}"#)),
         (r#"{"day": "Jan 31, 2024"}"#, "", "day must be a date, e.g. 2023-12-31", Some(r#"{"day": "2024-01-31"}"#)),
@@ -146,52 +146,52 @@ fn dates_signs_blanks_and_coordinates_are_put_right_where_there_is_no_doubt() {
         (r#"{"amount": 0}"#, "", "amount must be greater than 0", None),
         (r#"{"amount": 500}"#, "", "amount must be at most 100", None),
     ]);
-    let mut world = World::new(r#"{"shares": -100}"#, "", "shares must be greater than 0");
-    world.request = "Sell 100 shares of Tesla, please.".to_owned();
-    assert_eq!(world.amended().as_deref(), Some(r#"{"shares":100}"#));
-    world.request = "Sell 1000 shares of Tesla, please.".to_owned();
-    assert_eq!(world.amended(), None);
+    let mut rejection = Rejection::new(r#"{"shares": -100}"#, "", "shares must be greater than 0");
+    rejection.request = "Sell 100 shares of Tesla, please.".to_owned();
+    assert_eq!(rejection.repaired().as_deref(), Some(r#"{"shares":100}"#));
+    rejection.request = "Sell 1000 shares of Tesla, please.".to_owned();
+    assert_eq!(rejection.repaired(), None);
 }
 
 #[test]
-fn a_missing_value_is_taken_from_whoever_holds_the_only_one() {
+fn a_missing_value_is_taken_from_the_only_source_that_has_one() {
     let missing = "currency is required";
-    let mut world = World::new(r#"{"amount": 1}"#, "", missing);
-    assert_eq!(world.amended(), None, "nobody holds one");
+    let mut rejection = Rejection::new(r#"{"amount": 1}"#, "", missing);
+    assert_eq!(rejection.repaired(), None, "no source has one");
 
     let result = |text: &str| Value::parse(text).expect("it is JSON");
-    world.results = vec![("a".into(), result(r#"{"data": {"currency": "USD"}}"#))];
-    assert_eq!(world.amended().as_deref(), Some(r#"{"amount":1,"currency":"USD"}"#));
-    world.results.push(("b".into(), result(r#"{"currency": "KRW"}"#)));
-    assert_eq!(world.amended(), None, "two differ");
-    world.results.pop();
-    world.referenced = vec!["currency".to_owned()];
-    assert_eq!(world.amended(), None, "the plan takes it from a result");
+    rejection.results = vec![("a".into(), result(r#"{"data": {"currency": "USD"}}"#))];
+    assert_eq!(rejection.repaired().as_deref(), Some(r#"{"amount":1,"currency":"USD"}"#));
+    rejection.results.push(("b".into(), result(r#"{"currency": "KRW"}"#)));
+    assert_eq!(rejection.repaired(), None, "two differ");
+    rejection.results.pop();
+    rejection.referenced = vec!["currency".to_owned()];
+    assert_eq!(rejection.repaired(), None, "the plan takes it from a result");
 
-    let mut world = World::new(r#"{"amount": 1}"#, "", missing);
-    world.request = "convert it, currency: GBP, now".to_owned();
-    assert_eq!(world.amended().as_deref(), Some(r#"{"amount":1,"currency":"GBP"}"#));
-    world.request = "convert it with currency: GBP now".to_owned();
-    assert_eq!(world.amended(), None, "nobody knows where it ends");
+    let mut rejection = Rejection::new(r#"{"amount": 1}"#, "", missing);
+    rejection.request = "convert it, currency: GBP, now".to_owned();
+    assert_eq!(rejection.repaired().as_deref(), Some(r#"{"amount":1,"currency":"GBP"}"#));
+    rejection.request = "convert it with currency: GBP now".to_owned();
+    assert_eq!(rejection.repaired(), None, "the end of the value is unclear");
 
-    let by_schema = |schema: &str| World::new("{}", schema, missing).amended();
+    let only_value_in_schema = |schema: &str| Rejection::new("{}", schema, missing).repaired();
     assert_eq!(
-        by_schema(r#"{"properties": {"currency": {"default": "USD"}}}"#).as_deref(),
+        only_value_in_schema(r#"{"properties": {"currency": {"default": "USD"}}}"#).as_deref(),
         Some(r#"{"currency":"USD"}"#)
     );
     assert_eq!(
-        by_schema(r#"{"properties": {"currency": {"const": "USD"}}}"#).as_deref(),
+        only_value_in_schema(r#"{"properties": {"currency": {"const": "USD"}}}"#).as_deref(),
         Some(r#"{"currency":"USD"}"#)
     );
     assert_eq!(
-        by_schema(r#"{"properties": {"currency": {"enum": ["USD"]}}}"#).as_deref(),
+        only_value_in_schema(r#"{"properties": {"currency": {"enum": ["USD"]}}}"#).as_deref(),
         Some(r#"{"currency":"USD"}"#)
     );
-    assert_eq!(by_schema(r#"{"properties": {"currency": {"enum": ["USD", "EUR"]}}}"#), None);
+    assert_eq!(only_value_in_schema(r#"{"properties": {"currency": {"enum": ["USD", "EUR"]}}}"#), None);
 }
 
 #[test]
-fn an_unknown_field_is_left_out_if_it_can_mean_nothing_else() {
+fn an_unknown_field_is_dropped_if_its_value_fits_no_other_field() {
     check(&[
         (
             r#"{"lat": 1, "lon": 2, "date": "today"}"#,
@@ -199,7 +199,7 @@ fn an_unknown_field_is_left_out_if_it_can_mean_nothing_else() {
             "there is no field `date`",
             Some(r#"{"lat": 1, "lon": 2}"#),
         ),
-        // It may be the units under another name.
+        // It may be `units` under another name.
         (r#"{"lat": 1, "lon": 2, "measures": "imperial"}"#, PLACE, "there is no field `measures`", None),
         (
             r#"{"lat": 1, "lon": 2, "measures": null}"#,
@@ -207,27 +207,27 @@ fn an_unknown_field_is_left_out_if_it_can_mean_nothing_else() {
             "there is no field `measures`",
             Some(r#"{"lat": 1, "lon": 2}"#),
         ),
-        // The schema declares it: the error must mean something else.
+        // The schema declares it, so the error is about something else.
         (r#"{"lat": 1, "lon": 2, "units": "metric"}"#, PLACE, "there is no field `units`", None),
-        // Nobody says what else there is.
+        // Neither error nor schema lists the known names.
         (r#"{"x": 1}"#, "", "there is no field `x`", None),
     ]);
 }
 
 #[test]
-fn a_braces_in_an_error_stay_braces() {
+fn a_template_in_an_error_is_not_evaluated() {
     check(&[(r#"{"to": "step secret"}"#, "", "to must be one of '{{step-1.secret}}', 'b'", None)]);
-    let world = World::new(r#"{"to": "step-1.secre"}"#, "", "to must be one of '{{step-1.secret}}', 'b'");
-    assert_eq!(world.amended(), None);
+    let rejection = Rejection::new(r#"{"to": "step-1.secre"}"#, "", "to must be one of '{{step-1.secret}}', 'b'");
+    assert_eq!(rejection.repaired(), None);
 }
 
 #[test]
-fn the_words_name_the_rule_and_its_fact() {
-    let world = World::new(
+fn the_description_names_the_rule_and_its_fact() {
+    let rejection = Rejection::new(
         r#"{"to": "Euro", "day": "31/01/2024"}"#,
         "",
         "to must be one of EUR, USD. day must be in format YYYY-MM-DD",
     );
-    let amendment = world.amend().expect("both are determined");
-    insta::assert_snapshot!(amendment.words, @r#"allowed: to "Euro" -> "EUR", from the values that are allowed (`to`: must be one of "EUR", "USD"); date: day "31/01/2024" -> "2024-01-31" (`day`: must be written as YYYY-MM-DD)"#);
+    let repair = rejection.repair().expect("both are determined");
+    insta::assert_snapshot!(repair.description, @r#"allowed: to "Euro" -> "EUR", from the allowed values (`to`: must be one of "EUR", "USD"); date: day "31/01/2024" -> "2024-01-31" (`day`: must be written as YYYY-MM-DD)"#);
 }

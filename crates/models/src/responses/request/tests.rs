@@ -2,14 +2,14 @@ use super::*;
 use crate::Provider;
 use crate::sample::{conversation, target};
 
-fn body(model: &str, request: &Request) -> (String, Rendered) {
-    let rendered = render(&target(Provider::OpenAiResponses, model), request);
-    (rendered.body.to_string().replace("},{", "},\n{"), rendered)
+fn body(model: &str, request: &ModelRequest) -> (String, RequestBody) {
+    let request_body = render(&target(Provider::OpenAiResponses, model), request);
+    (request_body.json.to_string().replace("},{", "},\n{"), request_body)
 }
 
 #[test]
-fn a_conversation_is_a_list_of_items_and_sealed_thoughts_go_back() {
-    let (text, rendered) = body("gpt-5-mini", &conversation());
+fn a_conversation_is_a_list_of_items_with_the_providers_own_reasoning() {
+    let (text, request_body) = body("gpt-5-mini", &conversation());
     insta::assert_snapshot!(text, @r#"
     {"model":"gpt-5-mini","input":[{"role":"system","content":"Be brief."},
     {"role":"user","content":"convert it"},
@@ -20,13 +20,13 @@ fn a_conversation_is_a_list_of_items_and_sealed_thoughts_go_back() {
     {"type":"function_call_output","call_id":"call_2","output":"amount is missing"},
     {"role":"user","content":"go on"}],"tools":[{"type":"function","name":"convert","description":"Converts.","parameters":{"type":"object","properties":{"amount":{"type":"number"}}},"strict":false}],"max_output_tokens":9000,"reasoning":{"effort":"low"},"metadata":{"user_id":"u1"},"store":false,"include":["reasoning.encrypted_content"]}
     "#);
-    assert_eq!(rendered.left_out, ["temperature", "stop", "seed"]);
+    assert_eq!(request_body.omitted_options, ["temperature", "stop", "seed"]);
 }
 
 #[test]
-fn a_model_that_does_not_think_gets_a_temperature_and_no_effort() {
-    let request = Request { messages: vec![], ..conversation().with_tools(vec![], ToolChoice::Auto) };
-    let (text, rendered) = body("gpt-4.1-mini", &request.with_format(Format::Json));
+fn a_model_that_does_not_reason_gets_a_temperature_and_no_effort() {
+    let request = ModelRequest { messages: vec![], ..conversation().with_tools(vec![], ToolChoice::Auto) };
+    let (text, request_body) = body("gpt-4.1-mini", &request.with_format(ResponseFormat::Json));
     insta::assert_snapshot!(text, @r#"{"model":"gpt-4.1-mini","input":[],"temperature":0,"max_output_tokens":9000,"metadata":{"user_id":"u1"},"text":{"format":{"type":"json_object"}},"store":false}"#);
-    assert_eq!(rendered.left_out, ["effort", "stop", "seed"]);
+    assert_eq!(request_body.omitted_options, ["effort", "stop", "seed"]);
 }

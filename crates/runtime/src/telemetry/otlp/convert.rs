@@ -1,21 +1,21 @@
-//! Spans of the machine as the exporter wants them.
+//! Converts spans to the types of the exporter.
 
 use std::time::{Duration, SystemTime};
 
 use opentelemetry::trace::{
-    Event, SpanContext, SpanId, SpanKind as OtherKind, Status, TraceFlags, TraceId, TraceState,
+    Event, SpanContext, SpanId, SpanKind as OtelSpanKind, Status, TraceFlags, TraceId, TraceState,
 };
 use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
-use reknit_engine::telemetry::{Datum, Span, SpanEvent, SpanKind, SpanStatus};
+use reknit_telemetry::{AttributeValue, Span, SpanEvent, SpanKind, SpanStatus};
 
-/// Who tells.
+/// The instrumentation scope of all signals.
 pub(super) fn scope() -> InstrumentationScope {
     InstrumentationScope::builder("reknit").with_version(env!("CARGO_PKG_VERSION")).build()
 }
 
 pub(super) fn span(span: &Span) -> SpanData {
-    let id = |id: reknit_engine::telemetry::SpanId| SpanId::from_bytes(id.0);
+    let id = |id: reknit_engine::SpanId| SpanId::from_bytes(id.0);
     let trace = TraceId::from_bytes(span.trace.0);
     let context = SpanContext::new(trace, id(span.id), TraceFlags::SAMPLED, false, TraceState::default());
     let mut events = SpanEvents::default();
@@ -25,47 +25,47 @@ pub(super) fn span(span: &Span) -> SpanData {
         parent_span_id: span.parent.map_or(SpanId::INVALID, id),
         parent_span_is_remote: span.parent_is_remote,
         span_kind: match span.kind {
-            SpanKind::Internal => OtherKind::Internal,
-            SpanKind::Client => OtherKind::Client,
+            SpanKind::Internal => OtelSpanKind::Internal,
+            SpanKind::Client => OtelSpanKind::Client,
         },
         name: span.name.into(),
-        start_time: moment(span.start_ms),
-        end_time: moment(span.end_ms),
+        start_time: time(span.start_ms),
+        end_time: time(span.end_ms),
         attributes: attributes(&span.attributes),
         dropped_attributes_count: 0,
         events,
         links: SpanLinks::default(),
         status: match &span.status {
-            // That nothing went wrong is for whoever looks at it to say.
+            // By convention, instrumentation leaves `Ok` to the application.
             SpanStatus::Ok => Status::Unset,
-            SpanStatus::Error(words) => Status::error(words.clone()),
+            SpanStatus::Error(message) => Status::error(message.clone()),
         },
         instrumentation_scope: scope(),
     }
 }
 
 fn event(event: &SpanEvent) -> Event {
-    Event::new(event.name, moment(event.at_ms), attributes(&event.attributes), 0)
+    Event::new(event.name, time(event.at_ms), attributes(&event.attributes), 0)
 }
 
-fn attributes(given: &[(&'static str, Datum)]) -> Vec<KeyValue> {
-    given.iter().map(|(name, value)| KeyValue::new(*name, converted(name, value))).collect()
+fn attributes(attributes: &[(&'static str, AttributeValue)]) -> Vec<KeyValue> {
+    attributes.iter().map(|(name, value)| KeyValue::new(*name, attribute_value(name, value))).collect()
 }
 
-fn converted(name: &str, value: &Datum) -> Value {
+fn attribute_value(name: &str, value: &AttributeValue) -> Value {
     match value {
-        // By the conventions for models it is a list.
-        Datum::Text(text) if name == "gen_ai.response.finish_reasons" => {
+        // The semantic conventions define this attribute as a list.
+        AttributeValue::Text(text) if name == "gen_ai.response.finish_reasons" => {
             Value::Array(Array::String(vec![StringValue::from(text.clone())]))
         }
-        Datum::Text(text) => Value::String(text.clone().into()),
-        Datum::Count(count) => Value::I64(*count),
-        Datum::Number(number) => Value::F64(*number),
-        Datum::Flag(flag) => Value::Bool(*flag),
+        AttributeValue::Text(text) => Value::String(text.clone().into()),
+        AttributeValue::Count(count) => Value::I64(*count),
+        AttributeValue::Number(number) => Value::F64(*number),
+        AttributeValue::Flag(flag) => Value::Bool(*flag),
     }
 }
 
-fn moment(at_ms: i64) -> SystemTime {
+fn time(at_ms: i64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(at_ms).unwrap_or(0))
 }
 
@@ -75,8 +75,8 @@ pub(super) mod tests {
 
     pub(in super::super) fn any_span() -> SpanData {
         span(&Span {
-            trace: reknit_engine::telemetry::TraceId([1; 16]),
-            id: reknit_engine::telemetry::SpanId([1; 8]),
+            trace: reknit_engine::TraceId([1; 16]),
+            id: reknit_engine::SpanId([1; 8]),
             parent: None,
             parent_is_remote: false,
             name: "chat",

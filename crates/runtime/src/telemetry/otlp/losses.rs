@@ -1,4 +1,4 @@
-//! What was told and did not arrive.
+//! Counts the signals that were sent and did not arrive.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,78 +12,79 @@ use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
-/// Counts what was told and what arrived of it: whatever happens to the rest on its way, it is the difference.
+/// Counts sent and delivered signals of one kind. The difference was lost, wherever it was lost.
 #[derive(Debug)]
 pub(super) struct Losses {
-    what: &'static str,
+    /// The kind of signal, in the plural.
+    kind: &'static str,
     address: String,
-    told: AtomicU64,
-    arrived: AtomicU64,
-    /// Why something did not arrive, as it was last heard.
+    sent: AtomicU64,
+    delivered: AtomicU64,
+    /// The reason of the last failed delivery.
     reason: Mutex<Option<String>>,
 }
 
 impl Losses {
-    pub(super) fn new(what: &'static str, address: &str) -> Arc<Self> {
-        let (told, arrived) = (AtomicU64::new(0), AtomicU64::new(0));
-        Arc::new(Self { what, address: address.to_owned(), told, arrived, reason: Mutex::default() })
+    pub(super) fn new(kind: &'static str, address: &str) -> Arc<Self> {
+        let (sent, delivered) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Self { kind, address: address.to_owned(), sent, delivered, reason: Mutex::default() })
     }
 
-    /// So many are on their way.
-    pub(super) fn tell(&self, count: u64) {
-        self.told.fetch_add(count, Ordering::Relaxed);
+    /// Counts signals that were handed to the exporter.
+    pub(super) fn add_sent(&self, count: u64) {
+        self.sent.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Whether everything arrived so far.
-    pub(super) fn is_none(&self) -> bool {
-        self.arrived.load(Ordering::Relaxed) >= self.told.load(Ordering::Relaxed)
+    /// Whether every signal was delivered so far.
+    pub(super) fn is_empty(&self) -> bool {
+        self.delivered.load(Ordering::Relaxed) >= self.sent.load(Ordering::Relaxed)
     }
 
-    fn arrive(&self, count: u64) {
-        self.arrived.fetch_add(count, Ordering::Relaxed);
+    fn add_delivered(&self, count: u64) {
+        self.delivered.fetch_add(count, Ordering::Relaxed);
     }
 
-    fn fail(&self, error: &OTelSdkError) {
-        let words = match error {
-            OTelSdkError::AlreadyShutdown => "the exporter has ended".to_owned(),
-            OTelSdkError::Timeout(limit) => format!("no answer within {limit:?}"),
+    fn set_reason(&self, error: &OTelSdkError) {
+        let reason = match error {
+            OTelSdkError::AlreadyShutdown => "the exporter was shut down".to_owned(),
+            OTelSdkError::Timeout(limit) => format!("no response within {limit:?}"),
             OTelSdkError::InternalFailure(reason) => reason.clone(),
         };
-        *self.reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+        *self.reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     }
 }
 
 impl fmt::Display for Losses {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (told, arrived) = (self.told.load(Ordering::Relaxed), self.arrived.load(Ordering::Relaxed));
-        let missing = told.saturating_sub(arrived);
+        let (sent, delivered) = (self.sent.load(Ordering::Relaxed), self.delivered.load(Ordering::Relaxed));
+        let lost = sent.saturating_sub(delivered);
         let reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
-        let reason = reason.as_deref().unwrap_or("no answer in time");
-        write!(out, "{missing} of {told} {} to {} ({reason})", self.what, self.address)
+        let reason = reason.as_deref().unwrap_or("no response in time");
+        write!(out, "{lost} of {sent} {} to {} ({reason})", self.kind, self.address)
     }
 }
 
-/// An exporter that notes what arrives.
+/// An exporter that counts delivered signals.
 #[derive(Debug)]
-pub(super) struct Noted<E> {
+pub(super) struct CountingExporter<E> {
     exporter: E,
     losses: Arc<Losses>,
 }
 
-impl<E> Noted<E> {
+impl<E> CountingExporter<E> {
     pub(super) fn new(exporter: E, losses: &Arc<Losses>) -> Self {
         Self { exporter, losses: Arc::clone(losses) }
     }
 }
 
-impl<E: SpanExporter> SpanExporter for Noted<E> {
-    /// They count as told when they are handed over: some may never come here.
+impl<E: SpanExporter> SpanExporter for CountingExporter<E> {
+    /// Spans count as sent when the processor receives them, because it may drop some before this call.
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let count = u64::try_from(batch.len()).unwrap_or(u64::MAX);
         let outcome = self.exporter.export(batch).await;
         match &outcome {
-            Ok(()) => self.losses.arrive(count),
-            Err(error) => self.losses.fail(error),
+            Ok(()) => self.losses.add_delivered(count),
+            Err(error) => self.losses.set_reason(error),
         }
         outcome
     }
@@ -105,17 +106,17 @@ impl<E: SpanExporter> SpanExporter for Noted<E> {
     }
 }
 
-impl<E: PushMetricExporter> PushMetricExporter for Noted<E> {
+impl<E: PushMetricExporter> PushMetricExporter for CountingExporter<E> {
     async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
-        self.losses.tell(1);
+        self.losses.add_sent(1);
         let outcome = self.exporter.export(metrics).await;
         match &outcome {
-            // Numbers that add up make good for every delivery before them.
+            // Cumulative metrics make up for every delivery that failed before.
             Ok(()) if self.exporter.temporality() == Temporality::Cumulative => {
-                self.losses.arrived.store(self.losses.told.load(Ordering::Relaxed), Ordering::Relaxed);
+                self.losses.delivered.store(self.losses.sent.load(Ordering::Relaxed), Ordering::Relaxed);
             }
-            Ok(()) => self.losses.arrive(1),
-            Err(error) => self.losses.fail(error),
+            Ok(()) => self.losses.add_delivered(1),
+            Err(error) => self.losses.set_reason(error),
         }
         outcome
     }
@@ -141,23 +142,23 @@ impl<E: PushMetricExporter> PushMetricExporter for Noted<E> {
 mod tests {
     use super::*;
 
-    /// Works only every other time.
+    /// Fails on every other call.
     #[derive(Debug)]
-    struct Moody {
+    struct FlakyExporter {
         calls: AtomicU64,
         temporality: Temporality,
     }
 
-    impl Moody {
+    impl FlakyExporter {
         fn outcome(&self) -> OTelSdkResult {
             match self.calls.fetch_add(1, Ordering::Relaxed) % 2 {
-                0 => Err(OTelSdkError::InternalFailure("nobody listens".to_owned())),
+                0 => Err(OTelSdkError::InternalFailure("connection refused".to_owned())),
                 _ => Ok(()),
             }
         }
     }
 
-    impl PushMetricExporter for Moody {
+    impl PushMetricExporter for FlakyExporter {
         async fn export(&self, _metrics: &ResourceMetrics) -> OTelSdkResult {
             self.outcome()
         }
@@ -175,41 +176,41 @@ mod tests {
         }
     }
 
-    impl SpanExporter for Moody {
+    impl SpanExporter for FlakyExporter {
         async fn export(&self, _batch: Vec<SpanData>) -> OTelSdkResult {
             self.outcome()
         }
     }
 
-    fn noted(what: &'static str, temporality: Temporality) -> (Noted<Moody>, Arc<Losses>) {
-        let losses = Losses::new(what, "http://here");
-        (Noted::new(Moody { calls: AtomicU64::new(0), temporality }, &losses), losses)
+    fn exporter(kind: &'static str, temporality: Temporality) -> (CountingExporter<FlakyExporter>, Arc<Losses>) {
+        let losses = Losses::new(kind, "http://collector");
+        (CountingExporter::new(FlakyExporter { calls: AtomicU64::new(0), temporality }, &losses), losses)
     }
 
     #[tokio::test]
-    async fn spans_that_did_not_arrive_are_counted_whatever_became_of_them() {
-        let (exporter, losses) = noted("spans", Temporality::Cumulative);
-        assert!(losses.is_none());
-        losses.tell(1);
-        assert_eq!(losses.to_string(), "1 of 1 spans to http://here (no answer in time)");
+    async fn spans_that_were_not_delivered_are_counted() {
+        let (exporter, losses) = exporter("spans", Temporality::Cumulative);
+        assert!(losses.is_empty());
+        losses.add_sent(1);
+        assert_eq!(losses.to_string(), "1 of 1 spans to http://collector (no response in time)");
         let span = super::super::convert::tests::any_span();
         for _ in 0..2 {
-            losses.tell(2);
+            losses.add_sent(2);
             let _ = SpanExporter::export(&exporter, vec![span.clone(), span.clone()]).await;
         }
-        assert_eq!(losses.to_string(), "3 of 5 spans to http://here (nobody listens)");
-        assert!(!losses.is_none());
+        assert_eq!(losses.to_string(), "3 of 5 spans to http://collector (connection refused)");
+        assert!(!losses.is_empty());
     }
 
     #[tokio::test]
-    async fn metrics_that_add_up_are_missing_only_while_none_arrive() {
-        for (temporality, missing) in [(Temporality::Cumulative, 0), (Temporality::Delta, 1)] {
-            let (exporter, losses) = noted("deliveries of metrics", temporality);
+    async fn a_delivery_of_cumulative_metrics_makes_up_for_failed_ones() {
+        for (temporality, lost) in [(Temporality::Cumulative, 0), (Temporality::Delta, 1)] {
+            let (exporter, losses) = exporter("metric deliveries", temporality);
             let metrics = ResourceMetrics::default();
             let _ = PushMetricExporter::export(&exporter, &metrics).await;
-            assert_eq!(losses.to_string(), "1 of 1 deliveries of metrics to http://here (nobody listens)");
+            assert_eq!(losses.to_string(), "1 of 1 metric deliveries to http://collector (connection refused)");
             let _ = PushMetricExporter::export(&exporter, &metrics).await;
-            assert_eq!(losses.is_none(), missing == 0, "{losses}");
+            assert_eq!(losses.is_empty(), lost == 0, "{losses}");
         }
     }
 }

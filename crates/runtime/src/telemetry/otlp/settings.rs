@@ -1,71 +1,73 @@
-//! The standard variables of OpenTelemetry, as far as they decide whether anything is sent, and how long that may take.
-//! Headers are read by the exporter itself, by the same standard, and so are addresses, which are only looked at here.
+//! Reads the standard variables of OpenTelemetry that decide which signals are exported, and the timeout.
+//!
+//! The exporter reads the variables for addresses and headers itself. Addresses are read here only to check them, and to
+//! name them in messages.
 
 use std::time::Duration;
 
-use reknit_protocol::shown_url;
+use reknit_protocol::redact_url;
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const PROTOCOL: &str = "OTEL_EXPORTER_OTLP_PROTOCOL";
 const TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
 
-/// How long one delivery may take if nobody says. It is tried once: at the end of a command somebody waits for it.
-const DELIVERY: Duration = Duration::from_secs(3);
+/// The default timeout of a delivery. A delivery is not retried, because the user waits for the last one.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What is sent.
+/// Which signals are exported, and to which address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtlpSettings {
-    /// Where spans are, if they are.
+    /// The destination of spans; `None` if they are not exported.
     pub traces: Option<Destination>,
-    /// Where metrics are, if they are.
+    /// The destination of metrics; `None` if they are not exported.
     pub metrics: Option<Destination>,
-    /// What the service is called, if the environment does not say.
+    /// The name of the service; `None` if the environment sets it, because the exporter reads it there.
     pub service: Option<&'static str>,
 }
 
-/// Where a kind of signal is sent.
+/// The destination of one kind of signal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
-    /// The address, without what may be secret in it.
+    /// The address, redacted.
     pub address: String,
-    /// How long one delivery may take.
+    /// The timeout of one delivery.
     pub limit: Duration,
 }
 
-/// A variable that asks for what there is not.
+/// An invalid or unsupported value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// Another protocol.
-    #[error("`{variable}` asks for the protocol `{value}`; telemetry is only sent as `http/protobuf`")]
+    /// An unsupported protocol.
+    #[error("`{variable}` is `{value}`, but telemetry can only be sent as `http/protobuf`")]
     Protocol {
-        /// Which variable.
+        /// The variable.
         variable: String,
-        /// What it says.
+        /// Its value.
         value: String,
     },
-    /// No address.
+    /// An invalid address.
     #[error("`{variable}` is `{value}`; write an http or https address")]
     Address {
-        /// Which variable.
+        /// The variable.
         variable: String,
-        /// What it says, without what may be secret in it.
+        /// Its value, redacted.
         value: String,
     },
-    /// No time.
-    #[error("`{variable}` is `{value}`; write a whole number of milliseconds that is not 0")]
+    /// An invalid timeout.
+    #[error("`{variable}` is `{value}`; write a positive whole number of milliseconds")]
     Timeout {
-        /// Which variable.
+        /// The variable.
         variable: String,
-        /// What it says.
+        /// Its value.
         value: String,
     },
 }
 
-/// Looks a variable up.
+/// Returns the value of a variable.
 type Get<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl OtlpSettings {
-    /// Reads what the environment says; nothing if it names no collector, or does not want to hear from us.
+    /// Reads the environment. Returns `None` if it sets no address of a collector, or disables the export.
     pub fn from_environment(environment: &dyn Fn(&str) -> Option<String>) -> Result<Option<Self>, SettingsError> {
         let get = |name: &str| environment(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         if get("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
@@ -80,27 +82,29 @@ impl OtlpSettings {
     }
 }
 
-/// Where a kind of signal is sent, if there is an address for it, and nobody names another way for it.
+/// The destination of one kind of signal; `None` if it has no address, or if `otlp` is not among its exporters.
 fn destination(signal: &str, get: Get<'_>) -> Result<Option<Destination>, SettingsError> {
-    // What is said for one kind of signal beats what is said for all.
-    let first = |name: &str| {
+    // A variable for one kind of signal takes precedence over the one for all kinds.
+    let lookup = |name: &str| {
         let own = name.replace("OTLP_", &format!("OTLP_{signal}_"));
         [own, name.to_owned()].into_iter().find_map(|name| Some((get(&name)?, name)))
     };
-    let ways = get(&format!("OTEL_{signal}_EXPORTER")).unwrap_or_else(|| "otlp".to_owned());
-    let Some((address, variable)) = first(ENDPOINT).filter(|_| ways.split(',').any(|way| way.trim() == "otlp")) else {
+    let exporters = get(&format!("OTEL_{signal}_EXPORTER")).unwrap_or_else(|| "otlp".to_owned());
+    let Some((address, variable)) =
+        lookup(ENDPOINT).filter(|_| exporters.split(',').any(|exporter| exporter.trim() == "otlp"))
+    else {
         return Ok(None);
     };
     let lower = address.to_ascii_lowercase();
     if !["http://", "https://"].iter().any(|scheme| lower.starts_with(scheme)) {
-        return Err(SettingsError::Address { variable, value: shown_url(&address) });
+        return Err(SettingsError::Address { variable, value: redact_url(&address) });
     }
-    match first(PROTOCOL) {
+    match lookup(PROTOCOL) {
         Some((value, variable)) if value != "http/protobuf" => return Err(SettingsError::Protocol { variable, value }),
         _ => {}
     }
-    let limit = match first(TIMEOUT) {
-        None => DELIVERY,
+    let limit = match lookup(TIMEOUT) {
+        None => DEFAULT_TIMEOUT,
         Some((value, variable)) => match value.parse() {
             Ok(ms) if ms > 0 => Duration::from_millis(ms),
             _ => return Err(SettingsError::Timeout { variable, value }),
@@ -108,7 +112,7 @@ fn destination(signal: &str, get: Get<'_>) -> Result<Option<Destination>, Settin
     };
     let path = format!("/v1/{}", signal.to_ascii_lowercase());
     let address = if variable == ENDPOINT { format!("{}{path}", address.trim_end_matches('/')) } else { address };
-    Ok(Some(Destination { address: shown_url(&address), limit }))
+    Ok(Some(Destination { address: redact_url(&address), limit }))
 }
 
 #[cfg(test)]
@@ -124,20 +128,20 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_variables_decide_what_is_sent() {
-        const THERE: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
+    fn the_standard_variables_decide_which_signals_are_exported() {
+        const ENDPOINT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
         for (variables, expected) in [
             (&[][..], None),
             (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")], None),
-            (&[THERE], Some((true, true))),
-            (&[THERE, ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")], Some((true, true))),
-            (&[THERE, ("OTEL_SDK_DISABLED", "TRUE")], None),
-            (&[THERE, ("OTEL_METRICS_EXPORTER", "none")], Some((true, false))),
-            (&[THERE, ("OTEL_TRACES_EXPORTER", "console"), ("OTEL_METRICS_EXPORTER", "prometheus")], None),
+            (&[ENDPOINT], Some((true, true))),
+            (&[ENDPOINT, ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")], Some((true, true))),
+            (&[ENDPOINT, ("OTEL_SDK_DISABLED", "TRUE")], None),
+            (&[ENDPOINT, ("OTEL_METRICS_EXPORTER", "none")], Some((true, false))),
+            (&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "console"), ("OTEL_METRICS_EXPORTER", "prometheus")], None),
             (&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1/v1/traces")], Some((true, false))),
             (
                 &[
-                    THERE,
+                    ENDPOINT,
                     ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/protobuf"),
                     ("OTEL_METRICS_EXPORTER", "none"),
                     ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
@@ -150,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_a_delivery_may_take_is_said_in_milliseconds_for_all_or_for_one() {
+    fn the_timeout_is_set_for_all_signals_or_for_one_kind() {
         let limits = |variables: &[(&str, &str)]| {
             let variables = [&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:s3cret@a/")], variables].concat();
             let get = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, it)| (*it).to_owned());
@@ -166,28 +170,29 @@ mod tests {
         assert_eq!(limits(&[("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "500")]), Ok((500, 3_000)));
         for value in ["soon", "0", "-1", "1.5", "10s"] {
             let variable = "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT";
-            let error = format!("`{variable}` is `{value}`; write a whole number of milliseconds that is not 0");
+            let error = format!("`{variable}` is `{value}`; write a positive whole number of milliseconds");
             assert_eq!(limits(&[all, (variable, value)]), Err(error));
         }
     }
 
     #[test]
-    fn what_is_no_address_is_an_error_that_shows_no_secret() {
+    fn an_invalid_address_is_an_error_that_shows_no_secret() {
         let error = read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "me:s3cret@a:4318")]);
-        let words = "`OTEL_EXPORTER_OTLP_ENDPOINT` is `[redacted]@a:4318`; write an http or https address";
-        assert_eq!(error, Err(words.to_owned()));
+        let message = "`OTEL_EXPORTER_OTLP_ENDPOINT` is `[redacted]@a:4318`; write an http or https address";
+        assert_eq!(error, Err(message.to_owned()));
     }
 
     #[test]
-    fn a_protocol_that_is_not_spoken_is_an_error_that_names_it() {
+    fn an_unsupported_protocol_is_an_error() {
         let error = read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]);
         assert_eq!(
             error,
-            Err(
-                "`OTEL_EXPORTER_OTLP_PROTOCOL` asks for the protocol `grpc`; telemetry is only sent as `http/protobuf`"
-                    .to_owned()
-            )
+            Err("`OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`, but telemetry can only be sent as `http/protobuf`".to_owned())
         );
-        assert_eq!(read(&[("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]), Ok(None), "without an address nothing is sent");
+        assert_eq!(
+            read(&[("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]),
+            Ok(None),
+            "without an address the protocol does not matter"
+        );
     }
 }

@@ -1,11 +1,11 @@
-//! The ways models damage values, each of which can be undone.
+//! Damage that models do to values and that fitting can undo.
 
 use proptest::prelude::*;
 use reknit_protocol::{Number, Object, Value};
 
 use super::model::{Extra, Model};
 
-/// A row of decisions.
+/// A list of random decisions.
 #[derive(Debug, Clone)]
 pub(crate) struct Dice(Vec<u8>);
 
@@ -19,7 +19,7 @@ impl Arbitrary for Dice {
 }
 
 impl Dice {
-    /// A number below `sides`; 0 when the row is used up.
+    /// A number below `sides`; 0 when the list is used up.
     pub(crate) fn roll(&mut self, sides: u8) -> u8 {
         self.0.pop().unwrap_or_default() % sides
     }
@@ -27,12 +27,12 @@ impl Dice {
 
 /// The value with some of its keys in another spelling.
 pub(crate) fn misspelt(model: &Model, value: &Value, dice: &mut Dice) -> Value {
-    walk(model, value, dice, Damage::Keys, Place::Anywhere)
+    walk(model, value, dice, Damage::Keys, Surroundings::Other)
 }
 
 /// The value with damage of every kind.
 pub(crate) fn damaged(model: &Model, value: &Value, dice: &mut Dice) -> Value {
-    walk(model, value, dice, Damage::All, Place::Anywhere)
+    walk(model, value, dice, Damage::All, Surroundings::Other)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,17 +41,17 @@ enum Damage {
     All,
 }
 
-/// A list in a list has to stay one: `[1, 2]` could stand for `[[1, 2]]` and for `[[1], [2]]`.
+/// Where a value is. An array in an array must stay one, because `[1, 2]` could mean `[[1, 2]]` or `[[1], [2]]`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    InArray,
-    Anywhere,
+enum Surroundings {
+    Array,
+    Other,
 }
 
-fn walk(model: &Model, value: &Value, dice: &mut Dice, damage: Damage, place: Place) -> Value {
+fn walk(model: &Model, value: &Value, dice: &mut Dice, damage: Damage, surroundings: Surroundings) -> Value {
     let value = match (model, value) {
         (Model::Nullable(_), Value::Null) => return Value::Null,
-        (Model::Nullable(model), value) => return walk(model, value, dice, damage, place),
+        (Model::Nullable(model), value) => return walk(model, value, dice, damage, surroundings),
         (Model::Object(properties, extra), Value::Object(object)) => {
             let mut result = Object::new();
             for (key, value) in object {
@@ -60,9 +60,12 @@ fn walk(model: &Model, value: &Value, dice: &mut Dice, damage: Damage, place: Pl
                     result.insert(key, value.clone());
                     continue;
                 };
-                let key =
-                    if matches!(extra, Extra::Unsaid | Extra::Closed) { respelt(key, dice) } else { key.to_owned() };
-                result.insert(key, walk(&property.model, value, dice, damage, Place::Anywhere));
+                let key = if matches!(extra, Extra::Unspecified | Extra::Closed) {
+                    misspell(key, dice)
+                } else {
+                    key.to_owned()
+                };
+                result.insert(key, walk(&property.model, value, dice, damage, Surroundings::Other));
             }
             if damage == Damage::All {
                 for property in properties.iter().filter(|property| !property.required) {
@@ -75,15 +78,15 @@ fn walk(model: &Model, value: &Value, dice: &mut Dice, damage: Damage, place: Pl
             Value::Object(result)
         }
         (Model::Array(model), Value::Array(items)) => {
-            items.iter().map(|item| walk(model, item, dice, damage, Place::InArray)).collect()
+            items.iter().map(|item| walk(model, item, dice, damage, Surroundings::Array)).collect()
         }
         _ => value.clone(),
     };
-    if damage == Damage::Keys { value } else { hit(model, value, dice, place) }
+    if damage == Damage::Keys { value } else { damage_one(model, value, dice, surroundings) }
 }
 
 /// Another spelling of a key.
-fn respelt(key: &str, dice: &mut Dice) -> String {
+fn misspell(key: &str, dice: &mut Dice) -> String {
     match dice.roll(4) {
         0 => key.to_uppercase(),
         1 => key.replace(['_', '-', ' '], ""),
@@ -92,8 +95,8 @@ fn respelt(key: &str, dice: &mut Dice) -> String {
     }
 }
 
-/// One value, with or without damage of its own.
-fn hit(model: &Model, value: Value, dice: &mut Dice, place: Place) -> Value {
+/// Damages one value, or returns it unchanged.
+fn damage_one(model: &Model, value: Value, dice: &mut Dice, surroundings: Surroundings) -> Value {
     if dice.roll(2) == 0 {
         return value;
     }
@@ -108,7 +111,7 @@ fn hit(model: &Model, value: Value, dice: &mut Dice, place: Place) -> Value {
             _ => text.replace([' ', '_', '-'], "").into(),
         },
         (Model::Array(_), Value::Array(items)) => match items.as_slice() {
-            [only] if place == Place::Anywhere && can_stand_alone(only) && dice.roll(2) == 0 => only.clone(),
+            [only] if surroundings == Surroundings::Other && can_stand_alone(only) && dice.roll(2) == 0 => only.clone(),
             _ => value.to_string().into(),
         },
         (Model::Object(..), Value::Object(_)) => value.to_string().into(),
@@ -116,7 +119,7 @@ fn hit(model: &Model, value: Value, dice: &mut Dice, place: Place) -> Value {
     }
 }
 
-/// Whether the only item of an array can be told from the array when it comes without it.
+/// Whether the only item of an array can be recognised without the array.
 fn can_stand_alone(item: &Value) -> bool {
     match item {
         Value::Null | Value::Array(_) => false,

@@ -1,4 +1,4 @@
-//! Schemas that know which values fit them.
+//! Generated schemas, with strategies for the values that fit them.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) enum Model {
     Object(Vec<Property>, Extra),
     /// `anyOf`, or a list of types where that can be written.
     Union(Vec<Model>),
-    /// Two objects that hold at once.
+    /// Two objects joined by `allOf`.
     Both(Vec<Property>, Vec<Property>),
 }
 
@@ -31,10 +31,10 @@ pub(crate) struct Property {
     pub(crate) required: bool,
 }
 
-/// What a schema says about other keys.
+/// What a schema says about additional keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extra {
-    Unsaid,
+    Unspecified,
     Open,
     Closed,
     Booleans,
@@ -44,13 +44,13 @@ pub(crate) fn property(name: &'static str, model: Model, required: bool) -> Prop
     Property { name, model, required }
 }
 
-/// No two of them are spellings of one word.
+/// Property names. No two are spellings of the same word.
 const NAMES: [&str; 6] = ["max_results", "sortOrder", "home-address", "Zip Code", "id", "_from"];
-/// None of them is a spelling of a name.
-const OTHERS: [&str; 3] = ["extra", "max.results", "x_id"];
+/// Names of additional keys. None is a spelling of a property name.
+const ADDITIONAL: [&str; 3] = ["extra", "max.results", "x_id"];
 const WORDS: [&str; 5] = ["New York", "san_francisco", "Tokyo", "berlin-mitte", "C"];
-/// Texts that look like something else.
-const TEMPTING: [&str; 14] = [
+/// Strings that look like another type or syntax.
+const MISLEADING: [&str; 14] = [
     "",
     "5",
     "0.10",
@@ -83,7 +83,7 @@ pub(crate) fn model() -> impl Strategy<Value = Model> {
     })
 }
 
-/// A model without unions other than "or null": what was damaged under it can be told.
+/// A model without unions other than "or null", under which every damage can be undone.
 pub(crate) fn plain_model() -> impl Strategy<Value = Model> {
     scalar().prop_recursive(3, 24, 4, |inner| {
         prop_oneof![
@@ -116,7 +116,7 @@ fn properties(inner: impl Strategy<Value = Model> + Clone) -> impl Strategy<Valu
 }
 
 fn objects(inner: impl Strategy<Value = Model> + Clone) -> impl Strategy<Value = Model> {
-    let extra = select(vec![Extra::Unsaid, Extra::Open, Extra::Closed, Extra::Booleans]);
+    let extra = select(vec![Extra::Unspecified, Extra::Open, Extra::Closed, Extra::Booleans]);
     (properties(inner), extra).prop_map(|(properties, extra)| Model::Object(properties, extra))
 }
 
@@ -144,7 +144,7 @@ impl Model {
             Self::Object(properties, extra) => object_schema(properties, *extra),
             Self::Union(models) => object([("anyOf", models.iter().map(Self::schema).collect())]),
             Self::Both(left, right) => {
-                let parts = [object_schema(left, Extra::Unsaid), object_schema(right, Extra::Unsaid)];
+                let parts = [object_schema(left, Extra::Unspecified), object_schema(right, Extra::Unspecified)];
                 object([("allOf", parts.into_iter().collect())])
             }
         }
@@ -165,7 +165,7 @@ impl Model {
             Self::Object(properties, extra) => object_values(properties, *extra),
             Self::Union(models) => proptest::strategy::Union::new(models.iter().map(Self::values)).boxed(),
             Self::Both(left, right) => {
-                object_values(&left.iter().chain(right).cloned().collect::<Vec<_>>(), Extra::Unsaid)
+                object_values(&left.iter().chain(right).cloned().collect::<Vec<_>>(), Extra::Unspecified)
             }
         }
     }
@@ -181,7 +181,7 @@ fn object_schema(properties: &[Property], extra: Extra) -> Value {
         ("required", required.collect()),
     ]);
     match extra {
-        Extra::Unsaid => None,
+        Extra::Unspecified => None,
         Extra::Open => schema.insert("additionalProperties", true),
         Extra::Closed => schema.insert("additionalProperties", false),
         Extra::Booleans => schema.insert("additionalProperties", typed("boolean")),
@@ -206,14 +206,14 @@ fn object_values(properties: &[Property], extra: Extra) -> BoxedStrategy<Value> 
     }
     let others = match extra {
         Extra::Closed => Just(Vec::new()).boxed(),
-        Extra::Booleans => others(any::<bool>().prop_map(Value::from).boxed()),
-        Extra::Unsaid | Extra::Open => others(text().prop_map(Value::from).boxed()),
+        Extra::Booleans => additional_entries(any::<bool>().prop_map(Value::from).boxed()),
+        Extra::Unspecified | Extra::Open => additional_entries(text().prop_map(Value::from).boxed()),
     };
     (entries, others).prop_map(|(entries, others)| Value::Object(entries.into_iter().chain(others).collect())).boxed()
 }
 
-fn others(values: BoxedStrategy<Value>) -> BoxedStrategy<Vec<(String, Value)>> {
-    let keys = subsequence(OTHERS.to_vec(), 0..2);
+fn additional_entries(values: BoxedStrategy<Value>) -> BoxedStrategy<Vec<(String, Value)>> {
+    let keys = subsequence(ADDITIONAL.to_vec(), 0..2);
     (keys, values)
         .prop_map(|(keys, value)| keys.into_iter().map(|key| (key.to_owned(), value.clone())).collect())
         .boxed()
@@ -224,10 +224,10 @@ fn number() -> impl Strategy<Value = Number> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    prop_oneof![2 => "[a-zA-Z0-9 ._-]{0,8}", 1 => select(TEMPTING.to_vec()).prop_map(str::to_owned)]
+    prop_oneof![2 => "[a-zA-Z0-9 ._-]{0,8}", 1 => select(MISLEADING.to_vec()).prop_map(str::to_owned)]
 }
 
-/// Any value at all, made of what models are made of.
+/// Any JSON value, made of the names and words of the models.
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -238,7 +238,8 @@ pub(crate) fn any_json() -> impl Strategy<Value = Value> {
         select(WORDS.to_vec()).prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 24, 4, |inner| {
-        let keys = select([NAMES.as_slice(), &OTHERS, &["maxResults", "sort_order", "ID", "zipcode", "from"]].concat());
+        let keys =
+            select([NAMES.as_slice(), &ADDITIONAL, &["maxResults", "sort_order", "ID", "zipcode", "from"]].concat());
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::from),
             vec((keys.prop_map(str::to_owned), inner.clone()), 0..4)

@@ -1,50 +1,53 @@
-//! Anthropic's `messages`.
+//! The `messages` API of Anthropic.
 
-use reknit_protocol::Value as Given;
-use serde_json::{Value, json};
+use reknit_protocol::Value;
+use serde_json::{Value as Json, json};
 
-use super::{Message, Said, arguments, call_id, message, pieces, texts};
+use super::{ModelAnswer, RequestMessage, arguments, call_id, fragments, joined_text, request_message};
 
-pub(super) fn messages(body: &Given) -> Vec<Message> {
-    let system = body.get("system").map(|system| message("system", texts(Some(system))));
-    let rest = body.get("messages").and_then(Given::as_array).unwrap_or_default();
-    let rest = rest
-        .iter()
-        .map(|said| message(said.get("role").and_then(Given::as_str).unwrap_or_default(), texts(said.get("content"))));
+pub(super) fn messages(body: &Value) -> Vec<RequestMessage> {
+    let system = body.get("system").map(|system| request_message("system", joined_text(Some(system))));
+    let rest = body.get("messages").and_then(Value::as_array).unwrap_or_default();
+    let rest = rest.iter().map(|entry| {
+        request_message(
+            entry.get("role").and_then(Value::as_str).unwrap_or_default(),
+            joined_text(entry.get("content")),
+        )
+    });
     system.into_iter().chain(rest).collect()
 }
 
-/// One answer in one piece.
-pub(super) fn whole(said: &Said<'_>) -> Value {
+/// The body of a response without streaming.
+pub(super) fn body(answer: &ModelAnswer<'_>) -> Json {
     let mut content = Vec::new();
-    if !said.reasoning.is_empty() {
-        content.push(json!({"type": "thinking", "thinking": said.reasoning, "signature": "scripted"}));
+    if !answer.reasoning.is_empty() {
+        content.push(json!({"type": "thinking", "thinking": answer.reasoning, "signature": "scripted"}));
     }
-    if !said.text.is_empty() {
-        content.push(json!({"type": "text", "text": said.text}));
+    if !answer.text.is_empty() {
+        content.push(json!({"type": "text", "text": answer.text}));
     }
-    for (index, (name, text)) in said.calls.iter().enumerate() {
+    for (index, (name, text)) in answer.calls.iter().enumerate() {
         let input = arguments(text);
-        content.push(json!({"type": "tool_use", "id": call_id(said, index), "name": name, "input": input}));
+        content.push(json!({"type": "tool_use", "id": call_id(answer, index), "name": name, "input": input}));
     }
-    let usage = said.usage.map(|(input, output)| json!({"input_tokens": input, "output_tokens": output}));
+    let usage = answer.usage.map(|(input, output)| json!({"input_tokens": input, "output_tokens": output}));
     json!({
-        "id": said.id,
+        "id": answer.id,
         "type": "message",
         "role": "assistant",
-        "model": said.model,
+        "model": answer.model,
         "content": content,
-        "stop_reason": stop_reason(said.finish),
+        "stop_reason": stop_reason(answer.finish),
         "stop_sequence": null,
         "usage": usage,
     })
 }
 
-/// The same answer as a stream of events, a few letters to each.
-pub(super) fn events(said: &Said<'_>) -> Vec<String> {
-    let mut events = vec![start(said), event("ping", &json!({}))];
+/// The same answer as server-sent events of a few characters each.
+pub(super) fn stream_events(answer: &ModelAnswer<'_>) -> Vec<String> {
+    let mut events = vec![start(answer), event("ping", &json!({}))];
     let mut index = 0;
-    let mut block = |start: Value, deltas: Vec<Value>| {
+    let mut block = |start: Json, deltas: Vec<Json>| {
         events.push(event("content_block_start", &json!({"index": index, "content_block": start})));
         for delta in deltas {
             events.push(event("content_block_delta", &json!({"index": index, "delta": delta})));
@@ -52,37 +55,38 @@ pub(super) fn events(said: &Said<'_>) -> Vec<String> {
         events.push(event("content_block_stop", &json!({"index": index})));
         index += 1;
     };
-    if !said.reasoning.is_empty() {
-        let thoughts = pieces(said.reasoning).map(|piece| json!({"type": "thinking_delta", "thinking": piece}));
+    if !answer.reasoning.is_empty() {
+        let reasoning =
+            fragments(answer.reasoning).map(|fragment| json!({"type": "thinking_delta", "thinking": fragment}));
         let signature = json!({"type": "signature_delta", "signature": "scripted"});
-        block(json!({"type": "thinking", "thinking": "", "signature": ""}), thoughts.chain([signature]).collect());
+        block(json!({"type": "thinking", "thinking": "", "signature": ""}), reasoning.chain([signature]).collect());
     }
-    if !said.text.is_empty() {
-        let words = pieces(said.text).map(|piece| json!({"type": "text_delta", "text": piece}));
-        block(json!({"type": "text", "text": ""}), words.collect());
+    if !answer.text.is_empty() {
+        let text = fragments(answer.text).map(|fragment| json!({"type": "text_delta", "text": fragment}));
+        block(json!({"type": "text", "text": ""}), text.collect());
     }
-    for (index, (name, text)) in said.calls.iter().enumerate() {
-        // The object as it stands in an answer in one piece, torn apart.
+    for (index, (name, text)) in answer.calls.iter().enumerate() {
+        // The same JSON as in a response without streaming, in fragments.
         let text = arguments(text).to_string();
         let text = if text == "{}" { "" } else { &text };
-        let arguments = pieces(text).map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
-        let begun = json!({"type": "tool_use", "id": call_id(said, index), "name": name, "input": {}});
-        block(begun, arguments.collect());
+        let arguments = fragments(text).map(|fragment| json!({"type": "input_json_delta", "partial_json": fragment}));
+        let start = json!({"type": "tool_use", "id": call_id(answer, index), "name": name, "input": {}});
+        block(start, arguments.collect());
     }
-    let usage = said.usage.map(|(_, output)| json!({"output_tokens": output}));
-    let delta = json!({"stop_reason": stop_reason(said.finish), "stop_sequence": null});
+    let usage = answer.usage.map(|(_, output)| json!({"output_tokens": output}));
+    let delta = json!({"stop_reason": stop_reason(answer.finish), "stop_sequence": null});
     events.push(event("message_delta", &json!({"delta": delta, "usage": usage})));
     events.push(event("message_stop", &json!({})));
     events
 }
 
-fn start(said: &Said<'_>) -> String {
-    let usage = said.usage.map(|(input, _)| json!({"input_tokens": input, "output_tokens": 1}));
+fn start(answer: &ModelAnswer<'_>) -> String {
+    let usage = answer.usage.map(|(input, _)| json!({"input_tokens": input, "output_tokens": 1}));
     let message = json!({
-        "id": said.id,
+        "id": answer.id,
         "type": "message",
         "role": "assistant",
-        "model": said.model,
+        "model": answer.model,
         "content": [],
         "stop_reason": null,
         "stop_sequence": null,
@@ -91,7 +95,7 @@ fn start(said: &Said<'_>) -> String {
     event("message_start", &json!({"message": message}))
 }
 
-fn event(kind: &str, members: &Value) -> String {
+fn event(kind: &str, members: &Json) -> String {
     let mut data = json!({"type": kind});
     if let (Some(data), Some(members)) = (data.as_object_mut(), members.as_object()) {
         data.extend(members.clone());

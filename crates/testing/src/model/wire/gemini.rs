@@ -1,71 +1,72 @@
-//! Google's `generateContent`.
+//! The `generateContent` API of Google.
 
-use reknit_protocol::Value as Given;
-use serde_json::{Value, json};
+use reknit_protocol::Value;
+use serde_json::{Value as Json, json};
 
-use super::{Message, Said, arguments, call_id, message, pieces, texts};
+use super::{ModelAnswer, RequestMessage, arguments, call_id, fragments, joined_text, request_message};
 
-pub(super) fn messages(body: &Given) -> Vec<Message> {
-    let system = body.get("systemInstruction").map(|system| message("system", texts(system.get("parts"))));
-    let rest = body.get("contents").and_then(Given::as_array).unwrap_or_default();
-    let rest = rest.iter().map(|said| {
-        let role = match said.get("role").and_then(Given::as_str) {
+pub(super) fn messages(body: &Value) -> Vec<RequestMessage> {
+    let system =
+        body.get("systemInstruction").map(|system| request_message("system", joined_text(system.get("parts"))));
+    let rest = body.get("contents").and_then(Value::as_array).unwrap_or_default();
+    let rest = rest.iter().map(|entry| {
+        let role = match entry.get("role").and_then(Value::as_str) {
             Some("model") => "assistant",
             other => other.unwrap_or("user"),
         };
-        message(role, words(said.get("parts")))
+        request_message(role, all_text(entry.get("parts")))
     });
     system.into_iter().chain(rest).collect()
 }
 
-/// The texts of all parts, and what tools have answered.
-fn words(parts: Option<&Given>) -> String {
-    let answered = |part: &Given| {
+/// The text of all parts, and the results of tools.
+fn all_text(parts: Option<&Value>) -> String {
+    let tool_result = |part: &Value| {
         let response = part.get("functionResponse")?.get("response")?;
-        response.get("output").or(response.get("error")).and_then(Given::as_str).map(str::to_owned)
+        response.get("output").or(response.get("error")).and_then(Value::as_str).map(str::to_owned)
     };
-    let answers = parts.and_then(Given::as_array).unwrap_or_default().iter().filter_map(answered);
-    [texts(parts)].into_iter().chain(answers).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    let results = parts.and_then(Value::as_array).unwrap_or_default().iter().filter_map(tool_result);
+    [joined_text(parts)].into_iter().chain(results).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// One answer in one piece.
-pub(super) fn whole(said: &Said<'_>) -> Value {
+/// The body of a response without streaming.
+pub(super) fn body(answer: &ModelAnswer<'_>) -> Json {
     let mut parts = Vec::new();
-    if !said.reasoning.is_empty() {
-        parts.push(json!({"text": said.reasoning, "thought": true}));
+    if !answer.reasoning.is_empty() {
+        parts.push(json!({"text": answer.reasoning, "thought": true}));
     }
-    if !said.text.is_empty() {
-        parts.push(json!({"text": said.text}));
+    if !answer.text.is_empty() {
+        parts.push(json!({"text": answer.text}));
     }
-    parts.extend(calls(said));
-    response(said, &json!(parts), Some(finish_reason(said.finish)))
+    parts.extend(calls(answer));
+    response(answer, &json!(parts), Some(finish_reason(answer.finish)))
 }
 
-/// The same answer as a stream of events, a few letters to each. Calls come whole.
-pub(super) fn events(said: &Said<'_>) -> Vec<String> {
-    let thoughts = pieces(said.reasoning).map(|piece| json!({"text": piece, "thought": true}));
-    let words = pieces(said.text).map(|piece| json!({"text": piece}));
-    let parts = thoughts.chain(words).chain(calls(said));
-    let mut events: Vec<Value> = parts.map(|part| response(said, &json!([part]), None)).collect();
-    events.push(response(said, &json!([{"text": ""}]), Some(finish_reason(said.finish))));
+/// The same answer as server-sent events of a few characters each. A tool call is one event.
+pub(super) fn stream_events(answer: &ModelAnswer<'_>) -> Vec<String> {
+    let reasoning = fragments(answer.reasoning).map(|fragment| json!({"text": fragment, "thought": true}));
+    let text = fragments(answer.text).map(|fragment| json!({"text": fragment}));
+    let parts = reasoning.chain(text).chain(calls(answer));
+    let mut events: Vec<Json> = parts.map(|part| response(answer, &json!([part]), None)).collect();
+    events.push(response(answer, &json!([{"text": ""}]), Some(finish_reason(answer.finish))));
     events.into_iter().map(|event| format!("data: {event}\r\n\r\n")).collect()
 }
 
-fn calls(said: &Said<'_>) -> Vec<Value> {
+fn calls(answer: &ModelAnswer<'_>) -> Vec<Json> {
     let call = |(index, (name, text)): (usize, &(String, String))| {
-        let call = json!({"id": call_id(said, index), "name": name, "args": arguments(text)});
+        let call = json!({"id": call_id(answer, index), "name": name, "args": arguments(text)});
         json!({"functionCall": call, "thoughtSignature": "scripted"})
     };
-    said.calls.iter().enumerate().map(call).collect()
+    answer.calls.iter().enumerate().map(call).collect()
 }
 
-fn response(said: &Said<'_>, parts: &Value, finish: Option<String>) -> Value {
+fn response(answer: &ModelAnswer<'_>, parts: &Json, finish: Option<String>) -> Json {
     let mut candidate = json!({"content": {"parts": parts, "role": "model"}, "index": 0});
     if let (Some(finish), Some(members)) = (finish, candidate.as_object_mut()) {
         members.insert("finishReason".to_owned(), json!(finish));
     }
-    let mut response = json!({"candidates": [candidate], "modelVersion": said.model, "responseId": said.id});
-    if let (Some((prompt, output)), Some(members)) = (said.usage, response.as_object_mut()) {
+    let mut response = json!({"candidates": [candidate], "modelVersion": answer.model, "responseId": answer.id});
+    if let (Some((prompt, output)), Some(members)) = (answer.usage, response.as_object_mut()) {
         let total = prompt.saturating_add(output);
         let usage = json!({"promptTokenCount": prompt, "candidatesTokenCount": output, "totalTokenCount": total});
         members.insert("usageMetadata".to_owned(), usage);

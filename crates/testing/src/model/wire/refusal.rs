@@ -1,12 +1,12 @@
-//! Refusals in the words of each provider.
+//! Refusals in the wire format of each provider.
 
 use serde_json::json;
 
-use super::Api;
+use super::ModelApi;
 use crate::reply::Refusal;
 
-impl Api {
-    /// The status and the body.
+impl ModelApi {
+    /// The status and the body of a refusal.
     pub(in crate::model) fn refuse(self, refusal: &Refusal) -> (u16, String) {
         let (status, body) = match (self, refusal) {
             (Self::Chat | Self::Responses, Refusal::ContextLength) => {
@@ -25,7 +25,7 @@ impl Api {
                 let message = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048575).";
                 (400, json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}))
             }
-            // This one says so in the place of an answer.
+            // Gemini reports it in a successful response, in place of an answer.
             (Self::Gemini, Refusal::ContentFilter(reason)) => {
                 let feedback = json!({"blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": reason});
                 (200, json!({"promptFeedback": feedback}))

@@ -1,0 +1,170 @@
+//! Shortens a value to a number of bytes.
+
+use reknit_protocol::{Number, Object, Value};
+
+use super::WantedNames;
+use super::json_size::{char_size, quoted_size, size_within};
+
+/// Replaces a value for which there is no space.
+const ELLIPSIS: &str = "…";
+
+/// The smallest size of a value: [`ELLIPSIS`] in quotes.
+const MIN_SIZE: usize = ELLIPSIS.len() + 2;
+
+/// The size of the brackets around an array or an object.
+const BRACKETS: usize = 2;
+
+/// The size reserved for a note on how much was omitted.
+const NOTE: usize = 32;
+
+/// A string is cut only if this many bytes of it remain; otherwise it is replaced with its length.
+const MIN_PREFIX: usize = 16;
+
+/// Shortens values, with more space for wanted names.
+pub(super) struct Abridger<'a> {
+    wanted: &'a WantedNames,
+}
+
+/// A key and its value, with the space that they need.
+struct Entry<'v> {
+    key: &'v str,
+    value: &'v Value,
+    /// The size of the key, its colon and a comma.
+    key_size: usize,
+    weight: usize,
+    /// The size of the value beyond [`MIN_SIZE`]; the whole limit if the value does not fit.
+    need: usize,
+    /// The space granted to the value beyond [`MIN_SIZE`].
+    granted: usize,
+}
+
+impl<'a> Abridger<'a> {
+    pub(super) fn new(wanted: &'a WantedNames) -> Self {
+        Self { wanted }
+    }
+
+    pub(super) fn value(&self, value: &Value, limit: usize) -> Value {
+        let limit = limit.max(MIN_SIZE);
+        if size_within(value, limit).is_some() {
+            return value.clone();
+        }
+        match value {
+            Value::String(text) => cut_string(text, limit).unwrap_or_else(|| summary(value, limit)),
+            Value::Array(items) => self.items(items, limit).unwrap_or_else(|| summary(value, limit)),
+            Value::Object(object) => {
+                let entries: Vec<(&str, &Value)> = object.iter().collect();
+                let shown = self.entries(&entries, limit);
+                if shown.is_empty() { summary(value, limit) } else { Value::Object(shown) }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => summary(value, limit),
+        }
+    }
+
+    /// Keeps as many items as fit, at least the first one, and notes how many were omitted.
+    fn items(&self, items: &[Value], limit: usize) -> Option<Value> {
+        let mut left = limit.checked_sub(BRACKETS + 1 + NOTE).filter(|left| *left >= MIN_SIZE)?;
+        let mut shown = Vec::new();
+        for item in items {
+            let Some(size) = size_within(item, left) else { break };
+            left = left.saturating_sub(size + 1);
+            shown.push(item.clone());
+        }
+        if shown.is_empty() {
+            shown.push(self.value(items.first()?, left));
+        }
+        match items.len() - shown.len() {
+            0 => {}
+            1 => shown.push("… 1 more item".into()),
+            more => shown.push(format!("… {more} more items").into()),
+        }
+        Some(Value::Array(shown))
+    }
+
+    /// Keeps as many keys as fit, wanted ones first, and shares the remaining space among their values.
+    pub(super) fn entries(&self, all: &[(&str, &Value)], limit: usize) -> Object {
+        let mut entries = self.select(all, limit);
+        let omitted = all.len() - entries.len();
+        let keys: usize = entries.iter().map(|entry| entry.key_size + MIN_SIZE).sum();
+        let note = if omitted == 0 { 0 } else { NOTE };
+        distribute(&mut entries, limit.saturating_sub(BRACKETS + keys + note));
+        let mut object = Object::with_capacity(entries.len() + 1);
+        for entry in &entries {
+            object.insert(entry.key, self.value(entry.value, MIN_SIZE + entry.granted));
+        }
+        if omitted > 0 && !entries.is_empty() && !object.contains_key(ELLIPSIS) {
+            object.insert(ELLIPSIS, format!("{omitted} more keys"));
+        }
+        object
+    }
+
+    /// Selects the entries whose keys are kept, in their original order.
+    fn select<'v>(&self, all: &[(&'v str, &'v Value)], limit: usize) -> Vec<Entry<'v>> {
+        let room = limit.saturating_sub(BRACKETS + NOTE);
+        let mut ranked: Vec<(usize, Entry<'v>)> = Vec::new();
+        for (at, (key, value)) in all.iter().enumerate() {
+            let Some(key_size) = quoted_size(key, room).map(|size| size + 2) else { continue };
+            let need = size_within(value, limit).map_or(limit, |size| size.saturating_sub(MIN_SIZE));
+            let weight = self.wanted.weight(key, value);
+            ranked.push((at, Entry { key, value, key_size, weight, need, granted: 0 }));
+        }
+        ranked.sort_by_key(|(at, entry)| (std::cmp::Reverse(entry.weight), *at));
+        let mut left = if ranked.len() == all.len() && all_keys_fit(&ranked, limit) { usize::MAX } else { room };
+        ranked.retain(|(_, entry)| match left.checked_sub(entry.key_size + MIN_SIZE) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        });
+        ranked.sort_by_key(|(at, _)| *at);
+        ranked.into_iter().map(|(_, entry)| entry).collect()
+    }
+}
+
+/// Whether all keys fit if every value takes [`MIN_SIZE`].
+fn all_keys_fit(ranked: &[(usize, Entry<'_>)], limit: usize) -> bool {
+    let keys: usize = ranked.iter().map(|(_, entry)| entry.key_size + MIN_SIZE).sum();
+    keys + BRACKETS <= limit
+}
+
+/// Distributes the space by weight. Space that small values do not need goes to larger ones.
+fn distribute(entries: &mut [Entry<'_>], room: usize) {
+    let mut order: Vec<&mut Entry<'_>> = entries.iter_mut().collect();
+    // Orders by need per weight. Cross-multiplication avoids rounding.
+    order.sort_by(|a, b| (a.need * b.weight).cmp(&(b.need * a.weight)));
+    let mut weights: usize = order.iter().map(|entry| entry.weight).sum();
+    let mut left = room;
+    for entry in order {
+        entry.granted = entry.need.min(left * entry.weight / weights.max(1));
+        left -= entry.granted;
+        weights -= entry.weight;
+    }
+}
+
+/// Cuts a string and notes its full length.
+fn cut_string(text: &str, limit: usize) -> Option<Value> {
+    let room = limit.checked_sub(NOTE + 2).filter(|room| *room >= MIN_PREFIX)?;
+    let mut used = 0;
+    let first_cut = text.char_indices().find(|(_, character)| {
+        used += char_size(*character);
+        used > room
+    });
+    let shown = first_cut.map_or(text, |(end, _)| text.get(..end).unwrap_or_default());
+    Some(format!("{shown}… ({} letters in all)", text.chars().count()).into())
+}
+
+/// The type and size of a value, or an ellipsis if that does not fit.
+fn summary(value: &Value, limit: usize) -> Value {
+    let words = match value {
+        Value::Null | Value::Bool(_) => value.to_string(),
+        Value::Number(number) => format!("a number of {} digits", digits(number)),
+        Value::String(text) => format!("a text of {} letters", text.chars().count()),
+        Value::Array(items) => format!("a list of {}", items.len()),
+        Value::Object(object) => format!("an object of {}", object.len()),
+    };
+    if quoted_size(&words, limit).is_some() { words.into() } else { ELLIPSIS.into() }
+}
+
+fn digits(number: &Number) -> usize {
+    number.to_string().bytes().filter(u8::is_ascii_digit).count()
+}

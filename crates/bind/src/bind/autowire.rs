@@ -1,0 +1,168 @@
+//! Autowiring: fills parameters that the plan omits from results that have a field of that name.
+
+use std::collections::HashSet;
+
+use reknit_protocol::spelling::are_alike;
+use reknit_protocol::{Object, Path, Segment, StepId, Value};
+use reknit_salvage::{FitProblemKind, Schema, fit};
+
+use crate::bind::unfitted_parameters::UnfittedParameters;
+use crate::evaluate::lookup::ENVELOPE_KEYS;
+use crate::reference::reference_text;
+use crate::{OptionalParameters, Parameters, Provenance, StepResult, StepResults, UnboundParameter, UnboundReason};
+
+/// How a field name must match the name of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NameMatch {
+    Exact,
+    Spelling,
+}
+
+/// A value in a result that matches a parameter.
+struct Candidate<'a> {
+    step: &'a StepId,
+    path: Path,
+    value: &'a Value,
+}
+
+/// Wires parameters that the plan omits. A required parameter that cannot be wired becomes unbound; an optional one is
+/// omitted.
+pub(crate) fn autowire(
+    unfitted: &mut UnfittedParameters,
+    parameters: &Parameters,
+    results: &dyn StepResults,
+    from: &[StepId],
+    schema: &Schema,
+    optional: OptionalParameters,
+) {
+    let is_set = |name: &str| parameters.names().any(|other| are_alike(other, name));
+    let required: Vec<String> = missing_required(unfitted, schema).into_iter().filter(|name| !is_set(name)).collect();
+    let objects = ResultObjects::new(results, from);
+    for name in &required {
+        match objects.find(name, schema) {
+            Ok(candidate) => candidate.put_into(unfitted, name),
+            Err(reason) => unfitted.unbound.push(UnboundParameter { parameter: name.clone(), reason }),
+        }
+    }
+    if optional == OptionalParameters::Omit {
+        return;
+    }
+    let declared = schema.source().get("properties").and_then(Value::as_object);
+    let optional = declared.into_iter().flat_map(Object::keys).filter(|name| !is_set(name));
+    for name in optional.filter(|name| !required.iter().any(|other| other == name)) {
+        let fitting = objects.fitting(name, NameMatch::Exact, schema);
+        if let [only] = fitting.as_slice()
+            && !only.value.is_null()
+        {
+            only.put_into(unfitted, name);
+        }
+    }
+}
+
+/// The required parameters that have no value.
+fn missing_required(unfitted: &mut UnfittedParameters, schema: &Schema) -> Vec<String> {
+    let absent = unfitted.problems(schema).into_iter().filter(|problem| problem.path.is_root());
+    let names = absent.filter_map(|problem| match problem.kind {
+        FitProblemKind::Required { property } => Some(property),
+        _ => None,
+    });
+    names.collect()
+}
+
+impl Candidate<'_> {
+    fn put_into(&self, unfitted: &mut UnfittedParameters, name: &str) {
+        let provenance = Provenance::Wired { step: self.step.clone(), path: self.path.clone() };
+        unfitted.parameters.insert(name, self.value.clone());
+        unfitted.provenance.push((name.to_owned(), provenance));
+    }
+
+    fn name(&self) -> String {
+        reference_text(self.step, &self.path)
+    }
+}
+
+/// The objects to wire from: the body of each result and the objects inside its envelope.
+struct ResultObjects<'a> {
+    objects: Vec<(&'a StepId, Path, &'a Object)>,
+}
+
+impl<'a> ResultObjects<'a> {
+    fn new(results: &'a dyn StepResults, from: &'a [StepId]) -> Self {
+        let mut objects: Vec<(&StepId, Path, &Object)> = Vec::new();
+        let mut seen: HashSet<&StepId> = HashSet::new();
+        for step in from.iter().filter(|step| seen.insert(step)) {
+            let StepResult::Ready(Value::Object(body)) = results.result_of(step) else { continue };
+            objects.push((step, Path::root(), body));
+            let inner =
+                ENVELOPE_KEYS.iter().filter_map(|key| Some((step, Path::root().key(key), body.get(key)?.as_object()?)));
+            objects.extend(inner);
+        }
+        Self { objects }
+    }
+
+    /// The only value that matches a required parameter.
+    fn find(&self, name: &str, schema: &Schema) -> Result<Candidate<'a>, UnboundReason> {
+        for matching in [NameMatch::Exact, NameMatch::Spelling] {
+            let mut fitting = self.fitting(name, matching, schema);
+            match fitting.len() {
+                0 => {}
+                1 => return fitting.pop().ok_or(UnboundReason::NotGiven),
+                _ => {
+                    return Err(UnboundReason::Ambiguous { candidates: fitting.iter().map(Candidate::name).collect() });
+                }
+            }
+        }
+        let exact = self.candidates(name, NameMatch::Exact).into_iter();
+        let all = exact.chain(self.candidates(name, NameMatch::Spelling));
+        let candidates: Vec<String> = all.map(|candidate| candidate.name()).collect();
+        Err(if candidates.is_empty() { UnboundReason::NotGiven } else { UnboundReason::NoFit { candidates } })
+    }
+
+    /// The candidates that fit the schema.
+    fn fitting(&self, name: &str, matching: NameMatch, schema: &Schema) -> Vec<Candidate<'a>> {
+        let mut candidates = self.candidates(name, matching);
+        candidates.retain(|candidate| would_fit(name, candidate.value, schema));
+        candidates
+    }
+
+    /// The values under a name. A value that is repeated inside the envelope counts once.
+    fn candidates(&self, name: &str, matching: NameMatch) -> Vec<Candidate<'a>> {
+        let mut found: Vec<Candidate<'a>> = Vec::new();
+        for (step, path, object) in &self.objects {
+            for (key, value) in entries(object, name, matching) {
+                // The candidates of one step are adjacent.
+                let mut of_step = found.iter().rev().take_while(|other| other.step == *step);
+                if !of_step.any(|other| other.value == value && ends_with_key(&other.path, key)) {
+                    found.push(Candidate { step, path: path.key(key), value });
+                }
+            }
+        }
+        found
+    }
+}
+
+fn entries<'a>(object: &'a Object, name: &str, matching: NameMatch) -> Vec<(&'a str, &'a Value)> {
+    match matching {
+        NameMatch::Spelling => object.iter().filter(|(key, _)| *key != name && are_alike(key, name)).collect(),
+        // The hash lookup comes first: this runs for every optional parameter, and a result can have thousands of keys.
+        NameMatch::Exact if object.contains_key(name) => object.iter().filter(|(key, _)| *key == name).collect(),
+        NameMatch::Exact => Vec::new(),
+    }
+}
+
+fn ends_with_key(path: &Path, key: &str) -> bool {
+    matches!(path.segments().last(), Some(Segment::Key(last)) if last == key)
+}
+
+/// Whether a value fits the schema as the parameter `name`, at most after a lossless coercion.
+pub(crate) fn would_fit(name: &str, value: &Value, schema: &Schema) -> bool {
+    let alone = Value::Object(Object::from([(name, value.clone())]));
+    match fit(alone, schema) {
+        Ok(fitted) => fitted.value.get(name).is_some(),
+        // Ignores the violations of other parameters.
+        Err(misfit) => !misfit
+            .problems
+            .iter()
+            .any(|problem| matches!(problem.path.segments().first(), Some(Segment::Key(first)) if first == name)),
+    }
+}

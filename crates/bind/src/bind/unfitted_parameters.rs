@@ -1,0 +1,151 @@
+//! Parameters that are resolved but not yet fitted to the schema.
+
+use reknit_protocol::{Object, Path, Segment, Value};
+use reknit_salvage::{FitProblem, FitProblemKind, Fix, FixKind, Schema, fit};
+
+use crate::provenance::NestedPart;
+use crate::resolve::Resolver;
+use crate::{BoundParameters, Provenance, Template, UnboundParameter, UnboundReason, ValueChange};
+
+/// Parameters that are resolved but not yet fitted to the schema.
+#[derive(Debug, Default)]
+pub(crate) struct UnfittedParameters {
+    pub(crate) parameters: Object,
+    pub(crate) provenance: Vec<(String, Provenance)>,
+    pub(crate) changes: Vec<ValueChange>,
+    pub(crate) unbound: Vec<UnboundParameter>,
+}
+
+impl UnfittedParameters {
+    /// Resolves every parameter. A parameter without a value goes to `unbound`.
+    pub(crate) fn resolve<'a>(entries: &'a [(String, Template)], resolver: &mut Resolver<'a>) -> Self {
+        let mut unfitted = Self::default();
+        for (name, template) in entries {
+            match resolver.resolve(template, &mut Path::root().key(name)) {
+                Ok((value, provenance)) => {
+                    unfitted.parameters.insert(name, value);
+                    unfitted.provenance.push((name.clone(), provenance));
+                }
+                Err(reason) => unfitted.unbound.push(UnboundParameter { parameter: name.clone(), reason }),
+            }
+        }
+        unfitted
+    }
+
+    /// Decides what depends on the schema: strings that may be expressions, and nulls from results.
+    pub(crate) fn decide_by_schema(&mut self, resolver: &mut Resolver<'_>, schema: &Schema) {
+        self.evaluate_calculations(resolver, schema);
+        self.unbind_rejected_nulls(resolver, schema);
+    }
+
+    /// Evaluates strings that parse as an expression where the schema does not allow a string.
+    fn evaluate_calculations(&mut self, resolver: &mut Resolver<'_>, schema: &Schema) {
+        let calculations = std::mem::take(&mut resolver.calculations);
+        if calculations.is_empty() {
+            return;
+        }
+        let problems = self.problems(schema);
+        let rejects_string = |problem: &FitProblem| {
+            matches!(problem.kind, FitProblemKind::Type { .. } | FitProblemKind::NoAlternativeFits)
+        };
+        for (path, expression) in calculations {
+            if !problems.iter().any(|problem| problem.path == path && rejects_string(problem)) {
+                continue;
+            }
+            match resolver.expression(expression, &path) {
+                Ok((value, provenance)) => self.replace(&path, value, provenance),
+                Err(reason) => self.unbind(&path, reason),
+            }
+        }
+    }
+
+    /// Unbinds references that evaluated to null where the schema does not allow null. Fitting would drop them silently.
+    fn unbind_rejected_nulls(&mut self, resolver: &mut Resolver<'_>, schema: &Schema) {
+        let nulls = std::mem::take(&mut resolver.nulls);
+        if nulls.is_empty() {
+            return;
+        }
+        let problems = self.problems(schema);
+        for (path, expression) in nulls {
+            if problems.iter().any(|problem| problem.path == path) {
+                self.unbind(&path, UnboundReason::Null { expression });
+            }
+        }
+    }
+
+    /// The violations of the schema.
+    pub(crate) fn problems(&mut self, schema: &Schema) -> Vec<FitProblem> {
+        let whole = Value::Object(std::mem::take(&mut self.parameters));
+        let problems = schema.problems(&whole);
+        self.set_parameters(whole);
+        problems
+    }
+
+    /// Sets the parameters to a value that is always an object.
+    pub(crate) fn set_parameters(&mut self, value: Value) {
+        if let Value::Object(parameters) = value {
+            self.parameters = parameters;
+        }
+    }
+
+    /// Replaces a string with the value of its expression.
+    fn replace(&mut self, path: &Path, value: Value, provenance: Provenance) {
+        let [Segment::Key(name), rest @ ..] = path.segments() else { return };
+        let inner: Path = rest.iter().cloned().collect();
+        let Some(slot) = self.parameters.get_mut(name).and_then(|parameter| parameter.at_mut(&inner)) else { return };
+        let kind = ValueChange::CALCULATION.to_owned();
+        self.changes.push(ValueChange { path: path.clone(), kind, before: slot.to_string(), after: value.to_string() });
+        *slot = value;
+        let Some((_, whole)) = self.provenance.iter_mut().find(|(parameter, _)| parameter == name) else { return };
+        match whole {
+            Provenance::Nested { parts } if !inner.is_root() => {
+                parts.retain(|part| part.path != *path);
+                parts.push(NestedPart { path: path.clone(), provenance });
+            }
+            _ => *whole = provenance,
+        }
+    }
+
+    /// Moves the top-level parameter of `path` to `unbound`.
+    fn unbind(&mut self, path: &Path, reason: UnboundReason) {
+        let Some(Segment::Key(name)) = path.segments().first() else { return };
+        if self.unbound.iter().any(|unbound| unbound.parameter == *name) {
+            return;
+        }
+        self.parameters.remove(name);
+        self.provenance.retain(|(parameter, _)| parameter != name);
+        self.unbound.push(UnboundParameter { parameter: name.clone(), reason });
+    }
+
+    /// Fits the parameters to the schema. Fails with the unchanged parameters and the violations.
+    pub(crate) fn fit(mut self, schema: &Schema) -> Result<BoundParameters, (BoundParameters, Vec<FitProblem>)> {
+        match fit(Value::Object(std::mem::take(&mut self.parameters)), schema) {
+            Ok(fitted) => {
+                self.rename(&fitted.fixes);
+                self.changes.extend(fitted.fixes.into_iter().map(ValueChange::from));
+                self.set_parameters(fitted.value);
+                let parameters = &self.parameters;
+                self.provenance.retain(|(name, _)| parameters.contains_key(name));
+                Ok(self.into_bound())
+            }
+            Err(misfit) => {
+                self.set_parameters(misfit.value);
+                Err((self.into_bound(), misfit.problems))
+            }
+        }
+    }
+
+    /// Renames the provenance of parameters that fitting renamed.
+    fn rename(&mut self, fixes: &[Fix]) {
+        for fix in fixes.iter().filter(|fix| fix.kind == FixKind::KeySpelling) {
+            let [Segment::Key(name)] = fix.path.segments() else { continue };
+            if let Some((old, _)) = self.provenance.iter_mut().find(|(old, _)| *old == fix.before) {
+                old.clone_from(name);
+            }
+        }
+    }
+
+    pub(crate) fn into_bound(self) -> BoundParameters {
+        BoundParameters { parameters: self.parameters, provenance: self.provenance, changes: self.changes }
+    }
+}

@@ -1,0 +1,141 @@
+//! Looks up references in step results.
+
+use reknit_protocol::{Path, Segment, StepId, Value};
+
+use crate::evaluate::{EvalFailure, EvalResult};
+use crate::reference::reference_text;
+use crate::{AvailableChildren, StepResult, StepResults, UnboundReason};
+
+/// The keys under which tools wrap their payload.
+pub(crate) const ENVELOPE_KEYS: [&str; 3] = ["response", "data", "result"];
+
+/// How many field names a reason lists.
+const MAX_LISTED: usize = 20;
+
+/// A value and its path in the body of the result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FoundValue<'a> {
+    pub(crate) value: &'a Value,
+    pub(crate) path: Path,
+}
+
+/// Looks up a path in the result of a step.
+pub(crate) fn look_up<'a>(results: &'a dyn StepResults, step: &StepId, path: &Path) -> EvalResult<FoundValue<'a>> {
+    let body = body_of(results, step).map_err(EvalFailure::Unavailable)?;
+    let path_in_body = without_body_name(body, path.segments());
+    let mut found = Vec::new();
+    let mut dead_ends: Vec<DeadEnd<'a>> = Vec::new();
+    for envelope in envelopes(body, path_in_body) {
+        match walk(body, envelope, path_in_body) {
+            Ok(here) => found.push(here),
+            Err(dead_end) => dead_ends.push(dead_end),
+        }
+    }
+    let Some(first) = found.first().cloned() else {
+        let (reference, available) = (reference_text(step, path), available_children(&dead_ends));
+        return Err(EvalFailure::Absent(UnboundReason::NoSuchField { reference, available }));
+    };
+    if found.iter().any(|other| other.value != first.value) {
+        let candidates = found.iter().map(|found| reference_text(step, &found.path)).collect();
+        return Err(EvalFailure::Unavailable(UnboundReason::Ambiguous { candidates }));
+    }
+    Ok(first)
+}
+
+fn body_of<'a>(results: &'a dyn StepResults, step: &StepId) -> Result<&'a Value, UnboundReason> {
+    let id = step.clone();
+    match results.result_of(step) {
+        StepResult::Ready(body) => Ok(body),
+        StepResult::Pending => Err(UnboundReason::StepPending { step: id }),
+        StepResult::Failed => Err(UnboundReason::StepFailed { step: id }),
+        StepResult::Skipped => Err(UnboundReason::StepSkipped { step: id }),
+        StepResult::Unknown => Err(UnboundReason::UnknownStep { step: id }),
+    }
+}
+
+/// Looks up a path in a computed value.
+pub(crate) fn look_inside<'a>(value: &'a Value, path: &Path) -> Result<&'a Value, AvailableChildren> {
+    walk(value, None, path.segments()).map(|found| found.value).map_err(|dead_end| available_children(&[dead_end]))
+}
+
+/// Strips leading envelope keys that the body does not have: there, `response` is the body itself.
+fn without_body_name<'p>(body: &Value, mut path: &'p [Segment]) -> &'p [Segment] {
+    while let [Segment::Key(key), rest @ ..] = path
+        && ENVELOPE_KEYS.contains(&key.as_str())
+        && body.get(key).is_none()
+    {
+        path = rest;
+    }
+    path
+}
+
+/// Where a lookup starts: at the body, then inside each envelope key of it. The empty path is only the body, and a path
+/// that starts with an envelope key does not search inside that key again.
+fn envelopes<'p>(body: &Value, path: &'p [Segment]) -> impl Iterator<Item = Option<&'static str>> + use<'p> {
+    let present = ENVELOPE_KEYS.map(|envelope| body.get(envelope).map(|_| envelope));
+    let inner = present.into_iter().flatten().filter(|envelope| match path {
+        [] => false,
+        [Segment::Key(key), ..] => key != envelope,
+        [Segment::Index(_), ..] => true,
+    });
+    std::iter::once(None).chain(inner.map(Some))
+}
+
+/// The last value that exists on a path, and how many segments lead to it.
+struct DeadEnd<'a> {
+    value: &'a Value,
+    depth: usize,
+    envelope: Option<&'static str>,
+}
+
+fn walk<'a>(body: &'a Value, envelope: Option<&'static str>, path: &[Segment]) -> Result<FoundValue<'a>, DeadEnd<'a>> {
+    let mut here = FoundValue { value: body, path: Path::root() };
+    if let Some(key) = envelope {
+        here.value = body.get(key).unwrap_or(body);
+        here.path.push_key(key);
+    }
+    for (depth, segment) in path.iter().enumerate() {
+        let next = match (here.value, segment) {
+            (Value::Array(items), Segment::Index(index)) => item(items, *index),
+            (Value::Array(items), Segment::Key(key)) => index_of_key(key).and_then(|index| item(items, index)),
+            (value, Segment::Key(key)) => value.get(key).map(|value| (value, segment.clone())),
+            (_, Segment::Index(_)) => None,
+        };
+        let Some((value, segment)) = next else { return Err(DeadEnd { value: here.value, depth, envelope }) };
+        here.value = value;
+        match segment {
+            Segment::Key(key) => here.path.push_key(key),
+            Segment::Index(index) => here.path.push_index(index),
+        }
+    }
+    Ok(here)
+}
+
+fn item(items: &[Value], index: usize) -> Option<(&Value, Segment)> {
+    items.get(index).map(|item| (item, Segment::Index(index)))
+}
+
+/// A key of digits (`.0`) is an index if the value is an array.
+fn index_of_key(key: &str) -> Option<usize> {
+    key.bytes().all(|byte| byte.is_ascii_digit()).then(|| key.parse().ok()).flatten()
+}
+
+/// The children of the values at which the longest walks ended.
+fn available_children(dead_ends: &[DeadEnd<'_>]) -> AvailableChildren {
+    let depth = dead_ends.iter().map(|dead_end| dead_end.depth).max().unwrap_or_default();
+    let mut fields = Vec::new();
+    let mut other = None;
+    for dead_end in dead_ends.iter().filter(|dead_end| dead_end.depth == depth) {
+        let prefix = dead_end.envelope.filter(|_| depth == 0).map(|key| format!("{key}.")).unwrap_or_default();
+        match dead_end.value {
+            Value::Object(object) => fields.extend(object.keys().map(|key| format!("{prefix}{key}"))),
+            Value::Array(items) => other = other.or(Some(AvailableChildren::Items(items.len()))),
+            scalar => other = other.or(Some(AvailableChildren::Scalar(scalar.kind().with_article().to_owned()))),
+        }
+    }
+    fields.truncate(MAX_LISTED);
+    match other {
+        Some(other) if fields.is_empty() => other,
+        _ => AvailableChildren::Fields(fields),
+    }
+}

@@ -1,0 +1,43 @@
+//! The results of steps, which references read.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher;
+
+use reknit_protocol::{StepId, Value};
+
+/// The result of a step, or why there is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StepResult<'a> {
+    /// The step is done; this is the body of its result.
+    Ready(&'a Value),
+    /// The step has not finished.
+    Pending,
+    /// The step failed.
+    Failed,
+    /// The step was skipped.
+    Skipped,
+    /// The step does not exist.
+    Unknown,
+}
+
+/// The results of the steps of a plan.
+///
+/// An implementation must return the same result for a step as long as it is borrowed.
+pub trait StepResults {
+    /// The result of a step.
+    fn result_of(&self, step: &StepId) -> StepResult<'_>;
+}
+
+const _: fn(&dyn StepResults) = |_| {};
+
+impl StepResults for BTreeMap<StepId, Value> {
+    fn result_of(&self, step: &StepId) -> StepResult<'_> {
+        self.get(step).map_or(StepResult::Unknown, StepResult::Ready)
+    }
+}
+
+impl<S: BuildHasher> StepResults for HashMap<StepId, Value, S> {
+    fn result_of(&self, step: &StepId) -> StepResult<'_> {
+        self.get(step).map_or(StepResult::Unknown, StepResult::Ready)
+    }
+}

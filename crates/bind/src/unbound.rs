@@ -1,0 +1,137 @@
+//! Parameters without a value, and the reasons.
+
+use std::fmt;
+
+use reknit_protocol::StepId;
+use serde::{Deserialize, Serialize};
+
+use crate::EvaluationError;
+
+/// A parameter without a value, and the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnboundParameter {
+    /// The name of the top-level parameter.
+    pub parameter: String,
+    /// Why it has no value.
+    pub reason: UnboundReason,
+}
+
+impl fmt::Display for UnboundParameter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "`{}`: {}", self.parameter, self.reason)
+    }
+}
+
+/// Why a parameter or an expression has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnboundReason {
+    /// The referenced step does not exist.
+    #[error("there is no step `{step}`")]
+    UnknownStep {
+        /// The step.
+        step: StepId,
+    },
+    /// The referenced step has not finished.
+    #[error("step `{step}` has not finished")]
+    StepPending {
+        /// The step.
+        step: StepId,
+    },
+    /// The referenced step failed.
+    #[error("step `{step}` failed and has no result")]
+    StepFailed {
+        /// The step.
+        step: StepId,
+    },
+    /// The referenced step was skipped.
+    #[error("step `{step}` was skipped and has no result")]
+    StepSkipped {
+        /// The step.
+        step: StepId,
+    },
+    /// The result has no value at the path.
+    #[error("`{reference}` does not exist: {available}")]
+    NoSuchField {
+        /// The reference.
+        reference: String,
+        /// The children of the last value on the path that exists.
+        available: AvailableChildren,
+    },
+    /// Several places match, and their values differ.
+    #[error("more than one value matches: {}", quoted_list(.candidates))]
+    Ambiguous {
+        /// The places, each with its step.
+        candidates: Vec<String>,
+    },
+    /// The value is null where null is not allowed.
+    #[error("`{expression}` is null")]
+    Null {
+        /// The reference or expression that evaluated to null.
+        #[serde(rename = "what")]
+        expression: String,
+    },
+    /// The value is an array or an object and cannot be inserted into a string.
+    #[error("`{expression}` is {kind}, which cannot be inserted into a string")]
+    NotText {
+        /// The reference or expression.
+        #[serde(rename = "what")]
+        expression: String,
+        /// "an array" or "an object".
+        kind: String,
+    },
+    /// The expression cannot be evaluated.
+    #[error("cannot evaluate `{expression}`: {error}")]
+    #[serde(rename = "fault")]
+    Evaluation {
+        /// The expression.
+        expression: String,
+        /// The error.
+        #[serde(rename = "fault")]
+        error: EvaluationError,
+    },
+    /// The plan omits a required parameter, and no result that may be used has a field of that name.
+    #[error("not set in the plan, and no earlier result has a field of this name")]
+    NotGiven,
+    /// The plan omits a required parameter, and the values of that name in the results do not fit the schema.
+    #[error("not set in the plan, and the values in earlier results do not fit the schema: {}", quoted_list(.candidates))]
+    NoFit {
+        /// The places of the values, each with its step.
+        candidates: Vec<String>,
+    },
+}
+
+/// The children of the last value that exists on the path of a failed lookup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AvailableChildren {
+    /// The value is an object with these fields. A long list is truncated.
+    Fields(Vec<String>),
+    /// The value is an array with this many items.
+    Items(usize),
+    /// The value has no children: "a number".
+    Scalar(String),
+}
+
+impl fmt::Display for AvailableChildren {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fields(names) if names.is_empty() => out.write_str("the object is empty"),
+            Self::Fields(names) => write!(out, "available fields are {}", quoted_list(names)),
+            Self::Items(0) => out.write_str("the array is empty"),
+            Self::Items(1) => out.write_str("the array has 1 item"),
+            Self::Items(count) => write!(out, "the array has {count} items"),
+            Self::Scalar(kind) => write!(out, "{kind} has no fields"),
+        }
+    }
+}
+
+/// Messages separated by semicolons.
+pub(crate) fn joined(messages: &[impl ToString]) -> String {
+    messages.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Names in backticks, separated by commas.
+pub(crate) fn quoted_list(names: &[impl fmt::Display]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,127 @@
+//! Estimates and upper bounds of the tokens and the money that a request costs.
+
+use crate::{Message, ModelRequest, Money, Prices, ProviderState, ResponseFormat, Thought, Usage, UsageSource};
+
+/// Overhead of a message besides its text: its role and delimiters.
+const TOKENS_PER_MESSAGE: u64 = 4;
+/// About right for English and JSON; too few tokens for rare scripts.
+const BYTES_PER_TOKEN: u64 = 4;
+
+impl Usage {
+    /// A rough estimate for a request and the part of its answer that has arrived.
+    pub fn estimate(request: &ModelRequest, answer: &str) -> Self {
+        let messages = request.messages.iter().map(message_tokens);
+        let tools = request.tools.iter().map(|tool| {
+            TOKENS_PER_MESSAGE + tokens(tool.name.len() + tool.description.len() + tool.schema.to_string().len())
+        });
+        let schema = match &request.format {
+            ResponseFormat::Schema { schema, .. } => tokens(schema.to_string().len()),
+            ResponseFormat::Json | ResponseFormat::Text => 0,
+        };
+        let input = messages.chain(tools).fold(schema, u64::saturating_add);
+        Self::of(input, tokens(answer.len()), UsageSource::Estimated)
+    }
+}
+
+/// Upper bound of the delimiters around a message or a tool, for any model.
+const MAX_DELIMITER_TOKENS: u64 = 32;
+/// Upper bound of the instructions about tools and formats that a provider adds itself.
+const MAX_INSTRUCTION_TOKENS: u64 = 1_000;
+
+impl Usage {
+    /// An upper bound for any attempt at this request: one token for each byte, and the longest answer allowed.
+    pub fn upper_bound(request: &ModelRequest) -> Self {
+        let messages = request.messages.iter().map(max_message_tokens);
+        let tools = request.tools.iter().map(|tool| {
+            let bytes = tool.name.len() + tool.description.len() + tool.schema.to_string().len();
+            MAX_DELIMITER_TOKENS.saturating_add(byte_count(bytes))
+        });
+        let schema = match &request.format {
+            ResponseFormat::Schema { name, schema } => byte_count(name.len() + schema.to_string().len()),
+            ResponseFormat::Json | ResponseFormat::Text => 0,
+        };
+        let input = messages.chain(tools).fold(schema + MAX_INSTRUCTION_TOKENS, u64::saturating_add);
+        Self::of(input, u64::from(request.max_tokens), UsageSource::Estimated)
+    }
+}
+
+fn max_message_tokens(message: &Message) -> u64 {
+    let state_bytes = |state: &Option<ProviderState>| state.as_ref().map_or(0, |state| state.text.len());
+    let calls = message.tool_calls().iter().map(|call| {
+        call.id.as_str().len() + call.name.len() + call.arguments.len() + state_bytes(&call.provider_state)
+    });
+    let thoughts: &[Thought] = match message {
+        Message::Assistant { reasoning, .. } => reasoning,
+        Message::System { .. } | Message::User { .. } | Message::Tool { .. } => &[],
+    };
+    let thoughts = thoughts.iter().map(|thought| thought.text.len() + state_bytes(&thought.provider_state));
+    let text = MAX_DELIMITER_TOKENS.saturating_add(byte_count(message.text().len()));
+    calls
+        .chain(thoughts)
+        .map(|bytes| MAX_DELIMITER_TOKENS.saturating_add(byte_count(bytes)))
+        .fold(text, u64::saturating_add)
+}
+
+fn byte_count(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+fn message_tokens(message: &Message) -> u64 {
+    let calls = message.tool_calls().iter().map(|call| tokens(call.name.len() + call.arguments.len()));
+    calls.fold(TOKENS_PER_MESSAGE + tokens(message.text().len()), u64::saturating_add)
+}
+
+impl Prices {
+    /// An upper bound for the cost of an attempt at this request.
+    pub fn max_cost(&self, request: &ModelRequest) -> Money {
+        let input = self.input.max(self.cached.unwrap_or(self.input)).max(self.cache_written.unwrap_or(self.input));
+        Self { input, ..*self }.cost(&Usage::upper_bound(request))
+    }
+}
+
+fn tokens(bytes: usize) -> u64 {
+    byte_count(bytes).div_ceil(BYTES_PER_TOKEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ToolCall, ToolChoice, ToolDefinition};
+    use reknit_protocol::Value;
+
+    #[test]
+    fn an_estimate_counts_messages_schema_tools_and_the_text_that_arrived() {
+        let request = ModelRequest::new(vec![Message::user("12345678"), Message::user("1")], 10);
+        let expected = Usage { source: UsageSource::Estimated, ..Usage::reported(4 + 2 + 4 + 1, 2) };
+        assert_eq!(Usage::estimate(&request, "12345"), expected);
+
+        let schema = Value::parse("{\"a\":1}").unwrap();
+        let with_schema =
+            request.clone().with_format(ResponseFormat::Schema { name: "x".into(), schema: schema.clone() });
+        assert_eq!(Usage::estimate(&with_schema, "").input_tokens, 13);
+
+        let tool = ToolDefinition { name: "f".into(), description: String::new(), schema };
+        let mut with_tools = request.with_tools(vec![tool], ToolChoice::Auto);
+        with_tools.messages.push(Message::assistant_with_calls("", vec![ToolCall::new("1", "f", "{\"a\":1}")]));
+        assert_eq!(Usage::estimate(&with_tools, "").input_tokens, 11 + 4 + 2 + 4 + 2);
+    }
+
+    #[test]
+    fn the_upper_bound_is_a_token_for_each_byte_and_the_longest_answer() {
+        let provider_state = Some(ProviderState::new("x", "opaque"));
+        let message = Message::Assistant {
+            text: "ä".into(),
+            tool_calls: vec![ToolCall { provider_state: provider_state.clone(), ..ToolCall::new("1", "f", "{}") }],
+            reasoning: vec![Thought { text: "hm".into(), provider_state }],
+        };
+        let schema = Value::parse("{\"a\":1}").unwrap();
+        let tool = ToolDefinition { name: "f".into(), description: "d".into(), schema: schema.clone() };
+        let request = ModelRequest::new(vec![Message::user("12345"), message], 10)
+            .with_tools(vec![tool], ToolChoice::Auto)
+            .with_format(ResponseFormat::Schema { name: "x".into(), schema });
+        let overhead = 5 * MAX_DELIMITER_TOKENS + MAX_INSTRUCTION_TOKENS;
+        let bound = Usage::upper_bound(&request);
+        assert_eq!(bound.input_tokens, overhead + 5 + 2 + (1 + 1 + 2 + 6) + (2 + 6) + (1 + 1 + 7) + (1 + 7));
+        assert_eq!((bound.output_tokens, bound.source), (10, UsageSource::Estimated));
+    }
+}

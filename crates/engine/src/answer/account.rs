@@ -1,0 +1,57 @@
+//! The account behind an answer: repairs, failed repairs, and missing results.
+
+use std::fmt::Write as _;
+
+use reknit_mend::{Fate, MendEffect};
+
+use super::{MissingOutput, Outcome, StepReport};
+
+/// The account of repairs, failed repairs and missing results that follows an answer; empty if there is none.
+pub(crate) fn account_text(steps: &[StepReport], missing: &[MissingOutput]) -> String {
+    let mut text = String::new();
+    for (title, lines) in
+        [("Mended", mended_lines(steps)), ("Tried", tried_lines(steps)), ("Missing", missing_lines(steps, missing))]
+    {
+        add_section(&mut text, title, &lines);
+    }
+    text
+}
+
+pub(crate) fn add_section(text: &mut String, title: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n\n{title}:\n{}", lines.join("\n"));
+    }
+}
+
+/// The repairs of steps that succeeded.
+pub(crate) fn mended_lines(steps: &[StepReport]) -> Vec<String> {
+    applied_lines(steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))))
+}
+
+/// The repairs of steps that failed nevertheless.
+pub(crate) fn tried_lines(steps: &[StepReport]) -> Vec<String> {
+    applied_lines(steps.iter().filter(|step| !matches!(step.outcome, Outcome::Done(_))))
+}
+
+fn applied_lines<'a>(steps: impl Iterator<Item = &'a StepReport>) -> Vec<String> {
+    let lines = |step: &StepReport| -> Vec<String> {
+        let applied = step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied);
+        applied.map(|mend| format!("- {} by {}: {}", step.step, mend.rung.as_str(), mend.description)).collect()
+    };
+    steps.flat_map(lines).collect()
+}
+
+/// The steps and outputs without a result.
+pub(crate) fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> Vec<String> {
+    let line = |step: &StepReport| match &step.outcome {
+        Outcome::Done(_) => None,
+        Outcome::Failed { reason, fate } => {
+            let unknown = if *fate == Fate::Unknown { " (it may have happened all the same)" } else { "" };
+            Some(format!("- {} ({}): failed{unknown}: {reason}", step.step, step.capability))
+        }
+        Outcome::Skipped { reason } => Some(format!("- {} ({}): skipped: {reason}", step.step, step.capability)),
+    };
+    let outputs = missing.iter().map(|output| format!("- output {}: {}", output.name, output.reason));
+    steps.iter().filter_map(line).chain(outputs).collect()
+}

@@ -1,0 +1,68 @@
+//! Decision records: what a machine decided while it applied one event.
+//!
+//! Records follow from events alone, so replaying a run yields the same records. Telemetry, history, progress and the
+//! command line read records; none of them repeats a decision.
+
+mod directive;
+mod model;
+mod run;
+mod session;
+
+pub use directive::{Action, RetryDirective};
+pub use model::{ModelQuestion, ModelRecord};
+pub use run::{CallEnd, MendDetail, RejectionCause, RunRecord, RungStart, StepDescription, StepEnd, WaitReason};
+pub use session::{
+    AnswerKind, Attempt, AttemptStatus, CollapseReason, ContextAction, DropReason, SessionRecord, TurnOutcome, WaitEnd,
+};
+
+use reknit_protocol::ScopeLevel;
+
+/// One decision, and the machine that made it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Where the machine is nested; empty for the machine that the driver applies events to.
+    pub scope: Vec<ScopeLevel>,
+    /// The decision.
+    pub kind: RecordKind,
+}
+
+/// A decision of either machine.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RecordKind {
+    /// A question to a model.
+    Model(ModelRecord),
+    /// A decision of a run.
+    Run(RunRecord),
+    /// A decision of a session.
+    Session(SessionRecord),
+}
+
+impl Record {
+    pub(crate) fn new(kind: impl Into<RecordKind>) -> Self {
+        Self { scope: Vec::new(), kind: kind.into() }
+    }
+
+    /// The same record, as the enclosing machine reports it. Effects in it keep the ids of the nested machine.
+    pub(crate) fn nested_in(mut self, scope: &[ScopeLevel]) -> Self {
+        self.scope.splice(0..0, scope.iter().copied());
+        self
+    }
+}
+
+impl From<ModelRecord> for RecordKind {
+    fn from(record: ModelRecord) -> Self {
+        Self::Model(record)
+    }
+}
+
+impl From<RunRecord> for RecordKind {
+    fn from(record: RunRecord) -> Self {
+        Self::Run(record)
+    }
+}
+
+impl From<SessionRecord> for RecordKind {
+    fn from(record: SessionRecord) -> Self {
+        Self::Session(record)
+    }
+}

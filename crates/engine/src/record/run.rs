@@ -1,0 +1,298 @@
+//! Decisions of a run.
+
+use std::sync::Arc;
+
+use reknit_bind::Provenance;
+use reknit_dialogue::ModelAnswer;
+use reknit_mend::{Advice, CallFault, Mend, ModelRung};
+use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, StepId, TransportKind};
+
+use crate::answer::Status;
+use crate::budget::Spent;
+use crate::effect::AskPerson;
+use crate::event::Decision;
+
+/// A decision of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunRecord {
+    /// The run began.
+    Started {
+        /// The user's request.
+        request: String,
+        /// Whether the plan was given, and not requested from a model.
+        has_plan: bool,
+    },
+    /// Another process took the run over. Work in progress starts again.
+    Resumed,
+    /// The planner is shown a part of the catalogue.
+    ToolsSelected {
+        /// The selected capabilities, as `tool/capability`.
+        capabilities: Vec<String>,
+        /// Why a search selected them instead of a model.
+        fallback_reason: Option<String>,
+        /// The estimated number of tokens that the smaller prompt saves.
+        saved_tokens: u64,
+    },
+    /// A model's text was accepted as the plan, or a given plan passed its checks.
+    PlanAccepted {
+        /// The number of steps.
+        steps: usize,
+        /// The repairs that made the text readable and the names correct.
+        repairs: Vec<String>,
+    },
+    /// A model's text was rejected as a plan.
+    PlanRejected {
+        /// The number of the attempt, from 1.
+        attempt: u32,
+        /// The problems.
+        problems: Vec<String>,
+        /// Whether a model is asked again.
+        will_retry: bool,
+    },
+    /// The dependencies of a step are done, or one of them cannot be.
+    StepStarted(StepDescription),
+    /// The parameters of a step were bound.
+    StepBound {
+        /// The step.
+        step: StepId,
+        /// The origin of each parameter.
+        provenance: Vec<(String, Provenance)>,
+        /// How many values had to be changed to fit the schema.
+        coercions: usize,
+    },
+    /// A tool call is due.
+    CallStarted {
+        /// The call.
+        call: Arc<CallTool>,
+    },
+    /// A tool call came to an end and was classified.
+    CallEnded {
+        /// The call.
+        call: Arc<CallTool>,
+        /// How it ended on the wire.
+        end: CallEnd,
+        /// The fault, if the call failed.
+        fault: Option<Arc<CallFault>>,
+    },
+    /// A tool call was not made because the tool's circuit breaker is open or the tool is at its limit.
+    CallSkipped {
+        /// The call.
+        id: EffectId,
+        /// When it can be made, in milliseconds since 1970.
+        until_ms: i64,
+    },
+    /// A rung that asks a model was entered.
+    RungStarted(RungStart),
+    /// A model's advice was read.
+    AdviceRead {
+        /// The step.
+        step: StepId,
+        /// The rung.
+        rung: ModelRung,
+        /// The advice, or why the answer cannot be read.
+        advice: Result<Arc<Advice>, String>,
+        /// The text of the answer.
+        answer: Arc<ModelAnswer>,
+    },
+    /// A rung changed a call, sent it again, or could not help.
+    Mended {
+        /// The step.
+        step: StepId,
+        /// What was done, or why nothing could be done.
+        mend: Mend,
+        /// What the rung decided in detail.
+        detail: MendDetail,
+    },
+    /// A call was rejected after the last correction by feedback.
+    FeedbackExhausted {
+        /// The step.
+        step: StepId,
+    },
+    /// A wait began.
+    WaitStarted {
+        /// The wait.
+        id: EffectId,
+        /// Until when, in milliseconds since 1970.
+        until_ms: i64,
+        /// Why.
+        reason: WaitReason,
+    },
+    /// A wait ended.
+    WaitEnded {
+        /// The wait.
+        id: EffectId,
+    },
+    /// A person is asked.
+    ApprovalRequested(Arc<AskPerson>),
+    /// A person decided, or the time to decide ran out.
+    ApprovalDecided {
+        /// The question.
+        id: EffectId,
+        /// The decision.
+        decision: Decision,
+        /// Whether the decision is a denial because the time ran out.
+        expired: bool,
+    },
+    /// A step is over.
+    StepEnded {
+        /// The step.
+        step: StepId,
+        /// How it ended.
+        end: StepEnd,
+        /// How many calls were made.
+        calls: u32,
+        /// How many entries the step's list of repairs has.
+        mends: usize,
+    },
+    /// An outcome arrived that the run no longer waits for.
+    LateOutcome {
+        /// The effect.
+        id: EffectId,
+    },
+    /// The run ended.
+    Ended {
+        /// The status.
+        status: Status,
+        /// Why, where the status does not say it.
+        reason: String,
+        /// How many steps the plan had.
+        steps: usize,
+        /// What was spent.
+        spent: Box<Spent>,
+    },
+}
+
+/// A step, as records name it once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepDescription {
+    /// The step.
+    pub step: StepId,
+    /// The tool.
+    pub agent: AgentName,
+    /// The tool's capability.
+    pub capability: CapabilityName,
+    /// What the step is for.
+    pub instruction: String,
+}
+
+/// The start of a rung that asks a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RungStart {
+    /// The step.
+    pub step: StepId,
+    /// The rung.
+    pub rung: ModelRung,
+    /// How often the step has used the rung, this time included.
+    pub uses: u32,
+    /// The failure that led here.
+    pub fault: Arc<CallFault>,
+    /// Whether the error says that a value has the wrong type.
+    pub is_type_error: bool,
+    /// How many named values the model is shown.
+    pub source_keys: usize,
+    /// Whether the step depends on no other step.
+    pub is_independent: bool,
+}
+
+/// How a tool call ended on the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallEnd {
+    /// The tool replied.
+    Replied {
+        /// The HTTP status.
+        status: u16,
+        /// The repairs that made the body readable.
+        fixes: Vec<String>,
+    },
+    /// No usable reply arrived.
+    Failed {
+        /// The kind of failure.
+        kind: TransportKind,
+        /// A description.
+        message: String,
+    },
+    /// The process that made the call ended, or the run stopped waiting for it.
+    Interrupted,
+}
+
+/// What a rung decided in detail.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MendDetail {
+    /// Values were coerced to fit the schema.
+    Coerced {
+        /// How many.
+        values: usize,
+    },
+    /// A rule changed the call, or could not.
+    ByRule,
+    /// The same call is sent again.
+    Resent {
+        /// How often, this time included.
+        times: u32,
+        /// The failure that led here.
+        fault: Arc<CallFault>,
+    },
+    /// A value was found where an earlier run found it.
+    Learned,
+    /// A model's answer was applied.
+    ByModel {
+        /// How often the step has used the rung.
+        uses: u32,
+        /// The parameters after the change.
+        parameters: Object,
+        /// The model's explanation.
+        analysis: String,
+        /// The text of the answer.
+        answer: Option<Arc<ModelAnswer>>,
+    },
+    /// A model's answer was not applied.
+    NotByModel {
+        /// How often the step has used the rung.
+        uses: u32,
+        /// Why.
+        cause: RejectionCause,
+    },
+}
+
+/// Why a rung that asks a model could not help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectionCause {
+    /// No model answered.
+    NoAnswer,
+    /// The answer cannot be read.
+    Unreadable,
+    /// The model advises to send the same call again, and the retries are spent.
+    ResendsSpent,
+    /// The model's advice is not to try again, or was refused.
+    Refused,
+}
+
+/// Why a run waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitReason {
+    /// Backoff before a call is sent again.
+    Retry,
+    /// The tool's circuit breaker is open.
+    BreakerOpen,
+    /// Every model target is at its limit or has an open circuit breaker.
+    ModelsUnavailable,
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepEnd {
+    /// It has a result.
+    Done,
+    /// It failed.
+    Failed {
+        /// The last error, if there was one.
+        error: Option<String>,
+        /// Why nothing more is tried.
+        reason: String,
+    },
+    /// It never started, or stopped before anything was sent.
+    Skipped {
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,67 @@
+//! A tool whose circuit breaker is open: its calls wait, within limits.
+
+use std::sync::Arc;
+
+use reknit_mend::{CallFault, Fate, FaultOrigin};
+use reknit_plan::StepIndex;
+use reknit_protocol::{EffectId, EffectKind, Object, Value, human_duration};
+
+use super::state::{BackoffReason, Stage, Stop};
+use super::{Run, planned};
+use crate::internal_error::Decided;
+use crate::record::{RunRecord, WaitReason};
+
+/// How often a step may find its tool's circuit breaker open. Each time is a wait of its own, so this bounds them.
+const MAX_SKIPPED_CALLS: u32 = 5;
+
+impl Run {
+    /// The call of a step was not made because the tool's circuit breaker is open. It is made later, unless that is too
+    /// late.
+    pub(super) fn on_breaker_open(&mut self, index: StepIndex, until_ms: i64) -> Decided {
+        self.state.spent.refund_tool_call();
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let (now_ms, max_retry_after_ms) = (self.state.now_ms, self.policy().resend.max_retry_after_ms);
+        let stopped = self.state.stop.as_ref().filter(|stop| stop.is_immediate()).map(Stop::reason);
+        let late = match stopped {
+            Some(reason) => Some(reason),
+            None => self.too_late(index, until_ms)?,
+        };
+        let step = self.state.steps.get_mut(index)?;
+        step.skipped_calls += 1;
+        let skipped = step.skipped_calls;
+        let wait_ms = until_ms.saturating_sub(now_ms).max(0).unsigned_abs();
+        let give_up = match late {
+            Some(reason) => Some(reason),
+            None if wait_ms > max_retry_after_ms => {
+                let (wait, ceiling) = (human_duration(wait_ms), human_duration(max_retry_after_ms));
+                Some(format!(
+                    "it stays open for {wait}; the longest allowed wait is {ceiling} (`longest-retry-after` in `[resend]`)"
+                ))
+            }
+            None if skipped > MAX_SKIPPED_CALLS => Some(format!("it was open {MAX_SKIPPED_CALLS} times before")),
+            None => None,
+        };
+        if let Some(reason) = give_up {
+            let fault = Some(Arc::new(breaker_open(planned.agent.as_str())));
+            return self.set_stage(index, Stage::Failed { reason, fault });
+        }
+        let id = EffectId::of_step(&planned.id, EffectKind::BreakerWait, skipped);
+        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::BreakerOpen });
+        self.set_stage(index, Stage::BackingOff { id, until_ms, reason: BackoffReason::BreakerOpen })
+    }
+}
+
+fn breaker_open(agent: &str) -> CallFault {
+    CallFault {
+        origin: FaultOrigin::Local,
+        fate: Fate::NotSent,
+        code: String::new(),
+        message: format!("the circuit breaker of `{agent}` is open"),
+        category: None,
+        retryable: None,
+        details: Object::new(),
+        wait_ms: None,
+        body: Value::Null,
+    }
+}

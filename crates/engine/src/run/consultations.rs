@@ -1,0 +1,261 @@
+//! Questions to models: outcomes, payments and retries, handled once for every purpose.
+
+use std::sync::Arc;
+
+use reknit_dialogue::{ModelAnswer, ModelFailure, Rotation, TargetName};
+use reknit_mend::{CallFault, ModelRung};
+use reknit_plan::StepIndex;
+use reknit_protocol::EffectId;
+
+use super::Run;
+use super::state::{Phase, Stage, State};
+use super::steps::StepRun;
+use crate::budget::{Bill, Exhausted, Spent};
+use crate::consult::{Consultation, NextAttempt};
+use crate::event::EventKind;
+use crate::internal_error::{Decided, InternalError};
+use crate::record::{ModelRecord, RunRecord, WaitReason};
+
+/// What a question is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    /// Which tools the planner needs to see.
+    Selection,
+    /// The plan.
+    Plan { attempt: u32 },
+    /// The repair of a step's call.
+    Repair { index: StepIndex, rung: ModelRung },
+    /// The answer to the request.
+    Answer,
+}
+
+/// Why a question remains unanswered.
+pub(super) enum NoAnswer {
+    /// No target is left.
+    GaveUp(String),
+    /// The budget does not allow another attempt.
+    Exhausted(Exhausted),
+}
+
+impl Run {
+    /// Applies the outcome of a question or of its wait; returns whether the event was one.
+    pub(super) fn on_consultation(&mut self, kind: &EventKind) -> Decided<bool> {
+        let Some(effect) = kind.effect() else { return Ok(false) };
+        let Some(topic) = self.topic_of(effect) else { return Ok(false) };
+        let now_ms = self.state.now_ms;
+        match kind {
+            EventKind::ModelAnswered { answer, .. } => {
+                self.settle_question(topic, Bill::Used(&answer.usage))?;
+                self.state.spent.add_tokens(&answer.usage);
+                let (id, answer) = (effect.clone(), Arc::new(answer.clone()));
+                let words = answer.require_text().map(str::to_owned);
+                let failure = words.as_ref().err().cloned();
+                self.record(ModelRecord::Answered { id, answer: Arc::clone(&answer), failure });
+                match words {
+                    Ok(text) => self.on_answer_text(topic, &text, answer)?,
+                    // A search replaces the selection at once: it is not worth another attempt.
+                    Err(failure) if topic == Topic::Selection => {
+                        self.on_no_selection(&NoAnswer::GaveUp(failure.to_string()))?;
+                    }
+                    Err(failure) => self.on_failed_attempt(topic, &failure)?,
+                }
+            }
+            EventKind::ModelFailed { failure, .. } => {
+                self.record(ModelRecord::Failed { id: effect.clone(), failure: failure.clone() });
+                self.note_refusal(topic, failure)?;
+                self.settle_question(topic, Bill::of_failure(failure.usage.as_ref()))?;
+                self.on_failed_attempt(topic, failure)?;
+            }
+            EventKind::BreakerOpen { until_ms, .. } => {
+                self.record(ModelRecord::Skipped { id: effect.clone(), until_ms: *until_ms });
+                self.settle_question(topic, Bill::Nothing)?;
+                self.state.spent.refund_model_call();
+                let next = self.state.consultation_mut(topic)?.0.on_breaker_open(*until_ms, now_ms);
+                self.follow_rotation(topic, next)?;
+            }
+            EventKind::Woke { .. } => {
+                self.record(RunRecord::WaitEnded { id: effect.clone() });
+                self.state.consultation_mut(topic)?.0.on_wait_over(now_ms);
+                self.ask(topic)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The question that waits for the outcome of an effect.
+    fn topic_of(&self, effect: &EffectId) -> Option<Topic> {
+        let (topic, question) = match &self.state.phase {
+            Phase::Selecting { consultation } => (Topic::Selection, consultation),
+            Phase::Planning { attempt, consultation } => (Topic::Plan { attempt: *attempt }, consultation),
+            Phase::Answering { consultation } => (Topic::Answer, consultation),
+            Phase::Running => {
+                let index = self.plan.index_of(effect.step()?.as_str())?;
+                match self.state.steps.get(index).ok()?.stage() {
+                    Stage::Consulting { rung, consultation, .. } => {
+                        (Topic::Repair { index, rung: *rung }, consultation)
+                    }
+                    _ => return None,
+                }
+            }
+            Phase::Ended(_) => return None,
+        };
+        question.awaits(effect).then_some(topic)
+    }
+
+    /// Settles the cost of an attempt, and tells the question how much time the run has left.
+    fn settle_question(&mut self, topic: Topic, bill: Bill<'_>) -> Decided {
+        let now_ms = self.state.now_ms;
+        let left_ms = self.policy().limits.active_ms.saturating_sub(self.state.clock.active_ms(now_ms));
+        let (question, spent) = self.state.consultation_mut(topic)?;
+        question.set_run_deadline(now_ms.saturating_add_unsigned(left_ms), now_ms);
+        question.settle(spent, bill);
+        Ok(())
+    }
+
+    /// Remembers a target that refused its key or account, and counts the tokens of an attempt that broke off.
+    fn note_refusal(&mut self, topic: Topic, failure: &ModelFailure) -> Decided {
+        let target = self.state.consultation_mut(topic)?.0.target().cloned();
+        self.state.refused.extend(target.filter(|_| failure.class.is_fatal()));
+        if let Some(usage) = failure.usage {
+            self.state.spent.wasted_tokens += usage.input_tokens.saturating_add(usage.output_tokens);
+        }
+        Ok(())
+    }
+
+    fn on_failed_attempt(&mut self, topic: Topic, failure: &ModelFailure) -> Decided {
+        let now_ms = self.state.now_ms;
+        let next = self.state.consultation_mut(topic)?.0.on_failure(failure, now_ms);
+        self.follow_rotation(topic, next)
+    }
+
+    fn follow_rotation(&mut self, topic: Topic, next: NextAttempt) -> Decided {
+        match next {
+            NextAttempt::AskNow => self.ask(topic),
+            NextAttempt::Wait { id, until_ms } => {
+                self.record(RunRecord::WaitStarted { id, until_ms, reason: WaitReason::ModelsUnavailable });
+                Ok(())
+            }
+            NextAttempt::GiveUp(reason) => self.on_no_answer(topic, NoAnswer::GaveUp(reason)),
+        }
+    }
+
+    /// Pays for the attempt that is due, and asks.
+    pub(super) fn ask(&mut self, topic: Topic) -> Decided {
+        match self.pay(topic)? {
+            Ok(()) => self.record_question(topic),
+            Err(exhausted) => self.on_no_answer(topic, NoAnswer::Exhausted(exhausted)),
+        }
+    }
+
+    /// Pays for the attempt that is due.
+    pub(super) fn pay(&mut self, topic: Topic) -> Decided<Result<(), Exhausted>> {
+        let (question, spent) = self.state.consultation_mut(topic)?;
+        Ok(question.pay(spent, &self.started.policy))
+    }
+
+    /// Records that a target was chosen and is asked.
+    pub(super) fn record_question(&mut self, topic: Topic) -> Decided {
+        let attempt = match topic {
+            Topic::Plan { attempt } => Some(attempt),
+            Topic::Selection | Topic::Repair { .. } | Topic::Answer => None,
+        };
+        if let Topic::Repair { index, rung } = topic {
+            self.state.steps.get_mut(index)?.note_asked(rung);
+        }
+        let question = self.state.consultation_mut(topic)?.0.question(attempt);
+        let question = question.ok_or_else(|| InternalError::new("a question that is asked has no target"))?;
+        self.record(ModelRecord::Asked(question));
+        Ok(())
+    }
+
+    fn on_answer_text(&mut self, topic: Topic, text: &str, answer: Arc<ModelAnswer>) -> Decided {
+        match topic {
+            Topic::Selection => self.on_selection_text(text)?,
+            Topic::Plan { attempt } => self.on_plan_text(text, attempt)?,
+            Topic::Repair { index, rung } => {
+                let fault = self.fault_in_question(index)?;
+                self.on_advice_text(index, fault, rung, answer)?;
+            }
+            Topic::Answer => self.on_final_text(text),
+        }
+        Ok(())
+    }
+
+    fn on_no_answer(&mut self, topic: Topic, why: NoAnswer) -> Decided {
+        match topic {
+            Topic::Selection => self.on_no_selection(&why)?,
+            Topic::Plan { .. } => self.on_no_plan(why),
+            Topic::Repair { index, rung } => {
+                let fault = self.fault_in_question(index)?;
+                self.on_no_advice(index, fault, rung, why)?;
+            }
+            Topic::Answer => self.on_no_final_text(&why),
+        }
+        Ok(())
+    }
+
+    /// The failure that a model is being asked about.
+    fn fault_in_question(&self, index: StepIndex) -> Decided<Arc<CallFault>> {
+        self.state.steps.get(index)?.fault_in_question()
+    }
+
+    /// The targets of a new question: those that did not refuse their key. If all did, all: a key may have been corrected.
+    pub(super) fn rotation(&self) -> Rotation {
+        let targets = &self.started.targets;
+        let left: Vec<TargetName> =
+            targets.iter().filter(|target| !self.state.refused.contains(target)).cloned().collect();
+        let targets = if left.is_empty() { targets.clone() } else { left };
+        Rotation::new(targets, self.policy().rotation.clone())
+    }
+
+    /// The end of the wait before the plan, the selection or the answer is asked for again.
+    pub fn model_wait_ms(&self) -> Option<i64> {
+        match &self.state.phase {
+            Phase::Selecting { consultation }
+            | Phase::Planning { consultation, .. }
+            | Phase::Answering { consultation } => consultation.waits_until_ms(),
+            Phase::Running | Phase::Ended(_) => None,
+        }
+    }
+}
+
+impl State {
+    /// The question about a topic, and the budget that pays for it.
+    fn consultation_mut(&mut self, topic: Topic) -> Decided<(&mut Consultation, &mut Spent)> {
+        let question = match (&mut self.phase, topic) {
+            (Phase::Selecting { consultation }, Topic::Selection)
+            | (Phase::Planning { consultation, .. }, Topic::Plan { .. })
+            | (Phase::Answering { consultation }, Topic::Answer) => Some(consultation.as_mut()),
+            (Phase::Running, Topic::Repair { index, .. }) => self.steps.get_mut(index)?.consultation_mut(),
+            _ => None,
+        };
+        let question = question.ok_or_else(|| InternalError::new(format!("no question is open about {topic:?}")))?;
+        Ok((question, &mut self.spent))
+    }
+
+    /// Settles questions in progress when the run stops: their cost stays unknown.
+    pub(super) fn settle_open_questions(&mut self) {
+        let Self { phase, steps, spent, .. } = self;
+        match phase {
+            Phase::Selecting { consultation }
+            | Phase::Planning { consultation, .. }
+            | Phase::Answering { consultation } => consultation.settle(spent, Bill::Unknown),
+            Phase::Running => {
+                for question in steps.iter_mut().filter_map(StepRun::consultation_mut) {
+                    question.settle(spent, Bill::Unknown);
+                }
+            }
+            Phase::Ended(_) => {}
+        }
+    }
+}
+
+impl NoAnswer {
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::GaveUp(reason) => reason.clone(),
+            Self::Exhausted(exhausted) => exhausted.to_string(),
+        }
+    }
+}

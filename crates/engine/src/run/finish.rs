@@ -1,0 +1,237 @@
+//! How a run ends: stopped, or with every step over and an answer written.
+
+use std::sync::Arc;
+
+use reknit_dialogue::Purpose;
+use reknit_mend::Fate;
+use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect};
+
+use super::Run;
+use super::consultations::{NoAnswer, Topic};
+use super::sources::as_untrusted_data;
+use super::state::{Phase, Stage, State, Stop};
+use super::steps::StepRun;
+use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
+use crate::budget::Exhausted;
+use crate::consult::Consultation;
+use crate::internal_error::Decided;
+use crate::policy::Synthesis;
+use crate::record::RunRecord;
+use crate::synthesis::{self, PlanOutputs};
+use crate::templates::render;
+
+impl State {
+    /// Refuses new work that the exhausted budget would have to pay for.
+    pub(super) fn stop_for(&mut self, exhausted: Exhausted) {
+        self.stop.get_or_insert(Stop::Exhausted(exhausted));
+    }
+}
+
+impl Run {
+    /// Ends a run that has no steps.
+    pub(super) fn end_without_steps(&mut self, status: Status, reason: String) {
+        self.end_early(status, reason, Vec::new());
+    }
+
+    /// Ends the run with a reason as its answer.
+    fn end_early(&mut self, status: Status, reason: String, steps: Vec<StepReport>) {
+        self.finish(Answer {
+            status,
+            text: reason.clone(),
+            written_by: AnswerAuthor::Template,
+            reason: Some(reason),
+            doubts: Vec::new(),
+            steps,
+            outputs: Object::new(),
+            missing_outputs: Vec::new(),
+            spent: self.spent(),
+        });
+    }
+
+    fn finish(&mut self, answer: Answer) {
+        self.record(RunRecord::Ended {
+            status: answer.status,
+            reason: answer.reason.clone().unwrap_or_default(),
+            steps: self.plan.steps.len(),
+            spent: Box::new(answer.spent.clone()),
+        });
+        self.state.phase = Phase::Ended(Box::new(answer));
+    }
+
+    /// Ends the run if a decision failed through an error in the machine itself. What was done so far is reported.
+    pub(super) fn end_if_internal_error(&mut self, decided: Decided) {
+        if let Err(error) = decided {
+            self.end_early(Status::Failed, error.to_string(), self.step_reports());
+        }
+    }
+
+    /// Stops everything that can stop at once. Calls in progress are aborted, and their outcomes awaited.
+    pub(super) fn stop(&mut self, stop: Stop) -> Decided {
+        let (reason, status) = (stop.reason(), stop.status());
+        self.refund_resumed_calls();
+        self.state.stopped_ms.get_or_insert(self.state.now_ms);
+        self.state.stop = Some(stop);
+        self.state.settle_open_questions();
+        match &self.state.phase {
+            Phase::Ended(_) => {}
+            Phase::Selecting { .. } | Phase::Planning { .. } => self.end_without_steps(status, reason),
+            Phase::Answering { .. } => self.end(AnswerAuthor::TemplateInstead(reason), None),
+            Phase::Running => {
+                for index in self.plan.indices() {
+                    if let Some(stage) = stopped(self.state.steps.get(index)?, &reason) {
+                        self.set_stage(index, stage)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the answer once every step is over.
+    pub(super) fn finish_if_over(&mut self) -> Decided {
+        if !self.state.steps.are_over() || !matches!(self.state.phase, Phase::Running) {
+            return Ok(());
+        }
+        let at_once = self.state.stop.as_ref().is_some_and(Stop::is_immediate);
+        match self.policy().synthesis {
+            Synthesis::Template => self.end(AnswerAuthor::Template, None),
+            Synthesis::Raw => {
+                let text = synthesis::raw_text(&self.step_reports());
+                self.end(AnswerAuthor::Raw, Some(text));
+            }
+            Synthesis::Model if at_once => self.end(AnswerAuthor::Template, None),
+            Synthesis::Model => return self.ask_for_answer(),
+        }
+        Ok(())
+    }
+
+    fn ask_for_answer(&mut self) -> Decided {
+        if self.started.targets.is_empty() {
+            self.end(AnswerAuthor::Template, None);
+            return Ok(());
+        }
+        let (reports, plan_outputs) = (self.step_reports(), self.plan_outputs());
+        let untrusted_unless_empty = |text: String| if text.is_empty() { text } else { as_untrusted_data(&text) };
+        let missing = untrusted_unless_empty(synthesis::missing_text(&reports, &plan_outputs));
+        let mended = untrusted_unless_empty(synthesis::mended_text(&reports));
+        let results = as_untrusted_data(&synthesis::results_text(&reports, &plan_outputs));
+        let request = self.started.request.as_str();
+        let values = [("request", request), ("results", &results), ("missing", &missing), ("mended", &mended)];
+        let messages = match render(&self.started.templates.answer, &values) {
+            Ok(messages) => messages,
+            Err(error) => {
+                self.end(AnswerAuthor::TemplateInstead(error.to_string()), None);
+                return Ok(());
+            }
+        };
+        let request = self.policy().asking.answer.to_model_request(messages);
+        let id = (EffectOwner::Answer, EffectKind::Ask);
+        let consultation = Consultation::open(id, 0, Purpose::Synthesis, request, self.rotation());
+        self.state.phase = Phase::Answering { consultation: Box::new(consultation) };
+        self.ask(Topic::Answer)
+    }
+
+    pub(super) fn on_final_text(&mut self, text: &str) {
+        self.end(AnswerAuthor::Model, Some(text.trim().to_owned()));
+    }
+
+    pub(super) fn on_no_final_text(&mut self, why: &NoAnswer) {
+        self.end(AnswerAuthor::TemplateInstead(why.reason()), None);
+    }
+
+    fn end(&mut self, written_by: AnswerAuthor, text: Option<String>) {
+        let (steps, plan_outputs) = (self.step_reports(), self.plan_outputs());
+        let status = self.final_status(&steps, &plan_outputs);
+        let by_model = text.as_deref().filter(|_| written_by == AnswerAuthor::Model);
+        let doubts = self.doubts(&steps, &plan_outputs, by_model);
+        let text = text.unwrap_or_else(|| synthesis::template_text(status, &steps, &plan_outputs));
+        let reason = self.state.stop.as_ref().map(Stop::reason);
+        let PlanOutputs { outputs, missing: missing_outputs } = plan_outputs;
+        let spent = self.spent();
+        self.finish(Answer { status, text, written_by, reason, doubts, steps, outputs, missing_outputs, spent });
+    }
+
+    /// What a reader of the answer should verify.
+    fn doubts(&self, steps: &[StepReport], plan_outputs: &PlanOutputs, text: Option<&str>) -> Vec<String> {
+        let (request, Some(plan)) = (self.started.request.as_str(), &self.state.plan) else { return Vec::new() };
+        let of_answer = text.and_then(|text| synthesis::doubt_about_answer(text, request, plan, steps, plan_outputs));
+        // The author of a hand-written plan knows what is in it.
+        let by_model = self.started.plan.is_none();
+        let of_plan = if by_model { synthesis::doubt_about_plan(request, plan, steps) } else { None };
+        of_answer.into_iter().chain(of_plan).collect()
+    }
+
+    fn final_status(&self, steps: &[StepReport], plan_outputs: &PlanOutputs) -> Status {
+        let done = steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
+        match (&self.state.stop, done) {
+            (Some(Stop::Cancelled), _) => Status::Cancelled,
+            // A limit that was reached but prevented nothing is not how the run ended.
+            (_, done) if done == steps.len() && plan_outputs.missing.is_empty() => Status::Complete,
+            (Some(stop), _) => stop.status(),
+            (None, 0) => Status::Failed,
+            (None, _) => Status::Partial,
+        }
+    }
+
+    /// The outputs of the plan, as far as they can be computed.
+    fn plan_outputs(&self) -> PlanOutputs {
+        let mut plan_outputs = PlanOutputs::default();
+        for (name, expression) in &self.plan.outputs {
+            match expression.evaluate(&self.results(None)) {
+                Ok(evaluated) => _ = plan_outputs.outputs.insert(name.as_str(), evaluated.value),
+                Err(error) => {
+                    plan_outputs.missing.push(MissingOutput { name: name.clone(), reason: error.to_string() });
+                }
+            }
+        }
+        plan_outputs
+    }
+
+    /// The outcome of each step so far.
+    pub(crate) fn step_reports(&self) -> Vec<StepReport> {
+        let plan = Arc::clone(&self.plan);
+        plan.steps
+            .iter()
+            .zip(self.state.steps.iter())
+            .map(|(planned, step)| StepReport {
+                step: planned.id.clone(),
+                agent: planned.agent.clone(),
+                capability: planned.capability.clone(),
+                outcome: match step.stage() {
+                    Stage::Done(value) => Outcome::Done(value.clone()),
+                    Stage::Failed { reason, fault } => {
+                        let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
+                        // A later rejection does not prove that an earlier attempt had no effect.
+                        let tried = step.attempts.iter().filter_map(|attempt| attempt.fault.as_deref());
+                        let unknown = tried.chain(fault.as_deref()).any(|fault| fault.fate == Fate::Unknown);
+                        let fate = fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate);
+                        let fate = if unknown { Fate::Unknown } else { fate };
+                        // A read that may have happened has changed nothing.
+                        let fate = if self.side_effect(planned) == SideEffect::Read { Fate::Rejected } else { fate };
+                        Outcome::Failed { reason: words, fate }
+                    }
+                    Stage::Skipped { reason } => Outcome::Skipped { reason: reason.clone() },
+                    _ => Outcome::Skipped { reason: "it was not finished".to_owned() },
+                },
+                mends: step.mends.clone(),
+                calls: step.sent(),
+            })
+            .collect()
+    }
+}
+
+/// The stage of a step when the run stops; `None` if the step is over or stopping already.
+fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
+    let reason = reason.to_owned();
+    let last_fault = || step.last_fault().cloned();
+    match step.stage() {
+        Stage::Waiting => Some(Stage::Skipped { reason }),
+        Stage::Queued | Stage::BackingOff { .. } if step.sent() == 0 => Some(Stage::Skipped { reason }),
+        Stage::Queued | Stage::BackingOff { .. } => Some(Stage::Failed { reason, fault: last_fault() }),
+        Stage::Consulting { fault, .. } | Stage::AwaitingApproval { fault, .. } => {
+            Some(Stage::Failed { reason, fault: Some(fault.clone()) })
+        }
+        Stage::Calling(call) => Some(Stage::Stopping(call.clone())),
+        Stage::Stopping(_) | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => None,
+    }
+}

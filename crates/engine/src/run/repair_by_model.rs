@@ -1,0 +1,400 @@
+//! Rungs that ask a model: the question about a failed call, and applying the advice as far as that is safe.
+
+use std::sync::Arc;
+
+use reknit_bind::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
+use reknit_dialogue::{Message, ModelAnswer, Purpose, ResponseFormat};
+use reknit_mend::{
+    Advice, AdviceForm, CallFault, FactKind, Fate, Mend, MendEffect, ModelRung, Remedy, Rung, context_or_give_up,
+    extract_facts, parse_context_advice, parse_feedback_advice, resend_or_give_up,
+};
+use reknit_plan::{PlannedStep, StepIndex};
+use reknit_protocol::spelling::are_alike;
+use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
+use reknit_salvage::Schema;
+
+use super::consultations::{NoAnswer, Topic};
+use super::resolve_parameters::{missing_text, wanted};
+use super::sources::as_untrusted_data;
+use super::state::Stage;
+use super::steps::StepRun;
+use super::ungrounded_numbers::removable;
+use super::{Run, planned};
+use crate::consult::Consultation;
+use crate::internal_error::Decided;
+use crate::policy::Sampling;
+use crate::record::{MendDetail, RejectionCause, RunRecord, RungStart};
+use crate::templates::{TemplateError, render};
+
+/// How much of a schema or of details a model is shown, in bytes.
+const MAX_SHOWN_BYTES: usize = 8_192;
+
+/// Why a rung could not help, which decides what is tried next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoHelp {
+    /// The answer could not be used; another question can help.
+    Unusable,
+    /// The model advises against another attempt.
+    Declined,
+    /// No model can be asked.
+    Unavailable,
+}
+
+impl Run {
+    /// Enters a rung that asks a model. If no model can be asked, the reason is recorded and the next rung is tried.
+    pub(super) fn consult_about(&mut self, index: StepIndex, fault: Arc<CallFault>, rung: ModelRung) -> Decided {
+        if let Some(reason) = self.too_late(index, self.state.now_ms)? {
+            return self.fail_late(index, reason, Some(fault));
+        }
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let limits = self.answer_limits(planned, rung);
+        let step = self.state.steps.get_mut(index)?;
+        match rung {
+            ModelRung::Resolution => {}
+            ModelRung::Feedback => step.feedback += 1,
+            ModelRung::Context => step.context += 1,
+        }
+        let (asked, deadline_ms) = (step.asked(rung), step.deadline_ms);
+        if self.started.targets.is_empty() {
+            let reason = "there is no model to ask".to_owned();
+            return self.no_help(index, fault, rung, reason, (NoHelp::Unavailable, RejectionCause::NoAnswer));
+        }
+        let messages = match self.advice_messages(index, planned, &fault, rung)? {
+            Ok(messages) => messages,
+            Err(error) => {
+                let why = (NoHelp::Unavailable, RejectionCause::NoAnswer);
+                return self.no_help(index, fault, rung, error.to_string(), why);
+            }
+        };
+        let request = limits.to_model_request(messages).with_format(ResponseFormat::Json);
+        let id = (EffectOwner::Step(planned.id.clone()), effect_kind(rung));
+        let mut consultation = Consultation::open(id, asked, purpose(rung), request, self.rotation());
+        if let Some(deadline_ms) = deadline_ms {
+            consultation.set_deadline(deadline_ms, self.state.now_ms);
+        }
+        let consultation = Box::new(consultation);
+        self.set_stage(index, Stage::Consulting { rung, fault: Arc::clone(&fault), consultation })?;
+        let topic = Topic::Repair { index, rung };
+        match self.pay(topic)? {
+            Ok(()) => {
+                self.record_rung(index, planned, fault, rung)?;
+                self.record_question(topic)
+            }
+            Err(exhausted) => self.on_no_advice(index, fault, rung, NoAnswer::Exhausted(exhausted)),
+        }
+    }
+
+    /// Temperature and length of the answer on a rung.
+    fn answer_limits(&self, planned: &PlannedStep, rung: ModelRung) -> Sampling {
+        let asking = &self.policy().asking;
+        match rung {
+            ModelRung::Resolution => self.resolution_sampling(planned),
+            ModelRung::Feedback => asking.feedback,
+            ModelRung::Context => asking.context,
+        }
+    }
+
+    fn record_rung(
+        &mut self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        fault: Arc<CallFault>,
+        rung: ModelRung,
+    ) -> Decided {
+        let start = RungStart {
+            step: planned.id.clone(),
+            rung,
+            uses: self.state.steps.get(index)?.uses(rung),
+            is_type_error: extract_facts(&fault).iter().any(|fact| matches!(fact.kind, FactKind::WrongType { .. })),
+            fault,
+            source_keys: self.source_keys(),
+            is_independent: planned.dependencies.is_empty(),
+        };
+        self.record(RunRecord::RungStarted(start));
+        Ok(())
+    }
+
+    fn advice_messages(
+        &self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        fault: &CallFault,
+        rung: ModelRung,
+    ) -> Decided<Result<Vec<Message>, TemplateError>> {
+        let step = self.state.steps.get(index)?;
+        let missing = if rung == ModelRung::Resolution { self.missing(planned) } else { Vec::new() };
+        let wanted = wanted(planned, &missing);
+        let schema = planned
+            .schema
+            .as_ref()
+            .map_or(Value::Null, |schema| abridge(schema.source(), MAX_SHOWN_BYTES, &wanted))
+            .to_pretty();
+        let common = [
+            ("agent", planned.agent.as_str()),
+            ("capability", planned.capability.as_str()),
+            ("description", planned.description.as_str()),
+            ("instruction", planned.instruction.as_str()),
+            ("schema", schema.as_str()),
+        ];
+        let facts = as_untrusted_data(&self.facts_shown(index, fault)?);
+        if rung == ModelRung::Feedback {
+            let details = as_untrusted_data(&abridge(&fault.evidence(), MAX_SHOWN_BYTES, &wanted).to_string());
+            let message = as_untrusted_data(&fault.message);
+            let (attempt, parameters) = (step.attempts.len().to_string(), self.parameters_text(index)?);
+            let status = fault.status().map_or_else(|| "none".to_owned(), |status| status.to_string());
+            let own = [
+                ("attempt", attempt.as_str()),
+                ("status", status.as_str()),
+                ("code", fault.code.as_str()),
+                ("category", fault.category.as_deref().unwrap_or("unknown")),
+                ("message", message.as_str()),
+                ("details", details.as_str()),
+                ("facts", facts.as_str()),
+                ("parameters", parameters.as_str()),
+            ];
+            return Ok(render(&self.started.templates.feedback, &[&common[..], &own[..]].concat()));
+        }
+        let results = self.results(Some(planned));
+        let (sources, attempts) = (results.shown(&wanted), as_untrusted_data(&attempts_text(step, &wanted)));
+        let missing = missing_text(&missing);
+        let known =
+            [("request", self.started.request.as_str()), ("sources", sources.as_str()), ("facts", facts.as_str())];
+        let (template, own) = match rung {
+            ModelRung::Resolution => (&self.started.templates.resolution, ("wanted", missing.as_str())),
+            ModelRung::Feedback | ModelRung::Context => {
+                (&self.started.templates.context, ("attempts", attempts.as_str()))
+            }
+        };
+        Ok(render(template, &[&common[..], &known[..], &[own]].concat()))
+    }
+
+    pub(super) fn on_no_advice(
+        &mut self,
+        index: StepIndex,
+        fault: Arc<CallFault>,
+        rung: ModelRung,
+        why: NoAnswer,
+    ) -> Decided {
+        let words = why.reason();
+        if let NoAnswer::Exhausted(exhausted) = why {
+            self.state.stop_for(exhausted);
+        }
+        self.no_help(index, fault, rung, words, (NoHelp::Unavailable, RejectionCause::NoAnswer))
+    }
+
+    pub(super) fn on_advice_text(
+        &mut self,
+        index: StepIndex,
+        fault: Arc<CallFault>,
+        rung: ModelRung,
+        answer: Arc<ModelAnswer>,
+    ) -> Decided {
+        let read = match rung {
+            ModelRung::Resolution => return self.on_resolution_text(index, fault, answer),
+            ModelRung::Feedback => parse_feedback_advice(&answer.text),
+            ModelRung::Context => parse_context_advice(&answer.text),
+        };
+        let read = read.map(Arc::new);
+        let step = planned(&self.plan, index)?.id.clone();
+        self.record(RunRecord::AdviceRead { step, rung, advice: read.clone(), answer });
+        match read {
+            Ok(advice) => self.follow(index, fault, rung, &advice),
+            Err(error) => self.no_help(index, fault, rung, error, (NoHelp::Unusable, RejectionCause::Unreadable)),
+        }
+    }
+
+    fn follow(&mut self, index: StepIndex, fault: Arc<CallFault>, rung: ModelRung, advice: &Advice) -> Decided {
+        if advice.retry && advice.is_change() {
+            return self.follow_correction(index, fault, rung, advice);
+        }
+        let cause = rejection_cause(advice);
+        if (advice.retry || advice.transient) && !advice.is_change() && fault.fate != Fate::NotSent {
+            let planned = planned(&self.plan, index)?;
+            let spent = self.ladder_usage(self.state.steps.get(index)?, planned, &fault);
+            return match resend_or_give_up(&fault, spent, self.started.policy.ladder()) {
+                Remedy::GiveUp(words) => self.no_help(index, fault, rung, words, (NoHelp::Declined, cause)),
+                remedy => self.apply_remedy(index, fault, remedy),
+            };
+        }
+        let words =
+            if advice.reason.is_empty() { "the model found no correction".to_owned() } else { advice.reason.clone() };
+        self.no_help(index, fault, rung, words, (NoHelp::Declined, cause))
+    }
+
+    fn follow_correction(
+        &mut self,
+        index: StepIndex,
+        fault: Arc<CallFault>,
+        rung: ModelRung,
+        advice: &Advice,
+    ) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let step = self.state.steps.get(index)?;
+        let cause = rejection_cause(advice);
+        if self.may_have_happened(planned, step, &fault) {
+            let words = "the call may have happened, so it is not changed".to_owned();
+            return self.no_help(index, fault, rung, words, (NoHelp::Declined, cause));
+        }
+        let (removed, kept) = removable(advice, &step.parameters, planned.schema.as_deref(), &fault);
+        let kept = kept.join(", ");
+        let note = if kept.is_empty() { String::new() } else { format!("; {kept} stays: the error does not name it") };
+        let bound = match self.corrected(index, planned, advice, &removed, rung)? {
+            Ok(bound) => bound,
+            Err(words) => return self.no_help(index, fault, rung, words + &note, (NoHelp::Unusable, cause)),
+        };
+        if let Some(words) = self.reject_ungrounded(index, planned, &fault, &bound)? {
+            return self.no_help(index, fault, rung, words + &note, (NoHelp::Unusable, cause));
+        }
+        let BoundParameters { parameters, provenance, .. } = bound;
+        let step = self.state.steps.get_mut(index)?;
+        let words = format!("{}: {}{note}", changed_text(&step.parameters, &parameters), advice.reason);
+        step.set_parameters(parameters.clone(), provenance);
+        let (uses, analysis) = (step.uses(rung), advice.reason.clone());
+        let mend = Mend { rung: rung.into(), effect: MendEffect::Applied, description: words };
+        self.add_mend(index, mend, MendDetail::ByModel { uses, parameters, analysis, answer: None })?;
+        self.send_corrected(index, fault, advice.reason.clone())
+    }
+
+    /// The parameters after a correction and without those to be removed, or why the correction is refused.
+    fn corrected(
+        &self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        advice: &Advice,
+        removed: &[&str],
+        rung: ModelRung,
+    ) -> Decided<Result<BoundParameters, String>> {
+        let step = self.state.steps.get(index)?;
+        Ok(self.corrected_parameters(step, planned, advice, removed, rung))
+    }
+
+    fn corrected_parameters(
+        &self,
+        step: &StepRun,
+        planned: &PlannedStep,
+        advice: &Advice,
+        removed: &[&str],
+        rung: ModelRung,
+    ) -> Result<BoundParameters, String> {
+        let refused = |error| format!("the correction is refused: {error}");
+        let (schema, rung) = (planned.schema.as_deref(), rung.as_str());
+        if advice.form == AdviceForm::ParametersOnly {
+            refuse_other_fields(&advice.changes, &step.parameters, schema)?;
+        }
+        let mut kept = step.parameters.clone();
+        for name in removed {
+            kept.remove(name);
+        }
+        let results = self.results(Some(planned));
+        let corrected =
+            apply_correction(&kept, &advice.changes, &results, &self.source_ids(), schema, rung).map_err(refused)?;
+        let corrected = match corrected {
+            CorrectionOutcome::Unchanged => {
+                replace_parameters(&step.parameters, kept, schema, rung).map_err(refused)?
+            }
+            changed @ CorrectionOutcome::Changed(_) => changed,
+        };
+        match corrected {
+            CorrectionOutcome::Unchanged => Err("the correction changes nothing".to_owned()),
+            CorrectionOutcome::Changed(bound) if step.was_tried(&bound.parameters) => {
+                Err("the correction was tried before".to_owned())
+            }
+            CorrectionOutcome::Changed(bound) => {
+                if step.calls == 0 {
+                    self.require_all(planned, &bound.parameters)?;
+                }
+                Ok(self.with_explanations(planned, bound))
+            }
+        }
+    }
+
+    /// Records why a rung could not help, and goes on to the next remedy.
+    pub(super) fn no_help(
+        &mut self,
+        index: StepIndex,
+        fault: Arc<CallFault>,
+        rung: ModelRung,
+        reason: String,
+        (why, cause): (NoHelp, RejectionCause),
+    ) -> Decided {
+        let uses = self.state.steps.get(index)?.uses(rung);
+        let mend = Mend { rung: rung.into(), effect: MendEffect::NoHelp, description: reason.clone() };
+        self.add_mend(index, mend, MendDetail::NotByModel { uses, cause })?;
+        let spent = self.ladder_usage(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
+        let may_pass = fault.status().is_none_or(|status| status >= 500);
+        let ladder = self.started.policy.ladder();
+        let next = match (rung, why) {
+            // No model judged the failure: one that can pass by itself may still do so.
+            (_, NoHelp::Unusable | NoHelp::Unavailable) if may_pass => resend_or_give_up(&fault, spent, ladder),
+            (ModelRung::Resolution | ModelRung::Feedback, _) | (_, NoHelp::Unusable) => {
+                match context_or_give_up(&fault, spent, ladder) {
+                    Remedy::GiveUp(next) => Remedy::GiveUp(format!("{reason}; {next}")),
+                    remedy => remedy,
+                }
+            }
+            (ModelRung::Context, NoHelp::Declined | NoHelp::Unavailable) => Remedy::GiveUp(reason),
+        };
+        self.apply_remedy(index, fault, next)
+    }
+}
+
+/// Why advice that was read could not be applied.
+fn rejection_cause(advice: &Advice) -> RejectionCause {
+    if advice.changes.is_empty() { RejectionCause::ResendsSpent } else { RejectionCause::Refused }
+}
+
+/// Refuses an answer without a verdict that has fields other than parameters: they were not meant for the tool.
+fn refuse_other_fields(changes: &Object, parameters: &Object, schema: Option<&Schema>) -> Result<(), String> {
+    let declared = schema.and_then(|schema| schema.source().get("properties")?.as_object());
+    let known: Vec<&str> = parameters.keys().chain(declared.into_iter().flat_map(Object::keys)).collect();
+    match changes.keys().find(|name| !known.iter().any(|known| are_alike(known, name))) {
+        Some(name) => Err(format!("the answer has no verdict, and `{name}` is not a parameter")),
+        None => Ok(()),
+    }
+}
+
+fn purpose(rung: ModelRung) -> Purpose {
+    match rung {
+        ModelRung::Resolution => Purpose::MicroResolution,
+        ModelRung::Feedback => Purpose::ErrorAnalysis,
+        ModelRung::Context => Purpose::SemanticRetry,
+    }
+}
+
+fn effect_kind(rung: ModelRung) -> EffectKind {
+    match rung {
+        ModelRung::Resolution => EffectKind::Resolution,
+        ModelRung::Feedback => EffectKind::Feedback,
+        ModelRung::Context => EffectKind::Context,
+    }
+}
+
+/// The changes, for people: `amount: 0 -> 46828.5`.
+pub(super) fn changed_text(before: &Object, after: &Object) -> String {
+    let changed = after.iter().filter(|(name, value)| before.get(name) != Some(value)).map(|(name, value)| {
+        let old = before.get(name).map_or_else(|| "nothing".to_owned(), ToString::to_string);
+        format!("{name}: {old} -> {value}")
+    });
+    let removed = before.iter().filter(|(name, _)| !after.contains_key(name));
+    let removed = removed.map(|(name, value)| format!("{name}: {value} -> nothing"));
+    changed.chain(removed).collect::<Vec<_>>().join(", ")
+}
+
+fn attempts_text(step: &StepRun, wanted: &[&str]) -> String {
+    let lines = step.attempts.iter().enumerate().map(|(index, attempt)| {
+        let outcome = attempt.fault.as_ref().map_or_else(|| "accepted".to_owned(), ToString::to_string);
+        let parameters = abridge(&Value::Object(attempt.parameters.clone()), MAX_SHOWN_BYTES, wanted);
+        format!("{}. {parameters}\n   {outcome}", index + 1)
+    });
+    let evidence = step.last_fault().map(|fault| fault.evidence());
+    let evidence = evidence.filter(|value| !value.as_object().is_some_and(Object::is_empty));
+    let evidence = evidence.map(|value| format!("   its details: {}", abridge(&value, MAX_SHOWN_BYTES, wanted)));
+    let advice = step
+        .mends
+        .iter()
+        .filter(|mend| mend.rung >= Rung::Feedback)
+        .map(|mend| format!("   an earlier look at it said: {}", mend.description));
+    lines.chain(evidence).chain(advice).collect::<Vec<_>>().join("\n")
+}

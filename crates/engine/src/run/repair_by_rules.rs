@@ -1,0 +1,141 @@
+//! Repairing a call by rules from the facts that its error states, before any model is asked.
+
+use std::sync::Arc;
+
+use reknit_bind::{CorrectionOutcome, Provenance, replace_parameters};
+use reknit_mend::{
+    AllowedChanges, CallFault, Fact, Fate, FaultOrigin, Mend, MendEffect, RejectedCall, Rung, extract_facts,
+    facts_as_lines, facts_from_problems, repair_by_rules,
+};
+use reknit_plan::{PlannedStep, StepIndex};
+use reknit_protocol::{SideEffect, StepId, Value};
+
+use super::state::Stage;
+use super::steps::StepRun;
+use super::{Run, planned};
+use crate::internal_error::Decided;
+use crate::record::MendDetail;
+
+impl Run {
+    /// Changes the call as the facts determine and sends it; returns whether it did.
+    pub(super) fn repair_by_rules(&mut self, index: StepIndex, fault: &Arc<CallFault>) -> Decided<bool> {
+        let plan = Arc::clone(&self.plan);
+        let (planned, step) = (planned(&plan, index)?, self.state.steps.get(index)?);
+        if self.may_have_happened(planned, step, fault) || step.facts >= self.policy().mending.facts {
+            return Ok(false);
+        }
+        let facts = facts_about(planned, step, fault);
+        let Some(amendment) = repair_by_rules(self.rejected_call(planned, step, fault, &facts)?) else {
+            return Ok(false);
+        };
+        if step.calls == 0 && self.require_all(planned, &amendment.parameters).is_err() {
+            return Ok(false);
+        }
+        let schema = planned.schema.as_deref();
+        let corrected = replace_parameters(&step.parameters, amendment.parameters, schema, Rung::Facts.as_str());
+        let refused = match corrected {
+            Ok(CorrectionOutcome::Changed(bound)) if step.was_tried(&bound.parameters) => {
+                "it was tried before".to_owned()
+            }
+            Ok(CorrectionOutcome::Changed(bound)) => {
+                let step = self.state.steps.get_mut(index)?;
+                step.facts += 1;
+                step.set_parameters(bound.parameters, bound.provenance);
+                let words = amendment.description;
+                let mend = Mend { rung: Rung::Facts, effect: MendEffect::Applied, description: words.clone() };
+                self.add_mend(index, mend, MendDetail::ByRule)?;
+                self.send_corrected(index, Arc::clone(fault), words)?;
+                return Ok(true);
+            }
+            Ok(CorrectionOutcome::Unchanged) => return Ok(false),
+            Err(error) => error.to_string(),
+        };
+        let words = format!("{}: {refused}", amendment.description);
+        self.add_mend(
+            index,
+            Mend { rung: Rung::Facts, effect: MendEffect::NoHelp, description: words },
+            MendDetail::ByRule,
+        )?;
+        Ok(false)
+    }
+
+    /// Whether any call of a step may have changed something already. Such a call is not corrected and sent under another
+    /// key, not even after a later attempt was rejected.
+    pub(super) fn may_have_happened(&self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> bool {
+        let earlier = step.attempts.iter().filter_map(|attempt| attempt.fault.as_deref());
+        !self.is_harmless(planned) && earlier.chain([fault]).any(|fault| fault.fate == Fate::Unknown)
+    }
+
+    /// Whether an error speaks of the parameters that were sent.
+    pub(super) fn is_about_input(&self, index: StepIndex, fault: &CallFault) -> Decided<bool> {
+        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let facts = facts_about(planned, step, fault);
+        let case = self.rejected_call(planned, step, fault, &facts)?;
+        Ok(facts.iter().any(|fact| case.fact_applies(fact)))
+    }
+
+    /// The facts that an error states, one per line, for a model.
+    pub(super) fn facts_shown(&self, index: StepIndex, fault: &CallFault) -> Decided<String> {
+        Ok(facts_as_lines(&facts_about(planned(&self.plan, index)?, self.state.steps.get(index)?, fault)))
+    }
+
+    fn rejected_call<'a>(
+        &'a self,
+        planned: &'a PlannedStep,
+        step: &'a StepRun,
+        fault: &'a CallFault,
+        facts: &'a [Fact],
+    ) -> Decided<RejectedCall<'a>> {
+        // Only results of dependencies: otherwise the faster of two parallel steps would decide.
+        let mut before = self.indices_before(planned);
+        before.sort_unstable();
+        let mut results: Vec<(&StepId, &Value)> = Vec::new();
+        for at in before {
+            if let Stage::Done(value) = self.state.steps.get(at)?.stage() {
+                results.push((&super::planned(&self.plan, at)?.id, value));
+            }
+        }
+        Ok(RejectedCall {
+            parameters: step.parameters.clone(),
+            schema: planned.schema.as_deref(),
+            facts,
+            message: &fault.message,
+            referenced: referenced(planned, step),
+            allowed_changes: match self.side_effect(planned) {
+                // A person approves every change of an unsafe call.
+                SideEffect::Read | SideEffect::Unsafe => AllowedChanges::Any,
+                SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared => AllowedChanges::SpellingOnly,
+            },
+            request: [&self.started.request, &planned.instruction],
+            results,
+        })
+    }
+}
+
+/// The facts about a failure: from the error, or from the schema if nothing was sent.
+fn facts_about(planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<Fact> {
+    match (fault.origin, &planned.schema) {
+        (FaultOrigin::Local, Some(schema)) => {
+            facts_from_problems(&schema.problems(&Value::Object(step.parameters.clone())))
+        }
+        // The message is our own and states no facts of a tool.
+        (FaultOrigin::Local, None) => Vec::new(),
+        _ => extract_facts(fault),
+    }
+}
+
+/// The parameters that the plan takes from results, those without a value included.
+fn referenced(planned: &PlannedStep, step: &StepRun) -> Vec<String> {
+    let lost = planned.parameters.names().filter(|name| !step.parameters.contains_key(name)).map(str::to_owned);
+    let taken = step.provenance.iter().filter(|(_, origin)| {
+        matches!(
+            origin,
+            Provenance::Reference { .. }
+                | Provenance::Expression { .. }
+                | Provenance::Text { .. }
+                | Provenance::Nested { .. }
+                | Provenance::Wired { .. }
+        )
+    });
+    lost.chain(taken.map(|(name, _)| name.clone())).collect()
+}

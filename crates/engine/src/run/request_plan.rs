@@ -1,0 +1,148 @@
+//! From the request to a plan that may run.
+
+use std::borrow::Cow;
+use std::error::Error as _;
+
+use reknit_dialogue::{Purpose, ResponseFormat};
+use reknit_plan::{Catalogue, PlanProblem, correct_names, describe_tools, plan_json_schema, read_plan};
+use reknit_protocol::{EffectKind, EffectOwner, Plan, truncate};
+
+use super::Run;
+use super::consultations::{NoAnswer, Topic};
+use super::state::{Phase, RejectedPlan};
+use super::steps::Steps;
+use crate::answer::Status;
+use crate::consult::Consultation;
+use crate::internal_error::Decided;
+use crate::record::RunRecord;
+use crate::templates::render;
+
+/// How much of its own rejected answer a model is shown again, in bytes.
+const SHOWN_ANSWER: usize = 8_000;
+
+/// How much of a rejected answer the run keeps, in bytes.
+const KEPT_ANSWER: usize = 1_000;
+
+/// A model's answer that is not a plan we can run.
+pub(super) struct RejectedAnswer<'a> {
+    text: &'a str,
+    problems: &'a str,
+}
+
+impl Run {
+    /// Asks for a plan, showing the rejected one with all its problems.
+    pub(super) fn request_plan(&mut self, rejected: Option<&RejectedAnswer<'_>>) -> Decided {
+        if self.started.targets.is_empty() {
+            let reason = "there is no model to write a plan: configure one, or pass a plan".to_owned();
+            self.end_without_steps(Status::Failed, reason);
+            return Ok(());
+        }
+        let (attempt, asked) = match &self.state.phase {
+            Phase::Planning { attempt, consultation } => (attempt + 1, consultation.asked()),
+            _ => (1, 0),
+        };
+        let shown = self.shown_tools();
+        let tools = describe_tools(&shown);
+        let last = rejected.map_or_else(String::new, |rejected| truncate(rejected.text.to_owned(), SHOWN_ANSWER));
+        let values = [
+            ("tools", tools.as_str()),
+            ("request", self.started.request.as_str()),
+            ("last", last.as_str()),
+            ("problems", rejected.map_or("", |rejected| rejected.problems)),
+        ];
+        let messages = match render(&self.started.templates.plan, &values) {
+            Ok(messages) => messages,
+            Err(error) => {
+                self.end_without_steps(Status::Failed, error.to_string());
+                return Ok(());
+            }
+        };
+        let format = plan_json_schema(&shown)
+            .map_or(ResponseFormat::Json, |schema| ResponseFormat::Schema { name: "plan".to_owned(), schema });
+        let request = self.policy().asking.plan.to_model_request(messages).with_format(format);
+        let id = (EffectOwner::Plan, EffectKind::Ask);
+        let consultation = Consultation::open(id, asked, Purpose::PlanGeneration, request, self.rotation());
+        self.state.phase = Phase::Planning { attempt, consultation: Box::new(consultation) };
+        self.ask(Topic::Plan { attempt })
+    }
+
+    /// The tools that the planner is shown.
+    pub(super) fn shown_tools(&self) -> Cow<'_, Catalogue> {
+        match &self.state.choice {
+            Some(choice) => Cow::Owned(self.catalogue().restricted_to(&choice.shown)),
+            None => Cow::Borrowed(self.catalogue()),
+        }
+    }
+
+    pub(super) fn on_no_plan(&mut self, why: NoAnswer) {
+        match why {
+            NoAnswer::GaveUp(reason) => {
+                self.end_without_steps(Status::Failed, format!("no model wrote a plan: {reason}"));
+            }
+            NoAnswer::Exhausted(exhausted) => {
+                self.end_without_steps(Status::BudgetExhausted, exhausted.to_string());
+            }
+        }
+    }
+
+    pub(super) fn on_plan_text(&mut self, text: &str, attempt: u32) -> Decided {
+        let problems = match self.read_plan(text) {
+            Ok((plan, repairs)) => match self.accept_plan(plan, repairs) {
+                Ok(()) => return Ok(()),
+                Err(problems) => problems.iter().map(ToString::to_string).collect::<Vec<String>>(),
+            },
+            Err(unreadable) => vec![unreadable],
+        };
+        let lines = problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n");
+        let words = truncate(text.trim().to_owned(), KEPT_ANSWER);
+        self.state.rejected_plans.push(RejectedPlan { words, problems: problems.clone() });
+        let place = self.records.len();
+        if attempt <= self.policy().planning.retries {
+            self.request_plan(Some(&RejectedAnswer { text, problems: &lines }))?;
+        } else {
+            let reason = format!("no plan could be used after {attempt} attempts; the last one:\n{lines}");
+            self.end_without_steps(Status::Failed, reason);
+        }
+        // Only now it is known whether the budget allows another attempt.
+        let will_retry = matches!(self.state.phase, Phase::Planning { .. });
+        self.records.insert(place, RunRecord::PlanRejected { attempt, problems, will_retry }.into());
+        Ok(())
+    }
+
+    /// The plan in a model's text and the repairs it needed, or why there is none.
+    fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
+        let (plan, reading) = read_plan(text, &self.started.request).map_err(|error| {
+            let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+            causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))
+        })?;
+        let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.description().to_owned()).collect();
+        repairs.dedup();
+        Ok((plan, repairs))
+    }
+
+    /// Starts a plan that a person gave, or ends the run with its problems.
+    #[expect(clippy::unnecessary_wraps, reason = "the other way to begin can fail")]
+    pub(super) fn accept_given_plan(&mut self, plan: Plan) -> Decided {
+        if let Err(problems) = self.accept_plan(plan, Vec::new()) {
+            let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            self.end_without_steps(Status::Failed, format!("the plan cannot run: {}", words.join("; ")));
+        }
+        Ok(())
+    }
+
+    /// Starts a plan after correcting the names in it.
+    fn accept_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Result<(), Vec<PlanProblem>> {
+        repairs.extend(correct_names(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
+        self.prepare(&plan)?;
+        self.record(RunRecord::PlanAccepted { steps: plan.steps.len(), repairs: repairs.clone() });
+        self.state.plan_repairs = repairs;
+        if plan.steps.is_empty() {
+            self.end_without_steps(Status::Impossible, "no tool can serve the request".to_owned());
+            return Ok(());
+        }
+        self.state.steps = Steps::new(&self.plan);
+        self.state.plan = Some(plan);
+        self.state.phase = Phase::Running;
+        Ok(())
+    }
+}

@@ -1,0 +1,210 @@
+//! Parameters that the plan leaves open: learned mappings, and the model's answer about missing values.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use reknit_bind::{
+    Binding, FilledParameters, MappingCandidate, OptionalParameters, ParameterMapping, Provenance, ResolvedBy,
+    UnboundParameter, bind_with_mappings, fill_missing, learnable_expression,
+};
+use reknit_dialogue::ModelAnswer;
+use reknit_mend::{CallFault, Learning, Mend, MendEffect, ModelRung, Rung, parse_parameter_values};
+use reknit_plan::{PlannedStep, StepIndex};
+use reknit_protocol::{Object, SideEffect, StepId, truncate};
+
+use super::repair_by_model::{NoHelp, changed_text};
+use super::state::Stage;
+use super::{Run, planned};
+use crate::internal_error::Decided;
+use crate::policy::Sampling;
+use crate::record::{MendDetail, RejectionCause};
+
+/// Additional answer tokens for each missing value: a truncated answer is useless.
+const TOKENS_PER_VALUE: u32 = 100;
+
+/// How much of the reason why a parameter has no value a model is shown, in bytes.
+const SHOWN_REASON: usize = 400;
+
+impl Run {
+    /// Temperature and length of a model's answer about the missing values of a step.
+    pub(super) fn resolution_sampling(&self, planned: &PlannedStep) -> Sampling {
+        let sampling = self.policy().asking.resolution;
+        let missing = u32::try_from(self.missing(planned).len()).unwrap_or(u32::MAX);
+        let max_tokens = TOKENS_PER_VALUE.saturating_mul(missing).saturating_add(sampling.max_tokens);
+        Sampling { max_tokens, ..sampling }
+    }
+
+    /// Binds the parameters of a step from its plan and the results so far.
+    pub(super) fn binding(&self, planned: &PlannedStep) -> Binding {
+        let results = self.results(Some(planned));
+        let known = self.learned_for(planned);
+        let optional = match self.side_effect(planned) {
+            SideEffect::Read => OptionalParameters::Wire,
+            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => {
+                OptionalParameters::Omit
+            }
+        };
+        bind_with_mappings(
+            &planned.parameters,
+            &results,
+            &planned.dependencies,
+            planned.schema.as_deref(),
+            optional,
+            &known,
+        )
+    }
+
+    /// The learned mappings that apply to a step, with the earlier steps whose results they read.
+    fn learned_for<'a>(&'a self, planned: &'a PlannedStep) -> Vec<MappingCandidate<'a>> {
+        let name = capability(planned);
+        let mappings = self.started.mappings.iter().filter(|mapping| mapping.consumer == name);
+        let mappings: Vec<&ParameterMapping> =
+            mappings.filter(|_| self.policy().mending.learning == Learning::On).collect();
+        if mappings.is_empty() {
+            return Vec::new();
+        }
+        let before = self.before(planned);
+        let pairs = mappings.iter().flat_map(|mapping| before.iter().map(move |step| (*mapping, *step)));
+        let fitting = pairs.filter(|(mapping, step)| mapping.producer == capability(step));
+        let known = |(mapping, step): (&'a ParameterMapping, &'a PlannedStep)| MappingCandidate {
+            parameter: &mapping.parameter,
+            step: &step.id,
+            expression: &mapping.expression,
+        };
+        fitting.map(known).collect()
+    }
+
+    /// The direct and indirect dependencies of a step.
+    fn before<'a>(&'a self, planned: &'a PlannedStep) -> Vec<&'a PlannedStep> {
+        self.indices_before(planned).iter().filter_map(|at| self.plan.get(*at)).collect()
+    }
+
+    /// The indices of those steps, the nearest first.
+    pub(super) fn indices_before(&self, planned: &PlannedStep) -> Vec<StepIndex> {
+        let mut indices: Vec<StepIndex> = planned.dependency_indices.clone();
+        let mut seen: HashSet<StepIndex> = indices.iter().copied().collect();
+        let mut next = 0;
+        while let Some(step) = indices.get(next).and_then(|at| self.plan.get(*at)) {
+            indices.extend(step.dependency_indices.iter().filter(|at| seen.insert(**at)));
+            next += 1;
+        }
+        indices
+    }
+
+    /// Where models found values for calls that succeeded: later runs use these mappings without asking.
+    pub fn learned(&self) -> Vec<ParameterMapping> {
+        if self.policy().mending.learning == Learning::Off {
+            return Vec::new();
+        }
+        let steps: Vec<StepId> = self.plan.steps.iter().map(|planned| planned.id.clone()).collect();
+        let mut learned = Vec::new();
+        for (planned, step) in self.plan.steps.iter().zip(self.state.steps.iter()) {
+            let found = step.provenance.iter().filter(|_| matches!(step.stage(), Stage::Done(_)));
+            // A value that the plan itself asked for says nothing about a plan that leaves it out.
+            for (parameter, provenance) in found.filter(|(name, _)| planned.parameters.get(name).is_none()) {
+                let Some((producer, expression)) = learnable_expression(provenance, &steps) else { continue };
+                let producer = self.plan.step(producer.as_str()).map(capability);
+                let (consumer, parameter) = (capability(planned), parameter.clone());
+                learned.extend(producer.map(|producer| ParameterMapping { producer, consumer, parameter, expression }));
+            }
+        }
+        learned
+    }
+
+    /// The parameters of a step that have no value. They follow from the plan and the results, so they are not stored.
+    pub(super) fn missing(&self, planned: &PlannedStep) -> Vec<UnboundParameter> {
+        match self.binding(planned) {
+            Binding::Unbound { unbound, .. } => unbound,
+            Binding::Bound(_) | Binding::Misfit { .. } => Vec::new(),
+        }
+    }
+
+    /// Applies a model's answer about where the missing values are.
+    pub(super) fn on_resolution_text(
+        &mut self,
+        index: StepIndex,
+        fault: Arc<CallFault>,
+        answer: Arc<ModelAnswer>,
+    ) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let parameters = self.state.steps.get(index)?.parameters.clone();
+        let supplied =
+            parse_parameter_values(&answer.text).and_then(|values| self.supplied(&parameters, planned, &values));
+        let why = (NoHelp::Unusable, RejectionCause::Refused);
+        let FilledParameters { bound, ignored } = match supplied {
+            Ok(supplied) => supplied,
+            Err(words) => return self.no_help(index, fault, ModelRung::Resolution, words, why),
+        };
+        if let Some(words) = self.reject_ungrounded(index, planned, &fault, &bound)? {
+            return self.no_help(index, fault, ModelRung::Resolution, words, why);
+        }
+        let mut words = format!("{}: found in the request or in results", changed_text(&parameters, &bound.parameters));
+        if !ignored.is_empty() {
+            words = format!("{words}; not asked for, and ignored: {}", ignored.join(", "));
+        }
+        let step = self.state.steps.get_mut(index)?;
+        step.parameters = bound.parameters.clone();
+        step.provenance.extend(bound.provenance);
+        let mend = Mend { rung: Rung::Resolution, effect: MendEffect::Applied, description: words };
+        let detail = MendDetail::ByModel {
+            uses: 1,
+            parameters: bound.parameters,
+            analysis: String::new(),
+            answer: Some(answer),
+        };
+        self.add_mend(index, mend, detail)?;
+        self.send_resolved(index, fault)
+    }
+
+    fn supplied(
+        &self,
+        parameters: &Object,
+        planned: &PlannedStep,
+        answer: &Object,
+    ) -> Result<FilledParameters, String> {
+        let missing = self.missing(planned);
+        let names: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
+        let (results, sources) = (self.results(Some(planned)), self.source_ids());
+        let supplied = fill_missing(parameters, answer, &names, &results, &sources, planned.schema.as_deref())
+            .map_err(|error| format!("the answer is refused: {error}"))?;
+        self.require_all(planned, &supplied.bound.parameters)?;
+        Ok(supplied)
+    }
+
+    /// Requires a value for every parameter that the plan gives before the first call, optional ones too: an order without
+    /// its limit is another order.
+    pub(super) fn require_all(&self, planned: &PlannedStep, parameters: &Object) -> Result<(), String> {
+        let missing = self.missing(planned);
+        let lost: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
+        let lost: Vec<&str> = lost.into_iter().filter(|name| !parameters.contains_key(name)).collect();
+        if lost.is_empty() { Ok(()) } else { Err(format!("the answer has no value for {}", lost.join(", "))) }
+    }
+}
+
+/// A capability as mappings name it.
+fn capability(planned: &PlannedStep) -> String {
+    format!("{}/{}", planned.agent, planned.capability)
+}
+
+/// The parameters of interest: the missing ones, or else all that the tool declares.
+pub(super) fn wanted<'a>(planned: &'a PlannedStep, missing: &'a [UnboundParameter]) -> Vec<&'a str> {
+    if !missing.is_empty() {
+        return missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
+    }
+    let declared = planned.schema.as_ref().and_then(|schema| schema.source().get("properties")?.as_object());
+    declared.into_iter().flat_map(Object::keys).collect()
+}
+
+/// The missing parameters, each with why it has no value.
+pub(super) fn missing_text(missing: &[UnboundParameter]) -> String {
+    let line = |unbound: &UnboundParameter| format!("- {}", truncate(unbound.to_string(), SHOWN_REASON));
+    missing.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The parameters whose values were found where an earlier run found them, separated by commas.
+pub(super) fn learned_names(provenance: &[(String, Provenance)]) -> String {
+    let is_learned = |origin: &Provenance| matches!(origin, Provenance::Resolved { by: ResolvedBy::Learned, .. });
+    let learned = provenance.iter().filter(|(_, origin)| is_learned(origin)).map(|(name, _)| name.as_str());
+    learned.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,235 @@
+//! Scheduling: a step starts as soon as its dependencies are done, a slot is free and the budget lasts.
+
+use std::sync::Arc;
+
+use reknit_bind::{Binding, BoundParameters};
+use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, ResolutionPolicy, Rung, Verdict};
+use reknit_plan::{PlannedStep, StepIndex};
+use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, StepId, Value, join_first};
+
+use super::resolve_parameters::learned_names;
+use super::state::{Phase, Stage, Stop};
+use super::{Run, planned};
+use crate::digest::idempotency_key;
+use crate::internal_error::Decided;
+use crate::record::{MendDetail, RunRecord, StepDescription, StepEnd};
+
+impl Run {
+    /// Moves every step that can move. Skipping one step can decide others, so this repeats until nothing moves.
+    pub(super) fn schedule(&mut self) -> Decided {
+        if !matches!(self.state.phase, Phase::Running) {
+            return Ok(());
+        }
+        let max_calls = self.policy().limits.calls_at_once;
+        loop {
+            let (mut moved, mut from) = (false, StepIndex::new(0));
+            while let Some(index) = self.state.steps.next_to_move(from, max_calls) {
+                moved |= match self.state.steps.get(index)?.stage() {
+                    Stage::Waiting => self.leave_waiting(index)?,
+                    Stage::Queued => self.leave_queue(index)?,
+                    _ => false,
+                };
+                from = StepIndex::new(index.get() + 1);
+            }
+            if !moved {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Binds a step whose dependencies are done; skips a step that lost one.
+    fn leave_waiting(&mut self, index: StepIndex) -> Decided<bool> {
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let mut dependencies: Vec<(&StepId, &Stage)> = Vec::with_capacity(planned.dependencies.len());
+        for (id, at) in planned.dependencies.iter().zip(&planned.dependency_indices) {
+            dependencies.push((id, self.state.steps.get(*at)?.stage()));
+        }
+        let lost = dependencies.iter().find_map(|(id, stage)| match stage {
+            Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
+            Stage::Skipped { .. } => Some(format!("it needs `{id}`, which was skipped")),
+            _ => None,
+        });
+        if let Some(reason) = lost {
+            self.set_stage(index, Stage::Skipped { reason })?;
+            return Ok(true);
+        }
+        if !dependencies.iter().all(|(_, stage)| matches!(stage, Stage::Done(_))) {
+            return Ok(false);
+        }
+        self.record_start(planned);
+        self.start_step_deadline(index, planned)?;
+        self.bind_step(index, planned)?;
+        Ok(true)
+    }
+
+    pub(super) fn record_start(&mut self, planned: &PlannedStep) {
+        self.record(RunRecord::StepStarted(StepDescription {
+            step: planned.id.clone(),
+            agent: planned.agent.clone(),
+            capability: planned.capability.clone(),
+            instruction: planned.instruction.clone(),
+        }));
+    }
+
+    fn bind_step(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
+        match self.binding(planned) {
+            Binding::Bound(bound) => {
+                if !bound.changes.is_empty() {
+                    let changes = bound.changes.iter();
+                    let words = changes.map(|change| format!("{}: {} -> {}", change.path, change.before, change.after));
+                    let words = words.collect::<Vec<_>>().join("; ");
+                    let mend = Mend { rung: Rung::Schema, effect: MendEffect::Applied, description: words };
+                    self.add_mend(index, mend, MendDetail::Coerced { values: bound.changes.len() })?;
+                }
+                self.keep_bound(index, planned, bound)?;
+                self.record_learned(index)?;
+                self.set_stage(index, Stage::Queued)
+            }
+            Binding::Unbound { partial, unbound } => {
+                self.keep_bound(index, planned, partial)?;
+                self.record_learned(index)?;
+                let words: Vec<String> = unbound.iter().map(ToString::to_string).collect();
+                self.on_unbound(index, format!("not every parameter has a value: {}", words.join("; ")))
+            }
+            Binding::Misfit { bound, problems } => {
+                self.keep_bound(index, planned, bound)?;
+                let problems = join_first(&problems);
+                self.reject_locally(index, format!("the parameters do not fit their schema: {problems}"))
+            }
+        }
+    }
+
+    fn keep_bound(&mut self, index: StepIndex, planned: &PlannedStep, bound: BoundParameters) -> Decided {
+        let coercions = bound.changes.len();
+        let step = self.state.steps.get_mut(index)?;
+        step.parameters = bound.parameters;
+        step.provenance = bound.provenance;
+        let provenance = step.provenance.clone();
+        self.record(RunRecord::StepBound { step: planned.id.clone(), provenance, coercions });
+        Ok(())
+    }
+
+    /// Records which values were found where an earlier run found them.
+    fn record_learned(&mut self, index: StepIndex) -> Decided {
+        let names = learned_names(&self.state.steps.get(index)?.provenance);
+        if names.is_empty() {
+            return Ok(());
+        }
+        let words = format!("{names}: found as in an earlier run");
+        let mend = Mend { rung: Rung::Resolution, effect: MendEffect::Applied, description: words };
+        self.add_mend(index, mend, MendDetail::Learned)
+    }
+
+    /// Before anything is sent, a model may say where the missing values are.
+    fn on_unbound(&mut self, index: StepIndex, message: String) -> Decided {
+        let fault = Arc::new(CallFault::local(message, Object::new()));
+        if self.repair_by_rules(index, &fault)? {
+            return Ok(());
+        }
+        let asked = self.state.steps.get(index)?.resolution_asked > 0;
+        match self.policy().mending.resolution {
+            ResolutionPolicy::Once if !asked && !self.started.targets.is_empty() => {
+                self.consult_about(index, fault, ModelRung::Resolution)
+            }
+            ResolutionPolicy::Once | ResolutionPolicy::Off => {
+                self.on_verdict(index, Verdict::Correctable(fault.as_ref().clone()))
+            }
+        }
+    }
+
+    /// Repairs a call that cannot be sent as if the tool had rejected it.
+    pub(super) fn reject_locally(&mut self, index: StepIndex, message: String) -> Decided {
+        self.on_verdict(index, Verdict::Correctable(CallFault::local(message, Object::new())))
+    }
+
+    /// Starts the call of a queued step, if the budget lasts.
+    fn leave_queue(&mut self, index: StepIndex) -> Decided<bool> {
+        if self.is_avoided(index)? {
+            let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
+            self.set_stage(index, Stage::Failed { reason, fault: None })?;
+            return Ok(true);
+        }
+        if let Some(reason) = self.too_late(index, self.state.now_ms)? {
+            self.fail_late(index, reason, None)?;
+            return Ok(true);
+        }
+        if let Err(exhausted) = self.state.spent.charge_tool_call(&self.started.policy.limits) {
+            let reason = exhausted.to_string();
+            self.state.stop.get_or_insert(Stop::Exhausted(exhausted));
+            let untouched = self.state.steps.get(index)?.sent() == 0;
+            let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
+            self.set_stage(index, stage)?;
+            return Ok(true);
+        }
+        let call = Arc::new(self.next_call(index)?);
+        self.state.steps.get_mut(index)?.calls += 1;
+        self.record(RunRecord::CallStarted { call: Arc::clone(&call) });
+        self.set_stage(index, Stage::Calling(call))?;
+        Ok(true)
+    }
+
+    /// The call that a step would make next.
+    pub(super) fn next_call(&self, index: StepIndex) -> Decided<CallTool> {
+        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let side_effect = self.side_effect(planned);
+        let key = || idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
+        Ok(CallTool {
+            id: EffectId::of_step(&planned.id, EffectKind::Call, step.calls + 1),
+            step: planned.id.clone(),
+            agent: planned.agent.clone(),
+            capability: planned.capability.clone(),
+            parameters: step.parameters.clone(),
+            side_effect,
+            idempotency_key: (side_effect != SideEffect::Read).then(key),
+            timeout_ms: self.call_timeout_ms(step),
+        })
+    }
+
+    /// Whether a call may be made twice without harm.
+    pub(super) fn is_harmless(&self, planned: &PlannedStep) -> bool {
+        matches!(self.side_effect(planned), SideEffect::Read | SideEffect::Idempotent)
+    }
+
+    /// The side effect of a step's call, as declared by the tool or overridden by the policy.
+    pub(super) fn side_effect(&self, planned: &PlannedStep) -> SideEffect {
+        self.policy().effects.class(planned.agent.as_str(), planned.capability.as_str(), planned.declared)
+    }
+
+    /// Moves a step to another stage, and records it if the step is over.
+    pub(super) fn set_stage(&mut self, index: StepIndex, stage: Stage) -> Decided {
+        self.note_repeated_failure(index, &stage)?;
+        let end = match &stage {
+            Stage::Done(_) => Some(StepEnd::Done),
+            Stage::Failed { reason, fault } => {
+                Some(StepEnd::Failed { error: fault.as_ref().map(ToString::to_string), reason: reason.clone() })
+            }
+            Stage::Skipped { reason } => Some(StepEnd::Skipped { reason: reason.clone() }),
+            _ => None,
+        };
+        self.state.steps.set_stage(index, stage)?;
+        if let Some(end) = end {
+            let step = self.state.steps.get(index)?;
+            let (calls, mends) = (step.sent(), step.mends.len());
+            let step = planned(&self.plan, index)?.id.clone();
+            self.record(RunRecord::StepEnded { step, end, calls, mends });
+        }
+        Ok(())
+    }
+
+    /// Adds to the list of a step's repairs.
+    pub(super) fn add_mend(&mut self, index: StepIndex, mend: Mend, detail: MendDetail) -> Decided {
+        let step = planned(&self.plan, index)?.id.clone();
+        self.state.steps.get_mut(index)?.mends.push(mend.clone());
+        self.record(RunRecord::Mended { step, mend, detail });
+        Ok(())
+    }
+
+    /// The result of a step.
+    pub fn result(&self, step: &str) -> Option<&Value> {
+        match self.state.steps.get(self.plan.index_of(step)?).ok()?.stage() {
+            Stage::Done(value) => Some(value),
+            _ => None,
+        }
+    }
+}

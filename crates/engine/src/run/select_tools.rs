@@ -1,0 +1,60 @@
+//! Large catalogues: before planning, a model selects the tools that the planner is shown.
+
+use reknit_dialogue::{Purpose, ResponseFormat};
+use reknit_plan::{ToolSelection, summarize_tools};
+use reknit_protocol::{EffectKind, EffectOwner};
+
+use super::Run;
+use super::consultations::{NoAnswer, Topic};
+use super::state::Phase;
+use crate::consult::Consultation;
+use crate::internal_error::Decided;
+use crate::record::RunRecord;
+use crate::templates::render;
+
+impl Run {
+    /// Requests a plan; with a large catalogue, tools are selected first.
+    pub(super) fn begin_planning(&mut self) -> Decided {
+        let count: usize = self.catalogue().tools.iter().map(|tool| tool.visible_capabilities().count()).sum();
+        let threshold = self.policy().planning.choose_from;
+        if count < threshold as usize || self.started.targets.is_empty() {
+            return self.request_plan(None);
+        }
+        let tools = summarize_tools(&ToolSelection::candidates(self.catalogue(), &self.started.request));
+        let values = [("tools", tools.as_str()), ("request", self.started.request.as_str())];
+        let messages = match render(&self.started.templates.choice, &values) {
+            Ok(messages) => messages,
+            Err(error) => return self.select_by_search(error.to_string()),
+        };
+        let request = self.policy().asking.choice.to_model_request(messages).with_format(ResponseFormat::Json);
+        let id = (EffectOwner::Plan, EffectKind::Select);
+        let consultation = Consultation::open(id, 0, Purpose::TieredSelection, request, self.rotation());
+        self.state.phase = Phase::Selecting { consultation: Box::new(consultation) };
+        self.ask(Topic::Selection)
+    }
+
+    pub(super) fn on_selection_text(&mut self, text: &str) -> Decided {
+        match ToolSelection::parse(text, self.catalogue()) {
+            Ok(choice) => self.plan_with(choice),
+            Err(problem) => self.select_by_search(problem),
+        }
+    }
+
+    pub(super) fn on_no_selection(&mut self, why: &NoAnswer) -> Decided {
+        self.select_by_search(why.reason())
+    }
+
+    fn select_by_search(&mut self, reason: String) -> Decided {
+        self.plan_with(ToolSelection::by_search(self.catalogue(), &self.started.request, reason))
+    }
+
+    fn plan_with(&mut self, choice: ToolSelection) -> Decided {
+        self.record(RunRecord::ToolsSelected {
+            capabilities: choice.shown.clone(),
+            fallback_reason: choice.fallback_reason.clone(),
+            saved_tokens: choice.saved_tokens,
+        });
+        self.state.choice = Some(choice);
+        self.request_plan(None)
+    }
+}

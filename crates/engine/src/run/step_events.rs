@@ -1,0 +1,292 @@
+//! Events about a step: its call ended, its wait is over, a person decided.
+
+use std::sync::Arc;
+
+use reknit_bind::Provenance;
+use reknit_mend::{
+    CallFault, FaultOrigin, LadderUsage, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung, Verdict,
+    choose_remedy, classify_failure, classify_reply,
+};
+use reknit_plan::StepIndex;
+use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
+
+use super::state::{BackoffReason, Stage};
+use super::steps::Attempt;
+use super::{Run, planned};
+use crate::digest::{digest_of, jitter};
+use crate::effect::{AskPerson, Question};
+use crate::event::{Decision, EventKind};
+use crate::internal_error::{Decided, InternalError};
+use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
+
+impl Run {
+    /// Applies an event about a step; returns whether it was one.
+    pub(super) fn on_step_event(&mut self, kind: &EventKind) -> Decided<bool> {
+        let step = kind.effect().and_then(EffectId::step);
+        let Some(index) = step.and_then(|step| self.plan.index_of(step.as_str())) else { return Ok(false) };
+        match (self.state.steps.get(index)?.stage(), kind) {
+            (Stage::Calling(call) | Stage::Stopping(call), kind) if kind.effect() == Some(&call.id) => {
+                let (call, stopping) =
+                    (Arc::clone(call), matches!(self.state.steps.get(index)?.stage(), Stage::Stopping(_)));
+                self.on_call_event(index, call, stopping, kind)
+            }
+            (Stage::BackingOff { id, .. }, EventKind::Woke { effect }) if id == effect => {
+                self.record(RunRecord::WaitEnded { id: effect.clone() });
+                self.set_stage(index, Stage::Queued)?;
+                Ok(true)
+            }
+            (Stage::AwaitingApproval { ask, .. }, EventKind::PersonDecided { effect, hash, decision })
+                if ask.id == *effect && ask.hash == *hash =>
+            {
+                self.on_decision(index, *decision, false)?;
+                Ok(true)
+            }
+            (Stage::AwaitingApproval { ask, .. }, EventKind::Woke { effect })
+                if ask.id.with_kind(EffectKind::ApprovalExpiry) == *effect =>
+            {
+                self.on_decision(index, Decision::Deny, true)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Applies the outcome of a call in progress.
+    fn on_call_event(
+        &mut self,
+        index: StepIndex,
+        call: Arc<CallTool>,
+        stopping: bool,
+        kind: &EventKind,
+    ) -> Decided<bool> {
+        let (end, verdict) = match kind {
+            EventKind::ToolAnswered { reply, .. } => {
+                let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
+                (end, classify_reply(reply, self.state.now_ms))
+            }
+            EventKind::ToolFailed { failure, .. } => {
+                let end = CallEnd::Failed { kind: failure.kind, message: failure.message.clone() };
+                (end, classify_failure(failure))
+            }
+            EventKind::Interrupted { .. } => {
+                let fault = if stopping { self.abandoned_call() } else { CallFault::interrupted() };
+                (CallEnd::Interrupted, Verdict::Transient(fault))
+            }
+            EventKind::BreakerOpen { until_ms, .. } => {
+                self.record(RunRecord::CallSkipped { id: call.id.clone(), until_ms: *until_ms });
+                self.on_breaker_open(index, *until_ms)?;
+                return Ok(true);
+            }
+            _ => return Ok(false),
+        };
+        let fault = match &verdict {
+            Verdict::Success(_) => None,
+            Verdict::Permanent(fault) | Verdict::Transient(fault) | Verdict::Correctable(fault) => {
+                Some(Arc::new(fault.clone()))
+            }
+        };
+        self.record(RunRecord::CallEnded { call, end, fault });
+        self.on_verdict(index, verdict)?;
+        Ok(true)
+    }
+
+    /// The failure of a call that was in progress when the run stopped. If the drain time is over, the run gave it up;
+    /// otherwise another process took over from one that is gone.
+    fn abandoned_call(&self) -> CallFault {
+        let drain_ms = self.policy().limits.drain_ms;
+        let waited_ms = self.state.stopped_ms.map_or(0, |since| self.state.now_ms.saturating_sub(since));
+        if u64::try_from(waited_ms).unwrap_or(0) < drain_ms {
+            return CallFault::interrupted();
+        }
+        CallFault::abandoned(drain_ms)
+    }
+
+    /// Decides what follows from the verdict on a call, or on a call that could not be sent.
+    pub(super) fn on_verdict(&mut self, index: StepIndex, verdict: Verdict) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let side_effect = self.side_effect(planned);
+        let step = self.state.steps.get_mut(index)?;
+        let fault = match verdict {
+            Verdict::Success(value) => {
+                step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: None });
+                return self.set_stage(index, Stage::Done(value));
+            }
+            Verdict::Permanent(ref fault) | Verdict::Transient(ref fault) | Verdict::Correctable(ref fault) => {
+                Arc::new(fault.clone())
+            }
+        };
+        let used = self.ladder_usage(self.state.steps.get(index)?, planned, &fault);
+        let step = self.state.steps.get_mut(index)?;
+        step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(Arc::clone(&fault)) });
+        if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
+            let reason = stop.reason();
+            return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
+        }
+        if let Some(reason) = self.too_late(index, self.state.now_ms)? {
+            return self.fail_late(index, reason, Some(fault));
+        }
+        let about_input = match &verdict {
+            Verdict::Correctable(_) => true,
+            // The service may be down; what it says about the input counts only if the call has such an input.
+            Verdict::Transient(fault) => {
+                fault.origin == FaultOrigin::Status(503) && self.is_about_input(index, fault)?
+            }
+            Verdict::Success(_) | Verdict::Permanent(_) => false,
+        };
+        if about_input && self.repair_by_rules(index, &fault)? {
+            return Ok(());
+        }
+        let remedy =
+            choose_remedy(&verdict, side_effect, LadderUsage { about_input, ..used }, self.started.policy.ladder())
+                .ok_or_else(|| InternalError::new("a failed call has no remedy"))?;
+        self.note_exhausted_feedback(index, &verdict, &remedy)?;
+        self.apply_remedy(index, fault, remedy)
+    }
+
+    /// Records that a tool rejected a call after the last correction by feedback.
+    fn note_exhausted_feedback(&mut self, index: StepIndex, verdict: &Verdict, remedy: &Remedy) -> Decided {
+        let limit = self.policy().mending.feedback;
+        let Verdict::Correctable(fault) = verdict else { return Ok(()) };
+        let by_tool = matches!(fault.origin, FaultOrigin::Status(_)) && fault.retryable != Some(false);
+        let used_up = limit > 0 && self.state.steps.get(index)?.feedback >= limit;
+        if by_tool && used_up && *remedy != Remedy::Feedback {
+            let step = planned(&self.plan, index)?.id.clone();
+            self.record(RunRecord::FeedbackExhausted { step });
+        }
+        Ok(())
+    }
+
+    /// Applies the remedy for a failure.
+    pub(super) fn apply_remedy(&mut self, index: StepIndex, fault: Arc<CallFault>, remedy: Remedy) -> Decided {
+        match remedy {
+            Remedy::Resend { min_wait_ms } => self.back_off(index, fault, min_wait_ms),
+            Remedy::Feedback => self.consult_about(index, fault, ModelRung::Feedback),
+            Remedy::Context => self.consult_about(index, fault, ModelRung::Context),
+            Remedy::AskPerson => {
+                let call = Box::new(self.last_call(index)?);
+                self.ask_person(index, fault, Question::SendAgain { call })
+            }
+            Remedy::GiveUp(reason) => self.set_stage(index, Stage::Failed { reason, fault: Some(fault) }),
+        }
+    }
+
+    /// The call that just failed. It is built like the next call, with the ordinal of the last one.
+    fn last_call(&self, index: StepIndex) -> Decided<CallTool> {
+        let call = self.next_call(index)?;
+        let calls = self.state.steps.get(index)?.calls;
+        Ok(CallTool { id: EffectId::of_step(&call.step, EffectKind::Call, calls), ..call })
+    }
+
+    /// Waits before the same call is sent again: longer each time, and never shorter than the tool asked for.
+    fn back_off(&mut self, index: StepIndex, fault: Arc<CallFault>, min_wait_ms: u64) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let step = self.state.steps.get_mut(index)?;
+        step.resends += 1;
+        let times = step.resends;
+        let id = EffectId::of_step(&planned.id, EffectKind::RetryWait, times);
+        let rules = &self.started.policy.resend;
+        // The jitter below adds up to a quarter, and stays within the longest wait.
+        let most_ms = rules.max_ms.saturating_mul(4) / 5;
+        let doubled = rules.base_ms.saturating_mul(1u64.checked_shl(times - 1).unwrap_or(u64::MAX)).min(most_ms);
+        let wait_ms = match fault.origin {
+            // Our own process ended; the tool needs no pause.
+            FaultOrigin::Interrupted => 0,
+            FaultOrigin::Local | FaultOrigin::Transport(_) | FaultOrigin::Status(_) => {
+                let wait_ms = doubled.max(min_wait_ms);
+                // Callers that failed together must not come back together.
+                wait_ms.saturating_add(jitter(self.started.seed, &id.to_string(), wait_ms / 4))
+            }
+        };
+        let words = format!("sent again after {wait_ms} ms, for {fault}");
+        let mend = Mend { rung: Rung::Resend, effect: MendEffect::Applied, description: words };
+        self.add_mend(index, mend, MendDetail::Resent { times, fault: Arc::clone(&fault) })?;
+        let until_ms = self.state.now_ms.saturating_add_unsigned(wait_ms);
+        if let Some(reason) = self.too_late(index, until_ms)? {
+            return self.fail_late(index, reason, Some(fault));
+        }
+        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Retry });
+        self.set_stage(index, Stage::BackingOff { id, until_ms, reason: BackoffReason::Retry })
+    }
+
+    /// Asks a person. The hash binds the decision to exactly this question.
+    pub(super) fn ask_person(&mut self, index: StepIndex, fault: Arc<CallFault>, question: Question) -> Decided {
+        if self.policy().people == PeoplePolicy::Nobody {
+            let reason = "only a person may decide this, and nobody can be asked".to_owned();
+            return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
+        }
+        let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
+        let hash = digest_of(&(self.started.run.as_str(), &question));
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let step = self.state.steps.get_mut(index)?;
+        step.approvals += 1;
+        let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.approvals);
+        let ask = Arc::new(AskPerson { id, step: planned.id.clone(), question, hash, expires_ms });
+        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
+        self.set_stage(index, Stage::AwaitingApproval { ask, fault })
+    }
+
+    fn on_decision(&mut self, index: StepIndex, decision: Decision, expired: bool) -> Decided {
+        let Stage::AwaitingApproval { ask, fault } = self.state.steps.get(index)?.stage() else {
+            return Err(InternalError::new("a decision about a step that awaits none"));
+        };
+        let (ask, fault) = (Arc::clone(ask), Arc::clone(fault));
+        self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision, expired });
+        // The time that a person takes does not count for the step.
+        let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.started.policy.limits.person_ms);
+        let waited_ms = self.state.now_ms.saturating_sub(asked_ms);
+        let stage = match (decision, &ask.question) {
+            (Decision::Approve, _) => Stage::Queued,
+            (Decision::Deny, Question::SendAgain { .. }) => Stage::Failed {
+                reason: "the call may have taken effect, and sending it again was not approved".to_owned(),
+                fault: Some(fault),
+            },
+            (Decision::Deny, Question::SendCorrected { .. }) => {
+                Stage::Failed { reason: "the corrected call was not approved".to_owned(), fault: Some(fault) }
+            }
+        };
+        self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
+        self.set_stage(index, stage)
+    }
+
+    /// Sends a corrected call, or asks whether it may be sent.
+    pub(super) fn send_corrected(&mut self, index: StepIndex, fault: Arc<CallFault>, reason: String) -> Decided {
+        self.state.steps.get_mut(index)?.correction += 1;
+        match self.side_effect(planned(&self.plan, index)?) {
+            SideEffect::Unsafe => {
+                let call = Box::new(self.next_call(index)?);
+                self.ask_person(index, fault, Question::SendCorrected { call, reason })
+            }
+            SideEffect::Read | SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared => {
+                self.set_stage(index, Stage::Queued)
+            }
+        }
+    }
+
+    /// Sends a call whose missing values a model has found. A person first sees an unsafe call with values that the model
+    /// wrote itself.
+    pub(super) fn send_resolved(&mut self, index: StepIndex, fault: Arc<CallFault>) -> Decided {
+        let inferred: Vec<&str> = self
+            .state
+            .steps
+            .get(index)?
+            .provenance
+            .iter()
+            .filter(|(_, origin)| *origin == Provenance::Inferred)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if self.side_effect(planned(&self.plan, index)?) != SideEffect::Unsafe || inferred.is_empty() {
+            return self.set_stage(index, Stage::Queued);
+        }
+        let reason = format!("a model gave {}, and no result contains it", inferred.join(", "));
+        let call = Box::new(self.next_call(index)?);
+        self.ask_person(index, fault, Question::SendCorrected { call, reason })
+    }
+
+    /// The parameters of a step as JSON, for prompts.
+    pub(super) fn parameters_text(&self, index: StepIndex) -> Decided<String> {
+        Ok(Value::Object(self.state.steps.get(index)?.parameters.clone()).to_pretty())
+    }
+}

@@ -1,0 +1,129 @@
+//! An index over the steps: which can proceed, which have effects due, how many are over.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use reknit_plan::{CheckedPlan, StepIndex};
+
+use super::{StepRun, missing};
+use crate::internal_error::Decided;
+use crate::run::state::Stage;
+
+/// Follows from the plan and the stages of its steps.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct ReadyIndex {
+    /// For each step, the steps that depend on it.
+    dependents: Arc<[Vec<StepIndex>]>,
+    /// For each step, how many of its dependencies are not done.
+    open_dependencies: Vec<usize>,
+    /// The waiting steps that can start, or can never start.
+    decided: BTreeSet<StepIndex>,
+    queued: BTreeSet<StepIndex>,
+    /// The steps that have effects due.
+    acting: BTreeSet<StepIndex>,
+    calling: usize,
+    awaiting_approval: usize,
+    over: usize,
+}
+
+impl ReadyIndex {
+    pub(super) fn new(plan: &CheckedPlan, steps: &[StepRun]) -> Self {
+        let mut dependents = vec![Vec::new(); steps.len()];
+        for (index, planned) in plan.indices().zip(&plan.steps) {
+            for dependency in &planned.dependency_indices {
+                if let Some(list) = dependents.get_mut(dependency.get()) {
+                    list.push(index);
+                }
+            }
+        }
+        let open_dependencies = plan.steps.iter().map(|planned| planned.dependency_indices.len()).collect();
+        let mut ready = Self { dependents: dependents.into(), open_dependencies, ..Self::default() };
+        for (index, step) in plan.indices().zip(steps) {
+            ready.enter(index, step.stage(), steps);
+        }
+        ready
+    }
+
+    /// Updates the index after a step has changed its stage.
+    pub(super) fn moved(&mut self, index: StepIndex, before: &Stage, steps: &[StepRun]) -> Decided {
+        let step = steps.get(index.get()).ok_or_else(|| missing(index))?;
+        self.leave(index, before);
+        self.enter(index, step.stage(), steps);
+        Ok(())
+    }
+
+    pub(super) fn next_to_move(&self, from: StepIndex, max_calls: u32) -> Option<StepIndex> {
+        let has_slot = self.calling < max_calls as usize;
+        let queued = self.queued.range(from..).next().filter(|_| has_slot);
+        self.decided.range(from..).next().into_iter().chain(queued).min().copied()
+    }
+
+    pub(super) fn acting(&self) -> impl Iterator<Item = StepIndex> {
+        self.acting.iter().copied()
+    }
+
+    pub(super) fn over(&self) -> usize {
+        self.over
+    }
+
+    pub(super) fn waits_for_person(&self) -> bool {
+        self.awaiting_approval > 0 && self.queued.is_empty() && self.acting.len() == self.awaiting_approval
+    }
+
+    fn leave(&mut self, index: StepIndex, stage: &Stage) {
+        match stage {
+            Stage::Waiting => _ = self.decided.remove(&index),
+            Stage::Queued => _ = self.queued.remove(&index),
+            Stage::Calling(_) => self.calling -= 1,
+            Stage::AwaitingApproval { .. } => self.awaiting_approval -= 1,
+            Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } => {}
+            Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => self.over -= 1,
+        }
+        self.acting.remove(&index);
+    }
+
+    fn enter(&mut self, index: StepIndex, stage: &Stage, steps: &[StepRun]) {
+        match stage {
+            Stage::Waiting if self.open_dependencies.get(index.get()) == Some(&0) => _ = self.decided.insert(index),
+            Stage::Waiting => {}
+            Stage::Queued => _ = self.queued.insert(index),
+            Stage::Calling(_) => {
+                self.calling += 1;
+                self.acting.insert(index);
+            }
+            Stage::AwaitingApproval { .. } => {
+                self.awaiting_approval += 1;
+                self.acting.insert(index);
+            }
+            Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } => _ = self.acting.insert(index),
+            Stage::Done(_) => {
+                self.over += 1;
+                self.decide_dependents(index, steps, Dependency::Done);
+            }
+            Stage::Failed { .. } | Stage::Skipped { .. } => {
+                self.over += 1;
+                self.decide_dependents(index, steps, Dependency::Lost);
+            }
+        }
+    }
+
+    /// Updates the steps that depend on this one. One lost dependency decides a step; otherwise the last one does.
+    fn decide_dependents(&mut self, index: StepIndex, steps: &[StepRun], dependency: Dependency) {
+        let dependents = Arc::clone(&self.dependents);
+        for other in dependents.get(index.get()).into_iter().flatten() {
+            let Some(open) = self.open_dependencies.get_mut(other.get()) else { continue };
+            *open -= usize::from(dependency == Dependency::Done);
+            let waits = steps.get(other.get()).is_some_and(|step| matches!(step.stage(), Stage::Waiting));
+            if waits && (dependency == Dependency::Lost || *open == 0) {
+                self.decided.insert(*other);
+            }
+        }
+    }
+}
+
+/// What became of a step that another one depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dependency {
+    Done,
+    Lost,
+}

@@ -1,0 +1,291 @@
+//! Decisions after an answer, a failure, or the end of a wait.
+
+use std::sync::Arc;
+
+use reknit_dialogue::{ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, Next, TargetName, UsageSource};
+
+use super::Session;
+use super::classify_answer::{AnswerClassifier, ClassifiedAnswer};
+use super::notice::RetryReason;
+use super::report_draft::ReportReader;
+use super::state::Phase;
+use crate::budget::Bill;
+use crate::event::EventKind;
+use crate::record::{
+    AnswerKind, Attempt, AttemptStatus, CollapseReason, ModelRecord, RetryDirective, SessionRecord, TurnOutcome,
+    WaitEnd,
+};
+use crate::report::{FinalTurnReason, SyntheticReason};
+
+const NO_ATTEMPT: &str = "the outcome of a question arrived while no model was asked";
+
+/// The attempt in progress.
+#[derive(Debug, Clone)]
+pub(super) struct CurrentAttempt {
+    attempt: u32,
+    since_ms: i64,
+    target: TargetName,
+}
+
+impl Session {
+    /// Handles the outcome of a question, a token count or a wait; returns whether the event was one.
+    pub(super) fn on_question_event(&mut self, kind: &EventKind) -> bool {
+        match (&self.state.phase, kind) {
+            (Phase::Asking { .. }, EventKind::ModelAnswered { effect, answer }) if self.ask_id() == *effect => {
+                self.on_answer(answer);
+            }
+            (Phase::Asking { .. }, EventKind::ModelFailed { effect, failure }) if self.ask_id() == *effect => {
+                self.on_failure(failure);
+            }
+            (Phase::Asking { .. }, EventKind::BreakerOpen { effect, until_ms }) if self.ask_id() == *effect => {
+                self.on_breaker_open(*until_ms);
+            }
+            (Phase::Counting { .. }, EventKind::TokensCounted { effect, tokens }) if self.count_id() == *effect => {
+                self.on_tokens_counted(*tokens);
+            }
+            (Phase::Waiting { .. }, EventKind::Woke { effect }) if self.wait_id() == *effect => {
+                self.end_wait(WaitEnd::Completed);
+                self.begin_attempt();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn current_attempt(&self) -> Option<CurrentAttempt> {
+        let Phase::Asking { attempt, since_ms } = self.state.phase else { return None };
+        Some(CurrentAttempt { attempt, since_ms, target: self.state.rotation.target()?.clone() })
+    }
+
+    pub(super) fn end_wait(&mut self, end: WaitEnd) {
+        let Phase::Waiting { since_ms, until_ms, .. } = self.state.phase else {
+            return self.end_on_internal_error("a wait ended that had not begun");
+        };
+        let ms = u64::try_from(until_ms.saturating_sub(since_ms)).unwrap_or(0);
+        self.state.totals.backoff_ms += ms.min(self.since(since_ms));
+        self.record(SessionRecord::WaitEnded { turn: self.state.turn, ms, end });
+    }
+
+    fn on_failure(&mut self, failure: &ModelFailure) {
+        let Some(current) = self.current_attempt() else { return self.end_on_internal_error(NO_ATTEMPT) };
+        self.record(ModelRecord::Failed { id: self.ask_id(), failure: failure.clone() });
+        self.settle_question(Bill::of_failure(failure.usage.as_ref()));
+        if let Some(usage) = &failure.usage {
+            self.state.spent.add_tokens(usage);
+        }
+        if failure.class == ErrorClass::ContextLength {
+            self.learn_window(&current.target);
+        }
+        let record =
+            Attempt { usage: failure.usage, ..self.attempt_record(current, AttemptStatus::Failed(failure.class)) };
+        self.fail_attempt(record, failure, None);
+    }
+
+    /// The driver sent nothing because the target's breaker is open. This counts as no attempt and costs nothing.
+    fn on_breaker_open(&mut self, until_ms: i64) {
+        let Some(current) = self.current_attempt() else { return self.end_on_internal_error(NO_ATTEMPT) };
+        self.record(ModelRecord::Skipped { id: self.ask_id(), until_ms });
+        self.settle_question(Bill::Nothing);
+        self.state.spent.refund_model_call();
+        let unsigned = |ms: i64| u64::try_from(ms).unwrap_or(0);
+        let next = self.state.rotation.breaker_open(unsigned(until_ms), unsigned(self.state.now_ms));
+        self.state.last_error = Some(format!(
+            "model `{}` was not asked: its circuit breaker is open or it is at its rate limit",
+            current.target
+        ));
+        self.record(SessionRecord::TargetSkipped { turn: self.state.turn, target: current.target, until_ms });
+        self.follow_rotation(current.attempt, next);
+    }
+
+    fn on_answer(&mut self, answer: &ModelAnswer) {
+        let Some(current) = self.current_attempt() else { return self.end_on_internal_error(NO_ATTEMPT) };
+        let (id, recorded) = (self.ask_id(), Arc::new(answer.clone()));
+        self.record(ModelRecord::Answered { id, answer: recorded, failure: None });
+        self.settle_question(Bill::Used(&answer.usage));
+        self.state.spent.add_tokens(&answer.usage);
+        if answer.usage.source == UsageSource::Reported {
+            self.record_token_count(&current.target, answer.usage.input_tokens);
+        }
+        self.state.last_stop_reason = Some(answer.finish.as_str().to_owned());
+        let (kind, mut classified) = self.classify(answer);
+        let record = Attempt {
+            stop_reason: Some(answer.finish.as_str().to_owned()),
+            usage: Some(answer.usage),
+            cost: answer.cost,
+            ..self.attempt_record(current, AttemptStatus::Answered(kind))
+        };
+        self.apply_findings(&mut classified);
+        let Some(failure) = failure_of(kind, answer) else {
+            self.state.last_error = None;
+            // Notices about earlier attempts are obsolete; those about dropped calls of this answer are not.
+            self.state.notices.clear();
+            self.add_notices(classified.notices.drain(..));
+            let attempts = record.attempt;
+            self.record_attempt(record);
+            self.state.rotation.succeeded();
+            return self.act_on_answer(answer, classified, attempts);
+        };
+        if kind == AnswerKind::Truncated && self.state.max_output_tokens == self.started.rules.max_output_tokens {
+            // Only once: a second truncated answer must become shorter.
+            self.state.max_output_tokens = self.state.max_output_tokens.saturating_mul(2);
+        }
+        let message = classified.notices.first().map(|(_, text)| text.clone());
+        self.add_notices(classified.notices.drain(..));
+        self.fail_attempt(record, &failure, message);
+    }
+
+    fn classify(&self, answer: &ModelAnswer) -> (AnswerKind, ClassifiedAnswer) {
+        let classifier = AnswerClassifier {
+            toolbox: &self.setup.toolbox,
+            report_reader: ReportReader {
+                format: self.started.rules.report.format,
+                schema: self.setup.report_schema.as_ref(),
+            },
+            words: &self.started.words,
+            final_turn: self.is_final_turn(),
+        };
+        classifier.classify(answer)
+    }
+
+    fn add_notices(&mut self, notices: impl Iterator<Item = (RetryReason, String)>) {
+        notices.for_each(|(reason, text)| self.state.notices.push(reason, text));
+    }
+
+    /// Applies everything in an answer except its calls: dropped calls, a fallback report, and fewer turns.
+    fn apply_findings(&mut self, classified: &mut ClassifiedAnswer) {
+        let turn = self.state.turn;
+        for (tool, why) in classified.dropped.drain(..) {
+            self.record(SessionRecord::CallDropped { turn, tool, why });
+        }
+        if let Some(report) = classified.fallback_report.take() {
+            self.record(SessionRecord::FallbackReportFound { turn, source: report.source });
+            self.state.fallback_report = Some(report);
+        }
+        self.state.final_report_attempts += classified.report_attempts;
+        if let Some(reason) = classified.collapse {
+            self.collapse(reason);
+        }
+    }
+
+    /// Limits the session to one more turn: a model that tries to report is nearly done. Applies once per turn.
+    pub(super) fn collapse(&mut self, reason: CollapseReason) {
+        let (turn, previous_max_turns) = (self.state.turn, self.state.max_turns);
+        let new_max_turns = turn.saturating_add(1);
+        if self.state.collapsed_in_turn == Some(turn) || new_max_turns >= previous_max_turns {
+            return;
+        }
+        self.state.collapsed_in_turn = Some(turn);
+        self.state.max_turns = new_max_turns;
+        self.record(SessionRecord::Collapsed { turn, reason, previous_max_turns, new_max_turns });
+    }
+
+    /// Handles an attempt without a usable answer.
+    fn fail_attempt(&mut self, record: Attempt, failure: &ModelFailure, message: Option<String>) {
+        let attempt = record.attempt;
+        let next = self.state.rotation.failed(failure, u64::try_from(self.state.now_ms).unwrap_or(0));
+        let directive = RetryDirective::new(failure, &next, message);
+        self.state.last_error = Some(failure.to_string());
+        self.record_attempt(Attempt { error: Some(failure.to_string()), directive: Some(directive), ..record });
+        match (self.state.final_turn_reason, failure.class) {
+            // A user who stopped the session does not wait for a second slow model.
+            (Some(FinalTurnReason::UserStop), ErrorClass::Timeout) => {
+                self.end_turn(TurnOutcome::Failed, attempt);
+                self.end_with_fallback_report();
+            }
+            _ => self.follow_rotation(attempt, next),
+        }
+    }
+
+    /// Follows the rotation's decision.
+    pub(super) fn follow_rotation(&mut self, attempt: u32, next: Next) {
+        let now_ms = self.state.now_ms;
+        match next {
+            Next::Ask => self.begin_attempt(),
+            // A user who stopped the session does not wait for rate limits.
+            Next::Wait { .. } if self.state.final_turn_reason == Some(FinalTurnReason::UserStop) => {
+                self.end_turn(TurnOutcome::Failed, attempt);
+                self.end_with_fallback_report();
+            }
+            Next::Wait { ms } => {
+                let until_ms = now_ms.saturating_add_unsigned(ms);
+                self.state.phase = Phase::Waiting { attempt, since_ms: now_ms, until_ms };
+            }
+            Next::GiveUp(reason) => {
+                self.end_turn(TurnOutcome::Failed, attempt);
+                match reason {
+                    GiveUpReason::Fatal(ErrorClass::AuthError) => self.end_synthetic(SyntheticReason::AuthError),
+                    GiveUpReason::Fatal(ErrorClass::QuotaExceeded) => {
+                        self.end_synthetic(SyntheticReason::QuotaExceeded);
+                    }
+                    GiveUpReason::NoTargets => self.end_synthetic(SyntheticReason::NoProviders),
+                    GiveUpReason::Fatal(_)
+                    | GiveUpReason::AttemptsSpent { .. }
+                    | GiveUpReason::Deadline
+                    | GiveUpReason::BreakersOpen => {
+                        self.on_attempts_exhausted();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Forces the final turn after a turn in which every attempt failed; ends the session after the final turn.
+    fn on_attempts_exhausted(&mut self) {
+        if self.is_final_turn() {
+            return self.end_with_fallback_report();
+        }
+        self.state.final_turn_reason = Some(FinalTurnReason::RetryExhaustion);
+        self.begin_turn();
+    }
+
+    fn attempt_record(&self, current: CurrentAttempt, status: AttemptStatus) -> Attempt {
+        Attempt {
+            turn: self.state.turn,
+            attempt: current.attempt,
+            target: current.target,
+            status,
+            error: None,
+            directive: None,
+            stop_reason: None,
+            usage: None,
+            cost: None,
+            latency_ms: self.since(current.since_ms),
+        }
+    }
+
+    fn record_attempt(&mut self, attempt: Attempt) {
+        let totals = &mut self.state.totals;
+        totals.attempts += 1;
+        totals.failed_attempts += u32::from(attempt.error.is_some());
+        totals.model_ms = totals.model_ms.saturating_add(attempt.latency_ms);
+        self.record(SessionRecord::Attempt(Box::new(attempt)));
+    }
+
+    /// Records an attempt whose outcome no longer matters.
+    pub(super) fn abandon_attempt(&mut self) {
+        let Some(current) = self.current_attempt() else { return self.end_on_internal_error(NO_ATTEMPT) };
+        self.settle_question(Bill::Unknown);
+        let attempts = current.attempt;
+        let record = self.attempt_record(current, AttemptStatus::Abandoned);
+        self.record_attempt(Attempt { error: Some("abandoned because the session ends".to_owned()), ..record });
+        self.end_turn(TurnOutcome::Stopped, attempts);
+    }
+}
+
+/// Why an answer is unusable; `None` for a usable one.
+fn failure_of(kind: AnswerKind, answer: &ModelAnswer) -> Option<ModelFailure> {
+    let (class, message) = match kind {
+        AnswerKind::ToolCalls | AnswerKind::FinalReport => return None,
+        AnswerKind::Refused => (ErrorClass::ContentFilter, "the model refused, or the provider blocked the answer"),
+        AnswerKind::TextOnly => (ErrorClass::InvalidResponse, "text without tool calls"),
+        AnswerKind::Empty => (ErrorClass::InvalidResponse, "neither text nor tool calls"),
+        AnswerKind::ReasoningOnly => (ErrorClass::InvalidResponse, "reasoning without text or tool calls"),
+        AnswerKind::Truncated => (ErrorClass::InvalidResponse, "the answer was cut off at the token limit"),
+        AnswerKind::MalformedCall => (ErrorClass::InvalidResponse, "the arguments of every tool call are unreadable"),
+        AnswerKind::UnknownTool => {
+            (ErrorClass::InvalidResponse, "every tool call names a tool that is unknown or not allowed in this turn")
+        }
+        AnswerKind::ReportRejected => (ErrorClass::InvalidResponse, "the final report was rejected"),
+    };
+    Some(ModelFailure::new(class, message).with_usage(answer.usage))
+}

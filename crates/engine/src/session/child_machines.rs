@@ -1,0 +1,355 @@
+//! Plans and agents that a model calls: machines nested in the session, each with a share of the remaining budget.
+
+use std::sync::Arc;
+
+use reknit_dialogue::Money;
+use reknit_protocol::{Object, RunId, ScopeLevel, Value};
+use serde::{Deserialize, Serialize};
+
+use super::classify_answer::{Call, Callee};
+use super::plan_tool::read_plan_call;
+use super::state::Phase;
+use super::tool_calls::{ToolOutput, call_name, call_scope};
+use super::toolbox::PLAN_TOOL;
+use super::view::{ChildActivity, ChildView};
+use super::{Ending, Machine, Session};
+use crate::answer::{Answer, Outcome, Status};
+use crate::budget::Spent;
+use crate::effect::Effect;
+use crate::event::{Event, EventKind, Started};
+use crate::nest;
+use crate::policy::{Limits, Policy};
+use crate::record::SessionRecord;
+use crate::report::{ChildReport, FinalTurnReason, Report, ReportStatus};
+use crate::session_start::{ReportFormat, SessionStarted};
+use crate::synthesis::response_data;
+use crate::uncertain_call::UncertainCall;
+
+/// A running plan or agent.
+#[derive(Debug, Clone)]
+pub(super) struct Child {
+    /// The index of its call in the turn.
+    pub(super) call: usize,
+    pub(super) machine: Machine,
+}
+
+/// The state of a call that is not a step of the run for the calls.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ChildState {
+    NotStarted,
+    Running(BudgetShare),
+    Ended { text: String, is_error: bool },
+}
+
+/// The budget of a child. The session is charged for all of it when the child starts; the unused part is refunded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct BudgetShare {
+    tool_calls: u32,
+    model_calls: u32,
+    #[serde(default)]
+    money: Money,
+}
+
+impl Session {
+    /// The scope of a child's effects.
+    fn child_scope(&self, call: usize) -> [ScopeLevel; 2] {
+        [self.turn_scope(), call_scope(call)]
+    }
+
+    pub(super) fn child_effects(&self) -> Vec<Effect> {
+        let effects = |child: &Child| {
+            let scope = self.child_scope(child.call);
+            child.machine.pending().into_iter().map(|effect| nest::effect_in_scope(&scope, effect)).collect::<Vec<_>>()
+        };
+        self.children.iter().flat_map(effects).collect()
+    }
+
+    /// Handles the outcome of an effect of a child; returns whether the event was one.
+    pub(super) fn on_child_event(&mut self, at_ms: i64, kind: &EventKind) -> bool {
+        let inner = |child: &Child| nest::event_for_scope(&self.child_scope(child.call), kind);
+        let Some((index, kind)) = self.children.iter().enumerate().find_map(|(at, child)| Some((at, inner(child)?)))
+        else {
+            return false;
+        };
+        self.apply_to_child(index, &Event { at_ms, kind });
+        self.advance_calls();
+        true
+    }
+
+    fn apply_to_child(&mut self, index: usize, event: &Event) {
+        let Some(child) = self.children.get_mut(index) else {
+            return self.end_on_internal_error(&format!("there is no child machine {index}"));
+        };
+        let call = child.call;
+        match child.machine.apply(event) {
+            Ok(records) => self.record_nested(&self.child_scope(call), records),
+            Err(error) => self.end_on_internal_error(&format!("a child machine rejected an event: {error}")),
+        }
+    }
+
+    pub(super) fn apply_to_children(&mut self, at_ms: i64, kind: &EventKind) {
+        for index in 0..self.children.len() {
+            self.apply_to_child(index, &Event { at_ms, kind: kind.clone() });
+        }
+    }
+
+    /// Takes the results of children that have ended, and starts as many as may run at once.
+    pub(super) fn advance_children(&mut self) {
+        self.end_children();
+        let max_running = usize::try_from(self.started.policy.limits.calls_at_once).unwrap_or(usize::MAX).max(1);
+        while self.children.len() < max_running {
+            // An internal error may have ended the session.
+            let Phase::Calling(calling) = &self.state.phase else { return };
+            let waiting = calling.calls.iter().zip(&calling.child_states).position(|(call, state)| {
+                !matches!(call.callee, Callee::Capability { .. }) && *state == ChildState::NotStarted
+            });
+            let Some((index, call)) = waiting.and_then(|index| Some((index, calling.calls.get(index)?.clone()))) else {
+                return;
+            };
+            let state = match self.begin_child(index, &call) {
+                Ok(state) => state,
+                Err(reason) => ChildState::Ended { text: format!("(tool failed: {reason})"), is_error: true },
+            };
+            self.set_child_state(index, state);
+            self.end_children();
+        }
+    }
+
+    fn set_child_state(&mut self, index: usize, new: ChildState) {
+        let state = match &mut self.state.phase {
+            Phase::Calling(calling) => calling.child_states.get_mut(index),
+            _ => None,
+        };
+        match state {
+            Some(state) => *state = new,
+            None => self.end_on_internal_error(&format!("the turn has no call {index}")),
+        }
+    }
+
+    /// Starts a plan or an agent, or reads a stored result. Fails with the reason for the model.
+    fn begin_child(&mut self, index: usize, call: &Call) -> Result<ChildState, String> {
+        if self.state.abort_reason.is_some() || self.state.final_turn_reason == Some(FinalTurnReason::UserStop) {
+            return Err("it was not called: the session is to end".to_owned());
+        }
+        let kind = match &call.callee {
+            Callee::StoredResult => {
+                let text = self.state.stored_results.read(&call.parameters, self.started.rules.result_bytes / 2)?;
+                return Ok(ChildState::Ended { text, is_error: false });
+            }
+            Callee::Plan => self.plan_start(&call.parameters)?,
+            Callee::Agent(number) => self.agent_start(*number, &call.parameters)?,
+            Callee::Capability { .. } => return Err("it is a step of the run for the calls".to_owned()),
+        };
+        let (kind, share) = self.with_budget_share(kind, index)?;
+        let event = Event { at_ms: self.state.now_ms, kind };
+        let started = Machine::begin_without(&event, &self.state.uncertain_calls);
+        let (machine, records) = started.map_err(|error| error.to_string())?;
+        self.record_nested(&self.child_scope(index), records);
+        self.state.spent.tool_calls += share.tool_calls;
+        self.state.spent.model_calls += share.model_calls;
+        self.state.spent.reserved_cost = self.state.spent.reserved_cost.plus(share.money);
+        self.children.push(Child { call: index, machine });
+        Ok(ChildState::Running(share))
+    }
+
+    /// The first event of the plan in a call.
+    fn plan_start(&self, parameters: &Object) -> Result<EventKind, String> {
+        let plan = read_plan_call(parameters, &self.setup.toolbox, &self.started.input)?;
+        let catalogue = Arc::clone(&self.setup.public_catalogue);
+        Ok(EventKind::Started(Box::new(Started { plan: Some(plan), catalogue, ..self.setup.calls_started.clone() })))
+    }
+
+    /// The first event of the agent that is called.
+    fn agent_start(&self, number: usize, parameters: &Object) -> Result<EventKind, String> {
+        let agent = self.started.agents.get(number).ok_or("there is no such agent")?;
+        let input = match parameters.get("input") {
+            Some(Value::String(text)) => text.trim().to_owned(),
+            Some(Value::Null) | None if parameters.is_empty() => String::new(),
+            Some(other) => other.to_string(),
+            None => Value::Object(parameters.clone()).to_string(),
+        };
+        if input.is_empty() {
+            return Err("`input` is missing: say what the agent is asked".to_owned());
+        }
+        Ok(EventKind::SessionStarted(Box::new(SessionStarted { input, ..agent.session.clone() })))
+    }
+
+    /// Gives a child its run id and its share of the budget: at most what the child may spend by itself.
+    fn with_budget_share(&self, kind: EventKind, index: usize) -> Result<(EventKind, BudgetShare), String> {
+        let run = RunId::new(format!("{}/{}/{}", self.started.run, self.turn_scope(), call_name(index)));
+        let left = self.budget_share();
+        match kind {
+            EventKind::Started(started) => {
+                let (policy, share) = limit_policy(&started.policy, &left);
+                Ok((EventKind::Started(Box::new(Started { run, policy, ..*started })), share))
+            }
+            EventKind::SessionStarted(started) => {
+                let (policy, share) = limit_policy(&started.policy, &left);
+                if share.model_calls == 0 {
+                    return Err("nothing is left to spend on it".to_owned());
+                }
+                Ok((EventKind::SessionStarted(Box::new(SessionStarted { run, policy, ..*started })), share))
+            }
+            other => Err(format!("`{}` cannot be the first event", other.name())),
+        }
+    }
+
+    /// The equal share of the remaining budget for each plan or agent that has not started, and for the tool calls. One
+    /// model call is reserved for the report.
+    fn budget_share(&self) -> Limits {
+        let Phase::Calling(calling) = &self.state.phase else { return self.started.policy.limits.clone() };
+        let is_waiting = |(call, state): &(&Call, &ChildState)| match call.callee {
+            Callee::Plan | Callee::Agent(_) => **state == ChildState::NotStarted,
+            Callee::Capability { .. } | Callee::StoredResult => false,
+        };
+        let waiting = calling.calls.iter().zip(&calling.child_states).filter(is_waiting).count();
+        let calls = usize::from(self.call_run.as_ref().is_some_and(|run| run.answer().is_none()));
+        let parts = u32::try_from(waiting + calls).unwrap_or(u32::MAX).max(1);
+        let (limits, spent) = (&self.started.policy.limits, &self.state.spent);
+        Limits {
+            tool_calls: limits.tool_calls.saturating_sub(spent.tool_calls) / parts,
+            model_calls: limits.model_calls.saturating_sub(spent.model_calls).saturating_sub(1) / parts,
+            money: limits.money.map(|money| spent.left_of(money).divided_by(parts)),
+            active_ms: limits.active_ms.saturating_sub(self.state.clock.active_ms(self.state.now_ms)),
+            ..limits.clone()
+        }
+    }
+
+    /// The budget spent, with the actual spending of running children instead of their shares.
+    pub(super) fn spent_with_children(&self) -> Spent {
+        let mut spent = self.state.spent.clone();
+        let Phase::Calling(calling) = &self.state.phase else { return spent };
+        for child in &self.children {
+            if let Some(ChildState::Running(share)) = calling.child_states.get(child.call) {
+                settle_share(&mut spent, *share, &child.machine.spent());
+            }
+        }
+        spent
+    }
+
+    fn end_children(&mut self) {
+        while let Some(at) = self.children.iter().position(|child| child.machine.ending().is_some()) {
+            let child = self.children.remove(at);
+            let calling = match &self.state.phase {
+                Phase::Calling(calling) => calling.calls.get(child.call).zip(calling.child_states.get(child.call)),
+                _ => None,
+            };
+            let Some((call, ChildState::Running(share))) = calling else {
+                return self.end_on_internal_error("a child machine ended that was not running");
+            };
+            let (name, share) = (call.for_history.name.clone(), *share);
+            settle_share(&mut self.state.spent, share, &child.machine.spent());
+            let (output, status, children) = match child.machine.ending() {
+                Some(Ending::Answer(answer)) => (plan_output(answer), answer.status.as_str(), Vec::new()),
+                Some(Ending::Report(report)) => (agent_output(report), report.exit.as_str(), report.children.clone()),
+                None => return self.end_on_internal_error("a child machine that ended has no result"),
+            };
+            let (done, spent) = (!output.is_error, child.machine.spent());
+            let (turn, call, status) = (self.state.turn, call_name(child.call), status.to_owned());
+            let report = ChildReport { turn, call, name, status, done, spent, children };
+            self.state.children.push(report.clone());
+            self.record(SessionRecord::ChildEnded(Box::new(report)));
+            self.add_uncertain_calls(child.machine.uncertain_calls());
+            self.set_child_state(child.call, ChildState::Ended { text: output.text, is_error: output.is_error });
+        }
+    }
+
+    /// Sets the calls that the session must not make: they may have taken effect before it started.
+    pub(crate) fn set_uncertain_calls(&mut self, calls: &[UncertainCall]) {
+        self.state.uncertain_calls = calls.to_vec();
+    }
+
+    /// Adds uncertain calls without duplicates: a child also returns those it was given.
+    pub(super) fn add_uncertain_calls(&mut self, calls: impl IntoIterator<Item = UncertainCall>) {
+        for call in calls {
+            if !self.state.uncertain_calls.contains(&call) {
+                self.state.uncertain_calls.push(call);
+            }
+        }
+    }
+
+    pub(crate) fn uncertain_calls(&self) -> Vec<UncertainCall> {
+        self.state.uncertain_calls.clone()
+    }
+
+    pub(super) fn child_views(&self) -> Vec<ChildView> {
+        let view = |child: &Child| {
+            let doing = match &child.machine {
+                Machine::Run(run) => ChildActivity::Plan(run.steps()),
+                Machine::Session(session) => ChildActivity::Agent(Box::new(session.view())),
+            };
+            let name = match &child.machine {
+                Machine::Run(_) => PLAN_TOOL.to_owned(),
+                Machine::Session(session) => session.started().agent.clone(),
+            };
+            ChildView { call: call_name(child.call), name, doing }
+        };
+        self.children.iter().map(view).collect()
+    }
+}
+
+/// The policy of a child with its limits capped, and the resulting share.
+fn limit_policy(policy: &Policy, left: &Limits) -> (Arc<Policy>, BudgetShare) {
+    let mut policy = policy.clone();
+    let limits = &mut policy.limits;
+    limits.tool_calls = limits.tool_calls.min(left.tool_calls);
+    limits.model_calls = limits.model_calls.min(left.model_calls);
+    limits.active_ms = limits.active_ms.min(left.active_ms);
+    limits.money = match (limits.money, left.money) {
+        (Some(own), Some(left)) => Some(own.min(left)),
+        (own, left) => own.or(left),
+    };
+    let money = limits.money.filter(|_| left.money.is_some()).unwrap_or_default();
+    let share = BudgetShare { tool_calls: limits.tool_calls, model_calls: limits.model_calls, money };
+    (Arc::new(policy), share)
+}
+
+/// Replaces a share by what the child actually spent.
+fn settle_share(spent: &mut Spent, share: BudgetShare, actual: &Spent) {
+    spent.tool_calls = spent.tool_calls.saturating_sub(share.tool_calls).saturating_add(actual.tool_calls);
+    spent.model_calls = spent.model_calls.saturating_sub(share.model_calls).saturating_add(actual.model_calls);
+    spent.input_tokens = spent.input_tokens.saturating_add(actual.input_tokens);
+    spent.output_tokens = spent.output_tokens.saturating_add(actual.output_tokens);
+    spent.wasted_tokens = spent.wasted_tokens.saturating_add(actual.wasted_tokens);
+    spent.reserved_cost = spent.reserved_cost.minus(share.money).plus(actual.reserved_cost);
+    spent.cost = spent.cost.plus(actual.cost);
+    spent.estimated_cost = spent.estimated_cost.plus(actual.estimated_cost);
+    spent.unpriced_calls = spent.unpriced_calls.saturating_add(actual.unpriced_calls);
+}
+
+/// The output of a plan: the outcome of each step.
+fn plan_output(answer: &Answer) -> ToolOutput {
+    if answer.steps.is_empty() {
+        return ToolOutput { text: format!("(tool failed: {})", answer.text), is_error: true };
+    }
+    let step = |outcome: &Outcome| match outcome {
+        Outcome::Done(value) => ("result", response_data(value)),
+        Outcome::Failed { reason, .. } => ("failed", Value::from(reason.as_str())),
+        Outcome::Skipped { reason } => ("skipped", Value::from(reason.as_str())),
+    };
+    let mut steps = Object::new();
+    for report in &answer.steps {
+        steps.insert(report.step.as_str(), Value::Object(Object::from([step(&report.outcome)])));
+    }
+    let mut output = Object::from([("status", Value::from(answer.status.as_str())), ("steps", Value::Object(steps))]);
+    if !answer.outputs.is_empty() {
+        output.insert("outputs", Value::Object(answer.outputs.clone()));
+    }
+    if let Some(reason) = &answer.reason {
+        output.insert("reason", reason.as_str());
+    }
+    let is_error = !matches!(answer.status, Status::Complete | Status::Partial);
+    ToolOutput { text: Value::Object(output).to_string(), is_error }
+}
+
+/// The output of an agent: its report. A report with status `failure` is a failed call.
+fn agent_output(report: &Report) -> ToolOutput {
+    let content = match (&report.content_json, report.format) {
+        (Some(value), ReportFormat::Json) => value.to_string(),
+        _ => report.content.clone(),
+    };
+    let failed = report.status == ReportStatus::Failure;
+    let text = if failed { format!("(agent failed: {content})") } else { content };
+    ToolOutput { text, is_error: failed }
+}

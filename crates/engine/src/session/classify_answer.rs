@@ -1,0 +1,225 @@
+//! Classifies an answer: calls, a report, or one of the kinds of unusable answers.
+
+use reknit_dialogue::{FinishReason, ModelAnswer, ToolCall};
+use reknit_protocol::{AgentName, CapabilityName, Object, Value, exact};
+use serde::{Deserialize, Serialize};
+
+use super::notice::RetryReason;
+use super::report_draft::{FallbackReport, RejectedReport, ReportDraft, ReportReader, parse_complete};
+use super::toolbox::{ToolLookup, Toolbox};
+use crate::record::{AnswerKind, CollapseReason, DropReason};
+use crate::report::{REPORT_TOOL, ReportSource};
+use crate::session_start::{ReportFormat, SessionTexts};
+use crate::uncertain_call::UncertainCall;
+
+/// The context that is needed to classify an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AnswerClassifier<'a> {
+    pub(super) toolbox: &'a Toolbox,
+    pub(super) report_reader: ReportReader<'a>,
+    pub(super) words: &'a SessionTexts,
+    pub(super) final_turn: bool,
+}
+
+/// The contents of an answer.
+#[derive(Debug, Default)]
+pub(super) struct ClassifiedAnswer {
+    pub(super) calls: Vec<Call>,
+    pub(super) report: Option<(ToolCall, ReportDraft)>,
+    pub(super) dropped: Vec<(String, DropReason)>,
+    pub(super) notices: Vec<(RetryReason, String)>,
+    /// A report to commit if the model gives no better one.
+    pub(super) fallback_report: Option<FallbackReport>,
+    /// How many calls of the report tool the answer has.
+    pub(super) report_attempts: u32,
+    pub(super) collapse: Option<CollapseReason>,
+}
+
+/// A call that can be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Call {
+    /// The call as it is kept in the history.
+    pub(super) for_history: ToolCall,
+    pub(super) callee: Callee,
+    #[serde(with = "exact")]
+    pub(super) parameters: Object,
+}
+
+/// The target of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Callee {
+    /// A capability of a tool in the catalogue.
+    Capability { agent: AgentName, capability: CapabilityName },
+    /// The tool that reads stored results.
+    StoredResult,
+    /// The tool that runs a whole plan.
+    Plan,
+    /// Another agent: its index in the session's list of agents.
+    Agent(usize),
+}
+
+impl Call {
+    /// The call as it is compared with uncertain calls; `None` unless it calls a tool of the catalogue.
+    pub(super) fn identity(&self) -> Option<UncertainCall> {
+        let Callee::Capability { agent, capability } = &self.callee else { return None };
+        let (agent, capability) = (agent.clone(), capability.clone());
+        Some(UncertainCall { agent, capability, parameters: self.parameters.clone() })
+    }
+}
+
+impl AnswerClassifier<'_> {
+    /// Returns the kind of an answer and its usable contents.
+    pub(super) fn classify(self, answer: &ModelAnswer) -> (AnswerKind, ClassifiedAnswer) {
+        let mut classified = ClassifiedAnswer::default();
+        match answer.finish {
+            FinishReason::Refusal | FinishReason::ContentFilter => return (AnswerKind::Refused, classified),
+            FinishReason::Length => {
+                self.save_truncated_report(answer, &mut classified);
+                classified.notices.push((RetryReason::Truncated, self.words.truncated.clone()));
+                return (AnswerKind::Truncated, classified);
+            }
+            FinishReason::Complete | FinishReason::ToolCalls | FinishReason::Other(_) => {}
+        }
+        for call in &answer.tool_calls {
+            self.classify_call(call, &mut classified);
+        }
+        let kind = if classified.report.is_some() {
+            AnswerKind::FinalReport
+        } else if !classified.calls.is_empty() {
+            AnswerKind::ToolCalls
+        } else if classified.report_attempts > 0 {
+            AnswerKind::ReportRejected
+        } else if classified.dropped.iter().any(|(_, why)| *why == DropReason::Malformed) {
+            AnswerKind::MalformedCall
+        } else if !classified.dropped.is_empty() {
+            AnswerKind::UnknownTool
+        } else {
+            self.classify_text(answer, &mut classified)
+        };
+        (kind, classified)
+    }
+
+    fn classify_text(self, answer: &ModelAnswer, classified: &mut ClassifiedAnswer) -> AnswerKind {
+        let (kind, reason, words) = if !answer.text.trim().is_empty() {
+            let found = self.report_reader.find_in_text(&answer.text, self.final_turn);
+            classified.fallback_report =
+                found.map(|draft| FallbackReport { source: ReportSource::TextFallback, draft });
+            (AnswerKind::TextOnly, RetryReason::TextOnly, &self.words.text_only)
+        } else if answer.reasoning.is_empty() {
+            (AnswerKind::Empty, RetryReason::Empty, &self.words.empty)
+        } else {
+            (AnswerKind::ReasoningOnly, RetryReason::ReasoningOnly, &self.words.reasoning_only)
+        };
+        classified.notices.push((reason, words.clone()));
+        kind
+    }
+
+    fn classify_call(self, call: &ToolCall, classified: &mut ClassifiedAnswer) {
+        match self.toolbox.find(&call.name) {
+            ToolLookup::Report => self.classify_report(call, classified),
+            ToolLookup::Found(_) if self.final_turn => {
+                // The notice of the final turn says that only the report is allowed.
+                classified.dropped.push((call.name.clone(), DropReason::NotPermitted));
+            }
+            ToolLookup::Found(tool) => match parse_parameters(&call.arguments) {
+                Ok(parameters) => classified.calls.push(Call {
+                    for_history: ToolCall { name: tool.name.clone(), ..with_readable_arguments(call, &parameters) },
+                    callee: tool.callee.clone(),
+                    parameters,
+                }),
+                Err(why) => self.drop_malformed(call, &why, classified),
+            },
+            ToolLookup::Unknown { nearest } => {
+                let near = nearest.map(|name| format!(" Did you mean `{name}`?")).unwrap_or_default();
+                let text = format!(
+                    "{} You called `{}`.{near} There is: {}.",
+                    self.words.unknown_tool,
+                    call.name,
+                    self.toolbox.names()
+                );
+                classified.notices.push((RetryReason::UnknownTool, text));
+                classified.dropped.push((call.name.clone(), DropReason::Unknown));
+            }
+        }
+    }
+
+    fn drop_malformed(self, call: &ToolCall, why: &str, classified: &mut ClassifiedAnswer) {
+        let text = format!("{} It was the call of `{}`: {why}.", self.words.malformed_call, call.name);
+        classified.notices.push((RetryReason::MalformedCall, text));
+        classified.dropped.push((call.name.clone(), DropReason::Malformed));
+    }
+
+    fn classify_report(self, call: &ToolCall, classified: &mut ClassifiedAnswer) {
+        classified.report_attempts += 1;
+        let rejected = match parse_parameters(&call.arguments) {
+            Err(why) => {
+                self.save_unreadable_report(call, classified);
+                self.drop_malformed(call, &why, classified);
+                RejectedReport::attempt(why)
+            }
+            Ok(parameters) => match self.report_reader.read(&parameters) {
+                Ok(draft) => {
+                    let call = ToolCall { name: REPORT_TOOL.to_owned(), ..with_readable_arguments(call, &parameters) };
+                    classified.report.get_or_insert((call, draft));
+                    return;
+                }
+                Err(rejected) => {
+                    let text = format!("{} {}", self.words.report_rejected, rejected.reason);
+                    classified.notices.push((RetryReason::ReportRejected, text));
+                    rejected
+                }
+            },
+        };
+        classified.collapse.get_or_insert(rejected.collapse);
+    }
+
+    /// Keeps unreadable arguments of the report tool as a fallback report in text form.
+    fn save_unreadable_report(self, call: &ToolCall, classified: &mut ClassifiedAnswer) {
+        if let Some(draft) = self.report_reader.find_in_text(&call.arguments, true) {
+            classified.fallback_report = Some(FallbackReport { source: ReportSource::ToolMessage, draft });
+        }
+    }
+
+    /// Keeps the readable part of a truncated report as a fallback report, marked as truncated.
+    fn save_truncated_report(self, answer: &ModelAnswer, classified: &mut ClassifiedAnswer) {
+        let is_report = |call: &&ToolCall| matches!(self.toolbox.find(&call.name), ToolLookup::Report);
+        for call in answer.tool_calls.iter().filter(is_report) {
+            classified.report_attempts += 1;
+            classified.collapse = Some(CollapseReason::IncompleteFinalReport);
+            let read = reknit_salvage::read(&call.arguments, &reknit_salvage::ReadOptions::default()).ok();
+            // Half of a JSON document is a different document.
+            let read = read.filter(|_| self.report_reader.format != ReportFormat::Json);
+            let parameters = read.as_ref().and_then(|reading| reading.value.as_object());
+            if let Some(Ok(mut draft)) = parameters.map(|parameters| self.report_reader.read(parameters)) {
+                draft.metadata.insert("truncated", true);
+                classified.fallback_report = Some(FallbackReport { source: ReportSource::ToolMessage, draft });
+            }
+        }
+    }
+}
+
+/// The call for the history: with arguments that parse as JSON.
+fn with_readable_arguments(call: &ToolCall, parameters: &Object) -> ToolCall {
+    match Value::parse(&call.arguments) {
+        Ok(Value::Object(_)) => call.clone(),
+        _ => ToolCall { arguments: parameters.to_string(), ..call.clone() },
+    }
+}
+
+/// Parses the arguments of a call; empty text means no parameters. Fails with the reason.
+fn parse_parameters(text: &str) -> Result<Object, String> {
+    if text.trim().is_empty() {
+        return Ok(Object::new());
+    }
+    match parse_complete(text)? {
+        Value::Object(object) => Ok(object),
+        // Some models encode the object twice.
+        Value::String(inner) => match parse_complete(&inner)? {
+            Value::Object(object) => Ok(object),
+            other => Err(format!("{} is no object", other.kind().with_article())),
+        },
+        Value::Null => Ok(Object::new()),
+        other => Err(format!("{} is no object", other.kind().with_article())),
+    }
+}

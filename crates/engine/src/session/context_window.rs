@@ -1,0 +1,230 @@
+//! The context guard: no question goes to a target whose context window is too small for it.
+//!
+//! A question that does not fit goes to a target with a larger window. If it fits no window, older results are replaced
+//! by references, then the turn becomes the final one, and then the oldest turns are dropped from it.
+
+use reknit_dialogue::{Message, Next, TargetName};
+
+use super::Session;
+use super::state::Phase;
+use super::token_estimate::size;
+use crate::effect::{CountTokens, Effect};
+use crate::record::{ContextAction, SessionRecord, TurnOutcome};
+use crate::report::FinalTurnReason;
+use reknit_protocol::{EffectId, EffectKind, EffectOwner};
+
+/// At most one part in this many of a window is reserved for the answer.
+const ANSWER_SHARE: u64 = 4;
+
+/// The maximum length of the outline of a compacted result, in bytes.
+const OUTLINE_BYTES: usize = 200;
+
+/// Shorter results are not compacted: a reference would save nothing.
+const MIN_COMPACTED_BYTES: usize = 600;
+
+/// The size of a question compared with the window of its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuestionSize {
+    /// The tokens of the question, counted or conservatively estimated.
+    pub tokens: u64,
+    /// The limit for the answer, in tokens.
+    pub max_tokens: u32,
+    /// The context window: the limit for question and answer together.
+    pub window: u64,
+}
+
+/// Whether a question fits a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WindowFit {
+    Fits,
+    /// The estimate is too large; an exact count may still fit.
+    Uncertain,
+    TooLong,
+}
+
+impl Session {
+    /// The context window of a target, if it is known.
+    fn window(&self, target: &TargetName) -> Option<u64> {
+        let configured = self.started.policy.rotation.context_windows.get(target).copied().map(u64::from);
+        let learned = self.state.learned_windows.get(target).copied();
+        configured.into_iter().chain(learned).min()
+    }
+
+    /// The number of tokens reserved for the answer.
+    fn answer_reserve(&self, window: u64) -> u64 {
+        u64::from(self.state.max_output_tokens).min(window / ANSWER_SHARE)
+    }
+
+    fn fits_window(&self, target: &TargetName, size: u64) -> bool {
+        self.window(target).is_none_or(|window| {
+            self.state.token_counts.estimate(target, size).saturating_add(self.answer_reserve(window)) <= window
+        })
+    }
+
+    /// Whether the next question fits the window of a target.
+    pub(super) fn window_fit(&self, target: &TargetName) -> WindowFit {
+        if self.window(target).is_none() {
+            return WindowFit::Fits;
+        }
+        let size = size(&self.question());
+        if self.fits_window(target, size) {
+            WindowFit::Fits
+        } else if self.state.token_counts.is_exact(target, size) || self.state.uncountable.contains(target) {
+            WindowFit::TooLong
+        } else {
+            WindowFit::Uncertain
+        }
+    }
+
+    /// The token limit for the answer of a target: the session's limit, or what the window leaves.
+    pub(super) fn max_output_tokens(&self, target: &TargetName, size: u64) -> u32 {
+        let wanted = self.state.max_output_tokens;
+        let Some(window) = self.window(target) else { return wanted };
+        let left = window.saturating_sub(self.state.token_counts.estimate(target, size));
+        wanted.min(u32::try_from(left).unwrap_or(u32::MAX)).max(1)
+    }
+
+    /// The size of the question in progress; `None` if no question is in progress or the window is unknown.
+    pub fn question_size(&self) -> Option<QuestionSize> {
+        let (Phase::Asking { .. }, Some(target)) = (&self.state.phase, self.state.rotation.target()) else {
+            return None;
+        };
+        let size = size(&self.question());
+        Some(QuestionSize {
+            tokens: self.state.token_counts.estimate(target, size),
+            max_tokens: self.max_output_tokens(target, size),
+            window: self.window(target)?,
+        })
+    }
+
+    /// Requests an exact token count before the question is asked.
+    pub(super) fn request_token_count(&mut self) {
+        self.state.count_ordinal += 1;
+        self.state.phase = Phase::Counting { attempt: self.state.rotation.attempts() + 1 };
+    }
+
+    pub(super) fn count_id(&self) -> EffectId {
+        EffectId::new(EffectOwner::Turn(self.state.turn), EffectKind::CountTokens, self.state.count_ordinal)
+    }
+
+    pub(super) fn count_effect(&self) -> Option<Effect> {
+        let target = self.state.rotation.target()?.clone();
+        Some(Effect::CountTokens(Box::new(CountTokens { id: self.count_id(), target, request: self.question() })))
+    }
+
+    /// Handles a token count; `None` if no tokenizer is known for the target.
+    pub(super) fn on_tokens_counted(&mut self, tokens: Option<u64>) {
+        let Some(target) = self.state.rotation.target().cloned() else {
+            return self.end_on_internal_error("tokens were counted for a question without a target");
+        };
+        match tokens {
+            Some(tokens) => self.record_token_count(&target, tokens.max(1)),
+            None => _ = self.state.uncountable.insert(target),
+        }
+        self.begin_attempt();
+    }
+
+    /// Records the exact token count of the current question.
+    pub(super) fn record_token_count(&mut self, target: &TargetName, tokens: u64) {
+        let size = size(&self.question());
+        self.state.token_counts.record(target, size, tokens);
+    }
+
+    /// Learns from a rejection: the window of the target is smaller than the question.
+    pub(super) fn learn_window(&mut self, target: &TargetName) {
+        let tokens = self.state.token_counts.estimate(target, size(&self.question()));
+        let window = self.window(target).unwrap_or(u64::MAX).min(tokens.saturating_sub(1));
+        self.state.learned_windows.insert(target.clone(), window);
+    }
+
+    /// Handles a question that does not fit the window of its target.
+    pub(super) fn on_question_too_long(&mut self, target: &TargetName) {
+        let now_ms = u64::try_from(self.state.now_ms).unwrap_or(0);
+        if let Some(next) = self.state.rotation.exclude_target(now_ms) {
+            self.record_context_action(ContextAction::Skipped(target.clone()));
+            return match next {
+                Next::Ask => self.begin_attempt(),
+                other => self.follow_rotation(self.state.rotation.attempts() + 1, other),
+            };
+        }
+        self.state.rotation.readmit();
+        let results = self.compact_results();
+        if results > 0 {
+            self.record_context_action(ContextAction::Compacted { results });
+            return self.begin_attempt();
+        }
+        if !self.is_final_turn() {
+            self.force_final_turn(FinalTurnReason::Context);
+            return self.begin_attempt();
+        }
+        let turns = self.drop_oldest_turns();
+        if turns > 0 {
+            self.record_context_action(ContextAction::Trimmed { turns });
+            return self.begin_attempt();
+        }
+        self.state.final_turn_reason = Some(FinalTurnReason::Context);
+        self.state.last_error = Some("the question does not fit the context window of any model".to_owned());
+        self.end_turn(TurnOutcome::Failed, self.state.rotation.attempts());
+        self.end_with_fallback_report();
+    }
+
+    fn record_context_action(&mut self, action: ContextAction) {
+        self.record(SessionRecord::ContextGuard { turn: self.state.turn, action });
+    }
+
+    /// Whether the question fits the window of any target, by the estimate.
+    fn fits_any_target(&self) -> bool {
+        let size = size(&self.question());
+        self.state.rotation.targets().any(|target| self.fits_window(target, size))
+    }
+
+    /// Replaces results by references, the oldest first, until the question fits a target. Returns how many.
+    fn compact_results(&mut self) -> u32 {
+        let mut results = 0;
+        for index in 0..self.state.history.len() {
+            let Some(Message::Tool { text, .. }) = self.state.history.get(index) else { continue };
+            if text.len() <= MIN_COMPACTED_BYTES {
+                continue;
+            }
+            if self.fits_any_target() {
+                break;
+            }
+            if let Some(Message::Tool { text, .. }) = self.state.history.get_mut(index) {
+                let full = std::mem::take(text);
+                *text = self.state.stored_results.store_or_shorten(full, OUTLINE_BYTES);
+                results += 1;
+            }
+        }
+        results
+    }
+
+    /// Drops the oldest turns with their calls and results until the question fits a target. Returns how many.
+    fn drop_oldest_turns(&mut self) -> u32 {
+        let mut turns = 0;
+        while !self.fits_any_target() {
+            let is_call = |message: &Message| matches!(message, Message::Assistant { .. });
+            let Some(first) = self.state.history.iter().position(is_call) else { break };
+            let following = self.state.history.iter().skip(first + 1);
+            let results = following.take_while(|message| matches!(message, Message::Tool { .. })).count();
+            self.state.history.drain(first..=first + results);
+            turns += 1;
+        }
+        turns
+    }
+
+    /// The byte limit for each of `count` new results in the conversation: the session's limit, or what the largest
+    /// window leaves.
+    pub(super) fn result_byte_limit(&self, count: usize) -> usize {
+        let limit = self.started.rules.result_bytes;
+        let size = size(&self.question());
+        let mut free = 0;
+        for target in self.state.rotation.targets() {
+            let Some(window) = self.window(target) else { return limit };
+            let used = self.state.token_counts.estimate(target, size).saturating_add(self.answer_reserve(window));
+            free = window.saturating_sub(used).max(free);
+        }
+        // The estimate counts at most half a token per byte.
+        let each = usize::try_from(free).unwrap_or(usize::MAX).saturating_mul(2) / count.max(1);
+        limit.min(each.max(OUTLINE_BYTES))
+    }
+}

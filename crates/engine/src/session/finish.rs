@@ -1,0 +1,115 @@
+//! The end of a session: every session ends with exactly one report.
+
+use reknit_protocol::{Object, Value};
+
+use super::report_draft::{FallbackReport, ReportDraft};
+use super::state::{AbortReason, Phase};
+use super::{Ending, Session};
+use crate::internal_error::InternalError;
+use crate::record::SessionRecord;
+use crate::report::{FinalTurnReason, Report, ReportSource, ReportStatus, SessionExit, SyntheticReason};
+
+impl Session {
+    /// Ends with a report of the model. The draft has passed its checks.
+    pub(super) fn commit_report(&mut self, source: ReportSource, draft: ReportDraft) {
+        let exit = match self.state.final_turn_reason {
+            None | Some(FinalTurnReason::RetryExhaustion | FinalTurnReason::Budget) => SessionExit::FinalAnswer,
+            Some(FinalTurnReason::MaxTurns) => SessionExit::MaxTurnsWithResponse,
+            Some(FinalTurnReason::Context) => SessionExit::TokenLimit,
+            Some(FinalTurnReason::UserStop) => SessionExit::UserStop,
+        };
+        self.end(source, draft, None, exit);
+    }
+
+    /// Ends a session whose final turn has no report: with the fallback report, or else with a synthetic one.
+    pub(super) fn end_with_fallback_report(&mut self) {
+        let reason = match (self.state.abort_reason, self.state.final_turn_reason) {
+            (Some(AbortReason::Cancelled), _) => SyntheticReason::Cancelled,
+            (Some(AbortReason::TimeLimit), _) => SyntheticReason::TimeLimit,
+            (None, Some(FinalTurnReason::MaxTurns)) => SyntheticReason::MaxTurnsExhausted,
+            (None, Some(FinalTurnReason::Context)) => SyntheticReason::ContextLimit,
+            (None, Some(FinalTurnReason::RetryExhaustion)) => SyntheticReason::RetriesExhausted,
+            (None, Some(FinalTurnReason::UserStop)) => SyntheticReason::UserStop,
+            (None, Some(FinalTurnReason::Budget) | None) => SyntheticReason::BudgetExhausted,
+        };
+        match self.state.fallback_report.take() {
+            Some(FallbackReport { source, draft }) if self.state.abort_reason != Some(AbortReason::Cancelled) => {
+                self.commit_report(source, draft);
+            }
+            _ => self.end_synthetic(reason),
+        }
+    }
+
+    /// Ends with a report that the machine writes: it says why no model gave one.
+    pub(super) fn end_synthetic(&mut self, reason: SyntheticReason) {
+        let turns_completed = self.state.turns_completed;
+        let mut metadata = Object::from([
+            ("reason", Value::from(reason.as_str())),
+            ("turns_completed", Value::from(u64::from(turns_completed))),
+            ("final_report_attempts", Value::from(u64::from(self.state.final_report_attempts))),
+            ("last_stop_reason", text_or_null(self.state.last_stop_reason.as_deref())),
+        ]);
+        metadata.insert("last_error", text_or_null(self.state.last_error.as_deref()));
+        let mut content =
+            format!("The session ended without an answer in turn {}: {}.", self.state.turn, reason.message());
+        if let Some(error) = &self.state.last_error {
+            content = format!("{content}\n\nThe last error: {error}");
+        }
+        let draft = ReportDraft { content, content_json: None, metadata, status: ReportStatus::Failure };
+        self.end(ReportSource::Synthetic, draft, Some(reason), reason.exit());
+    }
+
+    /// Ends after an error in the machine itself; the report describes the error.
+    pub(super) fn end_on_internal_error(&mut self, message: &str) {
+        self.state.last_error = Some(InternalError::new(message).to_string());
+        self.end_synthetic(SyntheticReason::InternalError);
+    }
+
+    fn end(
+        &mut self,
+        source: ReportSource,
+        draft: ReportDraft,
+        synthetic_reason: Option<SyntheticReason>,
+        exit: SessionExit,
+    ) {
+        if matches!(self.state.phase, Phase::Ended(_)) {
+            return;
+        }
+        self.state.spent.release(std::mem::take(&mut self.state.report_reserve));
+        let report = Report {
+            format: self.started.rules.report.format,
+            content: draft.content,
+            content_json: draft.content_json,
+            metadata: draft.metadata,
+            status: draft.status,
+            source,
+            forced_final_reason: self.state.final_turn_reason,
+            synthetic_reason,
+            exit,
+            turn: self.state.turn,
+            final_report_attempts: self.state.final_report_attempts,
+            spent: self.spent(),
+            totals: self.state.totals.clone(),
+            children: self.state.children.clone(),
+        };
+        self.record(SessionRecord::Reported {
+            turn: report.turn,
+            source,
+            status: report.status,
+            forced_final_reason: report.forced_final_reason,
+            synthetic_reason,
+            final_report_attempts: report.final_report_attempts,
+            exit,
+            ended: Ending::Report(&report).status(),
+            spent: Box::new(report.spent.clone()),
+        });
+        self.call_run = None;
+        self.children.clear();
+        self.state.notices.clear();
+        self.state.phase = Phase::Ended(Box::new(report));
+    }
+}
+
+fn text_or_null(text: Option<&str>) -> Value {
+    text.map_or(Value::Null, Value::from)
+}

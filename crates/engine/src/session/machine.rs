@@ -1,0 +1,186 @@
+//! A run or a session, for drivers that treat both alike.
+
+use reknit_protocol::RunId;
+
+use super::Session;
+use crate::answer::{Answer, Status};
+use crate::budget::Spent;
+use crate::effect::Effect;
+use crate::event::{Event, EventKind};
+use crate::policy::Policy;
+use crate::record::Record;
+use crate::report::{Report, SessionExit};
+use crate::run::{ApplyError, Run};
+use crate::trace_parent::TraceParent;
+use crate::uncertain_call::UncertainCall;
+
+/// The prefix that marks the snapshot of a session. The snapshot of a run has no prefix.
+const SESSION_PREFIX: &str = "session ";
+
+/// A run or a session. Both take in events and return the effects that are due.
+#[derive(Debug, Clone)]
+pub enum Machine {
+    /// A run: from a request to an answer.
+    Run(Box<Run>),
+    /// A session: from a question to a report.
+    Session(Box<Session>),
+}
+
+/// The result of a machine that has ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ending<'a> {
+    /// The answer of a run.
+    Answer(&'a Answer),
+    /// The report of a session.
+    Report(&'a Report),
+}
+
+impl Ending<'_> {
+    /// The final status, as the journal stores it.
+    pub fn status(self) -> Status {
+        match self {
+            Self::Answer(answer) => answer.status,
+            Self::Report(report) => match report.exit {
+                SessionExit::SignalReceived => Status::Cancelled,
+                _ if report.is_answer() => Status::Complete,
+                SessionExit::BudgetExhausted | SessionExit::TimeLimit | SessionExit::TokenLimit => {
+                    Status::BudgetExhausted
+                }
+                _ => Status::Failed,
+            },
+        }
+    }
+}
+
+/// Evaluates an expression for the run or the session in a machine.
+macro_rules! either {
+    ($machine:expr, $inner:ident => $value:expr) => {
+        match $machine {
+            Self::Run($inner) => $value,
+            Self::Session($inner) => $value,
+        }
+    };
+}
+
+/// A machine after its events, and the records of each event.
+type Replayed = (Machine, Vec<Vec<Record>>);
+
+impl Machine {
+    /// Starts the machine that the first event describes.
+    pub fn begin(event: &Event) -> Result<(Self, Vec<Record>), ApplyError> {
+        Self::begin_without(event, &[])
+    }
+
+    /// Replays the events of a run or session. Returns the machine, and what was decided for each event.
+    pub fn replay(events: &[Event]) -> Result<Option<Replayed>, ApplyError> {
+        let Some((first, rest)) = events.split_first() else { return Ok(None) };
+        let (mut machine, records) = Self::begin(first)?;
+        let mut decided = vec![records];
+        for event in rest {
+            decided.push(machine.apply(event)?);
+        }
+        Ok(Some((machine, decided)))
+    }
+
+    /// Starts a machine that must not make the calls in `avoided`: they may have taken effect before it started.
+    pub(crate) fn begin_without(event: &Event, avoided: &[UncertainCall]) -> Result<(Self, Vec<Record>), ApplyError> {
+        match &event.kind {
+            EventKind::SessionStarted(_) => {
+                let (mut session, records) = Session::begin(event)?;
+                session.set_uncertain_calls(avoided);
+                Ok((Self::Session(Box::new(session)), records))
+            }
+            _ => Run::begin_without(event, avoided).map(|(run, records)| (Self::Run(Box::new(run)), records)),
+        }
+    }
+
+    /// Applies an event and returns what was decided.
+    pub fn apply(&mut self, event: &Event) -> Result<Vec<Record>, ApplyError> {
+        either!(self, machine => machine.apply(event))
+    }
+
+    /// The effects that are due.
+    pub fn pending(&self) -> Vec<Effect> {
+        either!(self, machine => machine.pending())
+    }
+
+    /// The state as text.
+    pub fn snapshot(&self) -> Result<String, ApplyError> {
+        match self {
+            Self::Run(run) => run.snapshot(),
+            Self::Session(session) => Ok(format!("{SESSION_PREFIX}{}", session.snapshot()?)),
+        }
+    }
+
+    /// The machine that [`Machine::snapshot`] wrote.
+    pub fn restore(text: &str) -> Result<Self, ApplyError> {
+        match text.strip_prefix(SESSION_PREFIX) {
+            Some(text) => Session::restore(text).map(|session| Self::Session(Box::new(session))),
+            None => Run::restore(text).map(|run| Self::Run(Box::new(run))),
+        }
+    }
+
+    /// The id of the run or session.
+    pub fn id(&self) -> &RunId {
+        either!(self, machine => &machine.started().run)
+    }
+
+    /// The parent span of another program, if any.
+    pub fn trace_parent(&self) -> Option<TraceParent> {
+        either!(self, machine => machine.started().trace_parent)
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &Policy {
+        either!(self, machine => &machine.started().policy)
+    }
+
+    /// The number of events applied, the first included.
+    pub fn event_count(&self) -> u64 {
+        either!(self, machine => machine.event_count())
+    }
+
+    /// The time of the last event, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        either!(self, machine => machine.now_ms())
+    }
+
+    /// The result, once the machine has ended.
+    pub fn ending(&self) -> Option<Ending<'_>> {
+        match self {
+            Self::Run(run) => run.answer().map(Ending::Answer),
+            Self::Session(session) => session.report().map(Ending::Report),
+        }
+    }
+
+    /// What the machine has spent so far.
+    pub fn spent(&self) -> Spent {
+        either!(self, machine => machine.spent())
+    }
+
+    /// Calls that failed but may have taken effect.
+    pub(crate) fn uncertain_calls(&self) -> Vec<UncertainCall> {
+        either!(self, machine => machine.uncertain_calls())
+    }
+
+    /// Whether the machine can only go on after a person's decision.
+    pub fn is_waiting_for_person(&self) -> bool {
+        either!(self, machine => machine.is_waiting_for_person())
+    }
+
+    /// The run, if it is one.
+    pub fn as_run(&self) -> Option<&Run> {
+        match self {
+            Self::Run(run) => Some(run),
+            Self::Session(_) => None,
+        }
+    }
+
+    /// The session, if it is one.
+    pub fn as_session(&self) -> Option<&Session> {
+        match self {
+            Self::Run(_) => None,
+            Self::Session(session) => Some(session),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The tool that runs a whole plan. Each step calls a tool under the name that the model is shown.
+//!
+//! ```text
+//! {"steps": [{"id": "price", "tool": "shop__price", "with": {"item": "ink"}},
+//!            {"id": "order", "tool": "shop__order", "with": {"most": "{{price.amount}}"}}]}
+//! ```
+
+use std::error::Error as _;
+
+use reknit_dialogue::ToolDefinition;
+use reknit_protocol::{Object, Plan, Step, Value};
+
+use super::classify_answer::Callee;
+use super::report_draft::parse_complete;
+use super::toolbox::{PLAN_TOOL, ToolLookup, Toolbox};
+use reknit_plan::read_plan;
+
+/// Reads the plan in the parameters of a call. Plans in the planner's own format are accepted too. Fails with the
+/// reason.
+pub(super) fn read_plan_call(parameters: &Object, toolbox: &Toolbox, request: &str) -> Result<Plan, String> {
+    let value = match parameters.get("plan") {
+        Some(Value::String(text)) => parse_complete(text)?,
+        Some(plan) => plan.clone(),
+        None => Value::Object(parameters.clone()),
+    };
+    let steps = value.get("steps").or(Some(&value)).and_then(Value::as_array).unwrap_or_default();
+    if steps.is_empty() {
+        return Err("the plan has no `steps`".to_owned());
+    }
+    if steps.iter().all(|step| step.get("tool").is_some()) {
+        let steps = steps.iter().enumerate().map(|(index, step)| read_step(index, step, toolbox));
+        return Ok(Plan::new("plan", request, steps.collect::<Result<_, _>>()?));
+    }
+    let plan = read_plan(&value.to_string(), request).map_err(|error| {
+        let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+        causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"))
+    });
+    plan.map(|(plan, _)| plan)
+}
+
+fn read_step(index: usize, step: &Value, toolbox: &Toolbox) -> Result<Step, String> {
+    let text = |name: &str| step.get(name).and_then(Value::as_str);
+    let id = text("id").map_or_else(|| format!("step-{}", index + 1), str::to_owned);
+    let name = text("tool").ok_or_else(|| format!("`tool` of step `{id}` is no text"))?;
+    let (agent, capability) = match toolbox.find(name) {
+        ToolLookup::Found(tool) => match &tool.callee {
+            Callee::Capability { agent, capability } => (agent.clone(), capability.clone()),
+            Callee::Agent(_) | Callee::Plan | Callee::StoredResult => {
+                return Err(format!("step `{id}`: a plan can only call tools, and `{name}` is none"));
+            }
+        },
+        ToolLookup::Report => return Err(format!("step `{id}`: a plan cannot give the report")),
+        ToolLookup::Unknown { nearest } => {
+            let near = nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+            return Err(format!("step `{id}`: there is no tool `{name}`{near}"));
+        }
+    };
+    let parameters = match step.get("with").or_else(|| step.get("parameters")) {
+        Some(Value::Object(parameters)) => parameters.clone(),
+        Some(Value::Null) | None => Object::new(),
+        Some(other) => return Err(format!("step `{id}`: `with` is {}, not an object", other.kind().with_article())),
+    };
+    let mut planned = Step::new(id, agent, capability.as_str(), "").with_parameters(parameters);
+    let after = step.get("after").or_else(|| step.get("depends_on")).and_then(Value::as_array);
+    planned.depends_on = after.unwrap_or_default().iter().filter_map(Value::as_str).map(Into::into).collect();
+    Ok(planned)
+}
+
+/// The definition that models are shown.
+pub(super) fn plan_tool(names: &[&str]) -> ToolDefinition {
+    let schema = r#"{"type": "object", "required": ["steps"], "properties": {"steps": {"type": "array", "items": {
+        "type": "object", "required": ["id", "tool"], "properties": {
+            "id": {"type": "string", "description": "What other steps call it."},
+            "tool": {"type": "string"},
+            "with": {"type": "object", "description": "Its parameters. What an earlier step gives is written as a text: `{{id.field}}`, or with a calculation: `{{100 * id.price}}`."},
+            "after": {"type": "array", "items": {"type": "string"}, "description": "Steps to wait for whose results it does not use."}}}}}}"#;
+    // The text is a constant that the tests parse.
+    let mut schema = Value::parse(schema).unwrap_or(Value::Null);
+    let tool = ["properties", "steps", "items", "properties", "tool"];
+    let place = tool.iter().try_fold(&mut schema, |value, key| value.get_mut(key));
+    if let Some(object) = place.and_then(Value::as_object_mut) {
+        object.insert("enum", names.iter().map(|name| Value::from(*name)).collect::<Value>());
+    }
+    ToolDefinition {
+        name: PLAN_TOOL.to_owned(),
+        description: "Makes many calls at once, each as soon as the results that it needs are there. Answers with what became of \
+                      each step. Better than single calls where it is known beforehand what is called."
+            .to_owned(),
+        schema,
+    }
+}

@@ -1,0 +1,179 @@
+//! Reads a report from a model's answer and checks it before anything is decided.
+
+use crate::record::CollapseReason;
+use crate::report::{REPORT_ALIAS, REPORT_TOOL, ReportSource, ReportStatus};
+use crate::session_start::ReportFormat;
+use reknit_protocol::spelling::are_alike;
+use reknit_protocol::{Object, Value, exact};
+use reknit_salvage::{Completeness, ReadOptions, Schema, fit, read};
+use serde::{Deserialize, Serialize};
+
+/// A report that passed its checks and is not committed yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ReportDraft {
+    pub(super) content: String,
+    #[serde(with = "exact::option")]
+    pub(super) content_json: Option<Value>,
+    #[serde(with = "exact")]
+    pub(super) metadata: Object,
+    pub(super) status: ReportStatus,
+}
+
+/// A report that is committed if the model gives no better one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct FallbackReport {
+    pub(super) source: ReportSource,
+    pub(super) draft: ReportDraft,
+}
+
+/// Why a report was rejected.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RejectedReport {
+    /// How the rejection affects the remaining turns.
+    pub(super) collapse: CollapseReason,
+    pub(super) reason: String,
+}
+
+impl RejectedReport {
+    fn incomplete(reason: &str) -> Self {
+        Self { collapse: CollapseReason::IncompleteFinalReport, reason: reason.to_owned() }
+    }
+
+    pub(super) fn attempt(reason: String) -> Self {
+        Self { collapse: CollapseReason::FinalReportAttempt, reason }
+    }
+}
+
+/// Reads reports of the required format.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReportReader<'a> {
+    pub(super) format: ReportFormat,
+    pub(super) schema: Option<&'a Schema>,
+}
+
+const CONTENT: [&str; 2] = ["report_content", "content"];
+const CONTENT_JSON: &str = "content_json";
+const FORMAT: [&str; 2] = ["report_format", "format"];
+
+impl ReportReader<'_> {
+    /// Reads the parameters of the report tool.
+    pub(super) fn read(self, parameters: &Object) -> Result<ReportDraft, RejectedReport> {
+        if let Some(wanted) = field(parameters, &FORMAT).and_then(Value::as_str)
+            && !are_alike(wanted, self.format.as_str())
+        {
+            let reason = format!("`report_format` must be `{}`, not `{wanted}`", self.format.as_str());
+            return Err(RejectedReport::attempt(reason));
+        }
+        let (content, content_json) = match self.format {
+            ReportFormat::Text | ReportFormat::Markdown => (text_content(field(parameters, &CONTENT))?, None),
+            ReportFormat::Json => {
+                let value = self.json(parameters)?;
+                (value.to_pretty(), Some(value))
+            }
+        };
+        let metadata = parameters.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
+        let status = parameters.get("status").and_then(Value::as_str).and_then(ReportStatus::parse);
+        Ok(ReportDraft { content, content_json, metadata, status: status.unwrap_or(ReportStatus::Success) })
+    }
+
+    /// The JSON of a report: `content_json`, or the text content, or the parameters themselves.
+    fn json(self, parameters: &Object) -> Result<Value, RejectedReport> {
+        let given = field(parameters, &[CONTENT_JSON]).or_else(|| field(parameters, &CONTENT));
+        let value = match given {
+            Some(Value::String(text)) => parse_complete(text).map_err(RejectedReport::attempt)?,
+            Some(Value::Null) => return Err(RejectedReport::incomplete("`content_json` is missing")),
+            Some(value) => value.clone(),
+            None if self.schema.is_some() && !parameters.is_empty() => Value::Object(parameters.clone()),
+            None => return Err(RejectedReport::incomplete("`content_json` is missing")),
+        };
+        let Some(schema) = self.schema else {
+            let reason = format!("`content_json` must be an object, not {}", value.kind());
+            return if value.as_object().is_some() { Ok(value) } else { Err(RejectedReport::attempt(reason)) };
+        };
+        fit(value, schema).map(|fitted| fitted.value).map_err(|misfit| {
+            let problems: Vec<String> = misfit.problems.iter().map(|problem| format!("- {problem}")).collect();
+            RejectedReport::attempt(format!("`content_json` does not fit its schema:\n{}", problems.join("\n")))
+        })
+    }
+
+    /// Finds a report in the text of an answer: an object that looks like a report, or in the final turn the text
+    /// itself.
+    pub(super) fn find_in_text(self, text: &str, final_turn: bool) -> Option<ReportDraft> {
+        let record =
+            read(text, &ReadOptions::default()).ok().filter(|read| read.completeness == Completeness::Complete);
+        let record = record.and_then(|reading| match reading.value {
+            Value::Object(object) => Some(object),
+            _ => None,
+        });
+        let call = record.as_ref().and_then(call_in_text);
+        match (&record, call) {
+            (Some(object), _) if looks_like_report(object) => return self.read(object).ok(),
+            (_, Some((name, parameters))) if is_report(&name) => return self.read(&parameters).ok(),
+            // A call of another tool that was written as text is of no use to the user.
+            (_, Some(_)) if self.format != ReportFormat::Json => return None,
+            _ => {}
+        }
+        match self.format {
+            ReportFormat::Text | ReportFormat::Markdown if final_turn && !text.trim().is_empty() => Some(ReportDraft {
+                content: text.trim().to_owned(),
+                content_json: None,
+                metadata: Object::new(),
+                status: ReportStatus::Success,
+            }),
+            ReportFormat::Json if final_turn => self.read(&Object::from([(CONTENT_JSON, Value::from(text))])).ok(),
+            ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Json => None,
+        }
+    }
+}
+
+/// Whether this is a name of the report tool.
+pub(super) fn is_report(name: &str) -> bool {
+    are_alike(name, REPORT_TOOL) || are_alike(name, REPORT_ALIAS)
+}
+
+/// A tool call that a small model wrote as text instead of making it: its name and parameters.
+fn call_in_text(object: &Object) -> Option<(String, Object)> {
+    let call = object.get("function").and_then(Value::as_object).unwrap_or(object);
+    let name = field(call, &["name", "tool", "function"])?.as_str()?.to_owned();
+    let parameters = match field(call, &["arguments", "parameters", "input"])? {
+        Value::Object(parameters) => parameters.clone(),
+        Value::String(text) => parse_complete(text).ok()?.as_object()?.clone(),
+        _ => return None,
+    };
+    Some((name, parameters))
+}
+
+/// Whether an object has both a report format and a content. Other JSON is not a report.
+fn looks_like_report(object: &Object) -> bool {
+    let format = field(object, &FORMAT).and_then(Value::as_str);
+    format.is_some() && (field(object, &CONTENT).is_some() || field(object, &[CONTENT_JSON]).is_some())
+}
+
+fn field<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {
+    let exact = names.iter().find_map(|name| object.get(name));
+    exact.or_else(|| {
+        let alike = |key: &str| names.iter().any(|name| are_alike(key, name));
+        object.iter().find(|(key, _)| alike(key)).map(|(_, value)| value)
+    })
+}
+
+fn text_content(content: Option<&Value>) -> Result<String, RejectedReport> {
+    match content {
+        None | Some(Value::Null) => Err(RejectedReport::incomplete("`report_content` is missing")),
+        Some(Value::String(text)) if text.trim().is_empty() => {
+            Err(RejectedReport::incomplete("`report_content` is blank"))
+        }
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(other) => Ok(other.to_pretty()),
+    }
+}
+
+/// Parses one JSON value, and rejects text that is truncated or elided.
+pub(super) fn parse_complete(text: &str) -> Result<Value, String> {
+    let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
+    match reading.completeness {
+        Completeness::Complete => Ok(reading.value),
+        Completeness::Truncated => Err("it is cut: its end is missing".to_owned()),
+        Completeness::Elided => Err("it leaves something out: it says `...`".to_owned()),
+    }
+}

@@ -1,0 +1,268 @@
+//! The calls of a turn: a nested run whose steps are the tool calls, and nested machines for plans and agents.
+
+use std::sync::Arc;
+
+use reknit_bind::Parameters;
+use reknit_dialogue::{Message, ModelAnswer, ToolCall};
+use reknit_protocol::{RunId, ScopeLevel, StepId, Value};
+
+use super::Session;
+use super::child_machines::ChildState;
+use super::classify_answer::{Call, Callee, ClassifiedAnswer};
+use super::report_draft::FallbackReport;
+use super::state::{Calling, Phase};
+use crate::answer::Outcome;
+use crate::effect::Effect;
+use crate::event::{Event, EventKind, Started};
+use crate::nest;
+use crate::record::{CollapseReason, SessionRecord, TurnOutcome};
+use crate::report::{FinalTurnReason, ReportSource};
+use crate::run::state::State as RunState;
+use crate::run::{ApplyError, Run};
+use crate::synthesis::response_data;
+use crate::uncertain_call::UncertainCall;
+use reknit_plan::{CheckedPlan, PlannedStep};
+
+/// The maximum length of the outline of a stored result, in bytes.
+const OUTLINE_BYTES: usize = 2_000;
+
+impl Session {
+    /// Makes the calls of an answer, or commits its report. A report that comes with calls was written before their
+    /// results were known, so it is committed only if every call succeeds.
+    pub(super) fn act_on_answer(&mut self, answer: &ModelAnswer, classified: ClassifiedAnswer, attempts: u32) {
+        let tool_calls = classified.calls.iter().map(|call| call.for_history.clone());
+        let tool_calls: Vec<ToolCall> =
+            tool_calls.chain(classified.report.iter().map(|(call, _)| call.clone())).collect();
+        let message = Message::Assistant { text: answer.text.clone(), tool_calls, reasoning: answer.reasoning.clone() };
+        if classified.calls.is_empty() {
+            self.state.history.push(message);
+            self.end_turn(TurnOutcome::FinalReport, attempts);
+            return match classified.report {
+                Some((_, draft)) => self.commit_report(ReportSource::ToolCall, draft),
+                None => self.end_on_internal_error("an accepted answer has neither calls nor a report"),
+            };
+        }
+        let (started, plan) = self.start_of_calls(&classified.calls);
+        let tool_calls = classified.calls.iter().filter_map(Call::identity);
+        let refused: Vec<Option<String>> = tool_calls.map(|call| self.refusal_of(&call)).collect();
+        let avoided = self.state.uncertain_calls.clone();
+        let (run, records) =
+            Run::start_nested((started, plan), self.state.now_ms, &mut self.state.spent, &refused, &avoided);
+        self.record_nested(&[self.turn_scope()], records);
+        let child_states = classified.calls.iter().map(|_| ChildState::NotStarted).collect();
+        let calling =
+            Calling { answer: message, calls: classified.calls, child_states, report: classified.report, attempts };
+        self.state.phase = Phase::Calling(Box::new(calling));
+        self.call_run = Some(Box::new(run));
+        self.advance_calls();
+    }
+
+    /// Why a call is not made: the same call in an earlier turn may have taken effect, and this one would have another
+    /// idempotency key.
+    fn refusal_of(&self, call: &UncertainCall) -> Option<String> {
+        self.state.uncertain_calls.contains(call).then(|| {
+            "not made: an earlier call with the same arguments may have happened; find out what became of it, or report it"
+                .to_owned()
+        })
+    }
+
+    /// The first event and the plan of the run that makes the tool calls.
+    fn start_of_calls(&self, calls: &[Call]) -> (Arc<Started>, Arc<CheckedPlan>) {
+        let run = RunId::new(format!("{}/{}", self.started.run, self.turn_scope()));
+        let started = Started { run, ..self.setup.calls_started.clone() };
+        let steps = calls.iter().enumerate().filter_map(|(index, call)| self.step(index, call)).collect();
+        (Arc::new(started), Arc::new(CheckedPlan::new(steps, Vec::new())))
+    }
+
+    fn step(&self, index: usize, call: &Call) -> Option<PlannedStep> {
+        let Callee::Capability { agent, capability } = &call.callee else { return None };
+        let entry = self.started.catalogue.entry(agent.as_str(), capability.as_str());
+        Some(PlannedStep {
+            id: StepId::new(call_name(index)),
+            agent: agent.clone(),
+            capability: capability.clone(),
+            description: entry.map(|entry| entry.capability.description.clone()).unwrap_or_default(),
+            instruction: format!("a call that a model made while it worked on: {}", self.started.input),
+            declared: entry.map(|entry| entry.capability.effect).unwrap_or_default(),
+            parameters: Parameters::literal(&call.parameters),
+            schema: entry.and_then(reknit_plan::CatalogueEntry::compiled_schema),
+            limit_ms: None,
+            dependencies: Vec::new(),
+            dependency_indices: Vec::new(),
+        })
+    }
+
+    /// Rebuilds the run of the calls from a snapshot.
+    pub(super) fn restore_call_run(&mut self, state: Option<RunState>) -> Result<(), ApplyError> {
+        let Phase::Calling(calling) = &self.state.phase else { return Ok(()) };
+        let state = state.ok_or_else(|| ApplyError::Snapshot("the state of the tool calls is missing".to_owned()))?;
+        let (started, plan) = self.start_of_calls(&calling.calls);
+        self.call_run = Some(Box::new(Run::restore_nested(started, plan, state)));
+        Ok(())
+    }
+
+    pub(super) fn call_effects(&self) -> Vec<Effect> {
+        let scope = [self.turn_scope()];
+        let run = self.call_run.iter().filter(|run| run.answer().is_none());
+        let effects = run.flat_map(|run| run.pending_nested()).map(|effect| nest::effect_in_scope(&scope, effect));
+        effects.chain(self.child_effects()).collect()
+    }
+
+    /// Handles the outcome of an effect of a call; returns whether the event was one.
+    pub(super) fn on_call_event(&mut self, at_ms: i64, kind: &EventKind) -> bool {
+        if self.on_child_event(at_ms, kind) {
+            return true;
+        }
+        let Some(kind) = nest::event_for_scope(&[self.turn_scope()], kind) else { return false };
+        if self.call_run.is_none() {
+            return false;
+        }
+        self.apply_to_call_run(at_ms, kind);
+        self.advance_calls();
+        true
+    }
+
+    /// Applies an event to the run of the calls and to every child.
+    pub(super) fn apply_to_all_calls(&mut self, at_ms: i64, kind: &EventKind) {
+        self.apply_to_call_run(at_ms, kind.clone());
+        self.apply_to_children(at_ms, kind);
+        self.advance_calls();
+    }
+
+    /// Applies an event to the run of the calls, which spends the session's budget.
+    fn apply_to_call_run(&mut self, at_ms: i64, kind: EventKind) {
+        let Some(run) = &mut self.call_run else {
+            return self.end_on_internal_error("a turn that calls tools has no run for the calls");
+        };
+        let late = run.late();
+        match run.apply_nested(&Event { at_ms, kind }, &mut self.state.spent) {
+            Ok(records) => {
+                self.state.late_outcomes += run.late() - late;
+                self.record_nested(&[self.turn_scope()], records);
+            }
+            Err(error) => self.end_on_internal_error(&format!("the run of the calls rejected an event: {error}")),
+        }
+    }
+
+    /// Advances the children, and ends the turn when every call is over.
+    pub(super) fn advance_calls(&mut self) {
+        self.advance_children();
+        let is_over = self.call_run.as_ref().is_none_or(|run| run.answer().is_some());
+        if is_over && self.children.is_empty() && matches!(self.state.phase, Phase::Calling(_)) {
+            self.finish_calls();
+        }
+    }
+
+    /// Adds the calls and their results to the history, then ends the turn.
+    fn finish_calls(&mut self) {
+        let placeholder = Phase::Asking { attempt: 0, since_ms: self.state.now_ms };
+        let phase = std::mem::replace(&mut self.state.phase, placeholder);
+        let (Some(run), Phase::Calling(calling)) = (self.call_run.take(), phase) else {
+            return self.end_on_internal_error("the calls of a turn ended before they started");
+        };
+        let Calling { answer, calls, child_states, report, attempts } = *calling;
+        // The model may repeat a call as it wrote it or as it was sent.
+        let written = calls.iter().filter_map(Call::identity).zip(run.uncertain_steps());
+        let written: Vec<_> = written.filter_map(|(call, is_uncertain)| is_uncertain.then_some(call)).collect();
+        self.add_uncertain_calls(written.into_iter().chain(run.uncertain_calls()));
+        self.state.history.push(answer);
+        let results = call_outputs(&calls, child_states, &run);
+        let ran_out = run.ran_out();
+        let all_done = results.iter().all(|result| !result.is_error);
+        let limit = self.result_byte_limit(results.len());
+        for (call, result) in calls.iter().zip(results) {
+            let message = self.result_message(&call.for_history, result, limit);
+            self.state.history.push(message);
+        }
+        if self.state.abort_reason.is_some() {
+            self.end_turn(TurnOutcome::Stopped, attempts);
+            return self.end_with_fallback_report();
+        }
+        match report {
+            Some((_, draft)) if all_done => {
+                self.end_turn(TurnOutcome::FinalReport, attempts);
+                return self.commit_report(ReportSource::ToolCall, draft);
+            }
+            Some((call, draft)) => {
+                let message = "It was not accepted: a call that was made together with it failed.";
+                self.state.history.push(Message::tool_error(&call, message));
+                self.state.fallback_report = Some(FallbackReport { source: ReportSource::ToolCall, draft });
+                self.collapse(CollapseReason::FinalReportAttempt);
+            }
+            None => {}
+        }
+        self.end_turn(TurnOutcome::ToolCalls, attempts);
+        if ran_out {
+            self.state.final_turn_reason.get_or_insert(FinalTurnReason::Budget);
+        }
+        self.begin_turn();
+    }
+
+    /// The message with the result of a call. A result that is too long is stored, and the message has a reference to
+    /// it.
+    fn result_message(&mut self, call: &ToolCall, result: ToolOutput, limit: usize) -> Message {
+        if result.is_error {
+            return Message::tool_error(call, truncate_with_size(result.text, limit));
+        }
+        if result.text.len() <= limit {
+            return Message::tool_result(call, result.text);
+        }
+        let bytes = u64::try_from(result.text.len()).unwrap_or(u64::MAX);
+        self.record(SessionRecord::ResultStored { turn: self.state.turn, tool: call.name.clone(), bytes });
+        Message::tool_result(call, self.state.stored_results.store(result.text, limit.min(OUTLINE_BYTES)))
+    }
+}
+
+/// The output of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ToolOutput {
+    pub(super) text: String,
+    pub(super) is_error: bool,
+}
+
+/// The output of each call, in order.
+fn call_outputs(calls: &[Call], child_states: Vec<ChildState>, run: &Run) -> Vec<ToolOutput> {
+    let mut outcomes = run.step_reports().into_iter().map(|report| report.outcome);
+    let output = |(call, state): (&Call, ChildState)| match (&call.callee, state) {
+        (Callee::Capability { .. }, _) => outcomes.next().map_or_else(not_called, step_output),
+        (_, ChildState::Ended { text, is_error }) => ToolOutput { text, is_error },
+        (_, ChildState::NotStarted | ChildState::Running(_)) => not_called(),
+    };
+    calls.iter().zip(child_states).map(output).collect()
+}
+
+fn not_called() -> ToolOutput {
+    ToolOutput { text: "(tool failed: it was not called)".to_owned(), is_error: true }
+}
+
+fn step_output(outcome: Outcome) -> ToolOutput {
+    match outcome {
+        Outcome::Done(value) => {
+            let text = match response_data(&value) {
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            ToolOutput { text, is_error: false }
+        }
+        Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => {
+            ToolOutput { text: format!("(tool failed: {reason})"), is_error: true }
+        }
+    }
+}
+
+/// The scope of the machine that a call started.
+pub(super) fn call_scope(index: usize) -> ScopeLevel {
+    ScopeLevel::Call(u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1))
+}
+
+pub(super) fn call_name(index: usize) -> String {
+    call_scope(index).to_string()
+}
+
+/// The text, or its beginning and its full size.
+fn truncate_with_size(text: String, limit: usize) -> String {
+    match text.get(..text.floor_char_boundary(limit)) {
+        Some(start) if start.len() < text.len() => format!("{start}… (cut: {} bytes in all)", text.len()),
+        _ => text,
+    }
+}

@@ -1,0 +1,145 @@
+//! The first event of a session: everything the session ever knows besides later events.
+
+use std::sync::Arc;
+
+use reknit_dialogue::{Effort, TargetName, Temperature};
+use reknit_protocol::{RunId, Value, exact};
+use serde::{Deserialize, Serialize};
+
+mod texts;
+
+pub use texts::SessionTexts;
+
+use crate::trace_parent::TraceParent;
+use crate::{Policy, Templates};
+use reknit_plan::Catalogue;
+
+/// The first event of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionStarted {
+    /// The id of the session. Sessions and runs share one namespace.
+    pub run: RunId,
+    /// The name of the agent.
+    pub agent: String,
+    /// The agent's instructions: the body of its file.
+    pub prompt: String,
+    /// The user's question.
+    pub input: String,
+    /// The agents that this one may call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<SubAgent>,
+    /// The tools that the agent may call.
+    pub catalogue: Arc<Catalogue>,
+    /// The model targets, the preferred one first.
+    pub targets: Vec<TargetName>,
+    /// The rules for turns and the report.
+    pub rules: SessionRules,
+    /// Budgets, and how calls are repaired.
+    pub policy: Arc<Policy>,
+    /// The prompts about failed calls.
+    pub templates: Arc<Templates>,
+    /// The texts of notices and instructions.
+    pub words: Arc<SessionTexts>,
+    /// Seed for deterministic jitter.
+    pub seed: u64,
+    /// The parent span of another program. It stays the same when another process takes over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_parent: Option<TraceParent>,
+    /// The version of the state machine that started the session.
+    pub machine_version: u32,
+}
+
+/// An agent that another agent may call like a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SubAgent {
+    /// The name.
+    pub name: String,
+    /// The purpose; empty if it is not given.
+    pub description: String,
+    /// Its first event, except for the run id and the question. Its budget is capped by the caller's.
+    pub session: SessionStarted,
+}
+
+/// Whether an agent may submit a whole plan at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Plans {
+    /// The agent calls tools one by one.
+    #[default]
+    Off,
+    /// The agent may call tools and submit plans.
+    Allowed,
+}
+
+/// The rules for turns and the report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionRules {
+    /// The number of the final turn, in which only the report is allowed.
+    pub max_turns: u32,
+    /// Attempts per turn, the first included.
+    pub max_retries: u32,
+    /// The token limit for one answer; doubled once if an answer is truncated.
+    pub max_output_tokens: u32,
+    /// The time limit for one attempt.
+    pub llm_timeout_ms: u64,
+    /// The sampling temperature; `None` for the provider's default.
+    pub temperature: Option<Temperature>,
+    /// The reasoning effort; `None` for the provider's default.
+    pub effort: Option<Effort>,
+    /// The byte limit for one result in the conversation.
+    pub result_bytes: usize,
+    /// Whether the agent may submit a whole plan at once.
+    #[serde(default)]
+    pub plans: Plans,
+    /// The required form of the report.
+    pub report: ReportRules,
+}
+
+impl Default for SessionRules {
+    fn default() -> Self {
+        Self {
+            max_turns: 10,
+            max_retries: 3,
+            max_output_tokens: 4_096,
+            llm_timeout_ms: 600_000,
+            temperature: Some(Temperature::ZERO),
+            effort: None,
+            result_bytes: 12_288,
+            plans: Plans::Off,
+            report: ReportRules { format: ReportFormat::Markdown, schema: None },
+        }
+    }
+}
+
+/// The required form of a report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportRules {
+    /// The format.
+    pub format: ReportFormat,
+    /// The JSON Schema of a JSON report.
+    #[serde(with = "exact::option")]
+    pub schema: Option<Value>,
+}
+
+/// The format of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportFormat {
+    /// Plain text.
+    Text,
+    /// Markdown.
+    Markdown,
+    /// JSON.
+    Json,
+}
+
+impl ReportFormat {
+    /// The name of the format.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Markdown => "markdown",
+            Self::Json => "json",
+        }
+    }
+}

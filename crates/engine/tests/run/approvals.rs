@@ -1,0 +1,183 @@
+//! Calls with an unknown outcome, and calls that need the approval of a person.
+
+use std::sync::Arc;
+
+use reknit_engine::{Decision, EventKind, Policy, Status, UndeclaredPolicy};
+use reknit_mend::PeoplePolicy;
+use reknit_plan::CatalogueEntry;
+use reknit_protocol::{Capability, SideEffect};
+use reknit_protocol::{Delivery, TransportFailure, TransportKind};
+
+use crate::failed_calls::BAD_AMOUNT;
+use crate::world::{Play, effect_id, json, plan, policy, question, reply, started, step};
+
+fn timed_out(effect: &str) -> EventKind {
+    let failure = TransportFailure {
+        kind: TransportKind::TimedOut,
+        delivery: Delivery::Possible,
+        message: "too slow".to_owned(),
+    };
+    EventKind::ToolFailed { effect: effect_id(effect), failure }
+}
+
+#[test]
+fn a_call_with_an_unknown_outcome_is_retried_unless_it_is_unsafe() {
+    for (class, due) in [
+        ("read", "s/retry-wait/1"),
+        ("idempotent", "s/retry-wait/1"),
+        ("keyed", "s/retry-wait/1"),
+        ("undeclared", "s/retry-wait/1"),
+        ("unsafe", "s/approval/1"),
+    ] {
+        for event in [timed_out("s/call/1"), EventKind::Interrupted { effect: effect_id("s/call/1") }] {
+            let mut play = Play::of_steps(vec![step("s", class, r#"{"x": 1}"#)]);
+            let key = play.call("s/call/1").idempotency_key;
+            assert_eq!(key.is_none(), class == "read", "case: {class}");
+            play.happen(event);
+            assert_eq!(play.due()[0], due, "case: {class}");
+            if class != "unsafe" {
+                play.wake("s/retry-wait/1");
+                assert_eq!(play.call("s/call/2").idempotency_key, key, "the same call has the same key");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unsafe_call_that_was_not_sent_is_retried() {
+    let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
+    let failure = TransportFailure {
+        kind: TransportKind::Refused,
+        delivery: Delivery::NotSent,
+        message: "connection refused".to_owned(),
+    };
+    play.happen(EventKind::ToolFailed { effect: effect_id("s/call/1"), failure });
+    assert_eq!(play.due(), ["s/retry-wait/1"]);
+}
+
+#[test]
+fn an_unsafe_call_with_an_unknown_outcome_fails_if_no_person_can_be_asked() {
+    let policy = Policy { people: PeoplePolicy::Nobody, ..policy() };
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "unsafe", "{}")])), policy));
+    play.happen(timed_out("s/call/1"));
+    let answer = play.run.answer().expect("the run has ended");
+    assert!(answer.text.contains("it may have happened all the same"), "{}", answer.text);
+}
+
+#[test]
+fn a_policy_can_require_approval_for_undeclared_calls() {
+    let mut policy = policy();
+    policy.effects.undeclared = UndeclaredPolicy::Ask;
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "undeclared", "{}")])), policy));
+    play.happen(timed_out("s/call/1"));
+    assert!(play.run.is_waiting_for_person());
+}
+
+#[test]
+fn a_decision_with_the_wrong_hash_is_ignored() {
+    let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
+    let key = play.call("s/call/1").idempotency_key;
+    play.happen(timed_out("s/call/1"));
+    assert!(play.run.is_waiting_for_person());
+    let ask = question(&play);
+    let decided =
+        |hash: &str, decision| EventKind::PersonDecided { effect: ask.id.clone(), hash: hash.to_owned(), decision };
+    play.happen(decided("another", Decision::Approve));
+    assert!(play.run.is_waiting_for_person(), "the hash is that of another question");
+    assert_eq!(play.run.late(), 1);
+    play.happen(decided(&ask.hash, Decision::Approve));
+    assert_eq!(play.call("s/call/2").idempotency_key, key);
+    play.happen(timed_out("s/call/2"));
+    let ask = question(&play);
+    play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Deny });
+    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed));
+}
+
+#[test]
+fn an_approval_covers_one_sent_call() {
+    let refused = |delivery| TransportFailure { kind: TransportKind::Refused, delivery, message: "no".to_owned() };
+    for (case, second, due) in [
+        (
+            "the tool rejected it",
+            EventKind::ToolAnswered { effect: effect_id("s/call/2"), reply: reply(429, "{}") },
+            "s/approval/2",
+        ),
+        (
+            "it was not sent",
+            EventKind::ToolFailed { effect: effect_id("s/call/2"), failure: refused(Delivery::NotSent) },
+            "s/retry-wait/1",
+        ),
+    ] {
+        let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
+        play.happen(timed_out("s/call/1"));
+        let ask = question(&play);
+        play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Approve });
+        play.happen(second);
+        assert_eq!(play.due().first().map(String::as_str), Some(due), "{case}");
+    }
+}
+
+#[test]
+fn optional_parameters_are_wired_only_into_calls_that_read() {
+    let schema = r#"{"type": "object", "required": ["symbol"], "properties":
+        {"symbol": {"type": "string"}, "price": {"type": "number"}}}"#;
+    for (class, sent) in [
+        (SideEffect::Read, r#"{"symbol":"TSLA","price":468.2}"#),
+        (SideEffect::Idempotent, r#"{"symbol":"TSLA"}"#),
+        (SideEffect::Keyed, r#"{"symbol":"TSLA"}"#),
+        (SideEffect::Undeclared, r#"{"symbol":"TSLA"}"#),
+        (SideEffect::Unsafe, r#"{"symbol":"TSLA"}"#),
+    ] {
+        let mut order = Capability::new("order");
+        order.effect = class;
+        let entry = CatalogueEntry::new(order, Some(json(schema))).expect("the schema is valid");
+        let mut begun =
+            started(Some(plan(vec![step("quote", "read", "{}"), step("s", "order", "{}").after("quote")])), policy());
+        let mut catalogue = (*begun.catalogue).clone();
+        catalogue.tools[0].capabilities.push(entry);
+        begun.catalogue = Arc::new(catalogue);
+        let mut play = Play::begin(begun);
+        play.answer_tool("quote/call/1", 200, r#"{"symbol": "TSLA", "price": 468.2}"#);
+        assert_eq!(play.call("s/call/1").parameters.to_string(), sent, "{class:?}");
+    }
+}
+
+#[test]
+fn an_expired_approval_counts_as_denied() {
+    let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
+    play.happen(timed_out("s/call/1"));
+    play.wake("s/approval-expiry/1");
+    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed));
+}
+
+#[test]
+fn a_corrected_call_has_a_new_key_and_if_unsafe_needs_approval() {
+    for (class, due) in [
+        ("read", "s/call/2"),
+        ("idempotent", "s/call/2"),
+        ("keyed", "s/call/2"),
+        ("undeclared", "s/call/2"),
+        ("unsafe", "s/approval/1"),
+    ] {
+        let mut play = Play::of_steps(vec![step("s", class, r#"{"x": 1}"#)]);
+        let key = play.call("s/call/1").idempotency_key;
+        play.answer_tool("s/call/1", 400, BAD_AMOUNT);
+        play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"x": 2}}"#);
+        assert_eq!(play.due()[0], due, "case: {class}");
+        if class == "unsafe" {
+            let ask = question(&play);
+            play.happen(EventKind::PersonDecided {
+                effect: ask.id.clone(),
+                hash: ask.hash,
+                decision: Decision::Approve,
+            });
+        }
+        let call = play.call("s/call/2");
+        assert_eq!(
+            (call.idempotency_key != key, call.idempotency_key.is_none()),
+            (class != "read", class == "read"),
+            "case: {class}"
+        );
+        assert_eq!(call.parameters.to_string(), r#"{"x":2}"#);
+    }
+}

@@ -1,0 +1,163 @@
+//! The context rung: a model corrects a call, shown the request, earlier results and all attempts.
+
+use reknit_dialogue::ErrorClass;
+use reknit_engine::EventKind;
+
+use crate::world::{Play, failure_reason, plan, policy, started, step};
+
+/// A rejected call of a step that depends on `sources`. The feedback rung is off.
+fn rejected(sources: &[(&str, &str)], parameters: &str, status: u16, body: &str) -> Play {
+    let mut policy = policy();
+    policy.mending.feedback = 0;
+    let mut steps: Vec<_> = sources.iter().map(|(id, _)| step(id, "read", "{}")).collect();
+    let last = step("s", "undeclared", parameters);
+    steps.push(sources.iter().fold(last, |last, (id, _)| last.after(*id)));
+    let mut play = Play::begin(started(Some(plan(steps)), policy));
+    for (id, result) in sources {
+        play.answer_tool(&format!("{id}/call/1"), 200, result);
+    }
+    play.answer_tool("s/call/1", status, body);
+    play
+}
+
+#[test]
+fn a_correction_calculated_from_earlier_results_is_sent() {
+    for (case, sources, parameters, changes, sent) in [
+        (
+            "shares sold",
+            vec![("quote", r#"{"current_price": 468.285}"#)],
+            r#"{"amount": 0, "to": "KRW"}"#,
+            r#"{"amount": "{{100 * quote.current_price}}"}"#,
+            r#"{"amount":46828.5,"to":"KRW"}"#,
+        ),
+        (
+            "the weight of a shipment",
+            vec![("a", r#"{"kg": 1.2}"#), ("b", r#"{"kg": 2.5}"#)],
+            r#"{"weight": 0}"#,
+            r#"{"weight": "{{a.kg + b.kg}}"}"#,
+            r#"{"weight":3.7}"#,
+        ),
+        (
+            "tickets",
+            vec![("fare", r#"{"data": {"price": 125}}"#)],
+            r#"{"total": null}"#,
+            r#"{"total": "{{2 * fare.price}}"}"#,
+            r#"{"total":250}"#,
+        ),
+        ("another type", vec![("a", "{}")], r#"{"n": "five"}"#, r#"{"n": 5}"#, r#"{"n":5}"#),
+        ("another sign", vec![("a", "{}")], r#"{"n": -5}"#, r#"{"n": 5}"#, r#"{"n":5}"#),
+        (
+            "something inside",
+            vec![("a", r#"{"list": [1, 2]}"#)],
+            r#"{"x": {"y": 0}, "z": [0]}"#,
+            r#"{"x": {"y": {"deep": "{{a.list}}"}}}"#,
+            r#"{"x":{"y":{"deep":[1,2]}},"z":[0]}"#,
+        ),
+    ] {
+        let mut play = rejected(&sources, parameters, 400, r#"{"message": "not like this"}"#);
+        play.answer_model(
+            "s/context/1",
+            &format!(r#"{{"should_retry": true, "analysis": "x", "corrected_parameters": {changes}}}"#),
+        );
+        assert_eq!(play.call("s/call/2").parameters.to_string(), sent, "case: {case}");
+        let description = &play
+            .run
+            .steps()
+            .last()
+            .and_then(|step| step.mends.last().cloned())
+            .expect("the mend is recorded")
+            .description;
+        assert!(description.contains(" -> ") && description.ends_with(": x"), "{description}");
+    }
+}
+
+#[test]
+fn a_call_that_cannot_be_corrected_fails_with_the_analysis() {
+    for (case, answer) in [
+        ("no source has it", r#"{"should_retry": false, "analysis": "no source has the symbol"}"#),
+        (
+            "trouble upstream",
+            r#"{"should_retry": false, "analysis": "no source has the symbol", "corrected_parameters": {"symbol": "X"}}"#,
+        ),
+    ] {
+        let mut play = rejected(&[], r#"{"symbol": ""}"#, 400, r#"{"message": "symbol is empty"}"#);
+        play.answer_model("s/context/1", answer);
+        let reason = failure_reason(&play);
+        assert!(reason.contains("symbol is empty") && reason.contains("no source has the symbol"), "{case}: {reason}");
+        assert_eq!(play.run.spent().tool_calls, 1, "case: {case}");
+    }
+}
+
+#[test]
+fn an_answer_is_found_in_fences_and_prose_and_asked_for_again_if_it_is_incomplete() {
+    let whole = r#"{"should_retry": true, "analysis": "x", "corrected_parameters": {"n": 1}}"#;
+    for (case, text, due) in [
+        ("plain", whole.to_owned(), "s/call/2"),
+        ("fenced", format!("```json\n{whole}\n```"), "s/call/2"),
+        ("in prose", format!("Well: {whole} Try that."), "s/call/2"),
+        ("without parameters", r#"{"should_retry": true, "analysis": "x"}"#.to_owned(), "s/retry-wait/1"),
+        ("no JSON", "Use 1.".to_owned(), "s/context/2"),
+        ("broken off", whole.chars().take(65).collect(), "s/context/2"),
+    ] {
+        let mut play = rejected(&[], r#"{"n": 0}"#, 422, "{}");
+        play.answer_model("s/context/1", &text);
+        assert_eq!(play.due().join(" "), due, "case: {case}");
+    }
+}
+
+#[test]
+fn no_model_is_asked_if_none_exists_or_after_a_cancellation() {
+    let mut alone = started(Some(plan(vec![step("s", "read", "{}")])), policy());
+    alone.targets.clear();
+    let mut play = Play::begin(alone);
+    play.answer_tool("s/call/1", 422, r#"{"message": "no"}"#);
+    assert!(failure_reason(&play).contains("there is no model to ask"));
+    assert_eq!(play.run.spent().model_calls, 0);
+
+    let mut play = rejected(&[], "{}", 422, "{}");
+    assert_eq!(play.due(), ["s/context/1"]);
+    play.happen(EventKind::Cancelled);
+    assert!(play.due().is_empty() && play.run.answer().is_some());
+}
+
+#[test]
+fn a_step_fails_with_the_tools_error_if_models_fail_on_the_last_rung() {
+    let mut play = rejected(&[], "{}", 422, r#"{"message": "not like this"}"#);
+    for ask in 1..=3 {
+        play.fail_model(&format!("s/context/{ask}"), ErrorClass::ModelError);
+    }
+    assert!(failure_reason(&play).contains("not like this"));
+    assert_eq!(play.run.spent().tool_calls, 1);
+}
+
+#[test]
+fn the_context_prompt_contains_results_schema_and_all_attempts() {
+    let mut play = rejected(
+        &[("quote", r#"{"current_price": 468.285}"#)],
+        r#"{"amount": 0}"#,
+        400,
+        r#"{"message": "amount is nothing"}"#,
+    );
+    play.answer_model("s/context/1", r#"{"should_retry": true, "corrected_parameters": {"amount": 7}}"#);
+    play.answer_tool("s/call/2", 400, r#"{"message": "amount is far too small"}"#);
+    let prompt = play.prompt("s/context/2");
+    for shown in [
+        "sell 100 shares",
+        "do s",
+        "capability: undeclared",
+        r#""current_price": 468.285"#,
+        "attempts:",
+        r#"1. {"amount":0}"#,
+        "amount is nothing",
+        r#"2. {"amount":7}"#,
+        "400: amount is far too small",
+    ] {
+        assert!(prompt.contains(shown), "{shown} is not in {prompt}");
+    }
+    let mut policy = policy();
+    policy.mending.feedback = 0;
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "convert", r#"{"amount": 5}"#)])), policy));
+    play.answer_tool("s/call/1", 400, "{}");
+    let prompt = play.prompt("s/context/1");
+    assert!(prompt.contains(r#""type": "number""#), "the prompt contains the schema: {prompt}");
+}

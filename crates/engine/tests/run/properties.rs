@@ -1,0 +1,122 @@
+//! Properties of every run, whatever the plan, the world and the order of events. The invariants are in
+//! `random_worlds/invariant_checker.rs`; `random_worlds.rs` checks that every run ends and can be restored from a snapshot.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use reknit_engine::{Event, Machine, Run};
+use reknit_mend::{MendEffect, Rung};
+use reknit_protocol::EffectKind;
+
+use crate::random_worlds::{ChoiceTape, RestoreTwin, drive, snapshot};
+use crate::world::{Play, effect_id, plan, policy, started, step};
+
+/// The length of a tape. It starts over after that.
+const TAPE_LENGTH: usize = 600;
+
+fn tape() -> impl Strategy<Value = ChoiceTape> {
+    prop::collection::vec(any::<u8>(), 1..TAPE_LENGTH).prop_map(ChoiceTape::new)
+}
+
+/// Checks as many worlds as the environment asks for: `REKNIT_RANDOM_RUNS=1000000 cargo test --release random_worlds`.
+#[test]
+fn the_invariants_hold_in_many_random_worlds() {
+    let count = std::env::var("REKNIT_RANDOM_RUNS").map_or(300, |count| count.parse().expect("a number of runs"));
+    let from = std::env::var("REKNIT_RANDOM_FROM").map_or(0, |from| from.parse().expect("the number of a run"));
+    let (mut events, mut tool_calls, mut model_calls) = (0, 0, 0);
+    let mut mends_by_rung: BTreeMap<Rung, u32> = BTreeMap::new();
+    for seed in from..from + count {
+        let ended = std::panic::catch_unwind(|| {
+            let driven = drive(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH), RestoreTwin::Sometimes);
+            (driven.events.len(), driven.run.spent(), driven.run.steps())
+        });
+        let Ok((length, spent, steps)) = ended else { panic!("run {seed} violates an invariant") };
+        events += length;
+        tool_calls += spent.tool_calls;
+        model_calls += spent.model_calls;
+        let mends = steps.iter().flat_map(|step| &step.mends);
+        for mend in mends.filter(|mend| mend.effect == MendEffect::Applied) {
+            *mends_by_rung.entry(mend.rung).or_default() += 1;
+        }
+    }
+    println!(
+        "{count} runs, {events} events, {tool_calls} tool calls, {model_calls} model calls, mends: {mends_by_rung:?}"
+    );
+    // The invariants would also hold in worlds in which no rung is ever used.
+    if (from, count) == (0, 300) {
+        for (rung, least) in [
+            (Rung::Schema, 5),
+            (Rung::Facts, 4),
+            (Rung::Resend, 50),
+            (Rung::Resolution, 10),
+            (Rung::Feedback, 10),
+            (Rung::Context, 20),
+        ] {
+            let times = mends_by_rung.get(&rung).copied().unwrap_or_default();
+            assert!(times >= least, "{rung:?} is hardly used: {mends_by_rung:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_invariants_hold_in_every_world(mut tape in tape()) {
+        drive(&mut tape, RestoreTwin::AfterEveryEvent);
+    }
+
+    #[test]
+    fn a_replayed_run_returns_the_records_of_the_driven_run(mut tape in tape()) {
+        let driven = drive(&mut tape, RestoreTwin::Sometimes);
+        let replayed = Machine::replay(&driven.events).expect("the events can be replayed");
+        let Some((Machine::Run(run), records)) = replayed else { panic!("the events are those of a run") };
+        prop_assert_eq!(records, driven.records);
+        prop_assert_eq!(snapshot(&run), snapshot(&driven.run));
+    }
+
+    #[test]
+    fn a_rejected_call_is_never_repeated_whatever_models_propose(values in prop::collection::vec(0_u8..4, 1..24)) {
+        let mut policy = policy();
+        (policy.mending.feedback, policy.mending.context) = (8, 8);
+        let mut play = Play::begin(started(Some(plan(vec![step("s", "read", r#"{"n": 0}"#)])), policy));
+        let (mut sent, mut values) = (Vec::new(), values.into_iter().cycle());
+        while play.run.answer().is_none() {
+            let due = play.due().swap_remove(0);
+            if effect_id(&due).kind() == EffectKind::Call {
+                let parameters = play.call(&due).parameters.to_string();
+                prop_assert!(!sent.contains(&parameters), "{parameters} was rejected before: {sent:?}");
+                sent.push(parameters);
+                play.answer_tool(&due, 422, "{}");
+            } else {
+                let value = values.next().unwrap_or_default();
+                let advice = format!(r#"{{"should_retry": true, "suggested_changes": {{"n": {value}}}}}"#);
+                play.answer_model(&due, &advice);
+            }
+        }
+    }
+
+    #[test]
+    fn an_event_survives_serialization(mut tape in tape()) {
+        for event in &drive(&mut tape, RestoreTwin::Sometimes).events {
+            let text = serde_json::to_string(event).expect("an event can be serialized");
+            let back: Event = serde_json::from_str(&text).expect("an event can be deserialized");
+            prop_assert_eq!(&back, event);
+        }
+    }
+
+    #[test]
+    fn a_duplicate_outcome_does_not_change_the_pending_effects(mut tape in tape()) {
+        let driven = drive(&mut tape, RestoreTwin::Sometimes);
+        let (first, rest) = driven.events.split_first().expect("there is a first event");
+        let (mut run, _) = Run::begin(first).expect("the run begins");
+        for event in rest {
+            run.apply(event).expect("the run applies the event");
+            if event.kind.effect().is_some() {
+                let mut again = run.clone();
+                again.apply(event).expect("the run applies the event");
+                prop_assert_eq!(again.pending(), run.pending());
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Drives runs in random worlds: a tape of bytes decides what plans, tools, models, people and time do. With a tape of zeros
+//! everything succeeds.
+
+mod choice_tape;
+mod invariant_checker;
+mod model_replies;
+mod reply_meaning;
+mod tool_replies;
+mod world_generator;
+
+use reknit_engine::{Decision, Effect, Event, EventKind, Record, Run};
+use reknit_protocol::{EffectId, EffectKind};
+
+pub(crate) use choice_tape::ChoiceTape;
+pub(crate) use world_generator::RandomWorld;
+
+use crate::world::{effect_id, id_of};
+use invariant_checker::InvariantChecker;
+
+/// No run needs more events: its budgets allow for far fewer. A run that gets here does not end.
+const MAX_EVENTS: usize = 3_000;
+
+/// How often the twin of a run is written to a snapshot and restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RestoreTwin {
+    AfterEveryEvent,
+    Sometimes,
+}
+
+/// Drives a run to its end. Checks every invariant after each event.
+pub(crate) fn drive(tape: &mut ChoiceTape, restore: RestoreTwin) -> RandomRun {
+    let world = RandomWorld::draw(tape);
+    let begin = Event { at_ms: 1_000, kind: EventKind::Started(Box::new(world.started.clone())) };
+    let (run, records) = Run::begin(&begin).expect("the run begins");
+    let mut random_run = RandomRun {
+        checker: InvariantChecker::new(&world),
+        world,
+        twin: run.clone(),
+        run,
+        events: vec![begin],
+        records: vec![records],
+        now_ms: 1_000,
+    };
+    random_run.checker.check(&random_run.run);
+    while random_run.run.answer().is_none() {
+        assert!(random_run.events.len() < MAX_EVENTS, "the run does not end: {:?}", random_run.run.pending());
+        let event = random_run.next_event(tape);
+        random_run.apply(event, restore == RestoreTwin::AfterEveryEvent || tape.one_in(40));
+    }
+    random_run.checker.check_answer(&random_run.run);
+    random_run
+}
+
+/// A run in a random world, and a twin that is written to snapshots and restored between events.
+pub(crate) struct RandomRun {
+    world: RandomWorld,
+    pub(crate) run: Run,
+    twin: Run,
+    pub(crate) events: Vec<Event>,
+    /// The records that the run returned for each event.
+    pub(crate) records: Vec<Vec<Record>>,
+    checker: InvariantChecker,
+    now_ms: i64,
+}
+
+impl RandomRun {
+    fn apply(&mut self, kind: EventKind, restore_twin: bool) {
+        self.now_ms += 7;
+        let event = Event { at_ms: self.now_ms, kind };
+        self.checker.observe(&event.kind);
+        let records = self.run.apply(&event).expect("the run applies the event");
+        if restore_twin {
+            self.twin = Run::restore(&snapshot(&self.twin)).expect("a snapshot can be restored");
+        }
+        let twin_records = self.twin.apply(&event).expect("the twin applies the event");
+        assert_eq!(records, twin_records, "a restored run returns the same records");
+        if restore_twin {
+            let [original, restored] = [&self.run, &self.twin].map(snapshot);
+            assert!(original == restored, "a restored run has the same state:\n{original}\n{restored}");
+            assert_eq!(self.run.pending(), self.twin.pending(), "a restored run has the same pending effects");
+        }
+        self.events.push(event);
+        self.records.push(records);
+        self.checker.check(&self.run);
+    }
+
+    /// The next event: mostly the outcome of a pending effect.
+    fn next_event(&mut self, tape: &mut ChoiceTape) -> EventKind {
+        if tape.one_in(40) {
+            return self.unexpected_event(tape);
+        }
+        let effects = self.run.pending();
+        // A driver reports a deadline that has passed before anything else.
+        let passed = effects.iter().find_map(|effect| match effect {
+            Effect::Sleep { id, until_ms } if id.kind() == EffectKind::Deadline && *until_ms <= self.now_ms => Some(id),
+            _ => None,
+        });
+        if let Some(effect) = passed {
+            return EventKind::Woke { effect: effect.clone() };
+        }
+        // The deadline and the expiry of an approval are far away: taken as often as other effects, they would end most runs.
+        let is_late = |effect: &&Effect| {
+            effect.id().is_some_and(|id| matches!(id.kind(), EffectKind::Deadline | EffectKind::ApprovalExpiry))
+        };
+        let soon: Vec<&Effect> = effects.iter().filter(|effect| !is_late(effect)).collect();
+        let pool: Vec<&Effect> = if soon.is_empty() || tape.one_in(200) { effects.iter().collect() } else { soon };
+        assert!(!pool.is_empty(), "a run that has not ended has pending effects");
+        let effect: &Effect = tape.pick::<&Effect>(&pool);
+        if let Some((deadline, at_ms)) = earlier_deadline(effect, &effects) {
+            self.now_ms = self.now_ms.max(at_ms);
+            return EventKind::Woke { effect: deadline };
+        }
+        self.outcome(effect, tape)
+    }
+
+    fn outcome(&mut self, effect: &Effect, tape: &mut ChoiceTape) -> EventKind {
+        match effect {
+            Effect::CallTool(call) => tool_replies::outcome(call, self.now_ms, tape),
+            Effect::AskModel(ask) => model_replies::outcome(ask, &self.world, self.now_ms, tape),
+            Effect::AskPerson(ask) => {
+                let decision = if tape.one_in(3) { Decision::Deny } else { Decision::Approve };
+                let hash = if tape.one_in(10) { "another".to_owned() } else { ask.hash.clone() };
+                EventKind::PersonDecided { effect: ask.id.clone(), hash, decision }
+            }
+            Effect::Sleep { until_ms, .. } => {
+                self.now_ms = self.now_ms.max(*until_ms);
+                EventKind::Woke { effect: id_of(effect) }
+            }
+            Effect::Abort { effect, .. } if tape.one_in(2) => EventKind::Interrupted { effect: effect.clone() },
+            Effect::Abort { effect, .. } => tool_replies::reply_to(effect.clone(), tape),
+            Effect::CountTokens(_) => panic!("only sessions count tokens"),
+            Effect::Finish(_) | Effect::Report(_) => panic!("a run without an answer has not ended"),
+        }
+    }
+
+    /// An event that no pending effect waits for: a duplicate, a late outcome, a crash, a cancellation.
+    fn unexpected_event(&mut self, tape: &mut ChoiceTape) -> EventKind {
+        let earlier_effect = |tape: &mut ChoiceTape| {
+            let ids: Vec<EffectId> = self.events.iter().filter_map(|event| event.kind.effect().cloned()).collect();
+            if ids.is_empty() { effect_id("s0/call/1") } else { tape.pick(&ids).clone() }
+        };
+        match tape.below(8) {
+            0 => EventKind::NotUnderstood { words: "{{s0.v}}".to_owned() },
+            1 => EventKind::Resumed,
+            2 => EventKind::Woke { effect: earlier_effect(tape) },
+            3 => EventKind::Interrupted { effect: earlier_effect(tape) },
+            4 => tool_replies::reply_to(earlier_effect(tape), tape),
+            // The last outcome a second time.
+            5 => self
+                .events
+                .last()
+                .map(|event| event.kind.clone())
+                .filter(|kind| kind.effect().is_some())
+                .unwrap_or(EventKind::Resumed),
+            6 if tape.one_in(3) => EventKind::Cancelled,
+            7 if tape.one_in(3) => EventKind::Stopped,
+            _ => {
+                self.now_ms += 60_000;
+                EventKind::Resumed
+            }
+        }
+    }
+}
+
+pub(crate) fn snapshot(run: &Run) -> String {
+    run.snapshot().expect("a run can be written to a snapshot")
+}
+
+/// The run's deadline, if it comes before a wait ends.
+fn earlier_deadline(wait: &Effect, effects: &[Effect]) -> Option<(EffectId, i64)> {
+    let Effect::Sleep { until_ms: wait_ms, .. } = wait else { return None };
+    effects.iter().find_map(|effect| match effect {
+        Effect::Sleep { id, until_ms } if id.kind() == EffectKind::Deadline && until_ms < wait_ms => {
+            Some((id.clone(), *until_ms))
+        }
+        _ => None,
+    })
+}

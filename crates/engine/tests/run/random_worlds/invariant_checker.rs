@@ -1,0 +1,363 @@
+//! The invariants of every run, in every world. The message of each assertion states its invariant.
+
+use std::collections::{HashMap, HashSet};
+
+use reknit_dialogue::ModelAnswer;
+use reknit_engine::{Decision, Effect, EventKind, Outcome, Run, StepState};
+use reknit_mend::{MendEffect, Rung};
+use reknit_protocol::{CallTool, Delivery, EffectId, EffectKind, EffectOwner};
+use reknit_protocol::{Object, SideEffect, StepId, Value};
+
+use super::RandomWorld;
+use super::reply_meaning::{AdviceMeaning, ReplyMeaning, advice_meaning, reply_meaning, supplied_names};
+
+/// Checks a run after every event, and remembers what happened to its calls.
+pub(crate) struct InvariantChecker {
+    world: RandomWorld,
+    /// The calls that were pending at the last check.
+    pending_calls: HashMap<EffectId, CallTool>,
+    /// The questions to models that were pending at the last check.
+    pending_questions: HashSet<EffectId>,
+    /// The calls and questions that got an outcome other than an open breaker.
+    started_calls: HashSet<EffectId>,
+    started_questions: HashSet<EffectId>,
+    steps: HashMap<StepId, StepLog>,
+    /// The parameters of each step at the last check.
+    parameters: HashMap<StepId, Object>,
+    /// The step that a model has just answered about, and the parameters that the answer may change.
+    last_answer: Option<(StepId, Vec<String>)>,
+    /// How many plans models have written.
+    plans: u32,
+    active_ms: u64,
+}
+
+/// Whether a call of a step may have taken effect without a known outcome.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Uncertainty {
+    #[default]
+    None,
+    Open,
+    /// A person approved that the call is sent again, once.
+    Approved,
+}
+
+/// How late the driver may deliver an event.
+const MAX_LATENESS_MS: u64 = 7;
+
+/// What happened to one step.
+#[derive(Default)]
+struct StepLog {
+    is_done: bool,
+    /// The tool denied access, which ends the step.
+    is_access_denied: bool,
+    /// The parameters that the tool rejected, and whether a model has advised to send them again since.
+    rejected: Vec<(Object, bool)>,
+    last_call: Option<CallTool>,
+    /// The parameters that a correction after the last call named; `None` if anything may change.
+    named: Option<Vec<String>>,
+    uncertainty: Uncertainty,
+    /// How often a model has looked for missing values.
+    resolutions: u32,
+}
+
+impl InvariantChecker {
+    pub(crate) fn new(world: &RandomWorld) -> Self {
+        Self {
+            world: world.clone(),
+            pending_calls: HashMap::new(),
+            pending_questions: HashSet::new(),
+            started_calls: HashSet::new(),
+            started_questions: HashSet::new(),
+            steps: HashMap::new(),
+            parameters: HashMap::new(),
+            last_answer: None,
+            plans: 0,
+            active_ms: 0,
+        }
+    }
+
+    /// Remembers an event before the run applies it.
+    pub(crate) fn observe(&mut self, event: &EventKind) {
+        let Some(id) = event.effect() else { return };
+        let call = self.pending_calls.get(id).cloned();
+        match (event, call) {
+            (
+                EventKind::ToolAnswered { .. } | EventKind::ToolFailed { .. } | EventKind::Interrupted { .. },
+                Some(call),
+            ) => {
+                self.started_calls.insert(id.clone());
+                self.observe_call(&call, event);
+            }
+            (EventKind::ModelAnswered { .. } | EventKind::ModelFailed { .. }, None)
+                if self.pending_questions.contains(id) =>
+            {
+                self.started_questions.insert(id.clone());
+                if let EventKind::ModelAnswered { answer, .. } = event {
+                    self.observe_answer(id, answer);
+                }
+            }
+            (EventKind::PersonDecided { decision: Decision::Approve, .. }, None) => {
+                if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
+                    && log.uncertainty == Uncertainty::Open
+                {
+                    log.uncertainty = Uncertainty::Approved;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn observe_call(&mut self, call: &CallTool, event: &EventKind) {
+        let log = self.steps.entry(call.step.clone()).or_default();
+        log.last_call = Some(call.clone());
+        log.named = None;
+        match event {
+            EventKind::ToolAnswered { reply, .. } => match reply_meaning(reply) {
+                ReplyMeaning::Success => log.is_done = true,
+                ReplyMeaning::AccessDenied => log.is_access_denied = true,
+                ReplyMeaning::Rejected => {
+                    log.rejected.retain(|(parameters, _)| *parameters != call.parameters);
+                    log.rejected.push((call.parameters.clone(), false));
+                }
+                ReplyMeaning::Uncertain => log.uncertainty = Uncertainty::Open,
+                ReplyMeaning::NotNow => {}
+            },
+            EventKind::ToolFailed { failure, .. } if failure.delivery == Delivery::Possible => {
+                log.uncertainty = Uncertainty::Open;
+            }
+            EventKind::Interrupted { .. } => log.uncertainty = Uncertainty::Open,
+            _ => {}
+        }
+        let was_sent = !matches!(event, EventKind::ToolFailed { failure, .. } if failure.delivery == Delivery::NotSent);
+        if was_sent && log.uncertainty == Uncertainty::Approved {
+            log.uncertainty = Uncertainty::Open;
+        }
+    }
+
+    /// Remembers what a model's answer may change at most.
+    fn observe_answer(&mut self, id: &EffectId, answer: &ModelAnswer) {
+        let has_text = answer.require_text().is_ok();
+        if has_text && *id.owner() == EffectOwner::Plan && id.kind() == EffectKind::Ask {
+            self.plans += 1;
+        }
+        let Some(step) = id.step() else { return };
+        if !has_text {
+            self.last_answer = Some((step.clone(), Vec::new()));
+            return;
+        }
+        let advice = advice_meaning(&answer.text);
+        let names = if id.kind() == EffectKind::Resolution {
+            self.steps.entry(step.clone()).or_default().resolutions += 1;
+            // The question does not ask for parameters that the plan gives.
+            let given = self.parameters.get(step);
+            let is_missing = |name: &String| !given.is_some_and(|given| given.contains_key(name));
+            supplied_names(&answer.text).into_iter().filter(is_missing).collect()
+        } else {
+            match &advice {
+                Some(AdviceMeaning::Changes(names)) => names.clone(),
+                Some(AdviceMeaning::SameCall) | None => Vec::new(),
+            }
+        };
+        self.last_answer = Some((step.clone(), names));
+        self.observe_advice(step, id.kind(), advice);
+    }
+
+    fn observe_advice(&mut self, step: &StepId, kind: EffectKind, advice: Option<AdviceMeaning>) {
+        let Some(log) = self.steps.get_mut(step) else { return };
+        match advice {
+            Some(AdviceMeaning::SameCall) => {
+                let last = log.last_call.as_ref().map(|call| &call.parameters);
+                for (parameters, is_allowed) in &mut log.rejected {
+                    *is_allowed |= Some(&*parameters) == last;
+                }
+            }
+            Some(AdviceMeaning::Changes(names)) if kind != EffectKind::Resolution => log.named = Some(names),
+            Some(AdviceMeaning::Changes(_)) => {}
+            None => log.named = Some(Vec::new()),
+        }
+    }
+
+    /// Checks the run after an event.
+    pub(crate) fn check(&mut self, run: &Run) {
+        let limits = self.world.started.policy.limits.clone();
+        let spent = run.spent();
+        assert!(spent.tool_calls <= limits.tool_calls, "the limit of tool calls holds: {spent:?}");
+        assert!(spent.model_calls <= limits.model_calls, "the limit of model calls holds: {spent:?}");
+        assert!(spent.active_ms >= self.active_ms, "active time never decreases: {spent:?}");
+        self.active_ms = spent.active_ms;
+        assert!(self.plans <= self.world.started.policy.planning.retries + 1, "the limit of planning retries holds");
+        self.check_parameters(run);
+        let effects = run.pending();
+        let calls: Vec<&CallTool> = effects.iter().filter_map(as_call).collect();
+        assert!(calls.len() <= limits.calls_at_once as usize, "the limit of concurrent calls holds");
+        for call in &calls {
+            if !self.pending_calls.contains_key(&call.id) {
+                self.check_new_call(run, call);
+            }
+        }
+        self.check_questions(&effects);
+        self.pending_calls = calls.into_iter().map(|call| (call.id.clone(), call.clone())).collect();
+        assert!(self.started_calls.len() <= limits.tool_calls as usize, "no call is made beyond the limit");
+    }
+
+    /// An answer of a model changes only the parameters that it names, also in a call that was not made yet.
+    fn check_parameters(&mut self, run: &Run) {
+        let last_answer = self.last_answer.take();
+        for view in run.steps() {
+            let before = self.parameters.insert(view.id.clone(), view.parameters.clone()).unwrap_or_default();
+            let Some((_, named)) = last_answer.as_ref().filter(|(step, _)| *step == view.id) else { continue };
+            // Parameters that were not sent because they do not fit are coerced with the rest: only their spelling changes.
+            let is_coerced = |name: &String| spelling(before.get(name)) == spelling(view.parameters.get(name));
+            for name in changed_names(&before, &view.parameters).into_iter().filter(|name| !is_coerced(name)) {
+                assert!(
+                    contains_name(named, &name),
+                    "an answer changes only the parameters that it names: {name} of {}, named: {named:?}",
+                    view.id
+                );
+            }
+        }
+    }
+
+    fn check_questions(&mut self, effects: &[Effect]) {
+        let questions: HashSet<EffectId> = effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::AskModel(ask) => Some(ask.id.clone()),
+                _ => None,
+            })
+            .collect();
+        for id in &questions {
+            let log = id.step().and_then(|step| self.steps.get(step));
+            assert!(!log.is_some_and(|log| log.is_access_denied), "no model is asked about a 401, 403 or 405: {id}");
+            assert!(!log.is_some_and(|log| log.is_done), "no model is asked about a step that is done: {id}");
+            if !self.pending_questions.contains(id) {
+                self.assert_in_time(id);
+            }
+        }
+        self.pending_questions = questions;
+        let limit = self.world.started.policy.limits.model_calls as usize;
+        assert!(self.started_questions.len() <= limit, "no model is asked beyond the limit");
+    }
+
+    fn assert_in_time(&self, id: &EffectId) {
+        let limit_ms = self.world.started.policy.limits.active_ms;
+        assert!(self.active_ms <= limit_ms + MAX_LATENESS_MS, "no effect starts after the deadline: {id}");
+    }
+
+    fn check_new_call(&mut self, run: &Run, call: &CallTool) {
+        self.assert_in_time(&call.id);
+        for dependency in &self.world.dependencies[call.step.as_str()] {
+            let has_result = run.result(dependency).is_some();
+            assert!(has_result, "no step runs before its dependencies: {} needs {dependency}", call.id);
+        }
+        assert_no_template(&Value::Object(call.parameters.clone()), call);
+        let log = self.steps.entry(call.step.clone()).or_default();
+        assert!(!log.is_done, "no step runs again after its success: {}", call.id);
+        assert!(!log.is_access_denied, "no call is repeated after the tool denied access: {}", call.id);
+        assert!(
+            !log.rejected.iter().any(|(parameters, is_allowed)| *parameters == call.parameters && !is_allowed),
+            "no rejected call is repeated unchanged: {} {}",
+            call.id,
+            Value::Object(call.parameters.clone()),
+        );
+        if call.side_effect == SideEffect::Unsafe {
+            assert!(
+                log.uncertainty != Uncertainty::Open,
+                "an unsafe call that may have taken effect is not repeated without approval: {}",
+                call.id
+            );
+        }
+        check_change(log, call);
+    }
+
+    /// Checks the answer of a run that has ended.
+    pub(crate) fn check_answer(&self, run: &Run) {
+        let answer = run.answer().expect("the run has ended");
+        let policy = &self.world.started.policy;
+        for report in &answer.steps {
+            if let Outcome::Failed { reason, .. } | Outcome::Skipped { reason } = &report.outcome {
+                assert!(!reason.trim().is_empty(), "every failure has a reason: {report:?}");
+            }
+            let by_facts = |mend: &&reknit_mend::Mend| mend.rung == Rung::Facts && mend.effect == MendEffect::Applied;
+            let facts = report.mends.iter().filter(by_facts).count();
+            let count = |rung: Rung| report.mends.iter().filter(|mend| mend.rung == rung).count();
+            for (rung, count, limit) in [
+                (Rung::Resend, count(Rung::Resend), policy.resend.times),
+                (Rung::Facts, facts, policy.mending.facts),
+                (Rung::Feedback, count(Rung::Feedback), policy.mending.feedback),
+                (Rung::Context, count(Rung::Context), policy.mending.context),
+            ] {
+                assert!(count <= limit as usize, "the budget of {rung:?} holds: {:?}", report.mends);
+            }
+        }
+        for (step, log) in &self.steps {
+            assert!(log.resolutions <= 1, "a model looks for missing values once: {step}");
+        }
+        assert!(!answer.text.trim().is_empty(), "every run has an answer text");
+        for view in run.steps() {
+            let is_over = matches!(view.state, StepState::Done | StepState::Failed { .. } | StepState::Skipped { .. });
+            assert!(is_over, "every step is over when the run has ended: {view:?}");
+        }
+    }
+}
+
+/// Compares a new call of a step with the last one: its idempotency key, and what a correction has changed.
+fn check_change(log: &StepLog, call: &CallTool) {
+    let Some(last) = &log.last_call else { return };
+    if last.parameters == call.parameters {
+        assert_eq!(last.idempotency_key, call.idempotency_key, "the same call has the same key");
+        return;
+    }
+    if let Some(named) = &log.named {
+        for name in changed_names(&last.parameters, &call.parameters) {
+            assert!(
+                contains_name(named, &name),
+                "a correction changes only the parameters that it names: {name} in {}, named: {named:?}",
+                call.id
+            );
+        }
+    }
+    if !matches!(call.side_effect, SideEffect::Read | SideEffect::Idempotent) {
+        assert!(log.uncertainty != Uncertainty::Open, "a call that may have taken effect is not changed: {}", call.id);
+        assert_ne!(last.idempotency_key, call.idempotency_key, "a corrected call has a new key");
+    }
+}
+
+fn as_call(effect: &Effect) -> Option<&CallTool> {
+    match effect {
+        Effect::CallTool(call) => Some(call),
+        _ => None,
+    }
+}
+
+fn changed_names(before: &Object, after: &Object) -> Vec<String> {
+    let names: HashSet<&str> = before.keys().chain(after.keys()).collect();
+    names.into_iter().filter(|name| before.get(name) != after.get(name)).map(str::to_owned).collect()
+}
+
+/// The text of a value without quotes and capitals.
+fn spelling(value: Option<&Value>) -> Option<String> {
+    value.map(|value| value.to_string().replace('"', "").to_lowercase())
+}
+
+fn contains_name(names: &[String], name: &str) -> bool {
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Tools and escapes may put braces into values; all of those contain `evil`. Any other braces are an unresolved template.
+fn assert_no_template(value: &Value, call: &CallTool) {
+    match value {
+        Value::String(text) => {
+            let rest = text.replace("{{evil", "").replace("}}{{", "");
+            assert!(!rest.contains("{{"), "no template is ever sent: {text} in {}", call.id);
+        }
+        Value::Array(items) => items.iter().for_each(|item| assert_no_template(item, call)),
+        Value::Object(object) => {
+            for (key, item) in object {
+                assert!(!key.contains("{{"), "no template is ever sent as a key: {key} in {}", call.id);
+                assert_no_template(item, call);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,148 @@
+//! Corrections of a model that no evidence supports: ungrounded numbers and removed parameters.
+
+use reknit_bind::{Backing, Provenance};
+use reknit_engine::Started;
+
+use crate::failed_calls::quote_and_convert;
+use crate::world::{Play, json, plan, policy, started, step};
+
+#[test]
+fn a_correction_can_remove_a_parameter() {
+    for (answer, expected) in [
+        (
+            r#"{"should_retry": true, "suggested_changes": {"symbol": "TSLA"}, "remove": ["stock_symbol"]}"#,
+            r#"{"shares":10,"symbol":"TSLA"}"#,
+        ),
+        (r#"{"should_retry": true, "remove": ["stock_symbol", "unheard_of"]}"#, r#"{"shares":10}"#),
+        // Null is a value: it may be what the tool wants.
+        (
+            r#"{"should_retry": true, "suggested_changes": {"stock_symbol": null}}"#,
+            r#"{"stock_symbol":null,"shares":10}"#,
+        ),
+    ] {
+        let mut play = Play::of_steps(vec![step("s", "keyed", r#"{"stock_symbol": "TSLA", "shares": 10}"#)]);
+        play.answer_tool("s/call/1", 400, r#"{"error": "stock_symbol: not here"}"#);
+        play.answer_model("s/feedback/1", answer);
+        assert_eq!(play.call("s/call/2").parameters.to_string(), expected, "{answer}");
+    }
+}
+
+#[test]
+fn a_parameter_is_removed_only_if_the_error_or_a_rename_supports_it() {
+    for (capability, before, error, answer, after) in [
+        // Some models fill in every list they are shown. `to` is right, and the schema does not require it.
+        (
+            "convert",
+            r#"{"amount": 0, "to": "KRW"}"#,
+            "amount must be positive",
+            r#""corrected_parameters": {"amount": 100}, "remove": ["to"]"#,
+            r#"{"amount":100,"to":"KRW"}"#,
+        ),
+        // The schema requires it.
+        (
+            "convert",
+            r#"{"amount": 0, "to": "won"}"#,
+            "amount or to is wrong",
+            r#""corrected_parameters": {"to": "KRW"}, "remove": ["amount"]"#,
+            r#"{"amount":0,"to":"KRW"}"#,
+        ),
+        // The error names it.
+        (
+            "convert",
+            r#"{"amount": 5, "to": "won"}"#,
+            "to: no such code",
+            r#""corrected_parameters": {}, "remove": ["to"]"#,
+            r#"{"amount":5}"#,
+        ),
+        // The error contains its name only as a part of another word.
+        (
+            "read",
+            r#"{"x": 1, "to": "won"}"#,
+            "total: no such code",
+            r#""corrected_parameters": {"x": 2}, "remove": ["to"]"#,
+            r#"{"x":2,"to":"won"}"#,
+        ),
+        // Its value moves to another name.
+        (
+            "read",
+            r#"{"stock": "TSLA"}"#,
+            "symbol is required",
+            r#""corrected_parameters": {"symbol": "TSLA"}, "remove": ["stock"]"#,
+            r#"{"symbol":"TSLA"}"#,
+        ),
+    ] {
+        let mut policy = policy();
+        (policy.mending.feedback, policy.mending.facts) = (0, 0);
+        let mut play = Play::begin(started(Some(plan(vec![step("s", capability, before)])), policy));
+        play.answer_tool("s/call/1", 400, &format!(r#"{{"error": "{error}"}}"#));
+        play.answer_model("s/context/1", &format!(r#"{{"should_retry": true, "analysis": "x", {answer}}}"#));
+        assert_eq!(play.call("s/call/2").parameters.to_string(), after, "{error}");
+        let description = play.run.steps()[0].mends.last().map(|mend| mend.description.clone()).unwrap_or_default();
+        let stays = after.contains("to") && answer.contains(r#"remove": ["to"]"#);
+        assert_eq!(description.ends_with("; to stays: the error does not name it"), stays, "{description}");
+    }
+}
+
+fn answer_with(amount: &str) -> String {
+    format!(r#"{{"should_retry": true, "reason": "x", "corrected_parameters": {{"amount": {amount}}}}}"#)
+}
+
+#[test]
+fn a_number_without_evidence_is_asked_for_again() {
+    let mut play = quote_and_convert();
+    play.answer_model("convert/feedback/1", &answer_with("1501.5"));
+    assert_eq!(play.due(), ["convert/context/1"], "the call is not sent");
+    let reason = "amount: 1501.5 does not appear in the request or in any result";
+    assert!(play.prompt("convert/context/1").contains(reason), "the next prompt gives the reason");
+    // Another number without evidence is not accepted either.
+    let mut other_number = play.clone();
+    other_number.answer_model("convert/context/1", &answer_with("1502.5"));
+    assert_eq!(other_number.due(), ["convert/context/2"]);
+    // A calculation from a result is accepted.
+    let mut calculated = play.clone();
+    calculated.answer_model("convert/context/1", &answer_with("\"{{100 * quote.current_price}}\""));
+    assert_eq!(calculated.call("convert/call/2").parameters.get("amount"), Some(&json("46828.5")));
+    // If the model repeats its number, a call that only reads is sent, and the number is marked as inferred.
+    play.answer_model("convert/context/1", &answer_with("1501.5"));
+    assert_eq!(play.call("convert/call/2").parameters.get("amount"), Some(&json("1501.5")));
+    let inferred = Provenance::Corrected { rung: "context".to_owned(), backing: Backing::Inferred };
+    assert!(play.run.steps()[1].provenance.contains(&("amount".to_owned(), inferred)));
+}
+
+#[test]
+fn a_number_with_evidence_is_accepted_at_once() {
+    for (request, before, body, number) in [
+        ("convert 1,500.5 won", "0", "{}", "1500.5"),
+        ("convert 1.5 million won", "0", "{}", "1500000"),
+        ("convert a dozen", "0", "{}", "12"),
+        ("convert three hundred", "0", "{}", "300"),
+        ("convert it", "-1234", "{}", "1234"),
+        ("convert it", "123456", r#"{"error": "in thousands"}"#, "123.456"),
+        ("convert it", "0", r#"{"error": "not below 25.50"}"#, "25.5"),
+        ("convert it", "0", r#"{"error": {"message": "no", "details": {"min": 77}}}"#, "77"),
+    ] {
+        let step = step("s", "convert", &format!(r#"{{"amount": {before}}}"#));
+        let begun = Started { request: request.to_owned(), ..started(Some(plan(vec![step])), policy()) };
+        let mut play = Play::begin(begun);
+        play.answer_tool("s/call/1", 400, body);
+        play.answer_model("s/feedback/1", &answer_with(number));
+        assert_eq!(play.call("s/call/2").parameters.get("amount"), Some(&json(number)), "{request} {before} {body}");
+    }
+}
+
+#[test]
+fn a_call_declared_to_change_something_never_gets_a_number_without_evidence() {
+    for (capability, allowed) in
+        [("read", true), ("undeclared", true), ("unsafe", true), ("keyed", false), ("idempotent", false)]
+    {
+        let mut play = Play::of_steps(vec![step("s", capability, r#"{"amount": 0}"#)]);
+        play.answer_tool("s/call/1", 400, r#"{"error": "no"}"#);
+        for question in ["s/feedback/1", "s/context/1", "s/context/2"] {
+            if play.due().iter().any(|due| due == question) {
+                play.answer_model(question, &answer_with("1501.5"));
+            }
+        }
+        let continues = play.due().iter().any(|due| due == "s/call/2" || due == "s/approval/1");
+        assert_eq!(continues, allowed, "{capability}: {:?}", play.due());
+    }
+}

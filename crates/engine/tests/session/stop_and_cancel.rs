@@ -1,0 +1,132 @@
+//! Stopped, cancelled and resumed sessions, and the time limit.
+
+use reknit_dialogue::{ErrorClass, ModelFailure};
+use reknit_engine::{
+    Effect, EventKind, FinalTurnReason, ReportSource, SessionExit, SessionRecord, SyntheticReason, WaitEnd,
+};
+
+use crate::driver::{TestDriver, calling, rate_limited, reporting, saying};
+
+fn waits(driver: &TestDriver) -> Vec<WaitEnd> {
+    let end =
+        |record: &SessionRecord| if let SessionRecord::WaitEnded { end, .. } = record { Some(*end) } else { None };
+    driver.session_records().iter().filter_map(end).collect()
+}
+
+#[test]
+fn a_stopped_session_gets_a_final_turn_for_its_report() {
+    let mut driver = TestDriver::new();
+    driver.good_turn();
+    driver.apply(EventKind::Stopped);
+    assert_eq!(driver.asked().0, "turn-3/ask/1", "the pending question is abandoned");
+    assert_eq!(driver.shown(), ["agent__final_report"]);
+    assert!(driver.notices()[0].contains("wants you to stop"));
+    driver.apply(EventKind::Stopped);
+    assert_eq!(driver.asked().0, "turn-3/ask/1", "a second stop changes nothing");
+    driver.answer(reporting("So far: sent."));
+    assert_eq!((driver.report().exit, driver.report().source), (SessionExit::UserStop, ReportSource::ToolCall));
+    assert_eq!(driver.report().forced_final_reason, Some(FinalTurnReason::UserStop));
+}
+
+#[test]
+fn a_stopped_session_no_longer_waits_for_rate_limits() {
+    let mut driver = TestDriver::new();
+    driver.fail(rate_limited(None));
+    driver.fail(rate_limited(None));
+    driver.apply(EventKind::Stopped);
+    assert_eq!(waits(&driver), [WaitEnd::AbortedStop]);
+    assert_eq!(driver.asked().0, "turn-2/ask/1");
+    driver.fail(rate_limited(None));
+    driver.fail(rate_limited(None));
+    assert_eq!(driver.report().synthetic_reason, Some(SyntheticReason::UserStop), "a stopped session does not wait");
+}
+
+#[test]
+fn a_stopped_session_ends_after_one_timeout() {
+    let mut driver = TestDriver::new();
+    driver.good_turn();
+    driver.apply(EventKind::Stopped);
+    driver.fail(ModelFailure::new(ErrorClass::NetworkError, "broken"));
+    assert_eq!(driver.asked().0, "turn-3/ask/2", "a quick failure may be retried on another target");
+    driver.fail(ModelFailure::new(ErrorClass::Timeout, "no answer"));
+    assert_eq!(driver.report().synthetic_reason, Some(SyntheticReason::UserStop));
+}
+
+#[test]
+fn a_stopped_session_waits_for_the_outcomes_of_its_calls() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__order", "{}"), ("shop__look_up", "{}")]));
+    driver.apply(EventKind::Stopped);
+    let aborts = driver.session.pending().iter().filter(|effect| matches!(effect, Effect::Abort { .. })).count();
+    assert_eq!(aborts, 2);
+    driver.reply("turn-1/call-1/call/1", 200, r#"{"order": 9}"#);
+    driver.apply(EventKind::Interrupted { effect: "turn-1/call-2/call/1".parse().unwrap() });
+    assert_eq!(driver.asked().0, "turn-2/ask/1");
+    let shown: Vec<String> = driver.session.history().iter().skip(3).map(|message| message.text().to_owned()).collect();
+    assert_eq!(shown[0], r#"{"order":9}"#);
+    assert!(shown[1].starts_with("(tool failed: "), "{shown:?}");
+    driver.answer(reporting("Ordered."));
+    assert_eq!(driver.report().exit, SessionExit::UserStop);
+}
+
+#[test]
+fn a_cancelled_session_ends_at_once_with_a_synthetic_report() {
+    let mut driver = TestDriver::new();
+    driver.good_turn();
+    driver.apply(EventKind::Cancelled);
+    let report = driver.report();
+    assert_eq!((report.exit, report.synthetic_reason), (SessionExit::SignalReceived, Some(SyntheticReason::Cancelled)));
+    assert_eq!(report.spent.model_calls, 2);
+
+    let mut waiting = TestDriver::new();
+    waiting.fail(rate_limited(None));
+    waiting.fail(rate_limited(None));
+    waiting.apply(EventKind::Cancelled);
+    assert_eq!(waits(&waiting), [WaitEnd::AbortedCancel]);
+    assert!(waiting.session.report().is_some());
+}
+
+#[test]
+fn a_cancelled_session_waits_for_calls_in_progress() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__order", "{}")]));
+    driver.apply(EventKind::Cancelled);
+    assert!(driver.session.report().is_none(), "a sent call may still be answered");
+    driver.reply("turn-1/call-1/call/1", 200, r#"{"order": 9}"#);
+    assert_eq!(driver.report().exit, SessionExit::SignalReceived);
+    assert!(format!("{:?}", driver.session.history()).contains("order"), "the history has the result");
+}
+
+#[test]
+fn the_time_limit_ends_the_session_with_its_fallback_report() {
+    let mut driver = TestDriver::new();
+    driver.deadline();
+    assert_eq!(driver.report().exit, SessionExit::TimeLimit);
+    let mut driver = TestDriver::new();
+    driver.answer(saying(r#"{"report_format": "markdown", "report_content": "Sent."}"#));
+    driver.deadline();
+    assert_eq!((driver.report().source, driver.report().content.as_str()), (ReportSource::TextFallback, "Sent."));
+}
+
+#[test]
+fn a_resumed_session_repeats_its_question_and_is_charged_again() {
+    let mut driver = TestDriver::new();
+    driver.fail_with(ErrorClass::Timeout);
+    let asked = driver.asked();
+    driver.apply(EventKind::Resumed);
+    assert_eq!(driver.asked(), asked);
+    assert_eq!(driver.session.spent().model_calls, 3);
+    driver.answer(reporting("x"));
+    assert_eq!(driver.attempts().len(), 2, "it is the same attempt");
+}
+
+#[test]
+fn events_after_the_end_do_not_change_the_report() {
+    let mut driver = TestDriver::new();
+    driver.answer(reporting("x"));
+    let report = driver.report().clone();
+    for kind in [EventKind::Cancelled, EventKind::Stopped, EventKind::Resumed] {
+        driver.apply(kind);
+        assert_eq!(driver.report(), &report);
+    }
+}

@@ -1,0 +1,165 @@
+//! Tool calls of an answer: they are repaired, classified and claimed like the steps of a plan.
+
+use std::sync::Arc;
+
+use reknit_dialogue::Purpose;
+use reknit_engine::{Effect, EventKind, FinalTurnReason, Policy, SessionStarted};
+
+use crate::driver::{TestDriver, calling, json, saying, started, with_rules};
+
+#[test]
+fn the_calls_of_an_answer_run_in_parallel_and_their_results_keep_the_order() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__look_up", r#"{"id": 7}"#), ("shop__look_up", r#"{"id": 8}"#)]));
+    assert_eq!(driver.due(), ["turn-1/call-1/call/1", "turn-1/call-2/call/1"]);
+    driver.reply("turn-1/call-2/call/1", 200, r#"{"success": true, "data": {"state": "lost"}}"#);
+    assert_eq!(driver.session.history().len(), 2, "results are added when every call is over");
+    driver.reply("turn-1/call-1/call/1", 200, r#"{"state": "sent"}"#);
+    let messages =
+        driver.session.history().iter().skip(2).map(|message| serde_json::to_string(message).expect("serializable"));
+    insta::assert_snapshot!(messages.collect::<Vec<_>>().join("\n"), @r#"
+    {"role":"assistant","text":"","tool_calls":[{"id":"call_1","name":"shop__look_up","arguments":"{\"id\": 7}"},{"id":"call_2","name":"shop__look_up","arguments":"{\"id\": 8}"}]}
+    {"role":"tool","call":"call_1","name":"shop__look_up","text":"{\"state\":\"sent\"}"}
+    {"role":"tool","call":"call_2","name":"shop__look_up","text":"{\"state\":\"lost\"}"}
+    "#);
+    assert_eq!(driver.asked().0, "turn-2/ask/1");
+}
+
+#[test]
+fn the_number_of_parallel_calls_is_limited() {
+    let mut policy = Policy::default();
+    policy.limits.calls_at_once = 2;
+    let mut driver = TestDriver::begin(SessionStarted { policy: Arc::new(policy), ..started() });
+    driver.answer(calling(&[("look_up", "{}"); 5]));
+    for left in [2, 2, 2, 2, 1] {
+        assert_eq!(driver.calls().len(), left);
+        let id = driver.calls()[0].id.to_string();
+        driver.reply(&id, 200, "{}");
+    }
+    assert_eq!(driver.session.view().turn, 2);
+}
+
+#[test]
+fn a_rejected_call_is_repaired_by_a_model_before_the_turn_ends() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__look_up", r#"{"id": 7}"#)]));
+    driver.reply("turn-1/call-1/call/1", 400, r#"{"message": "no such thing"}"#);
+    let (id, target, _) = driver.asked();
+    assert_eq!((id.as_str(), target.as_str()), ("turn-1/call-1/feedback/1", "a"));
+    driver.answer(saying(r#"{"should_retry": true, "reason": "text", "suggested_changes": {"id": "7"}}"#));
+    assert_eq!(driver.calls()[0].parameters.to_string(), r#"{"id":"7"}"#);
+    driver.reply("turn-1/call-1/call/2", 200, r#"{"state": "sent"}"#);
+    assert_eq!(driver.session.view().turn, 2);
+    assert_eq!(driver.session.spent().model_calls, 3, "the turn, the repair, the next turn");
+}
+
+#[test]
+fn parameters_that_violate_the_schema_are_not_sent() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__convert", r#"{"amount": "a lot"}"#)]));
+    assert!(driver.calls().is_empty());
+    let purpose = driver.session.pending().into_iter().find_map(|effect| match effect {
+        Effect::AskModel(ask) => Some(ask.purpose),
+        _ => None,
+    });
+    assert_eq!(purpose, Some(Purpose::SemanticRetry));
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__convert", r#"{"amount": "3"}"#)]));
+    assert_eq!(driver.calls()[0].parameters.get("amount"), Some(&json("3")), "the value is coerced");
+}
+
+#[test]
+fn braces_in_the_parameters_of_a_call_are_literal_text() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__look_up", r#"{"text": "{{call-1.id}} and {{ 1 + 1 }}"}"#)]));
+    assert_eq!(driver.calls()[0].parameters.to_string(), r#"{"text":"{{call-1.id}} and {{ 1 + 1 }}"}"#);
+}
+
+#[test]
+fn a_call_that_fails_finally_is_reported_to_the_model_as_a_result() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__look_up", "{}")]));
+    driver.reply("turn-1/call-1/call/1", 403, r#"{"message": "not yours"}"#);
+    let last = driver.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default();
+    assert!(last.starts_with("(tool failed: ") && last.contains("not yours"), "{last}");
+    assert_eq!(driver.session.view().turn, 2);
+}
+
+#[test]
+fn every_call_with_a_side_effect_has_its_own_idempotency_key() {
+    let mut driver = TestDriver::new();
+    let mut keys = Vec::new();
+    for _ in 0..2 {
+        driver.answer(calling(&[("shop__order", "{}"), ("shop__order", "{}")]));
+        assert!(driver.calls().iter().all(reknit_protocol::CallTool::needs_claim));
+        keys.extend(driver.calls().into_iter().filter_map(|call| call.idempotency_key));
+        driver.reply_all("{}");
+    }
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 4);
+}
+
+#[test]
+fn an_interrupted_keyed_call_is_resent_and_an_unsafe_one_needs_approval() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__order", "{}"), ("shop__refund", "{}")]));
+    let key = driver.calls()[0].idempotency_key.clone();
+    for effect in ["turn-1/call-1/call/1", "turn-1/call-2/call/1"] {
+        driver.apply(EventKind::Interrupted { effect: effect.parse().unwrap() });
+    }
+    driver.finish_wait();
+    assert_eq!(driver.calls().len(), 1, "only the one with a key is sent again");
+    assert_eq!(driver.calls()[0].idempotency_key, key);
+    driver.reply_all("{}");
+    assert!(driver.session.is_waiting_for_person());
+    let (effect, hash) = driver
+        .session
+        .pending()
+        .into_iter()
+        .find_map(|effect| if let Effect::AskPerson(ask) = effect { Some((ask.id, ask.hash)) } else { None })
+        .expect("a person is asked");
+    assert_eq!(effect.to_string(), "turn-1/call-2/approval/1");
+    driver.apply(EventKind::PersonDecided { effect, hash, decision: reknit_engine::Decision::Deny });
+    assert_eq!(driver.session.view().turn, 2);
+    driver.answer(calling(&[("shop__refund", "{}"), ("shop__refund", r#"{"of": 7}"#)]));
+    let sent: Vec<String> = driver.calls().iter().map(|call| call.parameters.to_string()).collect();
+    assert_eq!(sent, [r#"{"of":7}"#], "what may have happened is not made again in another turn");
+}
+
+#[test]
+fn a_long_error_is_truncated_and_states_its_full_size() {
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.result_bytes = 100));
+    driver.answer(calling(&[("shop__look_up", "{}")]));
+    let id = driver.calls()[0].id.to_string();
+    driver.reply(&id, 403, &format!(r#"{{"message": "{}"}}"#, "x".repeat(5_000)));
+    let last = driver.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default();
+    assert!(last.len() < 200 && last.contains("bytes in all)"), "{last}");
+}
+
+#[test]
+fn calls_beyond_the_budget_fail_and_force_the_final_turn() {
+    let mut policy = Policy::default();
+    policy.limits.tool_calls = 1;
+    let mut driver = TestDriver::begin(SessionStarted { policy: Arc::new(policy), ..started() });
+    driver.answer(calling(&[("shop__look_up", "{}"), ("shop__look_up", "{}")]));
+    driver.reply_all("{}");
+    assert_eq!(driver.session.view().forced_final_reason, Some(FinalTurnReason::Budget));
+    assert!(driver.session.history().last().is_some_and(|message| message.text().contains("limit of 1 tool call")));
+}
+
+#[test]
+fn a_duplicate_answer_starts_no_second_call() {
+    let mut driver = TestDriver::new();
+    let (id, ..) = driver.asked();
+    let answered =
+        EventKind::ModelAnswered { effect: id.as_str().parse().unwrap(), answer: calling(&[("shop__order", "{}")]) };
+    driver.apply(answered.clone());
+    let due = driver.due();
+    driver.apply(answered.clone());
+    assert_eq!(driver.due(), due);
+    driver.reply_all("{}");
+    driver.apply(answered);
+    assert_eq!(driver.due(), ["turn-2/ask/1"]);
+    assert_eq!((driver.session.late(), driver.session.spent().tool_calls), (2, 1));
+}

@@ -1,0 +1,96 @@
+//! Operations that write: drivers lease, append and claim; any process may send signals.
+
+use reknit_protocol::RunId;
+
+use super::Journal;
+use crate::blob::split_event;
+use crate::rules::{self, PreparedAppend, PreparedRun};
+use crate::{
+    Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, Lease, LeaseError, LeaseTerm, Liveness, NewRun,
+    RunSignal, SendError, SignalId, Snapshot,
+};
+
+impl Journal {
+    /// Creates a run with its event 0 and leases it to `holder`, in one transaction.
+    pub async fn create(&self, run: NewRun, holder: &Holder, term: LeaseTerm) -> Result<Lease, CreateError> {
+        let run = PreparedRun { run: run.run, title: run.title, first: split_event(run.first) };
+        let holder = holder.clone();
+        self.write(move |tables| rules::create(tables, &run, &holder, term)).await
+    }
+
+    /// Leases a run that has no lease or whose lease has expired.
+    pub async fn acquire(&self, run: &RunId, holder: &Holder, term: LeaseTerm) -> Result<Lease, LeaseError> {
+        let (run, holder) = (run.clone(), holder.clone());
+        self.write(move |tables| rules::acquire(tables, &run, &holder, term, None)).await
+    }
+
+    /// Leases a run even if the lease of epoch `expected_epoch` has not expired: the caller knows that its holder is gone.
+    ///
+    /// A holder that is not gone after all is fenced off: the journal accepts none of its later writes. A call that it is
+    /// making at this moment still goes through.
+    pub async fn acquire_forced(
+        &self,
+        run: &RunId,
+        holder: &Holder,
+        term: LeaseTerm,
+        expected_epoch: u64,
+    ) -> Result<Lease, LeaseError> {
+        let (run, holder) = (run.clone(), holder.clone());
+        self.write(move |tables| rules::acquire(tables, &run, &holder, term, Some(expected_epoch))).await
+    }
+
+    /// Leases a run as [`acquire`](Self::acquire) does, but takes it over at once, without waiting for the lease to expire,
+    /// if the process that holds it is certainly dead (see [`Holder::liveness`]).
+    pub async fn acquire_or_take_over(
+        &self,
+        run: &RunId,
+        holder: &Holder,
+        term: LeaseTerm,
+    ) -> Result<Lease, LeaseError> {
+        match self.acquire(run, holder, term).await {
+            Err(LeaseError::Held { holder: dead, epoch, .. }) if dead.liveness() == Liveness::Dead => {
+                self.acquire_forced(run, holder, term, epoch).await
+            }
+            answer => answer,
+        }
+    }
+
+    /// Extends the lease to the end of `term`. This also works on an expired lease that no other process has taken over.
+    pub async fn renew(&self, lease: &Lease, term: LeaseTerm) -> Result<Lease, FenceError> {
+        let lease = lease.clone();
+        self.write(move |tables| rules::renew(tables, &lease, term)).await
+    }
+
+    /// Gives the lease back, so that another process can acquire the run at once.
+    pub async fn release(&self, lease: &Lease) -> Result<(), FenceError> {
+        let lease = lease.clone();
+        self.write(move |tables| rules::release(tables, &lease)).await
+    }
+
+    /// Appends to a run in one transaction, if `lease` is its newest lease and the run has the expected length. Returns
+    /// the new length.
+    pub async fn append(&self, lease: &Lease, append: Append) -> Result<u64, AppendError> {
+        let (lease, append) = (lease.clone(), PreparedAppend::from(append));
+        self.write(move |tables| rules::append(tables, &lease, &append)).await
+    }
+
+    /// Claims an effect before the caller performs it. A claim is permanent.
+    pub async fn claim(&self, lease: &Lease, effect: &str) -> Result<ClaimOutcome, FenceError> {
+        let (lease, effect) = (lease.clone(), effect.to_owned());
+        self.write(move |tables| rules::claim(tables, &lease, &effect)).await
+    }
+
+    /// Replaces the snapshot of the run. The events that it covers must be committed.
+    pub async fn save_snapshot(&self, lease: &Lease, snapshot: Snapshot) -> Result<(), AppendError> {
+        let lease = lease.clone();
+        self.write(move |tables| rules::save_snapshot(tables, &lease, &snapshot)).await
+    }
+
+    /// Puts a signal into the inbox of a run. It needs no lease: any process may send.
+    pub async fn send(&self, run: &RunId, signal: RunSignal, now_ms: i64) -> Result<SignalId, SendError> {
+        let to = run.clone();
+        let id = self.write(move |tables| rules::send(tables, &to, &signal, now_ms)).await?;
+        self.mailboxes.notify(run);
+        Ok(id)
+    }
+}

@@ -1,0 +1,33 @@
+//! The tables as rows of `SQLite`. Each connection prepares each statement once.
+
+mod read;
+mod write;
+
+use rusqlite::{Connection, Row};
+
+use crate::error::storage::{StoreFailure, StoreResult};
+use crate::tables::{RunKey, RunRow, RunState};
+
+/// The tables, inside an open transaction.
+pub(crate) struct SqliteTables<'c>(pub(crate) &'c Connection);
+
+/// Selects the columns that [`run_row`] reads, in its order.
+const SELECT_RUN: &str =
+    "SELECT key, run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms FROM runs";
+
+fn run_row(row: &Row<'_>) -> StoreResult<RunRow> {
+    let lease = match (row.get::<_, Option<String>>(8)?, row.get(9)?) {
+        (Some(holder), Some(until_ms)) => {
+            let unreadable = |error| StoreFailure::Contents(format!("cannot read the holder of a run: {error}"));
+            Some((serde_json::from_str(&holder).map_err(unreadable)?, until_ms))
+        }
+        _ => None,
+    };
+    Ok(RunRow {
+        key: RunKey(row.get(0)?),
+        run: row.get::<_, String>(1)?.into(),
+        title: row.get(2)?,
+        created_ms: row.get(3)?,
+        state: RunState { updated_ms: row.get(4)?, status: row.get(5)?, len: row.get(6)?, epoch: row.get(7)?, lease },
+    })
+}

@@ -1,0 +1,113 @@
+//! Writing rows of `SQLite`.
+
+use reknit_protocol::RunId;
+use rusqlite::{Params, params};
+
+use super::SqliteTables;
+use crate::blob::SplitEvent;
+use crate::error::storage::{StoreFailure, StoreResult};
+use crate::tables::{RunKey, RunState, WriteTables};
+use crate::{ClaimOutcome, Holder, RunSignal, SignalId, Snapshot, StoredMapping};
+
+impl SqliteTables<'_> {
+    /// Returns how many rows changed.
+    fn execute(&self, sql: &str, params: impl Params) -> StoreResult<usize> {
+        Ok(self.0.prepare_cached(sql)?.execute(params)?)
+    }
+}
+
+/// The columns `holder` and `until_ms`.
+fn lease_columns(lease: Option<&(Holder, i64)>) -> StoreResult<(Option<String>, Option<i64>)> {
+    let Some((holder, until_ms)) = lease else { return Ok((None, None)) };
+    let unwritable = |error| StoreFailure::Contents(format!("cannot write the holder of a run: {error}"));
+    Ok((Some(serde_json::to_string(holder).map_err(unwritable)?), Some(*until_ms)))
+}
+
+impl WriteTables for SqliteTables<'_> {
+    fn add_run(&mut self, run: &RunId, title: &str, created_ms: i64, state: &RunState) -> StoreResult<RunKey> {
+        let (holder, until_ms) = lease_columns(state.lease.as_ref())?;
+        let RunState { updated_ms, status, len, epoch, lease: _ } = state;
+        self.execute(
+            "INSERT INTO runs (run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![run.as_str(), title, created_ms, updated_ms, status, len, epoch, holder, until_ms],
+        )?;
+        Ok(RunKey(self.0.last_insert_rowid()))
+    }
+
+    fn set_run(&mut self, key: RunKey, state: &RunState) -> StoreResult<()> {
+        let (holder, until_ms) = lease_columns(state.lease.as_ref())?;
+        let RunState { updated_ms, status, len, epoch, lease: _ } = state;
+        self.execute(
+            "UPDATE runs SET updated_ms = ?2, status = ?3, len = ?4, epoch = ?5, holder = ?6, until_ms = ?7
+             WHERE key = ?1",
+            params![key.0, updated_ms, status, len, epoch, holder, until_ms],
+        )?;
+        Ok(())
+    }
+
+    fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()> {
+        let SplitEvent { event, blobs } = event;
+        self.execute(
+            "INSERT INTO events (run, seq, at_ms, kind, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![key.0, seq, event.at_ms, event.kind, event.body],
+        )?;
+        for (ordinal, due) in event.due.iter().enumerate() {
+            self.execute(
+                "INSERT INTO due (run, seq, ordinal, effect, digest) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![key.0, seq, ordinal, due.effect, due.digest],
+            )?;
+        }
+        for (ordinal, blob) in blobs.iter().enumerate() {
+            self.execute(
+                "INSERT INTO blobs (digest, body) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                params![blob.digest, blob.text],
+            )?;
+            self.execute(
+                "INSERT INTO event_blobs (run, seq, ordinal, offset, digest, size) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![key.0, seq, ordinal, blob.offset, blob.digest, blob.text.len()],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn add_claim(&mut self, key: RunKey, effect: &str, epoch: u64) -> StoreResult<ClaimOutcome> {
+        let added = self.execute(
+            "INSERT INTO claims (run, effect, epoch) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            params![key.0, effect, epoch],
+        )?;
+        Ok(if added == 0 { ClaimOutcome::AlreadyClaimed } else { ClaimOutcome::New })
+    }
+
+    fn add_signal(&mut self, key: RunKey, signal: &RunSignal, at_ms: i64) -> StoreResult<SignalId> {
+        self.execute(
+            "INSERT INTO inbox (run, at_ms, kind, body) VALUES (?1, ?2, ?3, ?4)",
+            params![key.0, at_ms, signal.kind, signal.body],
+        )?;
+        let id = u64::try_from(self.0.last_insert_rowid());
+        id.map(SignalId).map_err(|_| StoreFailure::Contents("the inbox has no ids left".to_owned()))
+    }
+
+    fn consume(&mut self, key: RunKey, id: SignalId, len: u64) -> StoreResult<()> {
+        self.execute("UPDATE inbox SET consumed = ?3 WHERE id = ?2 AND run = ?1", params![key.0, id.0, len])?;
+        Ok(())
+    }
+
+    fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO snapshots (run, len, machine_version, body) VALUES (?1, ?2, ?3, ?4)",
+            params![key.0, snapshot.len, snapshot.machine_version, snapshot.body],
+        )?;
+        Ok(())
+    }
+
+    fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()> {
+        let StoredMapping { producer, consumer, parameter, expression } = mapping;
+        self.execute(
+            "INSERT OR REPLACE INTO learned_mappings (producer, consumer, parameter, expression, at_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![producer, consumer, parameter, expression, at_ms],
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! Lists of runs, and lookup by id.
+
+use reknit_journal::{Append, Holder, Journal, NewEvent, NewRun, RunFilter, StatusFilter};
+
+use crate::support::{event, leased, stores, term};
+
+async fn create_run(journal: &Journal, run: &str, at_ms: i64, status: Option<&str>) {
+    let first = NewEvent::new(at_ms, "started", "{}");
+    let run = NewRun { run: run.into(), title: format!("title of {run}"), first };
+    let lease = journal.create(run, &Holder::this_process(), term(0)).await.unwrap();
+    if let Some(status) = status {
+        journal.append(&lease, Append::at(1).event(event(at_ms + 1)).ending(status, at_ms + 2)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn runs_are_filtered_by_status_and_listed_newest_first() {
+    for store in stores() {
+        create_run(&store.journal, "old", 100, Some("complete")).await;
+        create_run(&store.journal, "new", 300, None).await;
+        create_run(&store.journal, "failed", 200, Some("failed")).await;
+        create_run(&store.journal, "as old", 100, None).await;
+        for (status, limit, expected) in [
+            (StatusFilter::All, 9, "new failed as old old"),
+            (StatusFilter::All, 2, "new failed"),
+            (StatusFilter::All, 0, ""),
+            (StatusFilter::Unfinished, 9, "new as old"),
+            (StatusFilter::Ended, 9, "failed old"),
+            (StatusFilter::Status("failed".to_owned()), 9, "failed"),
+            (StatusFilter::Status("unknown".to_owned()), 9, ""),
+        ] {
+            let runs = store.journal.runs(&RunFilter { status: status.clone(), limit }).await.unwrap();
+            let names: Vec<_> = runs.iter().map(|run| run.run.as_str()).collect();
+            assert_eq!(names.join(" "), expected, "{} {status:?}", store.name);
+        }
+        let run = store.journal.summary(&"failed".into()).await.unwrap();
+        assert_eq!((run.title.as_str(), run.created_ms, run.updated_ms, run.len), ("title of failed", 200, 202, 2));
+    }
+}
+
+#[tokio::test]
+async fn runs_are_found_by_the_beginning_of_their_ids() {
+    for store in stores() {
+        for run in ["ab1", "ab2", "AB3", "b", "a%", "ä"] {
+            leased(&store.journal, run).await;
+        }
+        for (prefix, limit, expected) in
+            [("ab", 9, "ab1 ab2"), ("ab", 1, "ab1"), ("a%", 9, "a%"), ("c", 9, ""), ("", 9, "AB3 a% ab1 ab2 b ä")]
+        {
+            let found = store.journal.runs_with_prefix(prefix, limit).await.unwrap();
+            let found: Vec<_> = found.iter().map(reknit_protocol::RunId::as_str).collect();
+            assert_eq!(found.join(" "), expected, "{} {prefix}", store.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn reading_an_unknown_run_is_an_error() {
+    for store in stores() {
+        assert!(!store.journal.exists(&"r".into()).await.unwrap(), "{}", store.name);
+        let error = store.journal.events(&"r".into(), 0).await.unwrap_err();
+        assert_eq!(error.to_string(), "there is no run `r`", "{}", store.name);
+        leased(&store.journal, "r").await;
+        assert!(store.journal.exists(&"r".into()).await.unwrap(), "{}", store.name);
+    }
+}

@@ -1,0 +1,81 @@
+//! One entry of a list of validation errors, as most frameworks write it: field, messages, code and further members.
+
+use reknit_protocol::{Object, Value};
+
+use super::object_keys::facts_in_object;
+use super::phrase::facts_in;
+use super::{Fact, FactKind, Field, TypeName};
+
+/// The codes of validators, and what they mean if the messages state no fact.
+const CODES: [(&[&str], FactKind); 6] = [
+    (
+        &["missing", "required", "value_error.missing", "notnull", "missing_argument", "parameter_missing"],
+        FactKind::Missing,
+    ),
+    (&["blank", "notblank", "notempty", "empty", "isempty", "can_not_be_empty"], FactKind::Empty),
+    (
+        &[
+            "extra_forbidden",
+            "value_error.extra",
+            "unrecognized_keys",
+            "additionalproperties",
+            "unknown_field",
+            "unknown",
+        ],
+        FactKind::UnknownField { known: Vec::new() },
+    ),
+    (&["positive"], FactKind::Invalid),
+    (&["not_found", "does_not_exist", "unknown_value"], FactKind::NotFound { value: None }),
+    (&["invalid", "format", "pattern"], FactKind::Invalid),
+];
+
+/// Codes that name a type. They are matched whole: `decimal_max_places` is about something else.
+const TYPE_CODES: [(&[&str], TypeName); 6] = [
+    (&["float_parsing", "float_type", "decimal_parsing", "decimal_type", "type_error.float"], TypeName::Number),
+    (&["int_parsing", "int_type", "int_from_float", "type_error.integer"], TypeName::Integer),
+    (&["string_type", "type_error.str"], TypeName::String),
+    (&["bool_parsing", "bool_type", "type_error.bool"], TypeName::Boolean),
+    (&["list_type", "type_error.list"], TypeName::Array),
+    (&["dict_type", "type_error.dict"], TypeName::Object),
+];
+
+/// One validation error.
+#[derive(Debug, Default)]
+pub(super) struct FieldError<'a> {
+    pub(super) field: Option<Field>,
+    pub(super) messages: Vec<&'a str>,
+    pub(super) code: Option<&'a str>,
+    pub(super) members: Vec<&'a Object>,
+}
+
+impl FieldError<'_> {
+    /// The facts in its messages and members, or else the meaning of its code.
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let field = self.field.as_ref();
+        let mut facts: Vec<Fact> = self.messages.iter().flat_map(|message| facts_in(message, field)).collect();
+        facts.extend(self.members.iter().flat_map(|object| facts_in_object(object, field)));
+        let is_explained = facts.iter().any(Fact::is_about_input);
+        if !is_explained && let Some(kind) = self.code.and_then(kind_of_code) {
+            facts.push(Fact::new(self.field.clone(), kind));
+        }
+        facts
+    }
+}
+
+fn kind_of_code(code: &str) -> Option<FactKind> {
+    let code = code.to_ascii_lowercase();
+    if let Some((_, expected)) = TYPE_CODES.iter().find(|(codes, _)| codes.contains(&code.as_str())) {
+        return Some(FactKind::WrongType { expected: *expected, got: None });
+    }
+    CODES.iter().find(|(codes, _)| codes.contains(&code.as_str())).map(|(_, kind)| kind.clone())
+}
+
+/// The string under the first of these keys that has one.
+pub(super) fn text_at<'a>(object: &'a Object, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| object.get(key)?.as_str())
+}
+
+/// The objects in an array.
+pub(super) fn objects(value: Option<&Value>) -> impl Iterator<Item = &Object> {
+    value.and_then(Value::as_array).unwrap_or_default().iter().take(super::MAX_FACTS).filter_map(Value::as_object)
+}

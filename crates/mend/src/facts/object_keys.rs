@@ -1,0 +1,161 @@
+//! Facts under well-known keys of an object: `{"field": "units", "allowed": ["metric", "imperial"]}`.
+
+use reknit_protocol::{Number, Object, Value};
+use reknit_salvage::Comparison;
+
+use super::fact::is_version_field;
+use super::phrase::facts_in;
+use super::{Fact, FactKind, Field, TypeName};
+
+/// Keys of the field that the error is about.
+const FIELD: [&str; 8] = ["field", "parameter", "param", "property", "argument", "pointer", "path", "missingProperty"];
+const ALLOWED: [&str; 9] = [
+    "allowed",
+    "allowedValues",
+    "allowed_values",
+    "options",
+    "enum",
+    "choices",
+    "valid_values",
+    "accepted",
+    "enum_values",
+];
+/// Prefixes of keys that list allowed values: `known_currencies`.
+const ALLOWED_PREFIXES: [&str; 6] = ["known_", "valid_", "supported_", "available_", "allowed_", "accepted_"];
+const SUGGESTED: [&str; 7] =
+    ["did_you_mean", "didYouMean", "suggestion", "suggestions", "suggested", "suggested_value", "closest_match"];
+const MISSING_FIELDS: [&str; 5] = ["missing", "missing_fields", "missingFields", "missing_field", "required_fields"];
+const UNKNOWN_FIELDS: [&str; 5] =
+    ["unknown_fields", "unknown_field", "additionalProperty", "unexpected_fields", "keys"];
+const KNOWN_FIELDS: [&str; 3] = ["fields", "known_fields", "valid_fields"];
+const GOT: [&str; 6] = ["actual", "got", "received", "rejectedValue", "rejected_value", "input_value"];
+const LIMITS: [(&str, Comparison); 14] = [
+    ("gt", Comparison::MoreThan),
+    ("ge", Comparison::AtLeast),
+    ("gte", Comparison::AtLeast),
+    ("min", Comparison::AtLeast),
+    ("minimum", Comparison::AtLeast),
+    ("minValue", Comparison::AtLeast),
+    ("exclusiveMinimum", Comparison::MoreThan),
+    ("lt", Comparison::LessThan),
+    ("le", Comparison::AtMost),
+    ("lte", Comparison::AtMost),
+    ("max", Comparison::AtMost),
+    ("maximum", Comparison::AtMost),
+    ("maxValue", Comparison::AtMost),
+    ("exclusiveMaximum", Comparison::LessThan),
+];
+/// Prefixes of keys that hold the value that would have been right: `current_version`.
+const CURRENT_PREFIXES: [&str; 2] = ["current_", "latest_"];
+
+/// The field that an object names.
+pub(crate) fn named_field(object: &Object) -> Option<Field> {
+    FIELD.iter().find_map(|name| Field::from_value(object.get(name)?))
+}
+
+/// The facts that an object states. Those that name no field of their own are about `field`.
+pub(crate) fn facts_in_object(object: &Object, field: Option<&Field>) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let about = |kind| Fact::new(field.cloned(), kind);
+    let first = |names: &[&str]| names.iter().find_map(|name| object.get(name));
+    let got = first(&GOT).filter(|value| is_scalar(value)).cloned();
+    for (names, kind) in
+        [(&MISSING_FIELDS, FactKind::Missing), (&UNKNOWN_FIELDS, FactKind::UnknownField { known: Vec::new() })]
+    {
+        let listed = first(names).map(strings).unwrap_or_default();
+        facts.extend(
+            listed.iter().filter_map(|name| Field::parse(name)).map(|name| Fact::new(Some(name), kind.clone())),
+        );
+    }
+    if let Some(values) = first(&ALLOWED).and_then(scalar_list) {
+        facts.push(about(FactKind::AllowedValues { values, got: got.clone() }));
+    }
+    for (key, value) in object {
+        facts.extend(fact_by_prefix(key, value, field));
+    }
+    for (key, side) in LIMITS {
+        facts.extend(object.get(key).and_then(number).map(|limit| about(FactKind::Bound { side, limit })));
+    }
+    facts.extend(first(&["expected"]).into_iter().flat_map(|value| expected(value, field, got.as_ref())));
+    let known = first(&KNOWN_FIELDS).map(strings).unwrap_or_default();
+    if !known.is_empty() && field.is_some() {
+        facts.push(about(FactKind::UnknownField { known }));
+    }
+    facts.extend(first(&SUGGESTED).into_iter().flat_map(scalars).map(|value| about(FactKind::Suggestion { value })));
+    let (format, example) = (first(&["format", "pattern"]).and_then(Value::as_str), first(&["example"]));
+    if format.is_some() || example.is_some() {
+        let example = example.filter(|value| is_scalar(value)).cloned();
+        facts.push(about(FactKind::Format { format: format.map(str::to_owned), example }));
+    }
+    for text in ["hint", "hints", "help"].iter().filter_map(|name| object.get(name)?.as_str()) {
+        facts.push(about(FactKind::Hint { text: text.to_owned() }));
+        facts.extend(facts_in(text, field));
+    }
+    facts.extend(object.get("problems").map(strings).unwrap_or_default().iter().flat_map(|text| facts_in(text, None)));
+    facts
+}
+
+fn fact_by_prefix(key: &str, value: &Value, field: Option<&Field>) -> Option<Fact> {
+    if let Some(name) = ALLOWED_PREFIXES.iter().find_map(|prefix| key.strip_prefix(prefix)) {
+        if ALLOWED.contains(&key) || KNOWN_FIELDS.contains(&key) {
+            return None;
+        }
+        let values = scalar_list(value)?;
+        // `known_symbols` lists the values of `symbol`, unless the error names a field.
+        let singular = name.strip_suffix('s').unwrap_or(name);
+        let field = field.cloned().or_else(|| Field::parse(singular));
+        return Some(Fact::new(field, FactKind::AllowedValues { values, got: None }));
+    }
+    // A tool that states the current price does not ask for it; one that states the current version does.
+    let current =
+        CURRENT_PREFIXES.iter().find_map(|prefix| key.strip_prefix(prefix)).filter(|name| is_version_field(name));
+    let name = current.or_else(|| key.strip_prefix("expected_"))?;
+    let value = Some(value).filter(|value| is_scalar(value))?.clone();
+    Some(Fact::new(Field::parse(name), FactKind::ExpectedValue { value, got: None }))
+}
+
+/// The facts under the key `expected`: a type, values, or a phrase.
+fn expected(value: &Value, field: Option<&Field>, got: Option<&Value>) -> Vec<Fact> {
+    let about = |kind| vec![Fact::new(field.cloned(), kind)];
+    match value {
+        Value::Array(_) => scalar_list(value)
+            .map_or_else(Vec::new, |values| about(FactKind::AllowedValues { values, got: got.cloned() })),
+        Value::String(word) => match TypeName::parse(word) {
+            Some(expected) => about(FactKind::WrongType { expected, got: None }),
+            None => facts_in(&format!("must be {word}"), field),
+        },
+        Value::Number(_) => about(FactKind::ExpectedValue { value: value.clone(), got: got.cloned() }),
+        _ => Vec::new(),
+    }
+}
+
+fn is_scalar(value: &Value) -> bool {
+    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+}
+
+fn number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => Number::parse(text).ok(),
+        _ => None,
+    }
+}
+
+/// An array of scalars, at least one.
+fn scalar_list(value: &Value) -> Option<Vec<Value>> {
+    let values = value.as_array()?;
+    (!values.is_empty() && values.iter().all(is_scalar)).then(|| values.to_vec())
+}
+
+fn scalars(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Array(_) => scalar_list(value).unwrap_or_default(),
+        value if is_scalar(value) => vec![value.clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// A string, or the strings of an array.
+pub(super) fn strings(value: &Value) -> Vec<String> {
+    scalars(value).iter().filter_map(|value| value.as_str().map(str::to_owned)).collect()
+}

@@ -1,0 +1,154 @@
+//! Whether a reply is a success, and if not, whether resending or correcting the call can help. One table decides.
+
+use reknit_bind::abridge;
+use reknit_protocol::spelling::folded;
+use reknit_protocol::{
+    Category, Delivery, ReplyBody, Retryable, ToolError, ToolReply, ToolResponse, TransportFailure, TransportKind,
+    Value, truncate,
+};
+
+use super::retry_after::requested_wait_ms;
+use super::{CallFault, Fate, FaultOrigin, error_message};
+
+/// The most of a body that a fault keeps, in bytes of its JSON. A longer body is shortened field by field and not cut, so
+/// that its fields still state facts.
+const MAX_BODY_BYTES: usize = 4_096;
+/// The most of a body without a message that is shown as the message, in bytes.
+const MAX_FALLBACK_MESSAGE_BYTES: usize = 500;
+
+/// What a reply, or the lack of one, means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// The call succeeded; the value is the body of the reply.
+    Success(Value),
+    /// Neither the same call nor another one can work.
+    Permanent(CallFault),
+    /// The same call may work later.
+    Transient(CallFault),
+    /// A corrected call may work now.
+    Correctable(CallFault),
+}
+
+/// Classifies a reply. `now_ms` is when it came, in milliseconds since 1970: some tools name the moment to retry at.
+pub fn classify_reply(reply: &ToolReply, now_ms: i64) -> Verdict {
+    let body = reply.body.to_value();
+    let error = tool_error(&body);
+    match (reply.status, error) {
+        (200..=299, None) => Verdict::Success(body),
+        (200..=299, Some(error)) => classify_error_in_success(fault(reply, now_ms, &body, Some(error.clone())), &error),
+        (300..=399 | 401 | 403 | 405, error) => Verdict::Permanent(fault(reply, now_ms, &body, error)),
+        (status, error) => {
+            let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
+            let fault = fault(reply, now_ms, &body, error);
+            match status {
+                _ if is_auth => Verdict::Permanent(fault),
+                _ if is_key_conflict(&fault) => Verdict::Transient(fault),
+                408 | 429 | 500.. => Verdict::Transient(fault),
+                _ => Verdict::Correctable(fault),
+            }
+        }
+    }
+}
+
+/// Whether a reply is about a conflict of idempotency keys: the first call is still running or done, so a corrected call must
+/// not follow. A reply about a missing key is no conflict.
+fn is_key_conflict(fault: &CallFault) -> bool {
+    let names_key = |text: &str| {
+        let text = folded(text);
+        text.contains("idempotencykey") || text.contains("idempotentkey")
+    };
+    let is_missing = |text: &str| ["required", "missing"].iter().any(|word| folded(text).contains(word));
+    let title = fault.body.get("title").and_then(Value::as_str).unwrap_or_default();
+    let in_text = matches!(fault.status(), Some(409 | 422 | 425)) && (names_key(&fault.message) || names_key(title));
+    (folded(&fault.code).contains("idempotency") || in_text) && !is_missing(&fault.code) && !is_missing(&fault.message)
+}
+
+/// Classifies a call that got no reply.
+pub fn classify_failure(failure: &TransportFailure) -> Verdict {
+    let fate = match failure.delivery {
+        Delivery::NotSent => Fate::NotSent,
+        Delivery::Possible => Fate::Unknown,
+    };
+    let fault = CallFault::without_reply(FaultOrigin::Transport(failure.kind), fate, failure.message.clone());
+    match failure.kind {
+        TransportKind::Refused | TransportKind::Reset | TransportKind::TimedOut | TransportKind::Unreadable => {
+            Verdict::Transient(fault)
+        }
+        // The same call would give the same oversized answer, and take effect a second time.
+        TransportKind::TooLarge | TransportKind::NotCallable => Verdict::Permanent(fault),
+    }
+}
+
+/// A 2xx status with `success: false` in the body: the tool's own category decides.
+fn classify_error_in_success(fault: CallFault, error: &ToolError) -> Verdict {
+    match error.category {
+        Some(Category::AuthError) => Verdict::Permanent(fault),
+        Some(Category::RateLimit | Category::ServiceError) => Verdict::Transient(fault),
+        _ if is_key_conflict(&fault) => Verdict::Transient(fault),
+        _ => Verdict::Correctable(fault),
+    }
+}
+
+/// The error in the envelope of the protocol, if the body is one.
+fn tool_error(body: &Value) -> Option<ToolError> {
+    if !ToolResponse::is_envelope(body) {
+        return None;
+    }
+    match ToolResponse::from_value(body) {
+        Ok(response) => response.into_result().err(),
+        // `success: false` in another shape: the call failed all the same, and the message is somewhere in the body.
+        Err(_) if body.get("success").and_then(Value::as_bool) == Some(false) => {
+            Some(ToolError::new("", error_message::sentence(body).unwrap_or_default(), Category::InputError))
+        }
+        Err(_) => None,
+    }
+}
+
+fn fault(reply: &ToolReply, now_ms: i64, body: &Value, error: Option<ToolError>) -> CallFault {
+    let retryable = error.as_ref().map_or(Retryable::Unspecified, |error| error.retryable);
+    let category =
+        error.as_ref().and_then(|error| error.category.clone()).or_else(|| Category::from_status(reply.status));
+    let message = error.as_ref().map(|error| error.message.clone()).filter(|message| !message.is_empty());
+    let message = message
+        .or_else(|| error_message::sentence(body))
+        .or_else(|| fallback_message(&reply.body))
+        .unwrap_or_else(|| format!("the tool answered {} and said nothing more", reply.status));
+    let details = error.as_ref().map(|error| error.details.clone()).unwrap_or_default();
+    let code = error.map(|error| error.code).filter(|code| !code.is_empty());
+    CallFault {
+        origin: FaultOrigin::Status(reply.status),
+        fate: fate(reply.status, category.as_ref(), retryable),
+        code: code.or_else(|| error_message::code(body)).unwrap_or_default(),
+        category: category.map(|category| category.as_str().to_owned()),
+        retryable: retryable.as_bool(),
+        wait_ms: requested_wait_ms(reply.retry_after_ms, &details, body, &message, now_ms),
+        message,
+        details,
+        body: abridge(body, MAX_BODY_BYTES, &[]),
+    }
+}
+
+/// Whether a call took effect that was answered with an error.
+fn fate(status: u16, category: Option<&Category>, retryable: Retryable) -> Fate {
+    // A tool that asks for a retry thereby says that the call had no effect.
+    if retryable == Retryable::Yes {
+        return Fate::Rejected;
+    }
+    match (status, category) {
+        (408 | 500.., _) | (200..=299, Some(Category::ServiceError)) => Fate::Unknown,
+        _ => Fate::Rejected,
+    }
+}
+
+/// The beginning of a body that has no message; `None` if the body is empty.
+fn fallback_message(body: &ReplyBody) -> Option<String> {
+    let text = match body {
+        ReplyBody::Text(text) => text.trim().to_owned(),
+        ReplyBody::Json(value) | ReplyBody::Repaired { value, .. } => value.to_string(),
+        ReplyBody::Empty => String::new(),
+    };
+    (!matches!(text.as_str(), "" | "null" | "{}" | "[]" | "\"\"")).then(|| truncate(text, MAX_FALLBACK_MESSAGE_BYTES))
+}
+
+#[cfg(test)]
+mod tests;

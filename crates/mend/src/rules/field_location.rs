@@ -1,0 +1,135 @@
+//! The path of a field, as an error names it, in the parameters and in the schema.
+
+use reknit_protocol::spelling::are_alike;
+use reknit_protocol::{Object, Path, Segment, Value};
+
+use crate::facts::Field;
+
+/// Prefixes that errors put before the name of a field.
+const PREFIXES: [&str; 13] = [
+    "body",
+    "data",
+    "attributes",
+    "request",
+    "params",
+    "parameters",
+    "arguments",
+    "args",
+    "input",
+    "payload",
+    "query",
+    "variables",
+    "root",
+];
+
+/// The most `$ref`s that are followed in a chain.
+const MAX_REFERENCES: usize = 8;
+
+/// The path of a field. Its names must be sent or declared, in any spelling, with or without a known prefix.
+pub(super) fn locate(field: &Field, parameters: &Object, schema: Option<&Value>) -> Option<Path> {
+    let mut segments = field.segments();
+    loop {
+        if let Some(path) = resolve(segments, parameters, schema) {
+            return Some(path);
+        }
+        let (first, rest) = segments.split_first()?;
+        if !PREFIXES.contains(&first.to_ascii_lowercase().as_str()) {
+            return None;
+        }
+        segments = rest;
+    }
+}
+
+fn resolve(segments: &[String], parameters: &Object, schema: Option<&Value>) -> Option<Path> {
+    let mut path = Path::root();
+    let mut node = Node::Object(parameters);
+    for segment in segments {
+        node = match node {
+            Node::Array(items) => {
+                let index: usize = segment.parse().ok()?;
+                let inner = Node::new(Some(items.get(index)?));
+                path.push_index(index);
+                inner
+            }
+            Node::Object(object) => {
+                let declared = schema.and_then(|schema| schema_at(schema, &path)?.get("properties")?.as_object());
+                let name = known_name(segment, object, declared)?;
+                let inner = Node::new(object.get(&name));
+                path.push_key(name);
+                inner
+            }
+            Node::Leaf => return None,
+        };
+    }
+    (!path.is_root()).then_some(path)
+}
+
+/// The value that resolving a path has reached.
+#[derive(Clone, Copy)]
+enum Node<'a> {
+    Object(&'a Object),
+    Array(&'a [Value]),
+    /// A scalar, or no value.
+    Leaf,
+}
+
+impl<'a> Node<'a> {
+    fn new(value: Option<&'a Value>) -> Self {
+        match value {
+            Some(Value::Object(object)) => Self::Object(object),
+            Some(Value::Array(items)) => Self::Array(items),
+            _ => Self::Leaf,
+        }
+    }
+}
+
+/// The name in the spelling that is sent or declared.
+fn known_name(name: &str, object: &Object, declared: Option<&Object>) -> Option<String> {
+    let is_known = object.contains_key(name) || declared.is_some_and(|declared| declared.contains_key(name));
+    if is_known {
+        return Some(name.to_owned());
+    }
+    let names = object.keys().chain(declared.into_iter().flat_map(Object::keys));
+    let mut alike: Vec<&str> = names.filter(|known| are_alike(known, name)).collect();
+    alike.dedup();
+    match alike.as_slice() {
+        [only] => Some((*only).to_owned()),
+        // Without a schema the error alone knows which names there are.
+        [] if declared.is_none() => Some(name.to_owned()),
+        _ => None,
+    }
+}
+
+/// The part of a schema for a path, through `properties`, `items` and local `$ref`s.
+pub(super) fn schema_at<'a>(root: &'a Value, at: &Path) -> Option<&'a Value> {
+    let mut schema = follow_references(root, root)?;
+    for segment in at.segments() {
+        let next = match segment {
+            Segment::Key(name) => schema.get("properties")?.get(name)?,
+            Segment::Index(_) => schema.get("items")?,
+        };
+        schema = follow_references(root, next)?;
+    }
+    Some(schema)
+}
+
+fn follow_references<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a Value> {
+    for _ in 0..MAX_REFERENCES {
+        let Some(pointer) = schema.get("$ref").and_then(Value::as_str) else { return Some(schema) };
+        let path = Path::from_pointer(pointer.strip_prefix('#')?, root).ok()?;
+        schema = root.at(&path)?;
+    }
+    None
+}
+
+/// Puts a value at a path. Only its last key may be new.
+pub(super) fn set(value: &mut Value, at: &Path, new: Value) -> Option<()> {
+    let mut parent = at.clone();
+    match parent.pop()? {
+        Segment::Key(name) => {
+            value.at_mut(&parent)?.as_object_mut()?.insert(name, new);
+        }
+        Segment::Index(_) => *value.at_mut(at)? = new,
+    }
+    Some(())
+}

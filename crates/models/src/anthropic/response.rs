@@ -1,0 +1,90 @@
+//! Reading of responses.
+
+use reknit_dialogue::{FinishReason, ProviderState, Usage};
+use reknit_protocol::Value;
+
+use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
+use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
+use crate::json::{at, count, has_list, list, text};
+use crate::wire_event::ErrorBody;
+
+/// Reads the body of a response that was not streamed; false if it has no field for an answer.
+pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> Result<bool, ErrorBody> {
+    if text(&json, &["type"]) == Some("error") || at(&json, &["error"]).is_some() {
+        return Err(ErrorBody(json));
+    }
+    read_message(builder, &json);
+    for block in list(&json, &["content"]) {
+        read_block(builder, block, None, on_delta);
+    }
+    Ok(has_list(&json, "content"))
+}
+
+/// Reads the metadata of a message, or the part of it that an event contains.
+pub(super) fn read_message(builder: &mut AnswerBuilder, json: &Value) {
+    builder.set_metadata(text(json, &["model"]), text(json, &["id"]), None);
+    if let Some(reason) = text(json, &["stop_reason"]) {
+        builder.finish = Some(finish(reason));
+    }
+    if let Some(usage) = at(json, &["usage"]) {
+        read_usage(builder, usage);
+    }
+}
+
+/// Reads a content block, whole or at the start of its stream.
+pub(super) fn read_block(builder: &mut AnswerBuilder, block: &Value, index: Option<u64>, on_delta: OnDelta<'_>) {
+    match text(block, &["type"]) {
+        Some("text") => builder.add_text(text(block, &["text"]).unwrap_or_default(), on_delta),
+        Some("thinking") => {
+            builder.add_reasoning(text(block, &["thinking"]).unwrap_or_default(), on_delta);
+            if let Some(signature) = text(block, &["signature"]) {
+                builder.add_thought_state(ProviderState::new(STATE_FORMAT, signature));
+            }
+        }
+        Some("redacted_thinking") => {
+            let data = text(block, &["data"]).unwrap_or_default();
+            builder.add_hidden_thought(ProviderState::new(REDACTED_STATE_FORMAT, data));
+        }
+        Some("tool_use") => {
+            // In a stream the input starts as an empty object, and its text follows.
+            let input = at(block, &["input"]).filter(|input| index.is_none() || !is_empty(input));
+            let arguments = input.map(Value::to_string).unwrap_or_default();
+            let (id, name) = (text(block, &["id"]), text(block, &["name"]));
+            builder.add_call_piece(CallPiece { index, id, name, arguments: &arguments }, on_delta);
+        }
+        // Blocks of the provider's own tools, which are never requested.
+        _ => {}
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_object().is_some_and(reknit_protocol::Object::is_empty)
+}
+
+/// Updates the usage. Each event has the running totals of some counts; `input_tokens` excludes cached and cache-written
+/// tokens.
+fn read_usage(builder: &mut AnswerBuilder, usage: &Value) {
+    let known = builder.usage;
+    let cached_tokens = count(usage, &["cache_read_input_tokens"]).or(known.map(|known| known.cached_tokens));
+    let written = count(usage, &["cache_creation_input_tokens"]).or(known.map(|known| known.cache_written_tokens));
+    let (cached_tokens, cache_written_tokens) = (cached_tokens.unwrap_or(0), written.unwrap_or(0));
+    let uncached = count(usage, &["input_tokens"]).or_else(|| {
+        let in_cache = |known: Usage| known.cached_tokens.saturating_add(known.cache_written_tokens);
+        known.map(|known| known.input_tokens.saturating_sub(in_cache(known)))
+    });
+    let output = count(usage, &["output_tokens"]).or(known.map(|known| known.output_tokens));
+    if let (Some(uncached), Some(output)) = (uncached, output) {
+        let input = uncached.saturating_add(cached_tokens).saturating_add(cache_written_tokens);
+        builder.usage = Some(Usage { cached_tokens, cache_written_tokens, ..Usage::reported(input, output) });
+    }
+}
+
+fn finish(reason: &str) -> FinishReason {
+    match reason {
+        "end_turn" | "stop_sequence" => FinishReason::Complete,
+        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+        "tool_use" => FinishReason::ToolCalls,
+        "refusal" => FinishReason::Refusal,
+        other => FinishReason::Other(other.to_owned()),
+    }
+}

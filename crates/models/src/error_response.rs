@@ -1,0 +1,304 @@
+//! Error responses of servers.
+
+use reknit_dialogue::{ErrorClass, FailureEvidence, ModelFailure, classify_with_provider_names};
+use reknit_protocol::{RetryAfter, Value};
+
+use crate::gemini;
+use crate::json::{at, parse, text};
+use crate::wire_format::WireFormat;
+
+/// A rate limit with a wait from here on is an exceeded daily or monthly quota.
+const QUOTA_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Error response of a server.
+#[derive(Debug)]
+pub(crate) struct ErrorResponse {
+    evidence: FailureEvidence,
+    retry_after: Option<RetryAfter>,
+}
+
+impl ErrorResponse {
+    /// Parses a body, in any of the usual formats.
+    pub(crate) fn parse(wire: &WireFormat, status: Option<u16>, body: &[u8], now_ms: u64) -> Self {
+        let Some(json) = parse(body) else {
+            let message = plain_message(&String::from_utf8_lossy(body));
+            let evidence = FailureEvidence { status, message, ..FailureEvidence::default() };
+            return Self { evidence, retry_after: None };
+        };
+        let mut response =
+            Self { evidence: evidence(status, &json), retry_after: RetryAfter::longest(waits(&json, now_ms)) };
+        if let WireFormat::Gemini = wire {
+            response.evidence.code = gemini::specific_code(&json).or(response.evidence.code);
+            response.retry_after =
+                RetryAfter::longest(response.retry_after.into_iter().chain(gemini::retry_after(&json, now_ms)));
+        }
+        response
+    }
+
+    /// Sets the message if the body has none.
+    pub(crate) fn or_message(mut self, message: &str) -> Self {
+        if self.evidence.message.is_empty() {
+            message.clone_into(&mut self.evidence.message);
+        }
+        self
+    }
+
+    /// Replaces the message.
+    pub(crate) fn with_message(mut self, message: String) -> Self {
+        self.evidence.message = message;
+        self
+    }
+
+    /// The failure, with the message not sanitized yet.
+    ///
+    /// After a rate limit every header about rate limits counts; otherwise only `retry-after`, because the others are part
+    /// of every response.
+    pub(crate) fn into_failure<'h>(
+        self,
+        wire: &WireFormat,
+        header: impl Fn(&str) -> Option<&'h str>,
+        now_ms: u64,
+    ) -> ModelFailure {
+        let class = classify_with_provider_names(&self.evidence, wire.error_names());
+        let limited = class == ErrorClass::RateLimit;
+        let relevant =
+            |name: &str| header(name).filter(|_| limited || name.starts_with("retry-after") || name == "date");
+        let in_headers = RetryAfter::from_headers(relevant, now_ms);
+        let retry_after = RetryAfter::longest(in_headers.into_iter().chain(self.retry_after));
+        let is_long = retry_after.as_ref().is_some_and(|retry_after| retry_after.ms >= QUOTA_WAIT_MS);
+        let class = if limited && is_long { ErrorClass::QuotaExceeded } else { class };
+        ModelFailure { status: self.evidence.status, ..ModelFailure::new(class, self.evidence.message) }
+            .with_retry_after(retry_after)
+    }
+}
+
+fn evidence(status: Option<u16>, json: &Value) -> FailureEvidence {
+    // Some servers wrap the object in an array.
+    let json = json.as_array().and_then(<[Value]>::first).unwrap_or(json);
+    let error = at(json, &["error"]).unwrap_or(json);
+    let code = match error.get("code") {
+        Some(Value::String(code)) => Some(code.clone()),
+        Some(Value::Number(code)) => Some(code.to_string()),
+        _ => None,
+    };
+    // A named status is more specific than a code that repeats the HTTP status.
+    let name = text(error, &["status"]).filter(|_| code.as_deref().is_none_or(|code| code.parse::<u16>().is_ok()));
+    let kind = text(error, &["type"]).map(str::to_owned);
+    FailureEvidence { code: name.map(str::to_owned).or(code), status, kind, message: message(error) }
+}
+
+fn message(error: &Value) -> String {
+    let first = |key: &str| error.get(key).and_then(Value::as_array).and_then(<[Value]>::first);
+    let candidates = [
+        error.as_str(),
+        text(error, &["message"]),
+        text(error, &["detail"]),
+        first("detail").and_then(|detail| text(detail, &["msg"])),
+        first("errors").and_then(|error| text(error, &["message"])),
+        text(error, &["msg"]),
+    ];
+    let found = candidates.into_iter().flatten().find(|text| !text.trim().is_empty());
+    let message = found.map_or_else(|| error.to_string(), str::to_owned);
+    // A router keeps the message of the provider that failed here.
+    match text(error, &["metadata", "raw"]) {
+        Some(raw) => format!("{message}: {}", plain_message(raw)),
+        None => message,
+    }
+}
+
+/// The waits that a body asks for.
+fn waits(json: &Value, now_ms: u64) -> impl Iterator<Item = RetryAfter> {
+    const FIELDS: &[(&[&str], &str)] = &[
+        (&["retry_after"], ""),
+        (&["retry_after_ms"], "ms"),
+        (&["error", "retry_after"], ""),
+        (&["error", "retry_after_ms"], "ms"),
+        (&["error", "metadata", "retry_after"], ""),
+        (&["error", "metadata", "retry_after_ms"], "ms"),
+        (&["error", "metadata", "headers", "Retry-After"], ""),
+        (&["error", "metadata", "headers", "X-RateLimit-Reset"], ""),
+    ];
+    FIELDS.iter().filter_map(move |(path, unit)| {
+        let text = match at(json, path)? {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => format!("{number}{unit}"),
+            _ => return None,
+        };
+        RetryAfter::from_text(&text, path.join("."), now_ms)
+    })
+}
+
+/// The text as it is; of an HTML page only its title.
+fn plain_message(text: &str) -> String {
+    let text = text.trim();
+    if !text.starts_with('<') {
+        return text.to_owned();
+    }
+    match html_title(text) {
+        Some(title) => format!("an HTML page: {title}"),
+        None => "an HTML page".to_owned(),
+    }
+}
+
+fn html_title(page: &str) -> Option<&str> {
+    // ASCII lower case keeps byte offsets.
+    let lower = page.to_ascii_lowercase();
+    let start = lower.find("<title")?;
+    let start = start + lower.get(start..)?.find('>')? + 1;
+    let end = start + lower.get(start..)?.find("</title")?;
+    page.get(start..end).map(str::trim).filter(|title| !title.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Provider;
+
+    fn read(body: &str) -> (Option<String>, Option<String>, String) {
+        let response = ErrorResponse::parse(&WireFormat::of(Provider::Compatible), Some(400), body.as_bytes(), 0);
+        let FailureEvidence { code, kind, message, .. } = response.evidence;
+        (code, kind, message)
+    }
+
+    /// The failure as text, with the origin of its wait.
+    fn failure_text(provider: Provider, status: u16, headers: &[(&str, &'static str)], body: &str) -> String {
+        let wire = WireFormat::of(provider);
+        let header = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        let failure = ErrorResponse::parse(&wire, Some(status), body.as_bytes(), 0).into_failure(&wire, header, 0);
+        match &failure.retry_after_from {
+            Some(origin) => format!("{failure} by {origin}"),
+            None => failure.to_string(),
+        }
+    }
+
+    #[test]
+    fn each_provider_has_its_own_error_names() {
+        let google = |status: &str, details: &str| {
+            format!(r#"{{"error":{{"code":0,"message":"no","status":"{status}","details":[{details}]}}}}"#)
+        };
+        let anthropic = |kind: &str| format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"no"}}}}"#);
+        for (provider, status, body, expected) in [
+            (Provider::Anthropic, 529, anthropic("overloaded_error"), "rate limited (HTTP 529): no"),
+            (Provider::Anthropic, 400, anthropic("billing_error"), "quota exceeded (HTTP 400): no"),
+            (Provider::Anthropic, 500, anthropic("api_error"), "network error (HTTP 500): no"),
+            (Provider::Anthropic, 413, anthropic("request_too_large"), "too long for the model (HTTP 413): no"),
+            (Provider::Anthropic, 404, anthropic("not_found_error"), "model error (HTTP 404): no"),
+            (
+                Provider::Gemini,
+                400,
+                google("INVALID_ARGUMENT", r#"{"reason":"API_KEY_INVALID"}"#),
+                "unauthorized (HTTP 400): no",
+            ),
+            (Provider::Gemini, 400, google("INVALID_ARGUMENT", r#"{"reason":"ELSE"}"#), "model error (HTTP 400): no"),
+            (Provider::Gemini, 400, google("FAILED_PRECONDITION", ""), "unauthorized (HTTP 400): no"),
+            (Provider::Gemini, 503, google("UNAVAILABLE", ""), "network error (HTTP 503): no"),
+            (
+                Provider::Gemini,
+                429,
+                google("RESOURCE_EXHAUSTED", r#"{"retryDelay":"34.07s"}"#),
+                "rate limited (HTTP 429): no; asks to wait 34.07 s by RetryInfo",
+            ),
+            (
+                Provider::Gemini,
+                429,
+                google("RESOURCE_EXHAUSTED", r#"{"violations":[{"quotaId":"RequestsPerDayPerModel-FreeTier"}]}"#),
+                "quota exceeded (HTTP 429): no",
+            ),
+            (
+                Provider::OpenAi,
+                400,
+                r#"{"error":{"code":"invalid_prompt","message":"no"}}"#.into(),
+                "refused by a content filter (HTTP 400): no",
+            ),
+            (
+                Provider::OpenAi,
+                503,
+                r#"{"error":{"code":"server_is_overloaded","message":"no"}}"#.into(),
+                "rate limited (HTTP 503): no",
+            ),
+        ] {
+            assert_eq!(failure_text(provider, status, &[], &body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn the_longest_wait_is_kept_with_its_origin_and_a_wait_of_days_is_an_exceeded_quota() {
+        let resets = ("x-ratelimit-reset-tokens", "6m0s");
+        for (status, headers, body, expected) in [
+            (
+                429,
+                &[("retry-after", "2"), resets][..],
+                "",
+                "rate limited (HTTP 429); asks to wait 360 s by x-ratelimit-reset-tokens",
+            ),
+            (500, &[("retry-after", "2"), resets], "", "network error (HTTP 500); asks to wait 2 s by retry-after"),
+            (500, &[resets], "", "network error (HTTP 500)"),
+            (
+                429,
+                &[],
+                r#"{"error":{"message":"no","retry_after_ms":1500}}"#,
+                "rate limited (HTTP 429): no; asks to wait 1.5 s by error.retry_after_ms",
+            ),
+            (
+                429,
+                &[("retry-after", "1")],
+                r#"{"retry_after":"9s","message":"no"}"#,
+                "rate limited (HTTP 429): no; asks to wait 9 s by retry_after",
+            ),
+            (429, &[("retry-after", "86399")], "", "rate limited (HTTP 429); asks to wait 86399 s by retry-after"),
+            (429, &[("retry-after", "172800")], "", "quota exceeded (HTTP 429); asks to wait 172800 s by retry-after"),
+        ] {
+            assert_eq!(failure_text(Provider::Compatible, status, headers, body), expected);
+        }
+    }
+
+    #[test]
+    fn the_message_is_found_in_every_usual_format() {
+        for (body, expected) in [
+            (r#"{"error":{"message":"no","type":"t","code":"c"}}"#, "no"),
+            (r#"{"error":"no"}"#, "no"),
+            (r#"{"message":"no"}"#, "no"),
+            (r#"{"detail":"no"}"#, "no"),
+            (r#"{"detail":[{"loc":["body"],"msg":"no"}]}"#, "no"),
+            (r#"{"errors":[{"message":"no"}]}"#, "no"),
+            (r#"[{"error":{"message":"no"}}]"#, "no"),
+            (
+                r#"{"error":{"message":"Provider returned error","metadata":{"raw":"no"}}}"#,
+                "Provider returned error: no",
+            ),
+            (r#"{"error":{"reason":7}}"#, r#"{"reason":7}"#),
+            (r#""no""#, "no"),
+            ("no", "no"),
+            ("  no \n", "no"),
+            ("", ""),
+            (
+                "<html><head><TITLE lang=en> 502 Bad Gateway </TITLE></head><body>x</body></html>",
+                "an HTML page: 502 Bad Gateway",
+            ),
+            ("<html><title></title>", "an HTML page"),
+            ("<html><title", "an HTML page"),
+        ] {
+            assert_eq!(read(body).2, expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn code_and_type_are_found_and_a_named_status_beats_a_numeric_code() {
+        let some = |text: &str| Some(text.to_owned());
+        for (body, code, kind) in [
+            (r#"{"error":{"message":"m","type":"t","code":"c"}}"#, some("c"), some("t")),
+            (r#"{"error":{"message":"m","type":"t","code":null}}"#, None, some("t")),
+            (r#"{"error":{"message":"m","code":429}}"#, some("429"), None),
+            (r#"{"error":{"message":"m","code":429,"status":"RESOURCE_EXHAUSTED"}}"#, some("RESOURCE_EXHAUSTED"), None),
+            (r#"{"error":{"message":"m","code":"c","status":"s"}}"#, some("c"), None),
+            (
+                r#"{"object":"error","message":"m","type":"BadRequestError","code":400}"#,
+                some("400"),
+                some("BadRequestError"),
+            ),
+        ] {
+            let (found_code, found_kind, _) = read(body);
+            assert_eq!((found_code, found_kind), (code, kind), "{body}");
+        }
+    }
+}

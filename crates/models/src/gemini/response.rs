@@ -1,0 +1,89 @@
+//! Reading of responses. An event of a stream has the format of a whole response.
+
+use reknit_dialogue::{FinishReason, ProviderState, Usage};
+use reknit_protocol::Value;
+
+use super::STATE_FORMAT;
+use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
+use crate::json::{at, count, has_list, list, text};
+use crate::request_body::object;
+use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
+
+/// Reads one event of a stream.
+pub(crate) fn read_event(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> EventResult {
+    if at(&json, &["error"]).is_some() {
+        return Err(ErrorBody(json));
+    }
+    if let Some(reason) = text(&json, &["promptFeedback", "blockReason"]) {
+        return Err(ErrorBody(blocked(&json, reason)));
+    }
+    let usage = at(&json, &["usageMetadata"]).and_then(usage);
+    builder.set_metadata(text(&json, &["modelVersion"]), text(&json, &["responseId"]), usage);
+    if let Some(candidate) = list(&json, &["candidates"]).first() {
+        for part in list(candidate, &["content", "parts"]) {
+            read_part(builder, part, on_delta);
+        }
+        if let Some(reason) = text(candidate, &["finishReason"]) {
+            builder.finish = Some(finish(reason));
+        }
+    }
+    Ok(EventOutcome::Progress)
+}
+
+/// Reads the body of a response that was not streamed; false if it has no field for an answer.
+pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> Result<bool, ErrorBody> {
+    let has_candidates = has_list(&json, "candidates");
+    read_event(builder, json, on_delta).map(|_progress| has_candidates)
+}
+
+fn read_part(builder: &mut AnswerBuilder, part: &Value, on_delta: OnDelta<'_>) {
+    let content = text(part, &["text"]).unwrap_or_default();
+    if part.get("thought").and_then(Value::as_bool) == Some(true) {
+        builder.add_reasoning(content, on_delta);
+    } else {
+        builder.add_text(content, on_delta);
+    }
+    if let Some(call) = at(part, &["functionCall"]) {
+        let arguments = at(call, &["args"]).map_or_else(|| "{}".to_owned(), Value::to_string);
+        // A new index for each: calls are never split, and two calls without ids are distinct.
+        let index = Some(builder.call_count());
+        let (id, name) = (text(call, &["id"]), text(call, &["name"]));
+        builder.add_call_piece(CallPiece { index, id, name, arguments: &arguments }, on_delta);
+        if let Some(signature) = text(part, &["thoughtSignature"]) {
+            builder.add_call_state(ProviderState::new(STATE_FORMAT, signature));
+        }
+    }
+}
+
+/// The error of a request that the provider blocked before it reached the model.
+fn blocked(json: &Value, reason: &str) -> Value {
+    let message = text(json, &["promptFeedback", "blockReasonMessage"]);
+    let message = message.map_or_else(|| format!("the request was blocked ({reason})"), str::to_owned);
+    let error = object([("status", "content_filter".into()), ("message", message.into())]);
+    object([("error", error.into())]).into()
+}
+
+fn usage(usage: &Value) -> Option<Usage> {
+    let part = |key: &str| count(usage, &[key]).unwrap_or(0);
+    let reasoning_tokens = part("thoughtsTokenCount");
+    // Reasoning is not part of the candidates' tokens, nor is the input of the provider's own tools part of the prompt's.
+    let input = count(usage, &["promptTokenCount"])?.saturating_add(part("toolUsePromptTokenCount"));
+    let output = part("candidatesTokenCount").saturating_add(reasoning_tokens);
+    Some(Usage { cached_tokens: part("cachedContentTokenCount"), reasoning_tokens, ..Usage::reported(input, output) })
+}
+
+fn finish(reason: &str) -> FinishReason {
+    match reason {
+        "STOP" => FinishReason::Complete,
+        "MAX_TOKENS" => FinishReason::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => FinishReason::ContentFilter,
+        other => FinishReason::Other(other.to_lowercase()),
+    }
+}

@@ -1,0 +1,92 @@
+//! Reading of responses.
+
+use reknit_dialogue::{FinishReason, ProviderState, Usage};
+use reknit_protocol::Value;
+
+use super::STATE_FORMAT;
+use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
+use crate::json::{at, count, has_list, list, text};
+use crate::wire_event::ErrorBody;
+
+/// Reads the body of a response that was not streamed; false if it has no field for an answer.
+pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> Result<bool, ErrorBody> {
+    if at(&json, &["error"]).is_some() {
+        return Err(ErrorBody(json));
+    }
+    read_complete(builder, &json, on_delta);
+    Ok(has_list(&json, "output"))
+}
+
+/// Reads a complete response. In a stream it is the last event, and its output counts only if no piece came before.
+pub(super) fn read_complete(builder: &mut AnswerBuilder, response: &Value, on_delta: OnDelta<'_>) {
+    if !builder.has_begun() {
+        for (index, item) in (0..).zip(list(response, &["output"])) {
+            read_item(builder, item, index, on_delta);
+        }
+    }
+    read_metadata(builder, response);
+}
+
+/// Reads the metadata of a response, which is sent at its start and at its end.
+pub(super) fn read_metadata(builder: &mut AnswerBuilder, json: &Value) {
+    builder.set_metadata(text(json, &["model"]), text(json, &["id"]), at(json, &["usage"]).and_then(usage));
+    match text(json, &["status"]) {
+        Some("completed") => builder.finish = Some(FinishReason::Complete),
+        Some("incomplete") => builder.finish = Some(incomplete(text(json, &["incomplete_details", "reason"]))),
+        Some("cancelled") => builder.aborted = Some("cancelled".to_owned()),
+        // `in_progress` and `queued` are not final; `failed` comes with an error.
+        _ => {}
+    }
+}
+
+/// Reads a complete item of the output.
+pub(super) fn read_item(builder: &mut AnswerBuilder, item: &Value, index: u64, on_delta: OnDelta<'_>) {
+    match text(item, &["type"]) {
+        Some("message") => {
+            for part in list(item, &["content"]) {
+                builder.add_text(text(part, &["text"]).unwrap_or_default(), on_delta);
+                if let Some(refusal) = text(part, &["refusal"]) {
+                    builder.refused = true;
+                    builder.add_text(refusal, on_delta);
+                }
+            }
+        }
+        Some("function_call") => {
+            let arguments = text(item, &["arguments"]).unwrap_or_default();
+            let (id, name) = (text(item, &["call_id"]), text(item, &["name"]));
+            builder.add_call_piece(CallPiece { index: Some(index), id, name, arguments }, on_delta);
+        }
+        Some("reasoning") => {
+            for part in list(item, &["summary"]).iter().chain(list(item, &["content"])) {
+                builder.add_reasoning(text(part, &["text"]).unwrap_or_default(), on_delta);
+            }
+            keep_reasoning_item(builder, item);
+        }
+        // Items of the provider's own tools, which are never requested.
+        _ => {}
+    }
+}
+
+/// Keeps a reasoning item that can be sent back. One without encrypted content exists only on the server.
+pub(super) fn keep_reasoning_item(builder: &mut AnswerBuilder, item: &Value) {
+    if text(item, &["encrypted_content"]).is_some() {
+        builder.add_thought_state(ProviderState::new(STATE_FORMAT, item.to_string()));
+    }
+}
+
+fn usage(usage: &Value) -> Option<Usage> {
+    let reported = Usage::reported(count(usage, &["input_tokens"])?, count(usage, &["output_tokens"])?);
+    Some(Usage {
+        cached_tokens: count(usage, &["input_tokens_details", "cached_tokens"]).unwrap_or(0),
+        reasoning_tokens: count(usage, &["output_tokens_details", "reasoning_tokens"]).unwrap_or(0),
+        ..reported
+    })
+}
+
+fn incomplete(reason: Option<&str>) -> FinishReason {
+    match reason {
+        Some("max_output_tokens") => FinishReason::Length,
+        Some("content_filter") => FinishReason::ContentFilter,
+        other => FinishReason::Other(other.unwrap_or("incomplete").to_owned()),
+    }
+}

@@ -1,0 +1,219 @@
+//! A plan with its templates parsed and the dependencies of its steps resolved.
+
+use std::collections::{HashMap, HashSet};
+
+use reknit_bind::{Expression, Parameters, StepIds, TemplateParseError, TemplateProblem};
+use reknit_protocol::spelling::nearest;
+use reknit_protocol::{Object, Plan, Segment, Step, StepId};
+
+use super::{Code, MAX_STEPS, PlanLocation, PlanProblem};
+use crate::hint::suggestion;
+use crate::{INPUTS, StepIndex};
+
+/// The most ids that a wrong id is compared with: hints for thousands of typos must not take minutes.
+const MAX_COMPARED_IDS: usize = 1_000;
+
+/// A plan with its templates parsed and the dependencies of its steps resolved.
+pub(super) struct ParsedPlan<'p> {
+    plan: &'p Plan,
+    ids: Vec<StepId>,
+    indices: HashMap<&'p str, StepIndex>,
+    steps: Vec<ParsedStep>,
+    outputs: Vec<(String, Expression)>,
+}
+
+/// The valid parts of a step.
+pub(super) struct ParsedStep {
+    /// The parameters whose templates can be parsed.
+    pub(super) parameters: Parameters,
+    /// The other steps that it depends on, each once.
+    pub(super) dependencies: Vec<Dependency>,
+}
+
+/// A step that another one depends on.
+pub(super) struct Dependency {
+    pub(super) index: StepIndex,
+    pub(super) reason: DependencyReason,
+}
+
+/// Why a step depends on another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DependencyReason {
+    /// The plan declares it in `depends_on`.
+    Declared,
+    /// A parameter refers to its result.
+    Reference,
+}
+
+impl<'p> ParsedPlan<'p> {
+    /// Parses a plan. Parts that cannot be parsed are reported as problems and left out.
+    pub(super) fn parse(plan: &'p Plan) -> Result<(Self, Vec<PlanProblem>), Vec<PlanProblem>> {
+        if plan.steps.len() > MAX_STEPS {
+            let message = format!("it has {} steps; at most {MAX_STEPS} are allowed", plan.steps.len());
+            return Err(vec![PlanProblem::new(Code::TooManySteps, PlanLocation::plan().key("steps"), message)]);
+        }
+        let ids: Vec<StepId> = plan.steps.iter().map(|step| step.step_id.clone()).collect();
+        // Templates may refer to the steps, and to the inputs if there are any.
+        let mut sources = ids.clone();
+        if !plan.inputs.is_empty() {
+            sources.push(INPUTS.into());
+        }
+        let mut parsed = Self { plan, ids, indices: HashMap::new(), steps: Vec::new(), outputs: Vec::new() };
+        for (index, step) in parsed.indices().zip(&plan.steps) {
+            parsed.indices.entry(step.step_id.as_str()).or_insert(index);
+        }
+        let mut problems = parsed.check_ids();
+        let prepared = StepIds::new(&sources);
+        for (index, step) in parsed.indices().zip(&plan.steps) {
+            let location = PlanLocation::step(index, &step.step_id);
+            let parameters = Self::read_parameters(step, &prepared, &location, &mut problems);
+            let dependencies = parsed.find_dependencies(step, &parameters, &location, &mut problems);
+            parsed.steps.push(ParsedStep { parameters, dependencies });
+        }
+        parsed.read_outputs(&prepared, &mut problems);
+        Ok((parsed, problems))
+    }
+
+    /// The plan itself.
+    pub(super) fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// The outputs whose expressions can be parsed.
+    pub(super) fn outputs(&self) -> &[(String, Expression)] {
+        &self.outputs
+    }
+
+    /// The indices of all steps.
+    pub(super) fn indices(&self) -> impl Iterator<Item = StepIndex> + use<> {
+        (0..self.plan.steps.len()).map(StepIndex::new)
+    }
+
+    /// The steps, in order.
+    pub(super) fn steps(&self) -> impl Iterator<Item = (PlanLocation, &'p Step, &ParsedStep)> {
+        let steps = self.indices().zip(self.plan.steps.iter().zip(&self.steps));
+        steps.map(|(index, (step, parsed_step))| (PlanLocation::step(index, &step.step_id), step, parsed_step))
+    }
+
+    /// The id of the step at an index.
+    pub(super) fn id(&self, index: StepIndex) -> Option<&StepId> {
+        self.ids.get(index.get())
+    }
+
+    /// The index of a step.
+    pub(super) fn index_of(&self, id: &StepId) -> Option<StepIndex> {
+        self.indices.get(id.as_str()).copied()
+    }
+
+    /// The steps that a step depends on.
+    pub(super) fn dependencies(&self, index: StepIndex) -> &[Dependency] {
+        self.steps.get(index.get()).map_or(&[], |step| &step.dependencies)
+    }
+
+    fn check_ids(&self) -> Vec<PlanProblem> {
+        let problem = |(index, id): (StepIndex, &StepId)| {
+            let location = PlanLocation::step(index, id).key("step_id");
+            if id.as_str().trim().is_empty() {
+                let hint = Some(format!("call it `step-{}`", index.get() + 1));
+                return Some(PlanProblem::new(Code::EmptyId, location, "the step has no id").hint(hint));
+            }
+            if id.as_str() == INPUTS && !self.plan.inputs.is_empty() {
+                let message = format!("`{INPUTS}` is reserved for the inputs of the plan");
+                return Some(PlanProblem::new(Code::ReservedId, location, message));
+            }
+            let first = self.index_of(id).filter(|first| *first != index)?;
+            let message = format!("the steps {} and {} have the same id", first.get() + 1, index.get() + 1);
+            Some(PlanProblem::new(Code::DuplicateId, location, message))
+        };
+        self.indices().zip(&self.ids).filter_map(problem).collect()
+    }
+
+    fn read_parameters(
+        step: &Step,
+        sources: &StepIds<'_>,
+        location: &PlanLocation,
+        problems: &mut Vec<PlanProblem>,
+    ) -> Parameters {
+        let none = Object::new();
+        let given = step.parameters().unwrap_or(&none);
+        let errors = match Parameters::parse_with_ids(given, sources) {
+            Ok(parameters) => return parameters,
+            Err(error) => error.errors,
+        };
+        let is_bad = |name: &str| {
+            errors
+                .iter()
+                .any(|error| matches!(error.path.segments().first(), Some(Segment::Key(first)) if first == name))
+        };
+        let good: Object = given
+            .iter()
+            .filter(|(name, _)| !is_bad(name))
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect();
+        problems.extend(errors.iter().map(|error| template_problem(location.clone().parameter(&error.path), error)));
+        // The remaining parameters parsed without an error a moment ago.
+        Parameters::parse_with_ids(&good, sources).unwrap_or_default()
+    }
+
+    fn read_outputs(&mut self, sources: &StepIds<'_>, problems: &mut Vec<PlanProblem>) {
+        for (name, text) in &self.plan.outputs {
+            match Expression::parse_with_ids(text, sources) {
+                Ok(expression) => self.outputs.push((name.clone(), expression)),
+                Err(error) => problems.push(template_problem(PlanLocation::named("outputs", name), &error)),
+            }
+        }
+    }
+
+    fn find_dependencies(
+        &self,
+        step: &Step,
+        parameters: &Parameters,
+        location: &PlanLocation,
+        problems: &mut Vec<PlanProblem>,
+    ) -> Vec<Dependency> {
+        let mut dependencies: Vec<Dependency> = Vec::new();
+        let mut known: HashSet<StepIndex> = HashSet::new();
+        let mut add = |index: StepIndex, reason: DependencyReason| {
+            if known.insert(index) {
+                dependencies.push(Dependency { index, reason });
+            }
+        };
+        for (position, needed) in step.depends_on.iter().enumerate() {
+            let location = || location.clone().key("depends_on").index(position);
+            match self.index_of(needed) {
+                _ if *needed == step.step_id => {
+                    problems.push(PlanProblem::new(Code::SelfDependency, location(), "the step depends on itself"));
+                }
+                Some(index) => add(index, DependencyReason::Declared),
+                None => {
+                    let message = format!("it depends on `{needed}`, which is no step");
+                    let near = nearest(needed.as_str(), self.ids.iter().take(MAX_COMPARED_IDS))
+                        .map(|name| format!("did you mean `{name}`?"));
+                    problems.push(PlanProblem::new(Code::UnknownDependency, location(), message).hint(near));
+                }
+            }
+        }
+        let reads_itself = parameters.references().iter().any(|reference| *reference.step() == step.step_id);
+        if reads_itself && !step.depends_on.contains(&step.step_id) {
+            let message = "the step refers to its own result";
+            problems.push(PlanProblem::new(Code::SelfDependency, location.clone(), message));
+        }
+        for read in parameters.referenced_steps().iter().filter(|read| **read != step.step_id) {
+            if let Some(index) = self.index_of(read) {
+                add(index, DependencyReason::Reference);
+            }
+        }
+        dependencies
+    }
+}
+
+/// The problem of a template that cannot be parsed.
+fn template_problem(location: PlanLocation, error: &TemplateParseError) -> PlanProblem {
+    let at = error.position + 1;
+    let TemplateProblem::UnknownStep { found, available, .. } = &error.problem else {
+        return PlanProblem::new(Code::BadExpression, location, format!("character {at}: {}", error.problem));
+    };
+    let names: Vec<&str> = available.iter().map(StepId::as_str).collect();
+    PlanProblem::new(Code::UnknownReference, location, format!("character {at}: there is no step `{found}`"))
+        .hint(Some(suggestion(found, &names)))
+}

@@ -1,0 +1,94 @@
+//! JSON values.
+
+mod accessors;
+mod conversions;
+mod kind;
+mod third_party;
+
+use std::fmt;
+
+pub use kind::ValueKind;
+
+use crate::json::{parse, print};
+use crate::{Number, Object, ParseError};
+
+/// Any JSON value. It keeps digits and key order as written; comparison ignores key order and the spelling of numbers.
+///
+/// ```
+/// use reknit_protocol::Value;
+///
+/// let read = Value::parse(r#"{"price": 19.90, "tags": ["new"]}"#)?;
+/// assert_eq!(read.to_string(), r#"{"price":19.90,"tags":["new"]}"#);
+/// assert_eq!(read, Value::parse(r#"{"tags": ["new"], "price": 1.99e1}"#)?);
+/// # Ok::<(), reknit_protocol::ParseError>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// `null`.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, with its digits as written.
+    Number(Number),
+    /// A string.
+    String(String),
+    /// An array.
+    Array(Vec<Value>),
+    /// An object, with its key order.
+    Object(Object),
+}
+
+impl Value {
+    /// Parses exactly one JSON text (RFC 8259).
+    ///
+    /// Fails also on duplicate keys in an object, unpaired surrogates, a byte order mark, nesting deeper than
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH), and an exponent of more than 18 digits.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        parse::parse(text)
+    }
+
+    /// JSON on several lines, indented by two spaces per level.
+    pub fn to_pretty(&self) -> String {
+        print::to_text(|out| print::write_pretty(out, self, 0))
+    }
+
+    /// The one text of all equal values, for hashing: sorted keys, canonical numbers, no spaces.
+    pub fn canonical(&self) -> String {
+        print::to_text(|out| print::write_canonical(out, self))
+    }
+}
+
+impl fmt::Display for Value {
+    /// JSON without spaces; `{:#}` prints like [`Value::to_pretty`].
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if out.alternate() {
+            return out.write_str(&self.to_pretty());
+        }
+        out.write_str(&print::to_text(|out| print::write_compact(out, self)))
+    }
+}
+
+impl fmt::Debug for Value {
+    /// The same as `Display`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl fmt::Display for Object {
+    /// JSON without spaces; `{:#}` prints on several lines.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if out.alternate() {
+            return out.write_str(&print::to_text(|out| print::write_pretty_object(out, self, 0)));
+        }
+        out.write_str(&print::to_text(|out| print::write_compact_object(out, self)))
+    }
+}
+
+impl fmt::Debug for Object {
+    /// The same as `Display`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}

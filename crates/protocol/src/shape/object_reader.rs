@@ -1,0 +1,148 @@
+//! Reading a JSON object field by field.
+
+use super::extra::Slot;
+use super::{ExtraFields, ShapeError};
+use crate::{Object, Path, Value};
+
+/// Takes the fields of an object one by one; the remaining fields become [`ExtraFields`].
+///
+/// A `null` field reads as absent unless a method says otherwise, because many tools write `null` for "none".
+pub(crate) struct ObjectReader<'a> {
+    path: &'a Path,
+    slots: Vec<(String, Slot)>,
+}
+
+impl<'a> ObjectReader<'a> {
+    pub(crate) fn new(value: Value, path: &'a Path) -> Result<Self, ShapeError> {
+        let object = object(value, path)?;
+        let slots = object.into_iter().map(|(key, value)| (key, Slot::Unknown(value))).collect();
+        Ok(Self { path, slots })
+    }
+
+    /// Takes a field; `None` if it is absent or null.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
+        self.take_nullable(key).filter(|value| !value.is_null())
+    }
+
+    /// Takes a field in which null is a value; `None` if it is absent.
+    pub(crate) fn take_nullable(&mut self, key: &str) -> Option<Value> {
+        let (_, slot) = self.slots.iter_mut().find(|(name, _)| name == key)?;
+        match std::mem::replace(slot, Slot::Known) {
+            Slot::Unknown(Value::Null) => {
+                *slot = Slot::KnownNull;
+                Some(Value::Null)
+            }
+            Slot::Unknown(value) => Some(value),
+            Slot::Known | Slot::KnownNull => None,
+        }
+    }
+
+    /// Takes a field and converts it with `read`, which also gets the path of the field.
+    pub(crate) fn read<T>(
+        &mut self,
+        key: &str,
+        read: impl FnOnce(Value, &Path) -> Result<T, ShapeError>,
+    ) -> Result<Option<T>, ShapeError> {
+        self.take(key).map(|value| read(value, &self.path.key(key))).transpose()
+    }
+
+    /// Like [`ObjectReader::read`], for a required field.
+    pub(crate) fn require<T>(
+        &mut self,
+        key: &str,
+        expected: &'static str,
+        read: impl FnOnce(Value, &Path) -> Result<T, ShapeError>,
+    ) -> Result<T, ShapeError> {
+        let path = self.path.key(key);
+        match self.take_nullable(key) {
+            None => Err(ShapeError::absent(path, expected)),
+            Some(Value::Null) => Err(ShapeError::kind(path, expected, &Value::Null)),
+            Some(value) => read(value, &path),
+        }
+    }
+
+    pub(crate) fn text(&mut self, key: &str) -> Result<Option<String>, ShapeError> {
+        self.read(key, text)
+    }
+
+    pub(crate) fn require_text(&mut self, key: &str) -> Result<String, ShapeError> {
+        self.require(key, "a string", text)
+    }
+
+    pub(crate) fn require_flag(&mut self, key: &str) -> Result<bool, ShapeError> {
+        self.require(key, "a boolean", flag)
+    }
+
+    /// Fails if the field is present and not null.
+    pub(crate) fn require_absent(&mut self, key: &str, expected: &'static str) -> Result<(), ShapeError> {
+        match self.take(key) {
+            Some(value) => Err(ShapeError::kind(self.path.key(key), expected, &value)),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>, ShapeError> {
+        self.read(key, flag)
+    }
+
+    pub(crate) fn object(&mut self, key: &str) -> Result<Option<Object>, ShapeError> {
+        self.read(key, object)
+    }
+
+    /// Takes a list; an absent list has no items.
+    pub(crate) fn list<T>(
+        &mut self,
+        key: &str,
+        item: impl Fn(Value, &Path) -> Result<T, ShapeError>,
+    ) -> Result<Vec<T>, ShapeError> {
+        Ok(self.read(key, |value, path| list(value, path, item))?.unwrap_or_default())
+    }
+
+    /// Takes a required list.
+    pub(crate) fn require_list<T>(
+        &mut self,
+        key: &str,
+        item: impl Fn(Value, &Path) -> Result<T, ShapeError>,
+    ) -> Result<Vec<T>, ShapeError> {
+        self.require(key, "an array", |value, path| list(value, path, item))
+    }
+
+    /// The fields that were not taken.
+    pub(crate) fn finish(self) -> ExtraFields {
+        ExtraFields::from_slots(self.slots)
+    }
+}
+
+pub(crate) fn text(value: Value, path: &Path) -> Result<String, ShapeError> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(ShapeError::kind(path.clone(), "a string", &other)),
+    }
+}
+
+fn flag(value: Value, path: &Path) -> Result<bool, ShapeError> {
+    match value {
+        Value::Bool(flag) => Ok(flag),
+        other => Err(ShapeError::kind(path.clone(), "a boolean", &other)),
+    }
+}
+
+pub(crate) fn object(value: Value, path: &Path) -> Result<Object, ShapeError> {
+    match value {
+        Value::Object(object) => Ok(object),
+        other => Err(ShapeError::kind(path.clone(), "an object", &other)),
+    }
+}
+
+fn list<T>(
+    value: Value,
+    path: &Path,
+    item: impl Fn(Value, &Path) -> Result<T, ShapeError>,
+) -> Result<Vec<T>, ShapeError> {
+    match value {
+        Value::Array(items) => {
+            items.into_iter().enumerate().map(|(index, value)| item(value, &path.index(index))).collect()
+        }
+        other => Err(ShapeError::kind(path.clone(), "an array", &other)),
+    }
+}

@@ -1,0 +1,85 @@
+//! The arguments that several commands share.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+#[derive(Debug, Args)]
+pub(crate) struct FileArguments {
+    /// The journal file [default: reknit/journal.db in your data folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) journal: Option<PathBuf>,
+
+    /// The configuration file [default: reknit.toml in the current folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetupArguments {
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+
+    /// A tool, in addition to those in the configuration
+    #[arg(long = "tool", id = "tool", value_name = "NAME=URL")]
+    pub(crate) tools: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArguments {
+    /// The configuration file [default: reknit.toml in the current folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelArguments {
+    #[arg(long = "model-url", value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(help = "The base URL of an OpenAI-compatible server, used instead of the configured models")]
+    pub(crate) url: Option<String>,
+
+    /// The name of the model on that server
+    #[arg(long = "model", value_name = "NAME", requires = "url", default_value = "default")]
+    pub(crate) name: String,
+
+    /// The environment variable that holds its API key
+    #[arg(long = "model-key-env", value_name = "VARIABLE", requires = "url")]
+    pub(crate) key_env: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DriveArguments {
+    /// How the answer is written
+    #[arg(long, value_name = "AUTHOR")]
+    pub(crate) answer: Option<AnswerBy>,
+
+    /// Print the whole answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// How the run is driven: `segments` reloads it from the journal after every event
+    #[arg(long, value_name = "DRIVER", default_value = "steady", hide = true)]
+    pub(crate) driver: DriverKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerBy {
+    /// A model writes it from the results
+    Model,
+    /// Code lists what was done, what was repaired and what is missing
+    Template,
+    /// The results as JSON
+    Raw,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DriverKind {
+    Steady,
+    Segments,
+}

@@ -1,0 +1,161 @@
+//! Renders an error for people.
+
+use std::error::Error;
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use reknit_journal::{AppendError, LeaseError, SendError};
+use reknit_runtime::DriveError;
+use reknit_salvage::{FitError, ReadOptions, ReadTextError};
+
+use crate::excerpt::Excerpt;
+use crate::failure::{BadSchema, Failure};
+use crate::input::Input;
+use crate::terminal_text::{one_line, shell_word};
+
+/// The most schema problems that a message lists.
+const MAX_PROBLEMS: usize = 20;
+
+/// The width to which a cause is cut, in columns.
+const CAUSE_COLUMNS: usize = 200;
+
+/// The error, each cause once, an excerpt with the position, and a hint with a command to type.
+pub(crate) fn failure_message(failure: &Failure) -> impl fmt::Display {
+    fmt::from_fn(move |f| {
+        writeln!(f, "error: {failure}")?;
+        causes(failure).iter().try_for_each(|cause| writeln!(f, "  caused by: {cause}"))?;
+        if let Some(excerpt) = excerpt(failure) {
+            write!(f, "\n{excerpt}")?;
+        }
+        hint(failure).map_or(Ok(()), |hint| writeln!(f, "\nhint: {hint}"))
+    })
+}
+
+fn causes(failure: &Failure) -> Vec<String> {
+    if let Failure::Plan { problems, .. } | Failure::BadPlan { problems, .. } | Failure::Agent { problems, .. } =
+        failure
+    {
+        return problems.clone();
+    }
+    if let Failure::Read { source, .. } = failure {
+        match &**source {
+            ReadTextError::DoesNotFit(misfit) => return problems(misfit),
+            ReadTextError::Ambiguous { first, second } => {
+                return vec![
+                    format!("one reading is {}", one_line(&first.value.to_string(), CAUSE_COLUMNS)),
+                    format!("another reading is {}", one_line(&second.value.to_string(), CAUSE_COLUMNS)),
+                ];
+            }
+            _ => {}
+        }
+    }
+    let chain = std::iter::successors(failure.source(), |error| (*error).source());
+    chain.map(|error| one_line(&error.to_string(), CAUSE_COLUMNS)).collect()
+}
+
+fn problems(misfit: &FitError) -> Vec<String> {
+    let line = |problem: &reknit_salvage::FitProblem| format!("`{}`: {}", problem.path, problem.message);
+    let mut lines: Vec<String> =
+        misfit.problems.iter().take(MAX_PROBLEMS).map(|problem| one_line(&line(problem), CAUSE_COLUMNS)).collect();
+    if misfit.problems.len() > MAX_PROBLEMS {
+        lines.push(format!("{} more problems", misfit.problems.len() - MAX_PROBLEMS));
+    }
+    lines
+}
+
+fn excerpt(failure: &Failure) -> Option<&Excerpt> {
+    match failure {
+        Failure::Read { excerpt, .. } | Failure::Schema { excerpt, .. } | Failure::Expression { excerpt, .. } => {
+            excerpt.as_ref()
+        }
+        Failure::Document { excerpt, .. } => Some(excerpt),
+        _ => None,
+    }
+}
+
+fn hint(failure: &Failure) -> Option<String> {
+    match failure {
+        Failure::Input { input: Input::File(path), source } if source.kind() == ErrorKind::NotFound => {
+            Some(format!("list the files there with `ls {}`", shell_word(&existing_folder(path))))
+        }
+        Failure::TooLong { limit, .. } if *limit == ReadOptions::default().max_bytes => {
+            Some("split it into several texts and pass one per line to `reknit repair --jsonl`".to_owned())
+        }
+        Failure::NotUtf8 { input, .. } => {
+            let from = input.as_argument();
+            Some(format!(
+                "convert it from its encoding, for example `iconv -f LATIN1 -t UTF-8{from} > converted`, and read `converted` instead"
+            ))
+        }
+        Failure::Read { input, source, .. } => read_hint(input, source),
+        Failure::Schema { path, source, .. } if matches!(**source, BadSchema::NotJson(_)) => {
+            let path = shell_word(&path.display().to_string());
+            Some(format!("see how to repair it with `reknit repair --explain {path}`"))
+        }
+        Failure::Document { input, .. } => {
+            Some(format!("see how to repair it with `reknit repair --explain{}`", input.as_argument()))
+        }
+        Failure::Usage { hint, .. } | Failure::Expression { hint, .. } | Failure::Plan { hint, .. } => hint.clone(),
+        Failure::BadPlan { hint, .. } => Some(hint.clone()),
+        Failure::Agent { .. } => Some("see an example of an agent file with `reknit agent --help`".to_owned()),
+        Failure::Open(error) => Some(error.hint()),
+        Failure::Drive(error) => drive_hint(error),
+        Failure::Send(error) => send_hint(error),
+        Failure::Input { .. }
+        | Failure::TooLong { .. }
+        | Failure::Schema { .. }
+        | Failure::Write(_)
+        | Failure::Config(_)
+        | Failure::Journal(_)
+        | Failure::Start { .. }
+        | Failure::Stop { .. } => None,
+    }
+}
+
+fn drive_hint(error: &DriveError) -> Option<String> {
+    match error {
+        DriveError::Lease(LeaseError::Held { run, .. }) => {
+            Some(format!("follow it with `reknit runs show {run}`, or cancel it with `reknit runs cancel {run}`"))
+        }
+        DriveError::Lease(LeaseError::Ended { run, .. }) => {
+            Some(format!("see its result with `reknit runs show {run}`"))
+        }
+        DriveError::Open(error) => Some(error.hint()),
+        DriveError::Append(AppendError::Storage(error)) | DriveError::Storage(error) => Some(error.hint()),
+        _ => None,
+    }
+}
+
+fn send_hint(error: &SendError) -> Option<String> {
+    match error {
+        SendError::Ended { run, .. } => Some(format!("see its result with `reknit runs show {run}`")),
+        SendError::NoSuchRun { .. } => None,
+        SendError::Storage(error) => Some(error.hint()),
+    }
+}
+
+fn read_hint(input: &Input, error: &ReadTextError) -> Option<String> {
+    let from = input.as_argument();
+    match error {
+        ReadTextError::DoesNotFit(_) => {
+            Some(format!("see the value without the schema with `reknit repair --explain{from}`"))
+        }
+        ReadTextError::Ambiguous { .. } => {
+            Some(format!("add a schema that only one reading fits: `reknit repair --schema FILE{from}`"))
+        }
+        ReadTextError::Empty { .. } if matches!(input, Input::Stdin) => {
+            Some("name a file, `reknit repair answer.txt`, or pipe one in, `cat answer.txt | reknit repair`".to_owned())
+        }
+        ReadTextError::Empty { .. }
+        | ReadTextError::Unreadable { .. }
+        | ReadTextError::TooDeep { .. }
+        | ReadTextError::TooLarge { .. } => None,
+    }
+}
+
+/// The nearest parent folder that exists.
+fn existing_folder(path: &Path) -> String {
+    let nearest = path.ancestors().skip(1).find(|folder| folder.is_dir());
+    nearest.map_or_else(|| ".".to_owned(), |folder| folder.display().to_string())
+}

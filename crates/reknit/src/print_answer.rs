@@ -1,0 +1,104 @@
+//! Prints the answer of a run: the answer on standard output, a summary on standard error.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use reknit_engine::{Answer, AnswerAuthor, Outcome, Status};
+use reknit_protocol::{Object, RunId, Value};
+
+use crate::approvals::ApprovalRequest;
+use crate::failure::Failure;
+use crate::terminal_text::escape_controls;
+use crate::usage::{count, seconds, usage_summary, with_decimal_costs};
+
+/// The exit status of a run that waits for approval.
+const WAITING_FOR_APPROVAL: u8 = 6;
+
+/// The exit status of an ended run.
+fn exit_code(status: Status) -> ExitCode {
+    ExitCode::from(match status {
+        Status::Complete => 0,
+        Status::Failed => 1,
+        Status::Partial => 3,
+        Status::Impossible => 4,
+        Status::BudgetExhausted => 5,
+        Status::Cancelled => 130,
+    })
+}
+
+/// Prints the answer and returns the exit status.
+pub(crate) fn print_answer(run: &RunId, answer: &Answer, json: bool) -> Result<ExitCode, Failure> {
+    let text = if json { answer_json(run, answer)?.to_string() } else { escape_controls(&answer.full_text()) };
+    print_with_summary(&text, &summary(run, answer))?;
+    Ok(exit_code(answer.status))
+}
+
+/// Prints a result on standard output and its summary on standard error.
+pub(crate) fn print_with_summary(result: &str, summary: &str) -> Result<(), Failure> {
+    match writeln!(io::stdout(), "{result}") {
+        // The reader closed the output. The exit status still tells how the run ended.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        written => written.map_err(Failure::Write)?,
+    }
+    // If standard error is closed, `reknit runs show` prints the same.
+    let _ = write!(io::stderr(), "{}", escape_controls(summary));
+    Ok(())
+}
+
+/// Prints which calls of a run wait for approval, and how to approve them.
+pub(crate) fn print_waiting(run: &RunId, approvals: &[ApprovalRequest], json: bool) -> Result<ExitCode, Failure> {
+    if json {
+        let object = Object::from([
+            ("run", run.as_str().into()),
+            ("status", "waiting".into()),
+            ("asks", approvals.iter().map(ApprovalRequest::to_value).collect()),
+        ]);
+        writeln!(io::stdout(), "{object}").map_err(Failure::Write)?;
+    }
+    let calls: Vec<String> =
+        approvals.iter().map(|approval| format!("- {}: {}", approval.ask.step, approval.description())).collect();
+    let _ = write!(
+        io::stderr(),
+        "\nwaiting for approval:\n{}\n\nhint: decide with `reknit runs approve {run}` or `reknit runs deny {run}`, then continue with \
+         `reknit runs resume {run}`\n",
+        calls.join("\n")
+    );
+    Ok(ExitCode::from(WAITING_FOR_APPROVAL))
+}
+
+/// The whole answer as JSON.
+pub(crate) fn answer_json(run: &RunId, answer: &Answer) -> Result<Value, Failure> {
+    result_json(run, serde_json::to_string(answer)).map(Value::Object)
+}
+
+/// A serialized answer or report as a JSON object, with the id of its run. Numbers keep their digits.
+pub(crate) fn result_json(run: &RunId, serialized: serde_json::Result<String>) -> Result<Object, Failure> {
+    let text = serialized.map_err(|error| Failure::Write(io::Error::other(error)))?;
+    let mut object = Object::from([("run", Value::from(run.as_str()))]);
+    if let Ok(Value::Object(fields)) = Value::parse(&text) {
+        for (name, value) in fields {
+            let value = if name == "spent" { with_decimal_costs(value) } else { value };
+            object.insert(if name == "text" { "answer".to_owned() } else { name }, value);
+        }
+    }
+    Ok(object)
+}
+
+fn summary(run: &RunId, answer: &Answer) -> String {
+    let done = answer.steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
+    let spent = &answer.spent;
+    let author_note = match &answer.written_by {
+        AnswerAuthor::TemplateInstead(reason) => format!("note: the answer was built from a template: {reason}\n"),
+        AnswerAuthor::Model | AnswerAuthor::Template | AnswerAuthor::Raw => String::new(),
+    };
+    let doubts: String = answer.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
+    let reason = answer.reason.as_ref().filter(|_| !answer.steps.is_empty());
+    let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+    format!(
+        "\n{author_note}{doubts}{}{reason}: {done} of {} done, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        answer.status.as_str().replace('_', " "),
+        count(answer.steps.len(), "step"),
+        usage_summary(spent),
+        seconds(spent.active_ms),
+    )
+}

@@ -1,0 +1,125 @@
+//! Prints the report of a session: the report on standard output, a summary on standard error.
+
+use std::process::ExitCode;
+
+use reknit_engine::{Report, ReportSource, SessionExit};
+use reknit_protocol::{RunId, Value};
+
+use crate::failure::Failure;
+use crate::print_answer::{print_with_summary, result_json};
+use crate::terminal_text::escape_controls;
+use crate::usage::{count, seconds, usage_summary};
+
+/// The exit status of an ended session.
+///
+/// | status | exits |
+/// |---|---|
+/// | 0 | a model wrote the report: `EXIT-FINAL-ANSWER`, `EXIT-MAX-TURNS-WITH-RESPONSE`, `EXIT-TOKEN-LIMIT`, `EXIT-USER-STOP` |
+/// | 1 | no report after all turns or attempts: `EXIT-MAX-TURNS-NO-RESPONSE`, `EXIT-MAX-RETRIES`, `EXIT-INTERNAL-ERROR`, and `EXIT-USER-STOP` |
+/// | 5 | a limit: `EXIT-BUDGET-EXHAUSTED`, `EXIT-TIME-LIMIT`, and `EXIT-TOKEN-LIMIT` |
+/// | 7 | `EXIT-AUTH-FAILURE` |
+/// | 8 | `EXIT-QUOTA-EXCEEDED` |
+/// | 9 | `EXIT-NO-PROVIDERS` |
+/// | 130 | `EXIT-SIGNAL-RECEIVED` |
+fn exit_code(report: &Report) -> u8 {
+    match report.exit {
+        SessionExit::SignalReceived => 130,
+        _ if report.is_answer() => 0,
+        SessionExit::BudgetExhausted | SessionExit::TimeLimit | SessionExit::TokenLimit => 5,
+        SessionExit::AuthFailure => 7,
+        SessionExit::QuotaExceeded => 8,
+        SessionExit::NoProviders => 9,
+        SessionExit::FinalAnswer
+        | SessionExit::MaxTurnsWithResponse
+        | SessionExit::UserStop
+        | SessionExit::MaxRetries
+        | SessionExit::MaxTurnsNoResponse
+        | SessionExit::InternalError => 1,
+    }
+}
+
+/// Prints the report and returns the exit status.
+pub(crate) fn print_report(run: &RunId, report: &Report, json: bool) -> Result<ExitCode, Failure> {
+    let text = if json { report_json(run, report)?.to_string() } else { escape_controls(&report.content) };
+    print_with_summary(&text, &summary(run, report))?;
+    Ok(ExitCode::from(exit_code(report)))
+}
+
+/// The whole report as JSON.
+pub(crate) fn report_json(run: &RunId, report: &Report) -> Result<Value, Failure> {
+    let mut object = result_json(run, serde_json::to_string(report))?;
+    object.insert("exit", report.exit.as_str());
+    Ok(Value::Object(object))
+}
+
+fn summary(run: &RunId, report: &Report) -> String {
+    let spent = &report.spent;
+    let source_note = match report.source {
+        ReportSource::ToolCall => String::new(),
+        ReportSource::TextFallback => {
+            "note: the report is the text of a model, which did not call the report tool\n".to_owned()
+        }
+        ReportSource::ToolMessage => {
+            "note: the report was taken from a call of the report tool that was not valid\n".to_owned()
+        }
+        ReportSource::Synthetic => "note: no model wrote this report\n".to_owned(),
+    };
+    format!(
+        "\n{source_note}{}: {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        report.exit,
+        count(report.turn, "turn"),
+        usage_summary(spent),
+        seconds(spent.active_ms),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use reknit_engine::{ReportFormat, ReportStatus, Spent, SyntheticReason, Totals};
+
+    use reknit_protocol::Object;
+
+    use super::*;
+
+    fn report(exit: SessionExit, source: ReportSource) -> Report {
+        Report {
+            format: ReportFormat::Text,
+            content: String::new(),
+            content_json: None,
+            metadata: Object::new(),
+            status: ReportStatus::Success,
+            source,
+            forced_final_reason: None,
+            synthetic_reason: (source == ReportSource::Synthetic).then_some(SyntheticReason::UserStop),
+            exit,
+            turn: 1,
+            final_report_attempts: 0,
+            spent: Spent::default(),
+            totals: Totals::default(),
+            children: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_page_about_agents_and_the_help_list_every_exit_under_its_status() {
+        let page = include_str!("../../../docs/agents.md");
+        let row =
+            |status: u8| page.lines().find(|line| line.starts_with(&format!("| {status} | "))).unwrap_or_default();
+        let help = include_str!("cli/agent.rs");
+        for exit in SessionExit::ALL {
+            let answered = matches!(
+                exit,
+                SessionExit::FinalAnswer
+                    | SessionExit::MaxTurnsWithResponse
+                    | SessionExit::TokenLimit
+                    | SessionExit::UserStop
+            );
+            let synthetic = !matches!(exit, SessionExit::FinalAnswer | SessionExit::MaxTurnsWithResponse);
+            for (possible, source) in [(answered, ReportSource::ToolCall), (synthetic, ReportSource::Synthetic)] {
+                let status = exit_code(&report(exit, source));
+                assert!(!possible || row(status).contains(exit.as_str()), "{exit} from {source:?} is {status}");
+            }
+            assert!(!synthetic || help.contains(exit.as_str()), "{exit}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Shows progress on standard error: redrawn in place in a terminal, a line for each change in a pipe.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Stderr, Write};
+
+use reknit_engine::{Machine, Record, RecordKind, SessionRecord};
+
+use super::{Line, LineStyle, lines};
+use crate::environment::os_variable;
+
+/// The width of lines in a pipe, wide enough not to cut them.
+const PIPE_COLUMNS: usize = 1_000;
+
+/// Shows the progress of a run on standard error. Errors while writing do not stop the run.
+#[derive(Debug)]
+pub(crate) struct ProgressDisplay {
+    out: Stderr,
+    output: OutputKind,
+    drawn: Vec<Line>,
+    /// The machine as it was last shown, to redraw its countdowns. Only kept in a terminal.
+    machine: Option<Machine>,
+    /// The records of a session so far.
+    records: Vec<SessionRecord>,
+    note: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutputKind {
+    Terminal(Colour),
+    Pipe,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Colour {
+    On,
+    Off,
+}
+
+impl ProgressDisplay {
+    pub(crate) fn new() -> Self {
+        let out = io::stderr();
+        // A dumb terminal cannot move the cursor.
+        let output = if !out.is_terminal() || os_variable("TERM").is_some_and(|terminal| terminal == "dumb") {
+            OutputKind::Pipe
+        } else {
+            OutputKind::Terminal(if os_variable("NO_COLOR").is_some() { Colour::Off } else { Colour::On })
+        };
+        Self { out, output, drawn: Vec::new(), machine: None, records: Vec::new(), note: None }
+    }
+
+    /// Adds the records of a session. Nested machines are shown by their state, not by their records.
+    pub(crate) fn add(&mut self, records: &[Record]) {
+        let own = records.iter().filter(|record| record.scope.is_empty());
+        self.records.extend(own.filter_map(|record| match &record.kind {
+            RecordKind::Session(record) => Some(record.clone()),
+            RecordKind::Model(_) | RecordKind::Run(_) => None,
+        }));
+    }
+
+    /// Shows the current progress.
+    pub(crate) fn show(&mut self, machine: &Machine) {
+        self.draw(machine, machine.now_ms());
+        self.keep(machine);
+    }
+
+    /// Redraws countdowns in a terminal. Does nothing in a pipe.
+    pub(crate) fn tick(&mut self, now_ms: i64) {
+        if let Some(machine) = self.machine.take() {
+            self.draw(&machine, now_ms.max(machine.now_ms()));
+            self.keep(&machine);
+        }
+    }
+
+    fn keep(&mut self, machine: &Machine) {
+        self.machine = matches!(self.output, OutputKind::Terminal(_)).then(|| machine.clone());
+    }
+
+    /// Shows a note below the steps from now on.
+    pub(crate) fn set_note(&mut self, note: &'static str) {
+        self.note = Some(note);
+        match self.machine.take() {
+            Some(machine) => self.show(&machine),
+            None => self.write(&format!("{note}\n")),
+        }
+    }
+
+    /// Writes a log line above the steps.
+    pub(crate) fn log(&mut self, line: &str) {
+        match self.output {
+            OutputKind::Terminal(colour) if !self.drawn.is_empty() => {
+                let steps = redraw(&[], &self.drawn, colour);
+                self.write(&format!("\x1b[{}A\x1b[J{line}{steps}", self.drawn.len()));
+            }
+            OutputKind::Terminal(_) | OutputKind::Pipe => self.write(line),
+        }
+    }
+
+    /// Ends the display. Later output starts below it.
+    pub(crate) fn end(&mut self) {
+        if !self.drawn.is_empty() {
+            self.write("\n");
+        }
+        self.drawn.clear();
+        self.machine = None;
+    }
+
+    fn draw(&mut self, machine: &Machine, now_ms: i64) {
+        let (columns, rows) = match self.output {
+            OutputKind::Terminal(_) => terminal_size(&self.out),
+            OutputKind::Pipe => (PIPE_COLUMNS, usize::MAX),
+        };
+        let mut lines = lines(machine, &self.records, now_ms, columns);
+        if let (Some(note), OutputKind::Terminal(_)) = (self.note, self.output) {
+            lines.push(Line { text: note.to_owned(), style: LineStyle::Warning });
+        }
+        if lines == self.drawn {
+            return;
+        }
+        if lines.len() >= rows {
+            // Lines that scrolled off the screen cannot be redrawn, so print changes from now on, as in a pipe.
+            self.output = OutputKind::Pipe;
+        }
+        let text = match self.output {
+            OutputKind::Terminal(colour) => redraw(&self.drawn, &lines, colour),
+            OutputKind::Pipe => changed_lines(&self.drawn, &lines),
+        };
+        self.write(&text);
+        self.drawn = lines;
+    }
+
+    fn write(&mut self, text: &str) {
+        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+    }
+}
+
+/// The columns and rows of the terminal; 80 columns and unlimited rows if it does not report them.
+fn terminal_size(out: &Stderr) -> (usize, usize) {
+    let known = |size: u16, otherwise: usize| if size == 0 { otherwise } else { usize::from(size) };
+    let (columns, rows) = rustix::termios::tcgetwinsize(out)
+        .map_or((80, usize::MAX), |size| (known(size.ws_col, 80), known(size.ws_row, usize::MAX)));
+    // The `…` of a cut line takes one more column.
+    (columns.saturating_sub(1).max(20), rows)
+}
+
+/// The escape sequences that replace the lines `before` by the lines `after`.
+fn redraw(before: &[Line], after: &[Line], colour: Colour) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    if !before.is_empty() {
+        let _ = write!(text, "\x1b[{}A", before.len());
+    }
+    for line in after {
+        let _ = writeln!(text, "\r\x1b[2K{}", with_colour(line, colour));
+    }
+    if after.len() < before.len() {
+        text.push_str("\x1b[J");
+    }
+    text
+}
+
+fn with_colour(line: &Line, colour: Colour) -> String {
+    let paint = match (colour, line.style) {
+        (Colour::Off, _) | (_, LineStyle::Plain) => return line.text.clone(),
+        (Colour::On, LineStyle::Dimmed) => "2",
+        (Colour::On, LineStyle::Warning) => "33",
+        (Colour::On, LineStyle::Success) => "32",
+        (Colour::On, LineStyle::Error) => "31",
+    };
+    format!("\x1b[{paint}m{}\x1b[0m", line.text)
+}
+
+/// The lines of `after` that are not in `before`.
+fn changed_lines(before: &[Line], after: &[Line]) -> String {
+    let new = after.iter().filter(|line| !before.contains(line));
+    new.flat_map(|line| [line.text.as_str(), "\n"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str, style: LineStyle) -> Line {
+        Line { text: text.to_owned(), style }
+    }
+
+    #[test]
+    fn a_terminal_replaces_the_lines_before() {
+        let before = [line("> a  running", LineStyle::Plain), line("· b  waiting for a", LineStyle::Dimmed)];
+        let after = [line("✓ a  done", LineStyle::Success)];
+        let text = redraw(&before, &after, Colour::On);
+        assert_eq!(text, "\x1b[2A\r\x1b[2K\x1b[32m✓ a  done\x1b[0m\n\x1b[J");
+        assert_eq!(redraw(&[], &after, Colour::Off), "\r\x1b[2K✓ a  done\n");
+    }
+
+    #[test]
+    fn a_pipe_gets_only_changed_lines_and_no_colour() {
+        let before = [line("> a  running", LineStyle::Plain), line("· b  waiting for a", LineStyle::Dimmed)];
+        let after = [line("✓ a  done", LineStyle::Success), line("· b  waiting for a", LineStyle::Dimmed)];
+        assert_eq!(changed_lines(&before, &after), "✓ a  done\n");
+        assert_eq!(changed_lines(&after, &after), "");
+    }
+}

@@ -1,0 +1,59 @@
+//! Checks whether a saved run can be resumed with the tools and models of this process.
+
+use reknit_dialogue::TargetName;
+use reknit_engine::{Machine, Progress, Run, SessionStarted, StepState, StepView};
+use reknit_plan::Catalogue;
+
+/// Describes the tools and models that a run still needs and this process does not have. Resuming without them would fail
+/// steps that could succeed later.
+pub(crate) fn missing_requirements(machine: &Machine, catalogue: &Catalogue, targets: &[TargetName]) -> Vec<String> {
+    let (mut missing, wanted) = match machine {
+        _ if machine.ending().is_some() => return Vec::new(),
+        Machine::Run(run) => (missing_capabilities(run, catalogue), &run.started().targets),
+        // The next turn may call any tool of the session.
+        Machine::Session(session) => {
+            (missing_tools(&session.started().catalogue, catalogue), &session.started().targets)
+        }
+    };
+    missing.dedup();
+    missing.extend(wanted.iter().filter(|target| !targets.contains(target)).map(|name| format!("model `{name}`")));
+    missing
+}
+
+/// The last model in the list of the run, and of each agent in it.
+pub(crate) fn last_targets(machine: &Machine) -> Vec<&TargetName> {
+    fn of_session(session: &SessionStarted) -> Vec<&TargetName> {
+        let agents = session.agents.iter().flat_map(|agent| of_session(&agent.session));
+        session.targets.last().into_iter().chain(agents).collect()
+    }
+    match machine {
+        Machine::Run(run) => run.started().targets.last().into_iter().collect(),
+        Machine::Session(session) => of_session(session.started()),
+    }
+}
+
+fn missing_tools(before: &Catalogue, now: &Catalogue) -> Vec<String> {
+    let missing = before.tools.iter().filter(|tool| now.tool(tool.name.as_str()).is_none());
+    missing.map(|tool| format!("tool `{}`", tool.name)).collect()
+}
+
+fn missing_capabilities(run: &Run, catalogue: &Catalogue) -> Vec<String> {
+    match run.progress() {
+        Progress::Ended => Vec::new(),
+        // The plan may use any tool that was available when the run started.
+        Progress::Selecting | Progress::Planning { .. } => missing_tools(&run.started().catalogue, catalogue),
+        Progress::Running | Progress::Answering => {
+            let steps = run.steps();
+            let missing = steps.iter().filter(|step| is_open(step) && !is_available(step, catalogue));
+            missing.map(|step| format!("`{}` of tool `{}`", step.capability, step.agent)).collect()
+        }
+    }
+}
+
+fn is_open(step: &StepView) -> bool {
+    !matches!(step.state, StepState::Done | StepState::Failed { .. } | StepState::Skipped { .. })
+}
+
+fn is_available(step: &StepView, catalogue: &Catalogue) -> bool {
+    catalogue.entry(step.agent.as_str(), step.capability.as_str()).is_some()
+}

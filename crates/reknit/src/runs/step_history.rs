@@ -1,0 +1,59 @@
+//! The history of a step, one line for each entry.
+
+use reknit_engine::{Decision, HistoryEntry, HistoryKind};
+use reknit_mend::MendEffect;
+
+use super::show::VALUE_COLUMNS;
+use crate::terminal_text::one_line;
+use crate::usage::seconds;
+
+pub(super) fn lines(entries: &[HistoryEntry]) -> Vec<String> {
+    let mut calls = 0;
+    let mut line = |entry: &HistoryEntry| {
+        let (label, text) = label_and_text(&entry.kind, &mut calls);
+        let duration = match entry.kind {
+            HistoryKind::Called { .. } | HistoryKind::Asked { .. } | HistoryKind::Waited => {
+                format!("  ({})", duration_text(entry.took_ms))
+            }
+            _ => String::new(),
+        };
+        format!("  {label:<9}  {}{duration}", one_line(&text, VALUE_COLUMNS))
+    };
+    entries.iter().map(&mut line).collect()
+}
+
+fn label_and_text(kind: &HistoryKind, calls: &mut u32) -> (String, String) {
+    let (label, text) = match kind {
+        HistoryKind::Called { parameters, error, mended, .. } => {
+            *calls += 1;
+            let outcome = error.as_deref().unwrap_or("accepted");
+            let mended = match mended.as_slice() {
+                [] => String::new(),
+                fixes => format!(" (repaired the JSON of the answer: {})", fixes.join("; ")),
+            };
+            return (format!("attempt {calls}"), format!("{outcome}{mended} <- {parameters}"));
+        }
+        HistoryKind::Asked { rung, target, usage: Some(usage), .. } => {
+            let (sent, received) = (usage.input_tokens, usage.output_tokens);
+            ("model", format!("{target} for {rung}: {sent} tokens sent, {received} received"))
+        }
+        HistoryKind::Asked { rung, target, error, usage: None } => {
+            ("model", format!("{target} for {rung}: {}", error.as_deref().unwrap_or("no answer")))
+        }
+        HistoryKind::Waited => ("waited", "before the next attempt".to_owned()),
+        HistoryKind::BreakerOpen => ("not sent", "circuit breaker open".to_owned()),
+        HistoryKind::Decided { decision: Decision::Approve } => ("approved", "by a person".to_owned()),
+        HistoryKind::Decided { decision: Decision::Deny } => ("denied", "by a person".to_owned()),
+        HistoryKind::Interrupted => ("interrupted", "the result of the call is unknown".to_owned()),
+        HistoryKind::Mended(mend) => {
+            let label = if mend.effect == MendEffect::Applied { "mended" } else { "no help" };
+            (label, format!("by {}: {}", mend.rung.as_str(), mend.description))
+        }
+    };
+    (label.to_owned(), text)
+}
+
+/// `12 ms`, `4.2 s`.
+fn duration_text(ms: u64) -> String {
+    if ms < 1_000 { format!("{ms} ms") } else { seconds(ms) }
+}

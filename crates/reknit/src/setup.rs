@@ -1,0 +1,201 @@
+//! Sets up what commands need: configuration, journal, tools and models.
+
+use std::fs;
+use std::future::Future;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use reknit_journal::Journal;
+use reknit_models::{Models, Target, TargetError};
+use reknit_protocol::redact_url;
+use reknit_runtime::config::{Config, SettingOrigin};
+use reknit_runtime::{Reknit, StartError};
+use reknit_tools::{Address, Client};
+
+use crate::cli::{AnswerBy, DriveArguments, FileArguments, ModelArguments, SetupArguments};
+use crate::environment::{CONFIG_VARIABLE, os_variable, variable, warn_of_unknown_variables};
+use crate::failure::Failure;
+use crate::find_model::with_detected_model;
+use crate::input::Input;
+use crate::telemetry::Telling;
+use crate::terminal_text::escape_controls;
+
+/// The default configuration file, in the current folder.
+const DEFAULT_CONFIG: &str = "reknit.toml";
+
+/// The hint for a missing model.
+pub(crate) const MODEL_HINT: &str =
+    "name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml";
+
+/// Runs an async command on a new runtime.
+pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
+    warn_of_unknown_variables();
+    // Waiting runs hold buffers that they never touch, and huge pages would back them with real memory. If this fails, runs
+    // only take more memory.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::start("the async runtime"))?;
+    runtime.block_on(command)
+}
+
+/// A started [`Reknit`] and the telemetry of its runs.
+pub(crate) struct Setup {
+    pub(crate) reknit: Reknit,
+    pub(crate) telemetry: Telling,
+}
+
+impl Setup {
+    /// Reads the configuration, opens the journal and fetches the capabilities of the tools.
+    pub(crate) async fn new(arguments: &SetupArguments, drive: &DriveArguments) -> Result<Self, Failure> {
+        Self::with_config(config_with_arguments(arguments)?, &arguments.files, drive).await
+    }
+
+    /// The same with a configuration that was read already. Prints a warning for each tool that cannot be used, and goes on
+    /// without it.
+    pub(crate) async fn with_config(
+        config: Config,
+        files: &FileArguments,
+        drive: &DriveArguments,
+    ) -> Result<Self, Failure> {
+        let mut config = with_detected_model(with_answer_author(config, drive.answer)?).await;
+        let telemetry = Telling::new(config.log)?;
+        config.journal = Some(journal_path(&config, files)?);
+        let reknit = Reknit::start(config).await?;
+        warn_about_tools(&reknit.problems);
+        Ok(Self { reknit, telemetry })
+    }
+}
+
+/// Reads the configuration and adds the tools and the model of the command line.
+pub(crate) fn config_with_arguments(arguments: &SetupArguments) -> Result<Config, Failure> {
+    let config = read_config(arguments.files.config.as_deref())?;
+    with_model(with_tools(config, arguments)?, &arguments.model)
+}
+
+/// Applies `--answer`.
+pub(crate) fn with_answer_author(config: Config, answer: Option<AnswerBy>) -> Result<Config, Failure> {
+    let word = match answer {
+        Some(AnswerBy::Model) => "model",
+        Some(AnswerBy::Template) => "template",
+        Some(AnswerBy::Raw) => "raw",
+        None => return Ok(config),
+    };
+    Ok(config.with("answer.by", word, SettingOrigin::Flag("--answer".to_owned()))?)
+}
+
+/// Reads the configuration file: the given one, that of `REKNIT_CONFIG`, or `reknit.toml` if it exists.
+pub(crate) fn read_config(file: Option<&Path>) -> Result<Config, Failure> {
+    let named = file.map(Path::to_owned).or_else(|| os_variable(CONFIG_VARIABLE).map(PathBuf::from));
+    let path = named.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_CONFIG));
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(Config::read(&text, &path.display().to_string(), &variable)?),
+        Err(error) if error.kind() == ErrorKind::NotFound && named.is_none() => {
+            Ok(Config::from_environment(&variable)?)
+        }
+        Err(source) => Err(Failure::Input { input: Input::File(path), source }),
+    }
+}
+
+/// Opens the journal.
+pub(crate) fn open_journal(config: &Config, files: &FileArguments) -> Result<Journal, Failure> {
+    let path = journal_path(config, files)?;
+    Journal::open(&path, config.durability).map_err(|error| Failure::Open(Box::new(error)))
+}
+
+/// The path of the journal: from the command line, the configuration, or the default.
+fn journal_path(config: &Config, files: &FileArguments) -> Result<PathBuf, Failure> {
+    match files.journal.as_ref().or(config.journal.as_ref()) {
+        Some(path) => Ok(path.clone()),
+        None => default_journal_path(),
+    }
+}
+
+/// `reknit/journal.db` in the data folder of the user. Fails if the environment names no data folder.
+pub(crate) fn default_journal_path() -> Result<PathBuf, Failure> {
+    // A relative path would name another journal in another folder.
+    let folder = |name| os_variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
+    folder.map(|folder| folder.join("reknit/journal.db")).ok_or_else(|| {
+        Failure::usage(
+            "no folder for the journal: neither XDG_DATA_HOME nor HOME is an absolute path",
+            "name a file: `--journal FILE`",
+        )
+    })
+}
+
+/// Adds the tools of the command line. A tool of the same name in the configuration is replaced.
+pub(crate) fn with_tools(config: Config, arguments: &SetupArguments) -> Result<Config, Failure> {
+    arguments.tools.iter().try_fold(config, |config, text| {
+        Ok(config.with_tool(tool_argument(text)?, SettingOrigin::Flag("--tool".to_owned())))
+    })
+}
+
+/// Parses `NAME=URL`.
+fn tool_argument(text: &str) -> Result<Address, Failure> {
+    let usage = |message: String| Failure::usage(message, "write `--tool weather=http://127.0.0.1:8085`");
+    let (name, url) = text.split_once('=').ok_or_else(|| usage(format!("`--tool {}` has no `=`", redact_url(text))))?;
+    // The `=` may be part of a URL that has no name before it.
+    if name.trim().is_empty() || name.contains("://") {
+        return Err(usage(format!("`--tool {}` has no name before the `=`", redact_url(text))));
+    }
+    Address::parse(name, url).map_err(|error| usage(error.to_string()))
+}
+
+/// Uses the model of the command line, if it names one, instead of the configured models.
+pub(crate) fn with_model(config: Config, arguments: &ModelArguments) -> Result<Config, Failure> {
+    let Some(url) = &arguments.url else { return Ok(config) };
+    let mut target = Target::new("model", url, &arguments.name);
+    if let Some(name) = &arguments.key_env {
+        let key = variable(name).ok_or_else(|| {
+            Failure::usage(
+                format!("the environment variable `{name}` is not set"),
+                format!("set it: `export {name}=...`"),
+            )
+        })?;
+        target.key = Some(key.into());
+    }
+    Ok(config.with_models(vec![target], &SettingOrigin::Flag("--model-url".to_owned())))
+}
+
+/// The client that calls tools.
+pub(crate) fn tool_client() -> Result<Client, Failure> {
+    Client::new().map_err(Failure::start("the HTTP client"))
+}
+
+/// Builds the clients of the models. Fails if one of them is not configured correctly.
+pub(crate) fn build_models(targets: Vec<Target>) -> Result<Models, Failure> {
+    Ok(Models::new(targets).map_err(StartError::Models)?)
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Config(error) => error.into(),
+            StartError::Journal(error) => Self::Open(Box::new(error)),
+            StartError::Client(source) => Self::start("the HTTP client")(source),
+            StartError::Models(error) => {
+                let hint = match &error {
+                    TargetError::BaseUrl { .. } => Some("write an address like `http://127.0.0.1:8080/v1`"),
+                    TargetError::NoModel { .. } => {
+                        Some("name it: `model = \"NAME\"` in reknit.toml, or `--model NAME`")
+                    }
+                    TargetError::Key { .. } => Some("check the value of the variable or the file that holds the key"),
+                    TargetError::Duplicate { .. } | TargetError::ZeroTimeout { .. } | TargetError::Client { .. } => {
+                        None
+                    }
+                };
+                Self::Usage { message: error.to_string(), hint: hint.map(str::to_owned) }
+            }
+        }
+    }
+}
+
+/// Prints a warning for each tool that cannot be used.
+pub(crate) fn warn_about_tools(problems: &[reknit_tools::DiscoveryProblem]) {
+    for problem in problems {
+        // If standard error is closed, the steps that need the tool report the same.
+        let _ = writeln!(std::io::stderr(), "warning: {}", escape_controls(&problem.to_string()));
+    }
+}

@@ -1,0 +1,144 @@
+//! Makes untrusted text safe to print in a terminal.
+
+use unicode_width::UnicodeWidthChar;
+
+/// The number of terminal columns of a text.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
+}
+
+pub(crate) fn char_width(c: char) -> usize {
+    c.width().unwrap_or(0)
+}
+
+/// The character, or a replacement of one column for a control or invisible character.
+pub(crate) fn visible_char(c: char) -> char {
+    match c {
+        // The Unicode control pictures have the order of the control characters.
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => '␡',
+        other if is_hidden(other) => char::REPLACEMENT_CHARACTER,
+        other => other,
+    }
+}
+
+/// A text on one line: hidden characters escaped, cut after `columns` with `…`, in quotes if it starts or ends with a space.
+pub(crate) fn one_line(text: &str, columns: usize) -> String {
+    let line = cut(text.chars().map(escaped), columns).concat();
+    if line.starts_with(' ') || line.ends_with(' ') { format!("\"{line}\"") } else { line }
+}
+
+/// The same, but cut at the start.
+pub(crate) fn one_line_end(text: &str, columns: usize) -> String {
+    cut(text.chars().rev().map(escaped), columns).into_iter().rev().collect()
+}
+
+fn cut(pieces: impl Iterator<Item = String>, columns: usize) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut used = 0;
+    for piece in pieces {
+        used += width(&piece);
+        if used > columns {
+            kept.push("…".to_owned());
+            break;
+        }
+        kept.push(piece);
+    }
+    kept
+}
+
+fn escaped(c: char) -> String {
+    match c {
+        '\n' | '\r' | '\t' => c.escape_default().to_string(),
+        ' ' => c.to_string(),
+        other if other.is_control() || other.is_whitespace() || is_hidden(other) => other.escape_unicode().to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// A text of several lines, with escapes for control characters and for marks that change the text direction. Characters
+/// that some scripts need, such as joiners, stay.
+pub(crate) fn escape_controls(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let ends_line = c == '\n' || (c == '\r' && rest.peek() == Some(&'\n'));
+        let changes_direction = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if ends_line || c == '\t' || !(c.is_control() || changes_direction) {
+            shown.push(c);
+        } else {
+            shown.push_str(&escaped(c));
+        }
+    }
+    shown
+}
+
+/// A word, quoted for a shell if necessary.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-/+,:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// C1 control characters, and characters that have no width or change the text direction.
+fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_escapes_and_cuts_a_text() {
+        for (text, columns, expected) in [
+            ("plain", 10, "plain"),
+            ("exactly ten", 11, "exactly ten"),
+            ("one too many", 11, "one too man…"),
+            ("a\nb\tc", 10, r"a\nb\tc"),
+            ("\u{1b}[31m", 20, r"\u{1b}[31m"),
+            ("\u{202e}x", 20, r"\u{202e}x"),
+            ("\u{a0}", 20, r"\u{a0}"),
+            (" ", 20, "\" \""),
+            ("가격표", 4, "가격…"),
+            ("", 4, ""),
+        ] {
+            assert_eq!(one_line(text, columns), expected, "case: {text:?}");
+        }
+    }
+
+    #[test]
+    fn escape_controls_escapes_terminal_sequences() {
+        for (text, expected) in [
+            ("two\n\tlines\r\nand a third", "two\n\tlines\r\nand a third"),
+            ("\u{1b}[2J\u{7}\u{9b}31m\u{7f}", r"\u{1b}[2J\u{7}\u{9b}31m\u{7f}"),
+            ("paid\rnot paid", r"paid\rnot paid"),
+            ("\u{202e}txt.exe", r"\u{202e}txt.exe"),
+            ("나\u{200d}너 a\u{a0}b", "나\u{200d}너 a\u{a0}b"),
+        ] {
+            assert_eq!(escape_controls(text), expected, "case: {text:?}");
+        }
+    }
+
+    #[test]
+    fn one_line_end_cuts_the_start() {
+        assert_eq!(one_line_end("$.items[0].price", 8), "…0].price");
+        assert_eq!(one_line_end("$.a\tb", 8), r"$.a\tb");
+    }
+
+    #[test]
+    fn shell_word_quotes_only_if_necessary() {
+        for (word, expected) in [
+            ("answers/a-1.txt", "answers/a-1.txt"),
+            ("my answer.txt", "'my answer.txt'"),
+            ("it's", r"'it'\''s'"),
+            ("$(rm)", "'$(rm)'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(word), expected);
+        }
+    }
+}

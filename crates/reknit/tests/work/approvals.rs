@@ -1,0 +1,301 @@
+//! Calls that wait for approval.
+
+use reknit_testing::model::{self, Script};
+use reknit_testing::{Reply, ScriptedModel};
+
+use crate::exit_status::shop;
+use crate::world::{World, plan};
+
+const PAY: [(&str, &str); 1] = [("pay", r#"{"amount": 12.50}"#)];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn show_lists_the_calls_that_wait_for_approval() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
+    exit status 0
+    --- stdout
+    run      RUN
+    request  shopping
+    status   waiting for approval
+    spent    1 tool call, 0 model calls, 2 events
+
+    ? pay  pay  waiting for approval
+
+    pay (pay of shop)
+      parameter  amount = 12.50   (from the plan)
+      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
+      approval   send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
+    exit status 0
+    --- stdout
+    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_approved_call_is_sent_again_with_its_key() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
+    exit status 0
+    --- stdout
+    approved: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    --- stderr
+
+    hint: continue with `reknit runs resume RUN`
+    "#);
+    assert_eq!(shop.call_count(), 1, "to approve is not to send");
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
+    exit status 0
+    --- stdout
+    Everything was done.
+
+    Done:
+    - pay (pay): {"paid":true}
+    --- stderr
+    > pay  pay  running, call 2
+    ✓ pay  pay  done
+
+
+    complete: 1 of 1 step done, 2 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    let keys: Vec<Option<String>> = shop.calls().into_iter().map(|call| call.idempotency_key).collect();
+    assert_eq!(keys.len(), 2);
+    assert_eq!(keys[0], keys[1]);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
+    exit status 0
+    --- stdout
+    run      RUN
+    request  shopping
+    status   complete
+    spent    2 tool calls, 0 model calls, 5 events
+
+    ✓ pay  pay  done
+
+    pay (pay of shop)
+      parameter  amount = 12.50   (from the plan)
+      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
+      approved   by a person
+      attempt 2  accepted <- {"amount":12.50}  (N ms)
+      result     {"success":true,"data":{"paid":true}}
+
+    Everything was done.
+
+    Done:
+    - pay (pay): {"paid":true}
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_denied_call_is_not_sent() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "deny", "last", "pay"]), @r#"
+    exit status 0
+    --- stdout
+    denied: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    --- stderr
+
+    hint: continue with `reknit runs resume RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
+    exit status 1
+    --- stdout
+    Nothing could be done.
+
+    Missing:
+    - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, and sending it again was not approved
+    --- stderr
+    ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, and sending it again was not approved
+
+
+    failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    ");
+    assert_eq!(shop.call_count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn approve_fails_if_the_run_does_not_wait() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY)).file("ask.json", &plan(&[("price", "{}")]));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last", "price"]), @"
+    exit status 2
+    --- stderr
+    error: step `price` of run `RUN` does not wait for approval
+
+    hint: these steps do: pay
+    ");
+    world.reknit(&["run", "--answer", "template", "ask.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @"
+    exit status 2
+    --- stderr
+    error: run `RUN` does not wait for approval
+
+    hint: see its status with `reknit runs show RUN`
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_may_not_ask_for_approval_fails() {
+    let shop = shop().await;
+    let world = World::new().configured(&[&shop], "[people]\nask = false\n").file("plan.json", &plan(&PAY));
+    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @"
+    exit status 1
+    --- stdout
+    Nothing could be done.
+
+    Missing:
+    - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, must not take effect twice, and nobody can be asked
+    --- stderr
+    > pay  pay  running
+    ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, must not take effect twice, and nobody can be asked
+
+
+    failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    ");
+    assert_eq!(shop.call_count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_decision_counts_until_the_run_resumes() {
+    for driver in ["steady", "segments"] {
+        let shop = shop().await;
+        let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+        world.reknit(&["run", "--answer", "template", "--driver", driver, "plan.json"]);
+        world.reknit(&["runs", "approve", "last"]);
+        let denied = world.reknit(&["runs", "deny", "last"]);
+        let (listed, shown) = (world.reknit(&["runs", "list"]), world.reknit(&["runs", "show", "last"]));
+        let asks = world.reknit(&["runs", "show", "last", "--json"]);
+        let resumed = world.reknit(&["runs", "resume", "--driver", driver, "last"]);
+        assert_eq!(shop.call_count(), 1, "{driver}: what was denied in the end was sent");
+        if driver == "segments" {
+            continue;
+        }
+        insta::assert_snapshot!(denied, @r#"
+        exit status 0
+        --- stdout
+        denied (was approved): send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+        --- stderr
+
+        hint: continue with `reknit runs resume RUN`
+        "#);
+        insta::assert_snapshot!(listed, @"
+        exit status 0
+        --- stdout
+        RUN  AGE  waiting           shopping   (denied; continue with `reknit runs resume RUN`)
+        ");
+        insta::assert_snapshot!(shown, @r#"
+        exit status 0
+        --- stdout
+        run      RUN
+        request  shopping
+        status   waiting for approval: denied; continue with `reknit runs resume RUN`
+        spent    1 tool call, 0 model calls, 2 events
+
+        ? pay  pay  waiting for approval
+
+        pay (pay of shop)
+          parameter  amount = 12.50   (from the plan)
+          attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
+          approval   send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+          denied     not read by the run yet
+        "#);
+        assert!(asks.contains(r#""decided":"denied""#), "{asks}");
+        insta::assert_snapshot!(resumed, @"
+        exit status 1
+        --- stdout
+        Nothing could be done.
+
+        Missing:
+        - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, and sending it again was not approved
+        --- stderr
+        ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, and sending it again was not approved
+
+
+        failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
+
+        hint: see each attempt with `reknit runs show RUN`
+        ");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_is_approved_twice_is_sent_once() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    world.reknit(&["runs", "approve", "last"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
+    exit status 0
+    --- stdout
+    already approved: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    --- stderr
+
+    hint: continue with `reknit runs resume RUN`
+    "#);
+    world.reknit(&["runs", "resume", "last"]);
+    assert_eq!(shop.call_count(), 2, "one approval is one call");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
+    let shop = shop().await;
+    let script = Script::new()
+        .once(model::RequestMatcher::any(), Reply::tool_call("shop__pay", r#"{"amount": 12.50}"#))
+        .on(model::RequestMatcher::any(), Reply::tool_call("agent__final_report", r#"{"report_content": "paid"}"#));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
+    let agent = "---\ntools: [shop]\nmaxTurns: 3\n---\nYou pay.\n";
+    let world = World::new().configured(&[&shop], &models).file("clerk.md", agent);
+    insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "--json", "Pay."]), @r#"
+    exit status 6
+    --- stdout
+    {"run":"RUN","status":"waiting","asks":[{"step":"call-1","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    --- stderr
+    > turn 1  asking local
+    > turn 1  calling tools
+      > call-1  pay  running
+      ? call-1  pay  waiting for approval
+
+
+    waiting for approval:
+    - call-1: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+
+    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
+    exit status 0
+    --- stdout
+    session  RUN
+    agent    clerk
+    input    Pay.
+    status   waiting for approval
+    spent    1 tool call, 1 model call, 3 events
+
+    > turn 1  calling tools
+      ? call-1  pay  waiting for approval
+    approval call-1: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+
+    attempt 1.1  local  tool_calls, 0.0 s, 58 tokens in, 0 out
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
+    exit status 0
+    --- stdout
+    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"asks":[{"step":"call-1","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    "#);
+    world.reknit(&["runs", "approve", "last", "call-1"]);
+    assert!(world.reknit(&["runs", "list"]).contains("(approved; continue with"), "the list shows the decision");
+    assert!(world.reknit(&["runs", "resume", "last"]).contains("--- stdout\npaid\n"), "the agent goes on");
+}

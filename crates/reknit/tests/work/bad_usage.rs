@@ -1,0 +1,105 @@
+//! Bad usage of the commands about runs.
+
+use crate::exit_status::shop;
+use crate::world::{World, plan};
+
+#[test]
+fn at_least_one_run_is_listed() {
+    insta::assert_snapshot!(World::new().reknit(&["runs", "list", "--limit", "0"]), @r#"
+    exit status 2
+    --- stderr
+    error: invalid value '0' for '--limit <N>': 0 is not in 1..=4294967295
+
+    For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn an_empty_plan_is_reported_as_empty() {
+    for content in ["", "# nothing yet\n"] {
+        let world = World::new().file("plan.yaml", content);
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.yaml"]), @"
+            exit status 1
+            --- stderr
+            error: the plan in `plan.yaml` is not valid
+              caused by: it is empty: a plan has at least `steps`
+
+            hint: see the code and path of each problem with `reknit plan check --json plan.yaml`
+            ");
+        }
+    }
+}
+
+#[test]
+fn a_plan_that_is_too_large_is_not_parsed() {
+    let world = World::new().file("plan.yaml", &format!("steps: [{}]", "a, ".repeat(2 << 20)));
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.yaml"]), @"
+    exit status 1
+    --- stderr
+    error: `plan.yaml` is larger than 4 MiB, the limit for one input
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_input_given_twice_is_bad_usage() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
+    insta::assert_snapshot!(world.reknit(&["run", "plan.json", "--input", "s=a", "--input", "s=b"]), @"
+    exit status 2
+    --- stderr
+    error: the input `s` is given twice
+
+    hint: remove one of them
+    ");
+    insta::assert_snapshot!(world.reknit(&["run", "plan.json", "--input", "s"]), @r#"
+    exit status 2
+    --- stderr
+    error: `--input s` has no `=`
+
+    hint: write `--input shares=100`
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn show_reports_a_run_without_steps() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[]));
+    world.reknit(&["run", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--step", "x"]), @"
+    exit status 2
+    --- stderr
+    error: run `RUN` has no step `x`
+
+    hint: it has no steps; see its status with `reknit runs show RUN`
+    ");
+}
+
+#[test]
+fn a_minus_inside_a_name_gets_a_hint_about_subtraction() {
+    insta::assert_snapshot!(World::new().reknit(&["eval", "a-1"]), @"
+    exit status 1
+    --- stderr
+    error: cannot read the expression
+      caused by: character 1: there is no step `a-1`
+
+      1 | a-1
+        | ^
+
+    hint: `-` inside a name is part of the name; to subtract, write `a - 1`
+    ");
+}
+
+#[test]
+fn an_unknown_reknit_variable_is_reported_by_every_command_with_settings() {
+    let variables = [("REKNIT_RESEND_TIMES", "1"), ("REKNIT_JOURNALL", "x")];
+    insta::assert_snapshot!(World::new().reknit_with(&variables, &["runs", "list"]), @"
+    exit status 0
+    --- stderr
+    warning: no setting has the variable `REKNIT_JOURNALL`; did you mean `REKNIT_JOURNAL`?
+    warning: no setting has the variable `REKNIT_RESEND_TIMES`; the variable of `resend.times` is `REKNIT_AGENT_MAX_RETRIES`
+    the journal has no runs
+
+    hint: start one with `reknit demo`
+    ");
+}

@@ -1,0 +1,197 @@
+//! Call limits and circuit breakers of tools and models, shared by all runs of a process.
+//!
+//! A caller waits here, in the order of arrival, until it may make another concurrent call. It does not wait for an open
+//! [`Breaker`]: it learns until when the breaker stays open.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reknit_dialogue::{Admission, Breaker, BreakerRules, CallOutcome, CallPermit, TargetName};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+use crate::clock::{Clock, unsigned};
+
+/// How long a model counts as blocked while another caller probes it. Callers ask other models meanwhile.
+const PROBE_MS: i64 = 1_000;
+
+/// How many calls may be in progress at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallLimits {
+    /// To all tools together.
+    pub in_all: usize,
+    /// To one tool.
+    pub per_tool: usize,
+    /// To one model.
+    pub per_model: usize,
+}
+
+impl Default for CallLimits {
+    fn default() -> Self {
+        Self { in_all: 256, per_tool: 64, per_model: 64 }
+    }
+}
+
+/// The rules of the circuit breakers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BreakerPolicy {
+    /// For tools; each tool has its own breaker.
+    pub tools: BreakerRules,
+    /// For models; each target has its own breaker.
+    pub models: BreakerRules,
+}
+
+impl Default for BreakerPolicy {
+    /// For models that are asked in turn.
+    fn default() -> Self {
+        Self { tools: BreakerRules::for_service(), models: BreakerRules::for_model() }
+    }
+}
+
+/// The call limits and circuit breakers that all runs of a process share.
+#[derive(Debug)]
+pub struct Breakers {
+    clock: Arc<dyn Clock>,
+    all_tools: Arc<Semaphore>,
+    tools: Endpoints,
+    models: Endpoints,
+}
+
+/// A call may not be made before this time, because a breaker is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BreakerOpen {
+    pub(crate) until_ms: i64,
+}
+
+impl Breakers {
+    /// Breakers that are all closed.
+    pub fn new(limits: CallLimits, policy: BreakerPolicy, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            all_tools: Arc::new(Semaphore::new(limits.in_all)),
+            tools: Endpoints::new(limits.per_tool, policy.tools),
+            models: Endpoints::new(limits.per_model, policy.models),
+        }
+    }
+
+    /// Waits until a tool may be called. If another caller probes the tool, this waits for the result. Fails if the breaker
+    /// of the tool is open.
+    pub(crate) async fn acquire_tool(&self, tool: &str) -> Result<Permit, BreakerOpen> {
+        let endpoint = self.tools.endpoint(tool);
+        loop {
+            // The tool's own limit comes first, so that calls waiting for a slow tool do not use up the limit of all tools.
+            // The semaphores are never closed, so a slot always comes.
+            let own_slot = Arc::clone(&endpoint.slots).acquire_owned().await.ok();
+            let shared_slot = Arc::clone(&self.all_tools).acquire_owned().await.ok();
+            let mut changed = Box::pin(endpoint.changed.notified());
+            // Register before asking the breaker, so that no notification is missed.
+            changed.as_mut().enable();
+            match endpoint.admit(self.clock.now_ms()) {
+                Admission::Allowed(permit) => return Ok(self.permit(&endpoint, permit, [own_slot, shared_slot])),
+                Admission::Rejected { until_ms } => return Err(BreakerOpen::until(until_ms)),
+                Admission::ProbeInFlight => {}
+            }
+            drop((own_slot, shared_slot));
+            changed.await;
+        }
+    }
+
+    /// Waits until a model may be called. Fails if its breaker is open, and also if another caller probes the model: other
+    /// models can be asked meanwhile.
+    pub(crate) async fn acquire_model(&self, target: &TargetName) -> Result<Permit, BreakerOpen> {
+        let endpoint = self.models.endpoint(target.as_str());
+        let slot = Arc::clone(&endpoint.slots).acquire_owned().await.ok();
+        let now_ms = self.clock.now_ms();
+        match endpoint.admit(now_ms) {
+            Admission::Allowed(permit) => Ok(self.permit(&endpoint, permit, [slot, None])),
+            Admission::Rejected { until_ms } => Err(BreakerOpen::until(until_ms)),
+            Admission::ProbeInFlight => Err(BreakerOpen { until_ms: now_ms.saturating_add(PROBE_MS) }),
+        }
+    }
+
+    fn permit(&self, endpoint: &Arc<Endpoint>, permit: CallPermit, slots: [Option<OwnedSemaphorePermit>; 2]) -> Permit {
+        let (endpoint, clock) = (Arc::clone(endpoint), Arc::clone(&self.clock));
+        Permit { endpoint, clock, inner: Some(permit), _slots: slots }
+    }
+}
+
+impl BreakerOpen {
+    fn until(until_ms: u64) -> Self {
+        Self { until_ms: i64::try_from(until_ms).unwrap_or(i64::MAX) }
+    }
+}
+
+/// The permission to make one call. Dropping it without an outcome counts as cancelled.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    endpoint: Arc<Endpoint>,
+    clock: Arc<dyn Clock>,
+    inner: Option<CallPermit>,
+    _slots: [Option<OwnedSemaphorePermit>; 2],
+}
+
+impl Permit {
+    /// Records the outcome of the call.
+    pub(crate) fn record(mut self, outcome: CallOutcome) {
+        self.release(outcome);
+    }
+
+    fn release(&mut self, outcome: CallOutcome) {
+        if let Some(permit) = self.inner.take() {
+            self.endpoint.record(permit, outcome, self.clock.now_ms());
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.release(CallOutcome::Cancelled);
+    }
+}
+
+/// The endpoints of all tools, or of all models, by name.
+#[derive(Debug)]
+struct Endpoints {
+    slots: usize,
+    rules: BreakerRules,
+    by_name: Mutex<HashMap<String, Arc<Endpoint>>>,
+}
+
+/// The call limit and the breaker of one tool or model.
+#[derive(Debug)]
+struct Endpoint {
+    slots: Arc<Semaphore>,
+    breaker: Mutex<Breaker>,
+    /// Notified when the outcome of a call is recorded.
+    changed: Notify,
+}
+
+impl Endpoints {
+    fn new(slots: usize, rules: BreakerRules) -> Self {
+        Self { slots, rules, by_name: Mutex::default() }
+    }
+
+    fn endpoint(&self, name: &str) -> Arc<Endpoint> {
+        let mut endpoints = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(endpoint) = endpoints.get(name) {
+            return Arc::clone(endpoint);
+        }
+        let endpoint = Arc::new(Endpoint {
+            slots: Arc::new(Semaphore::new(self.slots)),
+            breaker: Mutex::new(Breaker::new(self.rules.clone())),
+            changed: Notify::new(),
+        });
+        endpoints.insert(name.to_owned(), Arc::clone(&endpoint));
+        endpoint
+    }
+}
+
+impl Endpoint {
+    fn admit(&self, now_ms: i64) -> Admission {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).admit(unsigned(now_ms))
+    }
+
+    fn record(&self, permit: CallPermit, outcome: CallOutcome, now_ms: i64) {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).record(permit, outcome, unsigned(now_ms));
+        self.changed.notify_waiters();
+    }
+}

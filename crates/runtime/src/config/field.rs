@@ -1,0 +1,149 @@
+//! Conversion between the fields of a [`Config`](super::Config) and the values that are written for them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use reknit_dialogue::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
+use reknit_engine::{LlmDebug, Plans, Synthesis, UndeclaredPolicy};
+use reknit_journal::Durability;
+use reknit_mend::{IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
+use reknit_models::FormatSupport;
+use reknit_protocol::{Number, Object, SideEffect, Value};
+
+use super::FindModel;
+use super::duration::{format_ms, parse_ms};
+use crate::telemetry::log::{Form, Level};
+
+/// A type that can be written in a configuration. `from_value` reads what `to_value` returns, except for null.
+pub(crate) trait Field: Sized {
+    /// The value as a user would write it; null if the field is not set.
+    fn to_value(&self) -> Value;
+    /// Reads a value; `None` if it is of another type or out of range.
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+/// A type whose values are each written as one word. The words `true` and `false` are written as booleans.
+pub(crate) trait Choice: Copy + PartialEq + 'static {
+    const CHOICES: &'static [(&'static str, Self)];
+}
+
+/// The words of a type.
+pub(super) fn words<T: Choice>() -> Vec<&'static str> {
+    T::CHOICES.iter().map(|(word, _)| *word).collect()
+}
+
+impl<T: Choice> Field for T {
+    fn to_value(&self) -> Value {
+        let word = T::CHOICES.iter().find(|(_, choice)| choice == self).map_or("", |(word, _)| *word);
+        word.parse().map_or_else(|_| word.into(), Value::Bool)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let word = value.as_bool().map_or_else(|| value.as_str(), |on| Some(if on { "true" } else { "false" }))?;
+        T::CHOICES.iter().find(|(known, _)| *known == word).map(|(_, choice)| *choice)
+    }
+}
+
+macro_rules! choices {
+    ($($type:ty { $($word:literal: $choice:expr),+ })*) => {$(
+        impl Choice for $type {
+            const CHOICES: &'static [(&'static str, Self)] = &[$(($word, $choice)),+];
+        }
+    )*};
+}
+
+choices! {
+    bool { "true": true, "false": false }
+    FindModel { "true": Self::Allowed, "false": Self::Off }
+    IndependentSteps { "true": Self::Allowed, "false": Self::Denied }
+    Learning { "true": Self::On, "false": Self::Off }
+    LlmDebug { "true": Self::On, "false": Self::Off }
+    PeoplePolicy { "true": Self::Ask, "false": Self::Nobody }
+    Plans { "true": Self::Allowed, "false": Self::Off }
+    ResolutionPolicy { "true": Self::Once, "false": Self::Off }
+    Synthesis { "model": Self::Model, "template": Self::Template, "raw": Self::Raw }
+    UndeclaredPolicy { "send-again": Self::SendAgain, "ask": Self::Ask }
+    Durability { "full": Self::Full, "normal": Self::Normal, "off": Self::Off }
+    OnAuthError { "end": Self::End, "skip": Self::Skip }
+    RotationPolicy { "advance": Self::Advance, "prefer-primary": Self::PreferPrimary }
+    FormatSupport { "schema": Self::Schema, "json": Self::Json, "text": Self::Text }
+    Level { "off": Self::Off, "error": Self::Error, "warn": Self::Warn, "info": Self::Info, "debug": Self::Debug }
+    Form { "text": Self::Text, "json": Self::Json }
+    Option<Effort> {
+        "default": None, "none": Some(Effort::None), "minimal": Some(Effort::Minimal), "low": Some(Effort::Low),
+        "medium": Some(Effort::Medium), "high": Some(Effort::High)
+    }
+}
+
+macro_rules! fields {
+    ($($type:ty: to $to_value:expr, from $from_value:expr;)*) => {$(
+        impl Field for $type {
+            fn to_value(&self) -> Value {
+                let to_value: fn(&Self) -> Value = $to_value;
+                to_value(self)
+            }
+
+            fn from_value(value: &Value) -> Option<Self> {
+                let from_value: fn(&Value) -> Option<Self> = $from_value;
+                from_value(value)
+            }
+        }
+    )*};
+}
+
+// `u64` is a number of milliseconds, `Vec<u16>` a list of HTTP statuses. Without a `Temperature` the provider chooses it.
+// An infinite `f64` becomes null, which no setting accepts.
+fields! {
+    u32: to |count| (*count).into(), from |value| whole_number(value)?.try_into().ok();
+    usize: to |count| (*count).into(), from |value| u32::from_value(value)?.try_into().ok();
+    u64: to |ms| format_ms(*ms).into(), from |value| parse_ms(value.as_str()?);
+    Option<u64>: to |ms| ms.map_or(Value::Null, |ms| ms.to_value()), from |value| u64::from_value(value).map(Some);
+    Duration:
+        to |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).to_value(),
+        from |value| u64::from_value(value).map(Self::from_millis);
+    f64: to |number| Number::parse(&number.to_string()).map_or(Value::Null, Value::Number), from number;
+    Temperature: to |temperature| temperature.to_number().into(), from |value| number(value)?.try_into().ok();
+    Option<Temperature>:
+        to |temperature| temperature.map_or_else(|| "default".into(), |temperature| temperature.to_value()),
+        from |value| match value.as_str() {
+            Some("default") => Some(None),
+            _ => Temperature::from_value(value).map(Some),
+        };
+    Option<Money>:
+        to |money| money.and_then(|money| Value::parse(&money.to_string()).ok()).unwrap_or(Value::Null),
+        from |value| number(value)?.try_into().ok().map(Some);
+    Option<PathBuf>:
+        to |path| path.as_ref().map_or(Value::Null, |path| path.display().to_string().into()),
+        from |value| Some(Some(value.as_str()?.into()));
+    Vec<u16>:
+        to |statuses| statuses.iter().map(|status| u32::from(*status).into()).collect(),
+        from |value| value.as_array()?.iter().map(error_status).collect();
+    BTreeMap<String, SideEffect>:
+        to |classes| {
+            let class = |(name, class): (&String, &SideEffect)| (name.clone(), class.as_str().into());
+            Value::Object(classes.iter().map(class).collect::<Object>())
+        },
+        from |value| {
+            let class = |(name, class): (&str, &Value)| Some((name.to_owned(), SideEffect::from_value(class).ok()?));
+            value.as_object()?.iter().map(class).collect()
+        };
+}
+
+fn whole_number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) if number.is_integer() => number.as_u64(),
+        _ => None,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => Some(number.to_f64()),
+        _ => None,
+    }
+}
+
+fn error_status(value: &Value) -> Option<u16> {
+    u16::try_from(whole_number(value)?).ok().filter(|status| (400..=599).contains(status))
+}

@@ -1,0 +1,96 @@
+//! Executes one effect. The machine decides what follows from its outcome.
+
+use std::sync::Arc;
+
+use reknit_dialogue::CallOutcome;
+use reknit_engine::{AskModel, Effect, EventKind};
+use reknit_journal::{ClaimOutcome, FenceError, Journal, Lease};
+use reknit_protocol::{CallTool, ToolReply, TransportFailure, TransportKind};
+
+use crate::breakers::{BreakerOpen, Breakers};
+use crate::clock::Clock;
+use crate::telemetry::Telemetry;
+use crate::transport::Transport;
+
+/// The event that an effect leads to, if any.
+pub(crate) type EffectOutcome = Result<Option<EventKind>, FenceError>;
+
+/// Executes effects.
+#[derive(Debug, Clone)]
+pub(crate) struct EffectExecutor {
+    pub(crate) journal: Journal,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) breakers: Arc<Breakers>,
+    pub(crate) telemetry: Telemetry,
+}
+
+impl EffectExecutor {
+    /// Executes an effect and returns its outcome. Returns `None` for a question to a person, an abort and the end of a run,
+    /// which the driver handles. A tool call is sent with the `traceparent`. Fails if another process has taken over the run.
+    pub(crate) async fn execute(self, effect: Effect, lease: Lease, traceparent: Option<String>) -> EffectOutcome {
+        Ok(match effect {
+            Effect::AskModel(ask) => Some(self.ask(ask).await),
+            Effect::CountTokens(count) => {
+                let tokens = self.transport.count(&count).await;
+                Some(EventKind::TokensCounted { effect: count.id, tokens })
+            }
+            Effect::CallTool(call) => Some(self.call(&call, &lease, traceparent.as_deref()).await?),
+            Effect::Sleep { id, until_ms } => {
+                self.clock.sleep_until(until_ms).await;
+                Some(EventKind::Woke { effect: id })
+            }
+            Effect::AskPerson(_) | Effect::Abort { .. } | Effect::Finish(_) | Effect::Report(_) => None,
+        })
+    }
+
+    async fn ask(&self, ask: AskModel) -> EventKind {
+        let permit = match self.breakers.acquire_model(&ask.target).await {
+            Ok(permit) => permit,
+            Err(BreakerOpen { until_ms }) => return EventKind::BreakerOpen { effect: ask.id, until_ms },
+        };
+        let result = self.transport.ask(&ask).await;
+        permit.record(CallOutcome::from_model_result(&result));
+        match result {
+            Ok(answer) => EventKind::ModelAnswered { effect: ask.id, answer },
+            Err(failure) => EventKind::ModelFailed { effect: ask.id, failure },
+        }
+    }
+
+    /// Acquires a permit, then claims the call in the journal, then makes it. A call is claimed only once it can be sent, so
+    /// that a call is not in doubt because it waited for a permit.
+    async fn call(&self, call: &CallTool, lease: &Lease, traceparent: Option<&str>) -> Result<EventKind, FenceError> {
+        let permit = match self.breakers.acquire_tool(call.agent.as_str()).await {
+            Ok(permit) => permit,
+            Err(BreakerOpen { until_ms }) => return Ok(EventKind::BreakerOpen { effect: call.id.clone(), until_ms }),
+        };
+        // Boxed: this future is done before the call, which may take long, and would enlarge the future of every call.
+        if call.needs_claim()
+            && Box::pin(self.journal.claim(lease, &call.id.to_string())).await? == ClaimOutcome::AlreadyClaimed
+        {
+            return Ok(EventKind::Interrupted { effect: call.id.clone() });
+        }
+        let result = self.transport.call(call, traceparent).await;
+        permit.record(tool_outcome(&result));
+        Ok(match result {
+            Ok(reply) => EventKind::ToolAnswered { effect: call.id.clone(), reply },
+            Err(failure) => EventKind::ToolFailed { effect: call.id.clone(), failure },
+        })
+    }
+}
+
+/// What the result says about the health of the tool's service.
+fn tool_outcome(result: &Result<ToolReply, TransportFailure>) -> CallOutcome {
+    match result {
+        Ok(reply) => CallOutcome::from_status(reply.status, reply.retry_after_ms),
+        Err(failure) => match failure.kind {
+            TransportKind::Refused
+            | TransportKind::Reset
+            | TransportKind::TimedOut
+            | TransportKind::TooLarge
+            | TransportKind::Unreadable => CallOutcome::Failed,
+            // The call was not made, so it says nothing about the service.
+            TransportKind::NotCallable => CallOutcome::Cancelled,
+        },
+    }
+}

@@ -1,0 +1,156 @@
+//! Asks models outside of a run: one request, several models.
+
+mod stream;
+
+use std::sync::Arc;
+
+use reknit_dialogue::{
+    CallOutcome, Delta, ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, ModelRequest, Next, Rotation,
+    RotationRules, TargetName,
+};
+use reknit_models::Models;
+
+use crate::breakers::{BreakerOpen, Breakers};
+use crate::clock::{Clock, unsigned};
+use stream::StreamWriter;
+pub use stream::{StreamItem, StreamMode};
+
+/// Sends a request to several models until one answers.
+///
+/// A [`Rotation`] chooses the model of each attempt. The [`Breakers`] can be shared with runs. Cheap to clone. Dropping
+/// the future of a request cancels it, also while it waits before the next attempt.
+#[derive(Debug, Clone)]
+pub struct ModelClient {
+    models: Arc<Models>,
+    targets: Vec<TargetName>,
+    rules: RotationRules,
+    stream_mode: StreamMode,
+    breakers: Arc<Breakers>,
+    clock: Arc<dyn Clock>,
+}
+
+/// An answer, and the attempts that it took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServedAnswer {
+    /// The answer. Its model and its usage are those of the successful attempt.
+    pub answer: ModelAnswer,
+    /// The target that answered.
+    pub target: TargetName,
+    /// The failed attempts before it, in order.
+    pub failed: Vec<FailedAttempt>,
+}
+
+/// An attempt that returned no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedAttempt {
+    /// The target that was asked.
+    pub target: TargetName,
+    /// Why it failed, and the usage that the provider reported.
+    pub failure: ModelFailure,
+}
+
+/// No model answered a request.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{}", self.message())]
+pub struct NoAnswerError {
+    /// Why no further attempt is made.
+    pub reason: GiveUpReason,
+    /// All attempts, in order.
+    pub failed: Vec<FailedAttempt>,
+}
+
+impl NoAnswerError {
+    /// The failure of the last attempt; `None` if no attempt was made.
+    pub fn last(&self) -> Option<&ModelFailure> {
+        self.failed.last().map(|attempt| &attempt.failure)
+    }
+
+    fn message(&self) -> String {
+        match self.last() {
+            Some(failure) => format!("{failure}; {}", self.reason),
+            None => self.reason.to_string(),
+        }
+    }
+}
+
+impl ModelClient {
+    /// A client that asks these targets, the preferred one first.
+    pub fn new(
+        models: Arc<Models>,
+        targets: Vec<TargetName>,
+        rules: RotationRules,
+        breakers: Arc<Breakers>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { models, targets, rules, stream_mode: StreamMode::Live, breakers, clock }
+    }
+
+    /// Sets when parts of an answer are passed on.
+    #[must_use]
+    pub fn with_stream_mode(self, stream_mode: StreamMode) -> Self {
+        Self { stream_mode, ..self }
+    }
+
+    /// Asks until a model answers or the rotation gives up. `on_item` gets the parts of the answer.
+    pub async fn ask(
+        &self,
+        request: &ModelRequest,
+        on_item: &mut (dyn FnMut(StreamItem<'_>) + Send),
+    ) -> Result<ServedAnswer, NoAnswerError> {
+        let mut rotation = Rotation::new(self.targets.clone(), self.rules.clone());
+        let mut failed = Vec::new();
+        let mut writer = StreamWriter::new(self.stream_mode, on_item);
+        while let Some(target) = rotation.target().cloned() {
+            let next = match self.attempt(&target, request, &mut writer).await {
+                Ok(answer) => {
+                    writer.finish(&answer);
+                    return Ok(ServedAnswer { answer, target, failed });
+                }
+                Err(AttemptError::BreakerOpen(BreakerOpen { until_ms })) => {
+                    rotation.breaker_open(unsigned(until_ms), self.now_ms())
+                }
+                Err(AttemptError::Failed(failure)) => {
+                    let next = rotation.failed(&failure, self.now_ms());
+                    failed.push(FailedAttempt { target, failure });
+                    next
+                }
+            };
+            if let Next::Wait { ms } = next {
+                self.clock.sleep_until(self.clock.now_ms().saturating_add_unsigned(ms)).await;
+            }
+        }
+        let reason = rotation.gave_up().cloned().unwrap_or(GiveUpReason::NoTargets);
+        Err(NoAnswerError { reason, failed })
+    }
+
+    async fn attempt(
+        &self,
+        target: &TargetName,
+        request: &ModelRequest,
+        writer: &mut StreamWriter<'_>,
+    ) -> Result<ModelAnswer, AttemptError> {
+        let permit = self.breakers.acquire_model(target).await.map_err(AttemptError::BreakerOpen)?;
+        writer.start_attempt();
+        let result = self.models.ask(target, request, &mut |delta: Delta<'_>| writer.write(delta)).await;
+        permit.record(CallOutcome::from_model_result(&result));
+        let answer = result.map_err(AttemptError::Failed)?;
+        // An answer needs text or tool calls.
+        match answer.require_text() {
+            Err(failure) if answer.tool_calls.is_empty() || failure.class == ErrorClass::ContentFilter => {
+                Err(AttemptError::Failed(failure))
+            }
+            Ok(_) | Err(_) => Ok(answer),
+        }
+    }
+
+    fn now_ms(&self) -> u64 {
+        unsigned(self.clock.now_ms())
+    }
+}
+
+/// Why an attempt returned no answer.
+enum AttemptError {
+    /// The target was not asked.
+    BreakerOpen(BreakerOpen),
+    Failed(ModelFailure),
+}

@@ -1,0 +1,176 @@
+//! Restores runs from their events, and checks that they ask for the same effects as when the events were written.
+
+use reknit_engine::{ApplyError, Effect, Event, Machine, Record};
+use reknit_journal::{DueEffect, NewEvent, StoredEvent};
+
+use crate::telemetry::{Telemetry, TelemetryReporter};
+use crate::watcher::{Committed, EventOrigin, Watcher};
+
+/// Why a run cannot be restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// An event cannot be parsed, for example because another version wrote it.
+    #[error("cannot read event {seq}")]
+    Unreadable {
+        /// The number of the event.
+        seq: u64,
+        /// The parse error.
+        source: serde_json::Error,
+    },
+    /// An event cannot be serialized.
+    #[error("cannot serialize an event")]
+    Unwritable(#[source] serde_json::Error),
+    /// The machine rejects an event.
+    #[error("cannot apply event {seq}")]
+    Refused {
+        /// The number of the event.
+        seq: u64,
+        /// Why the machine rejects it.
+        source: ApplyError,
+    },
+    /// The run has no events.
+    #[error("the run has no events")]
+    Empty,
+    /// The machine asks for other effects than when the event was written.
+    #[error("replay mismatch at event {seq}: {problem}")]
+    Mismatch {
+        /// The number of the event.
+        seq: u64,
+        /// The difference.
+        problem: String,
+    },
+}
+
+/// Serializes an event for the journal, with the effects that it made due.
+pub(crate) fn to_row(event: &Event, due: Vec<DueEffect>) -> Result<NewEvent, RestoreError> {
+    let body = serde_json::to_string(event).map_err(RestoreError::Unwritable)?;
+    Ok(NewEvent::new(event.at_ms, event.kind.name(), body).with_due(due))
+}
+
+/// Parses an event of the journal.
+pub(crate) fn from_row(record: &StoredEvent) -> Result<Event, RestoreError> {
+    serde_json::from_str(&record.body).map_err(|source| RestoreError::Unreadable { seq: record.seq, source })
+}
+
+/// The effects that are due after an event and were not before it.
+pub(crate) fn newly_due(before: &[Effect], after: &[Effect]) -> Vec<DueEffect> {
+    let is_new = |effect: &&Effect| !before.iter().any(|known| known.id() == effect.id());
+    after
+        .iter()
+        .filter(|effect| effect.id().is_some())
+        .filter(is_new)
+        .filter_map(|effect| Some(DueEffect::new(effect.id()?.to_string(), effect.digest())))
+        .collect()
+}
+
+/// A machine with its pending effects.
+#[derive(Debug)]
+pub(crate) struct DrivenMachine {
+    pub(crate) machine: Machine,
+    pub(crate) pending: Vec<Effect>,
+    /// What the machine decided at each event that watchers have not seen yet.
+    pub(crate) decided: Vec<Vec<Record>>,
+    /// Collects signals, if there is a sink for them.
+    pub(crate) reporter: Option<TelemetryReporter>,
+}
+
+impl DrivenMachine {
+    pub(crate) fn begin(event: &Event, telemetry: &Telemetry) -> Result<(Self, Vec<DueEffect>), RestoreError> {
+        let (machine, records) = Machine::begin(event).map_err(|source| RestoreError::Refused { seq: 0, source })?;
+        let pending = machine.pending();
+        let due = newly_due(&[], &pending);
+        let mut reporter = telemetry.reporter(&machine);
+        if let Some(reporter) = &mut reporter {
+            reporter.observe(event.at_ms, &records);
+        }
+        Ok((Self { machine, pending, decided: vec![records], reporter }, due))
+    }
+
+    pub(crate) fn apply(&mut self, event: &Event) -> Result<Vec<DueEffect>, RestoreError> {
+        let seq = self.machine.event_count();
+        let records = self.machine.apply(event).map_err(|source| RestoreError::Refused { seq, source })?;
+        let after = self.machine.pending();
+        let due = newly_due(&self.pending, &after);
+        self.pending = after;
+        if let Some(reporter) = &mut self.reporter {
+            reporter.observe(event.at_ms, &records);
+        }
+        self.decided.push(records);
+        Ok(due)
+    }
+
+    fn notify_replayed(&mut self, event: &Event, watcher: &Watcher) {
+        for records in self.decided.drain(..) {
+            let origin = EventOrigin::Replayed;
+            watcher(&Committed { machine: &self.machine, event, records: &records, origin });
+        }
+    }
+}
+
+/// Restores a run from its events. Fails if other effects become due than when the events were written. The watcher sees
+/// the replayed events.
+pub(crate) fn replay(
+    records: &[StoredEvent],
+    due: &[(u64, DueEffect)],
+    telemetry: &Telemetry,
+    watcher: &Watcher,
+) -> Result<DrivenMachine, RestoreError> {
+    let (first, rest) = records.split_first().ok_or(RestoreError::Empty)?;
+    let event = from_row(first)?;
+    let (mut state, wanted) = DrivenMachine::begin(&event, telemetry)?;
+    compare(first.seq, &wanted, due)?;
+    state.notify_replayed(&event, watcher);
+    for record in rest {
+        let event = from_row(record)?;
+        let wanted = state.apply(&event)?;
+        compare(record.seq, &wanted, due)?;
+        state.notify_replayed(&event, watcher);
+    }
+    if let Some(reporter) = &mut state.reporter {
+        reporter.forget();
+    }
+    Ok(state)
+}
+
+/// Applies newer events to a machine from a snapshot. Fails if other effects become due than when the events were written,
+/// or if an effect that the snapshot asks for was never due.
+pub(crate) fn replay_onto(
+    machine: Machine,
+    newer: &[StoredEvent],
+    due: &[(u64, DueEffect)],
+) -> Result<DrivenMachine, RestoreError> {
+    let pending = machine.pending();
+    let seq = machine.event_count();
+    for effect in pending.iter().filter(|effect| effect.id().is_some()) {
+        let wanted = DueEffect::new(effect.id().map(ToString::to_string).unwrap_or_default(), effect.digest());
+        if !due.iter().any(|(_, written)| *written == wanted) {
+            let problem = format!("the snapshot asks for `{}`, which was never due in this form", wanted.effect);
+            return Err(RestoreError::Mismatch { seq, problem });
+        }
+    }
+    let mut state = DrivenMachine { machine, pending, decided: Vec::new(), reporter: None };
+    for record in newer {
+        let wanted = state.apply(&from_row(record)?)?;
+        compare(record.seq, &wanted, due)?;
+    }
+    state.decided.clear();
+    Ok(state)
+}
+
+fn compare(seq: u64, wanted: &[DueEffect], written: &[(u64, DueEffect)]) -> Result<(), RestoreError> {
+    let written: Vec<&DueEffect> = written.iter().filter(|(at, _)| *at == seq).map(|(_, due)| due).collect();
+    let mismatch = |problem: String| Err(RestoreError::Mismatch { seq, problem });
+    for due in &written {
+        match wanted.iter().find(|effect| effect.effect == due.effect) {
+            None => return mismatch(format!("`{}` was due and no longer is", due.effect)),
+            Some(effect) if effect.digest != due.digest => {
+                return mismatch(format!("`{}` is a different effect now", due.effect));
+            }
+            Some(_) => {}
+        }
+    }
+    match wanted.iter().find(|effect| !written.iter().any(|due| due.effect == effect.effect)) {
+        Some(effect) => mismatch(format!("`{}` is due and was not before", effect.effect)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,61 @@
+//! Leases of runs, and runs that wait for a person.
+
+use reknit_engine::{Decision, Effect, Status};
+use reknit_protocol::{RunId, SideEffect};
+use reknit_runtime::{DriveError, DriveOutcome, signals};
+use reknit_testing::tool::CallMatcher;
+use reknit_testing::{CallBarrier, Reply, ScriptedTool};
+
+use crate::fixture::{Fixture, plan, step};
+
+#[tokio::test]
+async fn a_run_that_another_driver_drives_cannot_be_resumed() {
+    let barrier = CallBarrier::new();
+    let tool = ScriptedTool::new("t")
+        .capability("read", SideEffect::Read)
+        .on("read", CallMatcher::any(), Reply::data("done").wait_at(&barrier))
+        .start()
+        .await
+        .expect("the tool starts");
+    let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
+    let driver = fixture.driver();
+    let started = fixture.started("r", "x", Some(plan(vec![step("a", "t", "read", "{}")])));
+    let run = tokio::spawn(async move { driver.start(started).await });
+    barrier.wait_for_arrivals(1).await;
+    let error = fixture.driver().resume(&RunId::new("r")).await.expect_err("another driver has the lease");
+    assert!(matches!(error, DriveError::Lease(_)), "{error}");
+    barrier.release_all();
+    run.await.expect("the task does not panic").expect("the run is driven");
+    assert_eq!(tool.call_count(), 1);
+}
+
+#[tokio::test]
+async fn an_unsafe_call_with_an_unknown_fate_is_sent_again_only_after_a_person_approves() {
+    let tool = ScriptedTool::new("t")
+        .capability("pay", SideEffect::Unsafe)
+        .once("pay", CallMatcher::any(), Reply::reset())
+        .on("pay", CallMatcher::any(), Reply::data("paid"))
+        .start()
+        .await
+        .expect("the tool starts");
+    let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
+    let started = fixture.started("r", "x", Some(plan(vec![step("a", "t", "pay", "{}")])));
+    assert_eq!(fixture.driver().start(started).await.expect("the run is driven"), DriveOutcome::Waiting);
+    assert_eq!(fixture.driver().resume(&RunId::new("r")).await.expect("the run is driven"), DriveOutcome::Waiting);
+    assert_eq!(tool.call_count(), 1, "the call is not sent again without a decision");
+
+    let (run, _) = fixture.restore("r").await;
+    let ask = run.pending().into_iter().find_map(|effect| match effect {
+        Effect::AskPerson(ask) => Some(ask),
+        _ => None,
+    });
+    let ask = ask.expect("a person is asked");
+    let decision = signals::decide(ask.id, ask.hash, Decision::Approve);
+    fixture.journal.send(&RunId::new("r"), decision, 0).await.expect("the run exists");
+    let ended = fixture.driver().resume(&RunId::new("r")).await.expect("the run is driven");
+    let DriveOutcome::Finished(answer) = ended else { panic!("the run waits for a person") };
+    assert_eq!(answer.status, Status::Complete);
+    let keys: Vec<_> = tool.calls().into_iter().map(|call| call.idempotency_key).collect();
+    assert_eq!(keys.len(), 2);
+    assert_eq!(keys[0], keys[1], "both calls have the same key");
+}

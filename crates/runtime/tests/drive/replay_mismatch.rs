@@ -1,0 +1,63 @@
+//! A restored run must ask for the same effects as before.
+
+use reknit_engine::{Event, EventKind, MACHINE_VERSION, Run};
+use reknit_journal::{DueEffect, Holder, LeaseTerm, NewEvent, NewRun, Snapshot};
+use reknit_protocol::{RunId, SideEffect};
+use reknit_runtime::DriveError;
+use reknit_runtime::test_support::SegmentedDriver;
+use reknit_testing::tool::CallMatcher;
+use reknit_testing::{Reply, ScriptedTool};
+
+use crate::fixture::{Fixture, plan, step};
+
+/// The driver that resumes the run, and what it restores the run from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Resume {
+    Driver,
+    SegmentedDriver,
+    SegmentedDriverFromSnapshot,
+}
+
+/// Writes a run with one call to the journal, with the digest of another call.
+async fn write_mismatching_run(fixture: &Fixture, resume: Resume) {
+    let started = fixture.started("r", "x", Some(plan(vec![step("a", "t", "read", "{}")])));
+    let event = Event { at_ms: 1_000_000, kind: EventKind::Started(Box::new(started)) };
+    let (run, _) = Run::begin(&event).expect("the run begins");
+    let due = run.pending().into_iter().filter_map(|effect| Some(effect.id()?.to_string()));
+    let due = due.map(|effect| DueEffect::new(effect, "the digest of another call"));
+    let body = serde_json::to_string(&event).expect("it can be serialized");
+    let first = NewEvent::new(event.at_ms, "started", body).with_due(due);
+    let new = NewRun { run: RunId::new("r"), title: "x".to_owned(), first };
+    let term = LeaseTerm { now_ms: 1_000_000, ttl_ms: 30_000 };
+    let lease = fixture.journal.create(new, &Holder::this_process(), term).await.expect("the run is created");
+    if resume == Resume::SegmentedDriverFromSnapshot {
+        let body = run.snapshot().expect("it can be serialized");
+        let snapshot = Snapshot { len: 1, machine_version: MACHINE_VERSION, body };
+        fixture.journal.save_snapshot(&lease, snapshot).await.expect("the snapshot is saved");
+    }
+    fixture.journal.release(&lease).await.expect("the lease is released");
+}
+
+#[tokio::test]
+async fn a_restored_run_that_asks_for_another_call_is_ended_without_a_call() {
+    let tool =
+        ScriptedTool::new("t").capability("read", SideEffect::Read).on("read", CallMatcher::any(), Reply::data("done"));
+    let tool = tool.start().await.expect("the tool starts");
+    for resume in [Resume::Driver, Resume::SegmentedDriver, Resume::SegmentedDriverFromSnapshot] {
+        let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
+        write_mismatching_run(&fixture, resume).await;
+        let run = RunId::new("r");
+        let outcome = match resume {
+            Resume::Driver => fixture.driver().resume(&run).await,
+            Resume::SegmentedDriver | Resume::SegmentedDriverFromSnapshot => {
+                SegmentedDriver::new(fixture.driver()).resume(&run).await
+            }
+        };
+        let error = outcome.expect_err("the run does not match its events");
+        assert!(matches!(error, DriveError::Restore(_)), "{resume:?}: {error}");
+        let summary = fixture.journal.summary(&run).await.expect("the run exists");
+        assert_eq!(summary.status.as_deref(), Some("replay_mismatch"), "{resume:?}");
+        assert_eq!(summary.len, 1, "{resume:?}: the events are kept");
+    }
+    assert_eq!(tool.call_count(), 0);
+}

@@ -1,0 +1,122 @@
+//! Fitting a value to a schema: converting it to the types and names that the schema asks for.
+//!
+//! ```text
+//! value --fits--> unchanged, except for misspelt keys
+//!   '--plan the changes with the lowest penalty--> apply --fits--> value with fixes
+//!                                                    '--does not fit--> FitError
+//! ```
+
+mod apply;
+mod cheapest_plan;
+mod decode;
+mod error;
+mod plan;
+mod planner;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use reknit_protocol::{Path, Value};
+
+pub use error::FitError;
+
+use crate::fix::FixList;
+use crate::schema::{FitProblem, with_large_stack};
+use crate::{Fix, Schema};
+use apply::AppliedPlan;
+use planner::{KeyRenaming, Planner, Validity};
+
+/// A value that fits a schema, with the changes that were needed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedValue {
+    /// The value.
+    pub value: Value,
+    /// Every change, in the order of the value. Empty if the value fitted unchanged.
+    pub fixes: Vec<Fix>,
+}
+
+/// Makes a value fit a schema and changes only what has to change.
+///
+/// `fit` converts numbers and booleans in strings, arrays and objects in strings (JSON or Python), and numbers in place of
+/// strings. It wraps a single value in an array, corrects the spelling of keys and allowed values, and drops a null for an
+/// optional property. It never invents, truncates or rounds a value: if the meaning is not clear, it returns a
+/// [`FitError`] that says what is wrong and keeps the value.
+///
+/// A value that fits is returned unchanged, with one exception: an unknown key that is another spelling of an absent
+/// property is renamed, and its value is fitted to that property.
+///
+/// ```
+/// use reknit_protocol::Value;
+/// use reknit_salvage::{Schema, fit};
+///
+/// let schema = Schema::compile(&Value::parse(
+///     r#"{"type": "object", "properties": {"lat": {"type": "number"}, "max_results": {"type": "integer"}}}"#,
+/// )?)?;
+/// let fitted = fit(Value::parse(r#"{"lat": "35.6897", "maxResults": "1,000"}"#)?, &schema)?;
+/// assert_eq!(fitted.value.to_string(), r#"{"lat":35.6897,"max_results":1000}"#);
+/// assert_eq!(fitted.fixes.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn fit(value: Value, schema: &Schema) -> Result<FittedValue, FitError> {
+    let (value, fixes, _) = fit_with(value, schema, &[])?;
+    Ok(FittedValue { value, fixes: fixes.into_vec() })
+}
+
+/// As [`fit`], for a value with unquoted arithmetic: the strings at the paths in `arithmetic`.
+///
+/// Where the schema asks for a number, the arithmetic becomes an expression, which is accepted although it is a string.
+/// The third part of the result are the paths of the expressions.
+pub(crate) fn fit_with(
+    value: Value,
+    schema: &Schema,
+    arithmetic: &[Path],
+) -> Result<(Value, FixList, Vec<Path>), FitError> {
+    let arithmetic: HashSet<Path> = arithmetic.iter().cloned().collect();
+    let fits = schema.fits(&value);
+    let needs_large_stack = schema.may_need_large_stack() && (!fits || schema.needs_large_stack(&value));
+    match with_large_stack(needs_large_stack, || fit_keys_and_values(&value, schema, &arithmetic, fits)) {
+        Outcome::Unchanged => Ok((value, FixList::default(), Vec::new())),
+        Outcome::Changed(result, fixes) => Ok((result.value, fixes, result.expressions)),
+        Outcome::DoesNotFit { problems, .. } => Err(FitError { value, problems }),
+    }
+}
+
+enum Outcome {
+    Unchanged,
+    Changed(AppliedPlan, FixList),
+    DoesNotFit { problems: Vec<FitProblem>, renamed_keys: bool },
+}
+
+/// Tries to fit the value with misspelt keys renamed, then with all keys kept.
+fn fit_keys_and_values(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>, fits: bool) -> Outcome {
+    let attempt = |renaming| attempt(value, schema, arithmetic, fits, renaming);
+    let first = attempt(KeyRenaming::On);
+    let Outcome::DoesNotFit { renamed_keys, .. } = &first else { return first };
+    if fits {
+        return Outcome::Unchanged;
+    }
+    if *renamed_keys {
+        let second = attempt(KeyRenaming::Off);
+        if !matches!(second, Outcome::DoesNotFit { .. }) {
+            return second;
+        }
+    }
+    first
+}
+
+fn attempt(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>, fits: bool, renaming: KeyRenaming) -> Outcome {
+    let validity = if fits { Validity::Valid } else { Validity::Unknown };
+    let (plan, notes) = Planner::new(value, schema, arithmetic, renaming).run(validity);
+    if plan.is_keep() && fits {
+        return Outcome::Unchanged;
+    }
+    let (result, fixes) = apply::apply(value, &plan);
+    if !notes.gave_up && schema.fits_except_at(&result.value, &result.expressions) {
+        return Outcome::Changed(result, fixes);
+    }
+    let remaining = schema.problems_except_at(&result.value, &result.expressions);
+    let renamed_keys = notes.renamed_keys;
+    Outcome::DoesNotFit { problems: notes.explain(value, remaining), renamed_keys }
+}

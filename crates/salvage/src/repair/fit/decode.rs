@@ -1,0 +1,80 @@
+//! Decoding arrays and objects that are encoded in strings.
+
+use std::rc::Rc;
+
+use reknit_protocol::{Path, Value};
+
+use super::plan::Decoded;
+use crate::{Completeness, Fix, FixKind, ReadOptions, read};
+
+/// The content of a string.
+#[derive(Debug)]
+pub(super) enum DecodedText {
+    /// No array or object.
+    Nothing,
+    /// A truncated array or object.
+    Truncated,
+    Value(Rc<Decoded>),
+}
+
+/// Decodes the array, object or nested string in a text: JSON, or another syntax such as Python's.
+pub(super) fn decode_text(text: &str) -> DecodedText {
+    let text = text.trim();
+    let may_be_encoded = text.starts_with(['[', '{', '(', '"', '\'', '`']);
+    // `{{step-1.items}}` is a reference.
+    if !may_be_encoded || text.starts_with("{{") {
+        return DecodedText::Nothing;
+    }
+    match Value::parse(text) {
+        Ok(value @ (Value::Array(_) | Value::Object(_) | Value::String(_))) => decoded_value(value, Vec::new()),
+        Ok(_) => DecodedText::Nothing,
+        Err(_) => decode_tolerantly(text),
+    }
+}
+
+fn decode_tolerantly(text: &str) -> DecodedText {
+    match text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        Some(items) => decode_tuple(text, items),
+        None => decode_reading(text, &REFUSED_REPAIRS),
+    }
+}
+
+/// Decodes a tuple whose items are quoted strings or numbers; `(Paris, France)` is a text in parentheses.
+fn decode_tuple(text: &str, items: &str) -> DecodedText {
+    let refused = [REFUSED_REPAIRS.as_slice(), &[FixKind::BareText]].concat();
+    match decode_reading(&format!("[{items}]"), &refused) {
+        DecodedText::Value(decoded) if items.contains(',') => {
+            let Decoded { value, fixes } = decoded.as_ref();
+            let tuple = Fix::new(Path::root(), FixKind::Tuple, text, "");
+            // A tuple of one item needs its trailing comma.
+            let others = fixes.iter().filter(|fix| fix.kind != FixKind::ExtraComma).cloned();
+            decoded_value(value.clone(), [tuple].into_iter().chain(others).collect())
+        }
+        _ => DecodedText::Nothing,
+    }
+}
+
+/// Repairs which show that the text as a whole is not an encoded array or object.
+const REFUSED_REPAIRS: [FixKind; 5] =
+    [FixKind::SurroundingText, FixKind::Mention, FixKind::Reasoning, FixKind::Sequence, FixKind::Call];
+
+fn decode_reading(text: &str, refused: &[FixKind]) -> DecodedText {
+    let Ok(reading) = read(text, &ReadOptions::default()) else { return DecodedText::Nothing };
+    let may_be_content = match &reading.value {
+        Value::Array(_) | Value::Object(_) => true,
+        // A quoted text may contain an encoded array or object in turn.
+        Value::String(_) => text.starts_with(['"', '\'']),
+        _ => false,
+    };
+    if !may_be_content || reading.fixes.iter().any(|fix| refused.contains(&fix.kind)) {
+        return DecodedText::Nothing;
+    }
+    match reading.completeness {
+        Completeness::Complete => decoded_value(reading.value, reading.fixes),
+        Completeness::Truncated | Completeness::Elided => DecodedText::Truncated,
+    }
+}
+
+fn decoded_value(value: Value, fixes: Vec<Fix>) -> DecodedText {
+    DecodedText::Value(Rc::new(Decoded { value, fixes }))
+}

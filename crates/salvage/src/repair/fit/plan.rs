@@ -1,0 +1,88 @@
+//! The changes that will make a value fit.
+//!
+//! A plan is a tree parallel to the value. Alternatives of a union share the parts of their plans that are equal.
+
+use std::rc::Rc;
+
+use reknit_protocol::Value;
+
+use crate::{Fix, FixKind};
+
+/// The change to one value.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) action: Action,
+    /// The sum of the penalties of all changes.
+    pub(super) cost: u64,
+    /// Whether the result will fit here, as far as that is known before the whole value is validated.
+    pub(super) fits: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Action {
+    Keep,
+    /// Replace the value.
+    Replace(Rc<(FixKind, Value)>),
+    /// Replace the value, where a number is expected, with an expression.
+    Expression(Rc<str>),
+    /// Change some entries of an object, in their order.
+    Object(Rc<[EntryEdit]>),
+    /// Change some items of an array, in their order.
+    Array(Rc<[(usize, Plan)]>),
+    /// Make the value the only item of an array.
+    Wrap(Rc<Plan>),
+    /// Replace a string with its decoded content, then apply the plan to that.
+    Decode(Rc<(Rc<Decoded>, Plan)>),
+}
+
+/// The change to the entry of an object at `index`.
+#[derive(Debug)]
+pub(super) struct EntryEdit {
+    pub(super) index: usize,
+    pub(super) change: EntryChange,
+}
+
+#[derive(Debug)]
+pub(super) enum EntryChange {
+    /// Drop a null.
+    Drop,
+    Fit(Plan),
+    Rename(Box<str>, Plan),
+}
+
+/// The decoded content of a string, with the repairs that decoding needed.
+#[derive(Debug)]
+pub(super) struct Decoded {
+    pub(super) value: Value,
+    pub(super) fixes: Vec<Fix>,
+}
+
+impl Plan {
+    pub(super) const fn keep(fits: bool) -> Self {
+        Self { action: Action::Keep, cost: 0, fits }
+    }
+
+    /// Replaces the value with one that fits.
+    pub(super) fn replace(kind: FixKind, value: Value) -> Self {
+        Self { action: Action::Replace(Rc::new((kind, value))), cost: kind.penalty().into(), fits: true }
+    }
+
+    pub(super) fn expression(text: &str) -> Self {
+        Self { action: Action::Expression(text.into()), cost: FixKind::Arithmetic.penalty().into(), fits: true }
+    }
+
+    pub(super) fn wrap(item: Self) -> Self {
+        let cost = item.cost.saturating_add(FixKind::ScalarForArray.penalty().into());
+        Self { fits: item.fits, cost, action: Action::Wrap(Rc::new(item)) }
+    }
+
+    pub(super) fn decode(decoded: Rc<Decoded>, then: Self) -> Self {
+        let repairs: u64 = decoded.fixes.iter().map(|fix| u64::from(fix.penalty)).sum();
+        let cost = then.cost.saturating_add(repairs).saturating_add(FixKind::DoubleEncoding.penalty().into());
+        Self { fits: then.fits, cost, action: Action::Decode(Rc::new((decoded, then))) }
+    }
+
+    pub(super) fn is_keep(&self) -> bool {
+        matches!(self.action, Action::Keep)
+    }
+}

@@ -1,0 +1,171 @@
+//! Planning the changes that make a value fit.
+
+mod array;
+mod budget;
+mod object;
+mod scalar;
+mod union;
+mod value_path;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use reknit_protocol::{MAX_DEPTH, Path, Value};
+
+use super::apply::AppliedPlan;
+use super::decode::DecodedText;
+use super::plan::Plan;
+use crate::schema::shape::{Shape, ShapeId, Shapes};
+use crate::schema::{FitProblem, FitProblemKind, Schema, SchemaType, message};
+use budget::Budget;
+use value_path::ValuePath;
+
+/// How deeply strings may be encoded in strings.
+const MAX_DECODINGS: u8 = 4;
+
+/// How many ambiguous values are reported.
+const MAX_AMBIGUOUS: usize = 100;
+
+/// Walks over a value and the shapes it should have, and plans the changes.
+pub(super) struct Planner<'a> {
+    schema: &'a Schema,
+    /// The paths of unquoted arithmetic in the value.
+    arithmetic: &'a HashSet<Path>,
+    renaming: KeyRenaming,
+    memo: HashMap<MemoKey, Plan>,
+    /// The content of strings, by the address of the string. Entries are never removed, so no address is used twice.
+    decoded: HashMap<usize, Rc<DecodedText>>,
+    budget: Budget<'a>,
+    notes: Notes,
+}
+
+/// Whether to rename misspelt keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyRenaming {
+    On,
+    Off,
+}
+
+/// Observations made while planning.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// Whether the plan renames a key.
+    pub(super) renamed_keys: bool,
+    /// The paths of values with two different results at the same cost.
+    pub(super) ambiguous: Vec<(Path, FitProblemKind)>,
+    /// Whether the budget ran out, or the result would nest too deep.
+    pub(super) gave_up: bool,
+}
+
+impl Notes {
+    /// The ambiguous values and, for all other paths, the problems that remain.
+    pub(super) fn explain(self, value: &Value, remaining: Vec<FitProblem>) -> Vec<FitProblem> {
+        let mut problems: Vec<FitProblem> = Vec::new();
+        let gave_up = self.gave_up.then(|| (Path::root(), FitProblemKind::GaveUp));
+        for (path, kind) in self.ambiguous.into_iter().chain(gave_up) {
+            if problems.iter().all(|problem| problem.path != path) {
+                let message = message(&kind, value.at(&path).unwrap_or(value));
+                problems.push(FitProblem { path, schema_path: String::new(), kind, message });
+            }
+        }
+        let explained = |path: &Path| problems.iter().any(|problem| problem.path == *path);
+        let rest: Vec<FitProblem> = remaining.into_iter().filter(|problem| !explained(&problem.path)).collect();
+        problems.extend(rest);
+        problems
+    }
+}
+
+/// All that the plan for a value depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct MemoKey {
+    address: usize,
+    shape: ShapeId,
+    validity: Validity,
+    may_wrap: bool,
+}
+
+/// Whether a value is known to fit before the planner looks at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Validity {
+    /// The value fits; only its keys may be renamed.
+    Valid,
+    Unknown,
+}
+
+/// The context of the value that the planner looks at.
+#[derive(Debug, Clone, Copy)]
+struct Context<'t> {
+    validity: Validity,
+    /// Whether the value may become the only item of an array.
+    may_wrap: bool,
+    /// How many encoded strings the value is nested in.
+    decodings: u8,
+    depth: usize,
+    path: &'t ValuePath<'t>,
+}
+
+impl<'t> Context<'t> {
+    fn child(self, path: &'t ValuePath<'t>) -> Self {
+        Self { path, depth: self.depth + 1, may_wrap: true, ..self }
+    }
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        value: &'a Value,
+        schema: &'a Schema,
+        arithmetic: &'a HashSet<Path>,
+        renaming: KeyRenaming,
+    ) -> Self {
+        Self {
+            schema,
+            arithmetic,
+            renaming,
+            memo: HashMap::new(),
+            decoded: HashMap::new(),
+            budget: Budget::for_value(value),
+            notes: Notes::default(),
+        }
+    }
+
+    /// Plans the changes to the whole value.
+    pub(super) fn run(mut self, validity: Validity) -> (Plan, Notes) {
+        let context = Context { validity, may_wrap: true, decodings: 0, depth: 0, path: &ValuePath::Root };
+        let plan = self.plan(self.budget.value, Shapes::ROOT, context);
+        (plan, self.notes)
+    }
+
+    fn plan(&mut self, value: &Value, id: ShapeId, context: Context<'_>) -> Plan {
+        let shape = self.schema.shape(id);
+        if context.validity == Validity::Valid && !shape.may_rename_keys {
+            return Plan::keep(true);
+        }
+        if !self.budget.spend(1) || context.depth > MAX_DEPTH {
+            return self.give_up();
+        }
+        if !shape.alternatives.is_empty() {
+            return self.plan_union(value, id, context);
+        }
+        match value {
+            Value::Object(object) if shape.types.contains(SchemaType::Object) => {
+                self.plan_object(object, shape, context)
+            }
+            Value::Array(items) if shape.types.contains(SchemaType::Array) => self.plan_array(items, shape, context),
+            _ if context.validity == Validity::Valid => Plan::keep(true),
+            _ => self.plan_scalar(value, id, context),
+        }
+    }
+
+    fn give_up(&mut self) -> Plan {
+        self.notes.gave_up = true;
+        Plan::keep(false)
+    }
+
+    fn accepts(&self, shape: &Shape, value: &Value) -> bool {
+        self.schema.accepts(shape, value)
+    }
+
+    fn accepts_result(&self, shape: &Shape, result: &AppliedPlan) -> bool {
+        self.schema.accepts_except_at(shape, &result.value, &result.expressions)
+    }
+}

@@ -1,0 +1,112 @@
+//! Planning objects: misspelt keys, nulls for optional properties, and the values of the entries.
+
+use std::collections::HashMap;
+
+use reknit_protocol::{Object, Value};
+
+use super::{Context, KeyRenaming, Planner, Validity, ValuePath};
+use crate::FixKind;
+use crate::repair::fit::plan::{Action, EntryChange, EntryEdit, Plan};
+use crate::schema::shape::{ObjectShape, Property, Shape};
+use crate::schema::spelling::fold_key;
+
+impl Planner<'_> {
+    pub(super) fn plan_object(&mut self, object: &Object, shape: &Shape, context: Context<'_>) -> Plan {
+        let shape = &shape.object;
+        let mut renames = self.misspelt_keys(object, shape, context.validity).into_iter().peekable();
+        let mut whole = Plan::keep(true);
+        let mut edits = Vec::new();
+        for (index, (key, value)) in object.iter().enumerate() {
+            let rename = renames.next_if(|(at, _)| *at == index).map(|(_, name)| name);
+            let path = ValuePath::Key(context.path, key);
+            let context = context.child(&path);
+            let (change, cost, fits) = match rename.and_then(|name| shape.properties.get_key_value(name)) {
+                Some((name, property)) => self.plan_renamed(value, name, *property, shape.is_closed, context),
+                None => self.plan_entry(value, key, shape, context),
+            };
+            whole.cost = whole.cost.saturating_add(cost);
+            whole.fits &= fits;
+            edits.extend(change.map(|change| EntryEdit { index, change }));
+        }
+        if !edits.is_empty() {
+            whole.action = Action::Object(edits.into());
+        }
+        whole
+    }
+
+    fn plan_entry(&mut self, value: &Value, key: &str, shape: &ObjectShape, context: Context<'_>) -> PlannedEntry {
+        match shape.properties.get(key) {
+            Some(property) if self.is_superfluous(value, *property, context.validity) => drop_entry(),
+            Some(property) => fit_entry(self.plan(value, property.shape, context)),
+            None => match shape.undeclared(key) {
+                Some(id) => fit_entry(self.plan(value, id, context)),
+                None => (None, 0, true),
+            },
+        }
+    }
+
+    /// Plans to rename a key that is another spelling of `name`. If unknown keys are allowed and the value does not fit
+    /// `name`, the key stays.
+    fn plan_renamed(
+        &mut self,
+        value: &Value,
+        name: &str,
+        property: Property,
+        is_closed: bool,
+        context: Context<'_>,
+    ) -> PlannedEntry {
+        if self.is_superfluous(value, property, Validity::Unknown) {
+            return if is_closed { drop_entry() } else { (None, 0, true) };
+        }
+        let plan = self.plan(value, property.shape, Context { validity: Validity::Unknown, ..context });
+        if !plan.fits && !property.is_required && !is_closed {
+            return (None, 0, true);
+        }
+        self.notes.renamed_keys = true;
+        let (cost, fits) = (plan.cost.saturating_add(FixKind::KeySpelling.penalty().into()), plan.fits);
+        (Some(EntryChange::Rename(name.into(), plan)), cost, fits)
+    }
+
+    /// Whether the value is a null that the property does not accept, and the property may be left out.
+    fn is_superfluous(&self, value: &Value, property: Property, validity: Validity) -> bool {
+        let may_drop = value.is_null() && !property.is_required && validity == Validity::Unknown;
+        may_drop && !self.accepts(self.schema.shape(property.shape), value)
+    }
+
+    /// The indices of misspelt keys, with their right names. A misspelt key is an unknown key that is another spelling of
+    /// exactly one declared property; that property is absent, or a null that will be dropped, and no other unknown key
+    /// is a spelling of it.
+    fn misspelt_keys<'s>(&self, object: &Object, shape: &'s ObjectShape, validity: Validity) -> Vec<(usize, &'s str)> {
+        let mut misspelt: Vec<(usize, &str)> = Vec::new();
+        let mut claims: HashMap<&str, usize> = HashMap::new();
+        if self.renaming == KeyRenaming::Off || shape.names_by_spelling.is_empty() {
+            return misspelt;
+        }
+        for (index, key) in object.keys().enumerate() {
+            if shape.properties.contains_key(key) || shape.matching_pattern(key).is_some() {
+                continue;
+            }
+            let Some(Some(name)) = shape.names_by_spelling.get(&fold_key(key)) else { continue };
+            let property = || shape.properties.get(name.as_ref());
+            let is_dropped = |value| property().is_some_and(|property| self.is_superfluous(value, *property, validity));
+            if object.get(name).is_none_or(is_dropped) {
+                misspelt.push((index, name));
+                *claims.entry(name).or_default() += 1;
+            }
+        }
+        misspelt.retain(|(_, name)| claims.get(name) == Some(&1));
+        misspelt
+    }
+}
+
+/// The change to an entry, its cost, and whether the entry fits then.
+type PlannedEntry = (Option<EntryChange>, u64, bool);
+
+fn drop_entry() -> PlannedEntry {
+    (Some(EntryChange::Drop), FixKind::NullForOptional.penalty().into(), true)
+}
+
+fn fit_entry(plan: Plan) -> PlannedEntry {
+    let (cost, fits) = (plan.cost, plan.fits);
+    ((!plan.is_keep()).then(|| EntryChange::Fit(plan)), cost, fits)
+}

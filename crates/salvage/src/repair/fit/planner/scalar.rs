@@ -1,0 +1,193 @@
+//! Planning scalars, and every value that has to become another type.
+
+use reknit_protocol::{Number, Value};
+
+use super::{Context, MAX_AMBIGUOUS, MAX_DECODINGS, Planner, ValuePath};
+use crate::FixKind;
+use crate::repair::fit::apply;
+use crate::repair::fit::cheapest_plan::CheapestPlan;
+use crate::repair::fit::decode::{self, DecodedText};
+use crate::repair::fit::plan::Plan;
+use crate::repair::read::to_expression;
+use crate::schema::shape::{Shape, ShapeId};
+use crate::schema::spelling::strip_marks;
+use crate::schema::{SchemaType, parse_scalar};
+
+impl Planner<'_> {
+    /// Keeps a value that the shape accepts. Otherwise plans the cheapest change to one that it accepts.
+    pub(super) fn plan_scalar(&mut self, value: &Value, id: ShapeId, context: Context<'_>) -> Plan {
+        let shape = self.schema.shape(id);
+        if self.accepts(shape, value) {
+            return Plan::keep(true);
+        }
+        let mut cheapest = CheapestPlan::default();
+        for (kind, replacement) in replacements(value, shape) {
+            if self.accepts(shape, &replacement) {
+                cheapest.offer(Plan::replace(kind, replacement.clone()), replacement);
+            }
+        }
+        let mut partial = None;
+        let mut may_wrap = context.may_wrap;
+        if let Value::String(text) = value {
+            if let Some(plan) = self.plan_expression(text, shape, context) {
+                return plan;
+            }
+            match self.plan_decoded(value, text, id, context) {
+                DecodingPlan::Nothing => {}
+                DecodingPlan::Truncated => may_wrap = false,
+                DecodingPlan::Plan(plan) if plan.fits => {
+                    may_wrap = false;
+                    let result = apply::preview(value, &plan).value;
+                    cheapest.offer(plan, result);
+                }
+                DecodingPlan::Plan(plan) => {
+                    may_wrap = false;
+                    partial = Some(plan);
+                }
+            }
+        }
+        if may_wrap
+            && shape.types.contains(SchemaType::Array)
+            && let Some((plan, result)) = self.plan_wrapped(value, shape, context)
+        {
+            cheapest.offer(plan, result);
+        }
+        self.choose(cheapest, context).or(partial).unwrap_or(Plan::keep(false))
+    }
+
+    /// The cheapest plan. A tie between different results is noted as ambiguous.
+    pub(super) fn choose(&mut self, cheapest: CheapestPlan, context: Context<'_>) -> Option<Plan> {
+        match cheapest.into_plan() {
+            Ok(best) => best,
+            Err(tie) => {
+                if self.notes.ambiguous.len() < MAX_AMBIGUOUS {
+                    self.notes.ambiguous.push((context.path.to_path(), tie));
+                }
+                None
+            }
+        }
+    }
+
+    /// Plans to convert unquoted arithmetic to an expression where the shape asks for a number.
+    fn plan_expression(&self, text: &str, shape: &Shape, context: Context<'_>) -> Option<Plan> {
+        let wants_number = shape.types.contains(SchemaType::Integer) && !shape.types.contains(SchemaType::String);
+        let is_arithmetic = || context.path.is_original() && self.arithmetic.contains(&context.path.to_path());
+        if self.arithmetic.is_empty() || !wants_number || !is_arithmetic() {
+            return None;
+        }
+        to_expression(text).map(|expression| Plan::expression(&expression))
+    }
+
+    /// Plans to decode the array or object in a string and to make it fit.
+    fn plan_decoded(&mut self, value: &Value, text: &str, id: ShapeId, context: Context<'_>) -> DecodingPlan {
+        let types = self.schema.shape(id).types;
+        let wants_container = types.contains(SchemaType::Array) || types.contains(SchemaType::Object);
+        if !wants_container || context.decodings >= MAX_DECODINGS {
+            return DecodingPlan::Nothing;
+        }
+        let address = std::ptr::from_ref(value).addr();
+        let decoded = self.decoded.entry(address).or_insert_with(|| decode::decode_text(text).into()).clone();
+        let inner = match decoded.as_ref() {
+            DecodedText::Nothing => return DecodingPlan::Nothing,
+            DecodedText::Truncated => return DecodingPlan::Truncated,
+            DecodedText::Value(inner) => inner,
+        };
+        // The content may be a string that is encoded in turn.
+        let is_text = inner.value.as_str().is_some();
+        if !is_text && !types.allows(inner.value.kind()) {
+            return DecodingPlan::Nothing;
+        }
+        let path = ValuePath::Decoded(context.path);
+        let inside = Context { decodings: context.decodings + 1, may_wrap: false, ..context.child(&path) };
+        let then = self.plan(&inner.value, id, inside);
+        if is_text && then.is_keep() {
+            return DecodingPlan::Nothing;
+        }
+        DecodingPlan::Plan(Plan::decode(inner.clone(), then))
+    }
+
+    /// Plans to make the value the only item of an array.
+    fn plan_wrapped(&mut self, value: &Value, shape: &Shape, context: Context<'_>) -> Option<(Plan, Value)> {
+        if matches!(value, Value::Array(_) | Value::Null) {
+            return None;
+        }
+        let item = match shape.array.item(0) {
+            Some(id) => self.plan(value, id, Context { may_wrap: false, ..context }),
+            None => Plan::keep(true),
+        };
+        if !item.fits {
+            return None;
+        }
+        let plan = Plan::wrap(item);
+        let result = apply::preview(value, &plan);
+        self.accepts_result(shape, &result).then_some((plan, result.value))
+    }
+}
+
+/// The result of planning to decode a string.
+enum DecodingPlan {
+    Nothing,
+    /// The string is a truncated array or object.
+    Truncated,
+    Plan(Plan),
+}
+
+/// The values that a value might stand for. The caller drops those that the shape does not accept.
+fn replacements(value: &Value, shape: &Shape) -> Vec<(FixKind, Value)> {
+    let mut replacements = Vec::new();
+    if let Some(meant) = shape.allowed.as_ref().and_then(|allowed| allowed.find_by_spelling(value)) {
+        let kind = match (value, meant) {
+            (Value::String(_), Value::Number(_)) => FixKind::NumberInString,
+            (Value::Number(_), Value::String(_)) => FixKind::NumberToString,
+            _ => FixKind::EnumSpelling,
+        };
+        replacements.push((kind, meant.clone()));
+        return replacements;
+    }
+    match value {
+        Value::String(written) => add_for_text(written, shape, &mut replacements),
+        Value::Number(number) => add_for_number(number, shape, &mut replacements),
+        _ => {}
+    }
+    replacements
+}
+
+fn add_for_text(written: &str, shape: &Shape, replacements: &mut Vec<(FixKind, Value)>) {
+    let types = shape.types;
+    if types.contains(SchemaType::Integer)
+        && let Some(number) = parse_scalar::number(written)
+    {
+        let number = if types.contains(SchemaType::Number) { Some(number) } else { number.to_integer() };
+        replacements.extend(number.map(|number| (FixKind::NumberInString, number.into())));
+    }
+    if types.contains(SchemaType::Boolean)
+        && let Some(meant) = parse_scalar::boolean(written)
+    {
+        replacements.push((FixKind::BooleanFromWord, meant.into()));
+    }
+    if types.contains(SchemaType::Null) && parse_scalar::is_null(written) {
+        replacements.push((FixKind::DoubleEncoding, Value::Null));
+    }
+    let stripped = strip_marks(written);
+    if types.contains(SchemaType::String) && stripped.len() < written.trim().len() {
+        replacements.push((FixKind::Emphasis, stripped.into()));
+    }
+}
+
+fn add_for_number(number: &Number, shape: &Shape, replacements: &mut Vec<(FixKind, Value)>) {
+    let types = shape.types;
+    if types.contains(SchemaType::String) {
+        replacements.push((FixKind::NumberToString, number.to_string().into()));
+    }
+    if types.contains(SchemaType::Boolean)
+        && let Some(meant) = parse_scalar::boolean_from_number(number)
+    {
+        replacements.push((FixKind::BooleanFromWord, meant.into()));
+    }
+    // Draft 4 does not accept `5.0` as an integer.
+    if types.contains(SchemaType::Integer)
+        && let Some(integer) = number.to_integer()
+    {
+        replacements.push((FixKind::NumberSpelling, integer.into()));
+    }
+}

@@ -1,0 +1,398 @@
+//! The tolerant parser: one pass over text that should be JSON, with an explicit stack.
+//!
+//! ```text
+//! Value --scalar, attach--> AfterValue --`,`--> Item or Key --> Value ...
+//!   '---bracket--> Item or Key (one frame deeper)
+//!                           '--bracket, attach--> AfterValue (one frame up)
+//! ```
+//!
+//! Each state looks at the next character and returns the next state. The parser does not recurse, so a text cannot
+//! exhaust the stack, and it reads nothing twice except for short, bounded lookaheads.
+
+use std::borrow::Cow;
+
+use reknit_protocol::{Object, Path, Value};
+
+use super::{
+    failure::{FailureReason, ParseFailure, ParseResult},
+    unquoted::Unquoted,
+};
+use crate::fix::{FixKind, FixList};
+
+/// The role of a value in its surroundings. It decides what may follow the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    TopLevel,
+    Key,
+    /// The value of a key.
+    Member,
+    /// An item of an array.
+    Item,
+    /// The argument of a call.
+    Argument,
+}
+
+/// How to read a yes-or-no word that is the whole text: as a boolean, or as text for the schema to interpret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum YesNoWords {
+    AsBoolean,
+    AsText,
+}
+
+/// An open array, object or call.
+#[derive(Debug)]
+pub(super) enum Frame {
+    Array {
+        items: Vec<Value>,
+        closer: u8,
+    },
+    /// `doubled` says that the object was opened with `{{`.
+    Object {
+        object: Object,
+        key: Option<String>,
+        doubled: bool,
+    },
+    Call,
+}
+
+impl Frame {
+    pub(super) fn closer(&self) -> u8 {
+        match self {
+            Self::Array { closer, .. } => *closer,
+            Self::Object { .. } => b'}',
+            Self::Call => b')',
+        }
+    }
+}
+
+/// How many frames of each kind are open.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct OpenBrackets {
+    pub(super) arrays: usize,
+    pub(super) objects: usize,
+    pub(super) parentheses: usize,
+}
+
+impl OpenBrackets {
+    /// The number of open frames that are closed by the same bracket as `frame`.
+    pub(super) fn count_for(&mut self, frame: &Frame) -> &mut usize {
+        match frame.closer() {
+            b']' => &mut self.arrays,
+            b'}' => &mut self.objects,
+            _ => &mut self.parentheses,
+        }
+    }
+}
+
+/// What the parser expects next.
+pub(super) enum State {
+    Value,
+    Item,
+    Key,
+    AfterValue,
+    CallEnd,
+    Finished,
+}
+
+#[derive(Debug)]
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t str,
+    pub(super) pos: usize,
+    pub(super) open: OpenBrackets,
+    pub(super) fixes: FixList,
+    pub(super) truncated: bool,
+    pub(super) elided: bool,
+    /// The paths of strings that are unquoted arithmetic.
+    pub(super) arithmetic: Vec<Path>,
+    pub(super) yes_no: YesNoWords,
+    pub(super) unterminated: super::quoted::UnterminatedStrings,
+    /// The first segment of every path if the text is a sequence of values.
+    pub(super) sequence_index: Option<usize>,
+    /// The closing brackets at the end of the text, last first; computed on first use.
+    pub(super) last_closers: Option<Vec<u8>>,
+    pub(super) stack: Vec<Frame>,
+    /// The whole value, or the argument of a call until the call ends.
+    pub(super) result: Option<Value>,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(text: &'t str, pos: usize, yes_no: YesNoWords) -> Self {
+        Self {
+            text,
+            pos,
+            open: OpenBrackets::default(),
+            fixes: FixList::default(),
+            truncated: false,
+            elided: false,
+            arithmetic: Vec::new(),
+            yes_no,
+            unterminated: super::quoted::UnterminatedStrings::default(),
+            sequence_index: None,
+            last_closers: None,
+            stack: Vec::new(),
+            result: None,
+        }
+    }
+
+    /// Reads one value from the current position; `None` if the text ends before a value begins.
+    pub(super) fn read_value(&mut self) -> ParseResult<Option<Value>> {
+        let mut state = State::Value;
+        loop {
+            state = match state {
+                State::Value => self.begin_value()?,
+                State::Item => self.read_item()?,
+                State::Key => self.read_key()?,
+                State::AfterValue => self.after_value()?,
+                State::CallEnd => self.end_call()?,
+                State::Finished => return Ok(self.result.take()),
+            };
+        }
+    }
+
+    /// The role of a value at the current position.
+    pub(super) fn role(&self) -> Role {
+        match self.stack.last() {
+            None => Role::TopLevel,
+            Some(Frame::Array { .. }) => Role::Item,
+            Some(Frame::Object { .. }) => Role::Member,
+            Some(Frame::Call) => Role::Argument,
+        }
+    }
+
+    /// The path in the result of the value that is being read.
+    pub(super) fn path(&self) -> Path {
+        let mut path = Path::root();
+        if let Some(index) = self.sequence_index {
+            path.push_index(index);
+        }
+        for frame in &self.stack {
+            match frame {
+                Frame::Array { items, .. } => path.push_index(items.len()),
+                Frame::Object { key: Some(key), .. } => path.push_key(key.as_str()),
+                Frame::Object { key: None, .. } | Frame::Call => {}
+            }
+        }
+        path
+    }
+
+    pub(super) fn record<'a>(&mut self, kind: FixKind, before: &str, after: impl Into<Cow<'a, str>>) {
+        let path = if self.fixes.details_next() { self.path() } else { Path::root() };
+        self.fixes.push(|| path, kind, before, after);
+    }
+
+    pub(super) fn fail<T>(&self, reason: impl Into<FailureReason>) -> ParseResult<T> {
+        Err(Box::new(ParseFailure::Unreadable { at: self.pos, reason: reason.into() }))
+    }
+
+    pub(super) fn fail_expected<T>(&self, what: &'static str) -> ParseResult<T> {
+        self.fail(FailureReason::Expected(what, self.rest().chars().next()))
+    }
+
+    fn begin_value(&mut self) -> ParseResult<State> {
+        self.skip_space_and_comments();
+        let Some(byte) = self.peek() else { return Ok(self.close_truncated()) };
+        match byte {
+            b'{' if self.is_template() => self.begin_unquoted(),
+            b'{' => self.open_frame(Frame::Object { object: Object::new(), key: None, doubled: false }),
+            b'[' => self.open_frame(Frame::Array { items: Vec::new(), closer: b']' }),
+            b'(' if self.role() != Role::TopLevel => {
+                self.record(FixKind::Tuple, "(", "[");
+                self.open_frame(Frame::Array { items: Vec::new(), closer: b')' })
+            }
+            b'\\' if self.byte(self.pos + 1) == b'"' => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
+            b'/' if self.regular_expression_end().is_some() => {
+                let source = self.read_regular_expression();
+                Ok(self.attach(source))
+            }
+            b']' | b'}' | b')' | b',' | b':' => self.fail_expected("a value"),
+            b'"' if super::arithmetic::find_end(self.text, self.pos, self.role()).is_some() => self.begin_unquoted(),
+            _ if self.quote_here().is_some() => match self.read_quoted(self.role())? {
+                Some(text) => {
+                    let text = self.append_concatenated(text)?;
+                    Ok(self.attach(Value::String(text)))
+                }
+                None => Ok(self.close_truncated()),
+            },
+            _ => self.begin_unquoted(),
+        }
+    }
+
+    fn begin_unquoted(&mut self) -> ParseResult<State> {
+        match self.read_unquoted()? {
+            Unquoted::Value(value) => Ok(self.attach(value)),
+            Unquoted::Call => self.open_frame(Frame::Call),
+            Unquoted::EndOfText => Ok(self.close_truncated()),
+        }
+    }
+
+    fn read_item(&mut self) -> ParseResult<State> {
+        self.skip_space_and_comments();
+        match self.peek() {
+            None => Ok(self.close_truncated()),
+            Some(b',') => Ok(self.skip_extra_commas(State::Item)),
+            Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
+            Some(_) if self.skip_elision() => Ok(State::Item),
+            Some(_) => Ok(State::Value),
+        }
+    }
+
+    fn read_key(&mut self) -> ParseResult<State> {
+        self.skip_space_and_comments();
+        match self.peek() {
+            None => Ok(self.close_truncated()),
+            Some(b',') => Ok(self.skip_extra_commas(State::Key)),
+            Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
+            Some(b'{') => self.read_brace_for_key(),
+            Some(b'\\') if self.byte(self.pos + 1) == b'"' => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
+            Some(_) if self.skip_elision() => Ok(State::Key),
+            Some(_) => {
+                let start = self.pos;
+                let key =
+                    if self.quote_here().is_some() { self.read_quoted(Role::Key)? } else { self.read_bare_key()? };
+                let Some(key) = key else { return Ok(self.close_truncated()) };
+                if let Some(Frame::Object { key: slot, .. }) = self.stack.last_mut() {
+                    *slot = Some(key);
+                }
+                self.read_colon(start)
+            }
+        }
+    }
+
+    fn read_colon(&mut self, key_start: usize) -> ParseResult<State> {
+        self.skip_space_and_comments();
+        match self.peek() {
+            None => return Ok(self.close_truncated()),
+            Some(b':') => self.pos += 1,
+            Some(b'=') => {
+                let end = self.pos + if self.byte(self.pos + 1) == b'>' { 2 } else { 1 };
+                self.record(FixKind::MissingColon, self.slice(self.pos, end), ":");
+                self.pos = end;
+            }
+            Some(_) if self.starts_value(self.pos) => self.record(FixKind::MissingColon, "", ":"),
+            Some(_) => return self.fail_expected("`:` after the key"),
+        }
+        self.skip_space_and_comments();
+        match self.peek() {
+            Some(byte @ (b',' | b'}' | b']' | b')')) if byte == b',' || self.closes_open_frame(byte) => {
+                self.record(FixKind::MissingValue, self.slice(key_start, self.pos), "");
+                self.forget_key();
+                Ok(State::AfterValue)
+            }
+            _ => Ok(State::Value),
+        }
+    }
+
+    fn forget_key(&mut self) {
+        if let Some(Frame::Object { key, .. }) = self.stack.last_mut() {
+            *key = None;
+        }
+    }
+
+    /// Adds a complete value to the innermost open frame.
+    pub(super) fn attach(&mut self, value: Value) -> State {
+        let duplicate = match self.stack.last_mut() {
+            None => {
+                self.result = Some(value);
+                return State::Finished;
+            }
+            Some(Frame::Call) => {
+                self.result = Some(value);
+                return State::CallEnd;
+            }
+            Some(Frame::Array { items, .. }) => {
+                items.push(value);
+                return State::AfterValue;
+            }
+            Some(Frame::Object { object, key, .. }) => match key.take() {
+                None => None,
+                Some(name) => match object.insert_null(name) {
+                    Ok(slot) => {
+                        *slot = value;
+                        None
+                    }
+                    Err(name) => {
+                        let after = value.to_string();
+                        let before = object.insert(name.as_str(), value).unwrap_or_default().to_string();
+                        *key = Some(name);
+                        Some((before, after))
+                    }
+                },
+            },
+        };
+        if let Some((before, after)) = duplicate {
+            self.record(FixKind::DuplicateKey, &before, after);
+            self.forget_key();
+        }
+        State::AfterValue
+    }
+
+    fn after_value(&mut self) -> ParseResult<State> {
+        let in_object = matches!(self.stack.last(), Some(Frame::Object { .. }));
+        let next = if in_object { State::Key } else { State::Item };
+        let newline = self.skip_space_and_comments();
+        match self.peek() {
+            None => Ok(self.close_truncated()),
+            Some(b',') => {
+                self.pos += 1;
+                self.skip_space_and_comments();
+                if let Some(b']' | b'}' | b')') = self.peek() {
+                    self.record(FixKind::ExtraComma, ",", "");
+                }
+                Ok(next)
+            }
+            Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
+            Some(b'{') if in_object && self.open.arrays > 0 => {
+                self.record(FixKind::MissingBracket, "{", "}, {");
+                Ok(self.close_frame())
+            }
+            Some(_) if self.skip_elision() => Ok(next),
+            Some(_) if in_object && !newline && !self.looks_like_key(self.pos) => self.fail_expected("`,` or `}`"),
+            Some(b':') => self.fail_expected("`,` or `]`"),
+            Some(_) => {
+                self.record(FixKind::MissingComma, "", ",");
+                Ok(next)
+            }
+        }
+    }
+
+    fn end_call(&mut self) -> ParseResult<State> {
+        self.skip_space_and_comments();
+        match self.peek() {
+            Some(b')') => self.pos += 1,
+            None => self.truncated = true,
+            Some(_) => return self.fail_expected("`)`"),
+        }
+        self.pop_frame();
+        Ok(self.result.take().map_or(State::Finished, |value| self.attach(value)))
+    }
+
+    fn skip_extra_commas(&mut self, next: State) -> State {
+        let start = self.pos;
+        while self.peek() == Some(b',') {
+            self.pos += 1;
+            self.skip_space_and_comments();
+        }
+        self.record(FixKind::ExtraComma, self.slice(start, self.pos), "");
+        next
+    }
+
+    /// Skips `...` in place of omitted items, with the comma after it; returns whether there was one.
+    fn skip_elision(&mut self) -> bool {
+        // This runs after every value, so check one byte first.
+        if !matches!(self.peek(), Some(b'.' | 0xE2)) {
+            return false;
+        }
+        let rest = self.rest();
+        let Some(len) = ["...", "…"].iter().find(|mark| rest.starts_with(**mark)).map(|mark| mark.len()) else {
+            return false;
+        };
+        self.record(FixKind::Elision, self.slice(self.pos, self.pos + len), "");
+        self.elided = true;
+        self.pos += len;
+        self.skip_space_and_comments();
+        if self.peek() == Some(b',') {
+            self.pos += 1;
+        }
+        true
+    }
+}

@@ -1,0 +1,380 @@
+//! Quoted strings: which quote ends a string, and what to do if none does.
+//!
+//! A quote ends a string only if the text after it can follow a string there ([`Parser::can_end_string`]). Any other quote
+//! is part of the text (`24" screen`), unless it opens the next key or item: then the end quote of the string is missing.
+
+use super::{
+    cursor::LOOKAHEAD,
+    escape::Escaped,
+    failure::ParseResult,
+    parser::{Parser, Role},
+};
+use crate::fix::FixKind;
+
+/// The families of quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quote {
+    Double,
+    SmartDouble,
+    Single,
+    SmartSingle,
+}
+
+impl Quote {
+    /// Whether `end` may close a string that this quote opens.
+    pub(super) fn is_ended_by(self, end: Quote) -> bool {
+        match self {
+            Self::Double | Self::Single => end == self,
+            Self::SmartDouble => matches!(end, Self::SmartDouble | Self::Double),
+            Self::SmartSingle => matches!(end, Self::SmartSingle | Self::Single),
+        }
+    }
+}
+
+/// For each combination of quote, role and open brackets (a slot), the offset from which on no string finds its end.
+/// Without it, a text full of unterminated strings would be scanned to its end once for each of them.
+#[derive(Debug, Default)]
+pub(super) struct UnterminatedStrings(Vec<(usize, usize)>);
+
+impl UnterminatedStrings {
+    fn contains(&self, slot: usize, start: usize) -> bool {
+        self.0.iter().any(|(known, from)| *known == slot && start >= *from)
+    }
+
+    fn insert(&mut self, slot: usize, start: usize) {
+        if !self.contains(slot, start) {
+            self.0.push((slot, start));
+        }
+    }
+}
+
+/// The result of the scan for the end of a string.
+enum Scan {
+    /// A quote ends the string right before `resume`.
+    Ended { text: String, resume: usize },
+    /// The end quote is missing; the string ends before `resume`.
+    MissingQuote { text: String, resume: usize },
+    /// The end quote is missing before a `+` that joins the string at `resume`.
+    MissingQuoteBeforePlus { text: String, resume: usize },
+    /// No quote ends the string.
+    Unterminated,
+    /// The end quote of a key is missing: the scan passed its colon and reached the next member.
+    KeyOverrun,
+}
+
+impl Parser<'_> {
+    pub(super) fn quote_here(&self) -> Option<(Quote, usize)> {
+        self.quote_at(self.pos)
+    }
+
+    /// The quote at `at` and its length in bytes.
+    pub(super) fn quote_at(&self, at: usize) -> Option<(Quote, usize)> {
+        match self.byte(at) {
+            b'"' => Some((Quote::Double, 1)),
+            b'\'' => Some((Quote::Single, 1)),
+            b'`' if self.slice(at, at + 3) == "```" => None,
+            b'`' => Some((Quote::SmartSingle, 1)),
+            0xC2 | 0xE2 => {
+                let quote = self.text.get(at..)?.chars().next()?;
+                match quote {
+                    '“' | '”' | '„' | '‟' => Some((Quote::SmartDouble, quote.len_utf8())),
+                    '‘' | '’' | '‛' | '´' => Some((Quote::SmartSingle, quote.len_utf8())),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads the string that opens here; `None` for a key that is cut off by the end of the text.
+    pub(super) fn read_quoted(&mut self, role: Role) -> ParseResult<Option<String>> {
+        let Some((quote, len)) = self.quote_here() else { return self.fail("expected a quote") };
+        if let Some(text) = self.read_triple_quoted() {
+            return Ok(Some(text));
+        }
+        if quote != Quote::Double {
+            self.record(FixKind::Quotes, self.slice(self.pos, self.pos + len), "\"");
+        }
+        // The text of the strings before, if their end quotes are missing and `+` joins them to this one.
+        let mut before: Option<String> = None;
+        let join = |before: Option<String>, text: String| match before {
+            None => text,
+            Some(before) => before + &text,
+        };
+        loop {
+            let (quote, len) = self.quote_here().unwrap_or((quote, len));
+            let (open, start) = (self.pos, self.pos + len);
+            let mark = self.fixes.len();
+            let slot = self.unterminated_slot(quote, role);
+            let is_unterminated = self.unterminated.contains(slot, start);
+            let scan = if is_unterminated { Scan::Unterminated } else { self.scan(quote, start, role)? };
+            let (text, resume) = match scan {
+                Scan::Ended { text, resume } => {
+                    self.pos = resume;
+                    return Ok(Some(join(before, text)));
+                }
+                Scan::MissingQuote { text, resume } => (text, resume),
+                Scan::MissingQuoteBeforePlus { text, resume } => {
+                    self.record(FixKind::MissingQuote, self.slice(open, resume), in_quotes(&text) + " +");
+                    self.pos = resume;
+                    before = Some(join(before, text));
+                    continue;
+                }
+                Scan::Unterminated | Scan::KeyOverrun => {
+                    if matches!(scan, Scan::Unterminated) {
+                        self.unterminated.insert(slot, start);
+                    }
+                    self.fixes.truncate(mark);
+                    return Ok(self.read_unterminated(open, start, role)?.map(|text| join(before, text)));
+                }
+            };
+            self.record(FixKind::MissingQuote, self.slice(open, resume), in_quotes(&text));
+            self.pos = resume;
+            return Ok(Some(join(before, text)));
+        }
+    }
+
+    fn unterminated_slot(&self, quote: Quote, role: Role) -> usize {
+        let open = usize::from(self.open.arrays > 0)
+            + 2 * usize::from(self.open.objects > 0)
+            + 4 * usize::from(self.open.parentheses > 0);
+        (quote as usize * 5 + role as usize) * 8 + open
+    }
+
+    /// Scans from quote to quote until one ends the string.
+    fn scan(&mut self, quote: Quote, start: usize, role: Role) -> ParseResult<Scan> {
+        let mut text = String::new();
+        let mut run = start;
+        let mut at = start;
+        let mut raw_control = false;
+        loop {
+            at += self.text.as_bytes().get(at..).map_or(0, plain_len);
+            if at >= self.text.len() {
+                return Ok(Scan::Unterminated);
+            }
+            let byte = self.byte(at);
+            if byte == b'\\' {
+                text.push_str(self.slice(run, at));
+                match self.read_escape(at)? {
+                    Escaped::EndOfText => return Ok(Scan::Unterminated),
+                    Escaped::Character(escaped, end) => {
+                        text.push(escaped);
+                        (at, run) = (end, end);
+                    }
+                }
+            } else if byte < 0x20 {
+                if !matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0C) {
+                    self.pos = at;
+                    return self.fail(format!("a string may not contain the control character U+{byte:04X}"));
+                }
+                raw_control = true;
+                at += 1;
+            } else if let Some((_, len)) = self.quote_at(at).filter(|(found, _)| quote.is_ended_by(*found)) {
+                if let Some(scan) = self.quote_in_string(quote, start, run, at, len, role, &mut text) {
+                    if raw_control {
+                        self.record(FixKind::RawControl, self.slice(start, at), "");
+                    }
+                    return Ok(scan);
+                }
+                at += len;
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Decides whether a quote inside a string is its end, the start of the next string, or text (`None`).
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "these are the state of one scan, and a struct would only rename them"
+    )]
+    fn quote_in_string(
+        &mut self,
+        quote: Quote,
+        start: usize,
+        run: usize,
+        at: usize,
+        len: usize,
+        role: Role,
+        text: &mut String,
+    ) -> Option<Scan> {
+        let head = self.slice(start, at.min(start + LOOKAHEAD));
+        if role == Role::Key && head.contains(':') && head.contains([',', '\n']) {
+            return Some(Scan::KeyOverrun);
+        }
+        if self.can_end_string(at + len, role) {
+            let mut text = std::mem::take(text);
+            text.push_str(self.slice(run, at));
+            return Some(Scan::Ended { text, resume: at + len });
+        }
+        if let Some((end, joined)) = self.missed_end(quote, start, at, role) {
+            let mut text = std::mem::take(text);
+            text.push_str(self.slice(run, end.max(run)));
+            let text = text.trim_end().to_owned();
+            return Some(if joined {
+                Scan::MissingQuoteBeforePlus { text, resume: at }
+            } else {
+                Scan::MissingQuote { text, resume: end }
+            });
+        }
+        self.record(FixKind::InnerQuote, self.slice(at, at + len), "\\\"");
+        None
+    }
+
+    /// Reads a string that no quote ends: the text is truncated, or the quote is missing before a bracket or comma.
+    fn read_unterminated(&mut self, open: usize, start: usize, role: Role) -> ParseResult<Option<String>> {
+        let closed = self.ends_with_all_closers();
+        let stop = if role == Role::Key { self.key_stop(start) } else { closed.then(|| self.value_stop(start, role)) };
+        let Some(stop) = stop else {
+            if role == Role::Key {
+                return Ok(None);
+            }
+            self.truncated = true;
+            let text = self.unescape(start, self.text.len())?;
+            let text = drop_trailing_plus(&text).to_owned();
+            self.record(FixKind::CutTail, self.slice(open, self.text.len()), &text);
+            self.pos = self.text.len();
+            return Ok(Some(text));
+        };
+        let text = self.unescape(start, stop)?;
+        let text = drop_trailing_plus(text.trim_end()).to_owned();
+        self.record(FixKind::MissingQuote, self.slice(open, stop), in_quotes(&text));
+        self.pos = stop;
+        Ok(Some(text))
+    }
+
+    fn key_stop(&self, start: usize) -> Option<usize> {
+        let rest = self.text.get(start..)?;
+        let stop = rest.find([':', '\n'])?;
+        (self.byte(start + stop) == b':').then_some(start + stop)
+    }
+
+    /// Where a value without an end quote ends: before the bracket, comma or line end that can follow it.
+    fn value_stop(&self, start: usize, role: Role) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut at = start;
+        while at < bytes.len() {
+            let stops = match self.byte(at) {
+                b'\\' => {
+                    at += 2;
+                    continue;
+                }
+                b',' if role == Role::Member => {
+                    let next = self.after_whitespace(at + 1);
+                    next >= bytes.len() || self.looks_like_key(next)
+                }
+                b',' | b'\n' => true,
+                byte @ (b']' | b'}' | b')') => self.closes_open_frame(byte),
+                _ => false,
+            };
+            if stops {
+                return at;
+            }
+            at += 1;
+        }
+        bytes.len()
+    }
+
+    /// The text from `start` to `end` without its escapes.
+    fn unescape(&mut self, start: usize, end: usize) -> ParseResult<String> {
+        let mut text = String::new();
+        let (mut run, mut at) = (start, start);
+        while at < end {
+            let byte = self.byte(at);
+            if byte == b'\\' {
+                text.push_str(self.slice(run, at));
+                match self.read_escape(at)? {
+                    Escaped::EndOfText => {
+                        // Drop a lone backslash, but keep an incomplete code point as written.
+                        let tail = self.slice(at, end);
+                        text.push_str(if tail.len() > 1 { tail } else { "" });
+                        (at, run) = (end, end);
+                    }
+                    Escaped::Character(escaped, end) => {
+                        text.push(escaped);
+                        (at, run) = (end, end);
+                    }
+                }
+            } else if byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0C) {
+                self.pos = at;
+                return self.fail(format!("a string may not contain the control character U+{byte:04X}"));
+            } else {
+                at += 1;
+            }
+        }
+        text.push_str(self.slice(run, end.max(run)));
+        Ok(text)
+    }
+
+    /// Reads Python's `"""text"""`, which may contain quotes and line breaks.
+    fn read_triple_quoted(&mut self) -> Option<String> {
+        let quotes = match self.text.as_bytes().get(self.pos..self.pos + 3)? {
+            b"\"\"\"" => "\"\"\"",
+            b"'''" => "'''",
+            _ => return None,
+        };
+        let inside = self.rest().get(quotes.len()..)?;
+        let len = inside.get(..inside.len().min(1 << 20)).unwrap_or(inside).find(quotes)?;
+        let next = self.after_whitespace(self.pos + 2 * quotes.len() + len);
+        if next < self.text.len() && !matches!(self.byte(next), b',' | b'}' | b']' | b')' | b':') {
+            // An empty string with text after it.
+            return None;
+        }
+        let text = inside.get(..len)?.to_owned();
+        self.record(FixKind::Quotes, quotes, "\"");
+        self.pos += 2 * quotes.len() + len;
+        Some(text)
+    }
+
+    /// Appends the strings that `+` joins to `text`.
+    pub(super) fn append_concatenated(&mut self, mut text: String) -> ParseResult<String> {
+        loop {
+            // A `+` rarely follows, so check one byte first; a comment may come before the `+`.
+            if !matches!(self.byte(self.after_whitespace(self.pos)), b'+' | b'/' | b'#' | 0x80..) {
+                return Ok(text);
+            }
+            let (before, fixes) = (self.pos, self.fixes.len());
+            self.skip_space_and_comments();
+            if self.peek() != Some(b'+') || !self.joins_string(self.pos + 1) {
+                self.pos = before;
+                self.fixes.truncate(fixes);
+                return Ok(text);
+            }
+            self.pos += 1;
+            self.skip_space_and_comments();
+            let more = self.read_quoted(self.role())?.unwrap_or_default();
+            self.record(FixKind::Concatenation, self.slice(before, self.pos), &more);
+            text.push_str(&more);
+        }
+    }
+}
+
+/// Whether each byte is plain text in every string. A table, because every byte of every string is looked up.
+#[expect(clippy::indexing_slicing, reason = "a constant does not compile if an index is out of range")]
+const PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let mut byte = 0_u8;
+    loop {
+        plain[byte as usize] = !matches!(byte, b'"' | b'\'' | b'`' | b'\\' | 0xC2 | 0xE2 | 0..0x20);
+        if byte == u8::MAX {
+            break plain;
+        }
+        byte += 1;
+    }
+};
+
+/// How many bytes at the start are plain text: no quote, escape or control character.
+pub(super) fn plain_len(bytes: &[u8]) -> usize {
+    let is_plain = |byte: &u8| PLAIN.get(usize::from(*byte)).copied().unwrap_or(false);
+    bytes.iter().position(|byte| !is_plain(byte)).unwrap_or(bytes.len())
+}
+
+/// Removes a `+` at the end of a truncated text, after which the next string is missing.
+fn drop_trailing_plus(text: &str) -> &str {
+    text.strip_suffix('+').filter(|before| before.ends_with(' ')).map_or(text, str::trim_end)
+}
+
+/// `text` in double quotes, for a fix.
+pub(super) fn in_quotes(text: &str) -> String {
+    ["\"", text, "\""].concat()
+}

@@ -1,0 +1,70 @@
+//! The values that `enum` and `const` allow, indexed by their spellings.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use reknit_protocol::{Number, Value};
+
+use super::parse_scalar;
+use super::spelling::{fold_word, strip_marks};
+
+/// The allowed values. Lookups are hashed, because both an enum and a list of wrong values may be long.
+#[derive(Debug, Clone)]
+pub(crate) struct AllowedValues {
+    values: Box<[Value]>,
+    texts: HashMap<String, usize>,
+    /// The text with a folded spelling; `None` if several texts have it.
+    folded_texts: HashMap<String, Option<usize>>,
+    numbers: HashMap<Number, usize>,
+    /// The text that contains a number; `None` if several texts contain it.
+    number_texts: HashMap<Number, Option<usize>>,
+}
+
+impl AllowedValues {
+    pub(super) fn new(values: Vec<Value>) -> Self {
+        let (mut texts, mut folded_texts) = (HashMap::new(), HashMap::new());
+        let (mut numbers, mut number_texts) = (HashMap::new(), HashMap::new());
+        for (index, value) in values.iter().enumerate() {
+            match value {
+                Value::String(text) => {
+                    if texts.insert(text.clone(), index).is_some() {
+                        continue;
+                    }
+                    insert_unique(&mut folded_texts, fold_word(text), index);
+                    if let Some(number) = parse_scalar::number(text) {
+                        insert_unique(&mut number_texts, number, index);
+                    }
+                }
+                Value::Number(number) => {
+                    numbers.entry(number.clone()).or_insert(index);
+                }
+                _ => {}
+            }
+        }
+        folded_texts.remove("");
+        Self { values: values.into(), texts, folded_texts, numbers, number_texts }
+    }
+
+    /// The allowed value of which `value` is another spelling; `None` if there is none or more than one.
+    pub(crate) fn find_by_spelling(&self, value: &Value) -> Option<&Value> {
+        let index = match value {
+            Value::String(text) => {
+                self.texts.get(strip_marks(text)).copied().or_else(|| match self.folded_texts.get(&fold_word(text)) {
+                    Some(only) => *only,
+                    None => self.numbers.get(&parse_scalar::number(text)?).copied(),
+                })
+            }
+            Value::Number(number) => {
+                let as_written = self.texts.get(&number.to_string()).copied();
+                as_written.or_else(|| self.number_texts.get(number).copied().flatten())
+            }
+            _ => None,
+        };
+        self.values.get(index?)
+    }
+}
+
+/// Inserts `index` under a key, or `None` if the key is already taken.
+fn insert_unique<K: Eq + Hash>(owners: &mut HashMap<K, Option<usize>>, key: K, index: usize) {
+    owners.entry(key).and_modify(|owner| *owner = None).or_insert(Some(index));
+}

@@ -1,0 +1,62 @@
+//! Parsing numbers, booleans and null from whole strings.
+
+use reknit_protocol::Number;
+
+use super::spelling::strip_marks;
+
+/// A `+` with at least this many digits is a telephone number.
+const TELEPHONE_DIGITS: usize = 10;
+
+/// Parses a number with all its digits: in JSON syntax, with a leading `+`, or with commas between groups of three digits.
+pub(crate) fn number(text: &str) -> Option<Number> {
+    let text = strip_marks(text);
+    let text = match text.strip_prefix('+') {
+        // `+15551234567` is a telephone number.
+        Some(rest) if rest.starts_with('-') || (rest.len() >= TELEPHONE_DIGITS && is_digits(rest)) => return None,
+        rest => rest.unwrap_or(text),
+    };
+    if text.contains(',') { Number::parse(&without_separators(text)?).ok() } else { Number::parse(text).ok() }
+}
+
+/// Removes the commas from `1,234,567.89`; `None` if they do not separate groups of three digits.
+fn without_separators(text: &str) -> Option<String> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    if !is_digits(fraction) {
+        return None;
+    }
+    let mut groups = whole.strip_prefix('-').unwrap_or(whole).split(',');
+    let first = groups.next()?;
+    let is_first_valid = is_digits(first) && first.len() <= 3;
+    let are_others_valid = groups.all(|group| is_digits(group) && group.len() == 3);
+    (is_first_valid && are_others_valid).then(|| text.replace(',', ""))
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Parses a boolean or a yes-or-no word.
+pub(crate) fn boolean(text: &str) -> Option<bool> {
+    const YES: [&str; 6] = ["true", "yes", "on", "y", "t", "1"];
+    const NO: [&str; 6] = ["false", "no", "off", "n", "f", "0"];
+    let word = strip_marks(text);
+    let is = |words: [&str; 6]| words.iter().any(|candidate| candidate.eq_ignore_ascii_case(word));
+    if is(YES) {
+        return Some(true);
+    }
+    is(NO).then_some(false)
+}
+
+/// Converts 0 and 1 to a boolean.
+pub(crate) fn boolean_from_number(number: &Number) -> Option<bool> {
+    match number.as_i64() {
+        Some(0) => Some(false),
+        Some(1) => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether the text is null in JSON or Python.
+pub(crate) fn is_null(text: &str) -> bool {
+    matches!(text.trim(), "null" | "None")
+}

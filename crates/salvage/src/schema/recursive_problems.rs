@@ -1,0 +1,117 @@
+//! Problems of nested values under a recursive schema.
+//!
+//! The validator lists the errors of every branch of a union, and of every branch of the unions inside: with two branches
+//! and twenty levels, that makes a million lists. This module descends by whether subschemas accept the values, and
+//! collects errors only at the innermost values that do not fit.
+
+use reknit_protocol::{Path, Value};
+
+use super::large_stack::nests_deeper;
+use super::report::{Report, message};
+use super::shape::{Shape, ShapeId, Shapes};
+use super::subschemas::SubschemaId;
+use super::{FitProblem, FitProblemKind, Schema};
+
+/// Up to this many levels, the lists of the validator stay short.
+const MAX_FLAT_LEVELS: usize = 6;
+
+/// Whether the value nests so deep that the lists of the validator would explode.
+pub(crate) fn is_nested(value: &Value) -> bool {
+    nests_deeper(value, MAX_FLAT_LEVELS)
+}
+
+/// What is wrong with the value according to these subschemas.
+pub(crate) fn problems(schema: &Schema, subschemas: &[SubschemaId], value: &Value) -> Vec<FitProblem> {
+    let mut search = Search { schema, problems: Vec::new() };
+    if subschemas == [SubschemaId::ROOT] {
+        search.descend(value, Shapes::ROOT, &Path::root());
+    }
+    if search.problems.is_empty() && !subschemas.iter().all(|id| schema.subschemas.accepts(*id, value)) {
+        search.push(&Path::root(), FitProblemKind::NoAlternativeFits, value);
+    }
+    search.problems
+}
+
+struct Search<'a> {
+    schema: &'a Schema,
+    problems: Vec<FitProblem>,
+}
+
+impl Search<'_> {
+    fn push(&mut self, path: &Path, kind: FitProblemKind, found: &Value) {
+        let message = message(&kind, found);
+        self.problems.push(FitProblem { path: path.clone(), schema_path: String::new(), kind, message });
+    }
+
+    fn descend(&mut self, value: &Value, id: ShapeId, path: &Path) {
+        let schema = self.schema;
+        let shape = schema.shape(id);
+        if schema.accepts(shape, value) {
+            return;
+        }
+        let before = self.problems.len();
+        if !shape.alternatives.is_empty() {
+            if let Some(alternative) = matching_alternative(schema, shape, value) {
+                self.descend(value, alternative, path);
+            }
+            if self.problems.len() == before {
+                self.push(path, FitProblemKind::NoAlternativeFits, value);
+            }
+            return;
+        }
+        self.descend_into_children(value, shape, path);
+        if self.problems.len() == before {
+            self.collect(value, shape, path);
+        }
+    }
+
+    fn descend_into_children(&mut self, value: &Value, shape: &Shape, path: &Path) {
+        match value {
+            Value::Object(object) => {
+                for (key, value) in object {
+                    let declared = shape.object.properties.get(key).map(|property| property.shape);
+                    if let Some(id) = declared.or_else(|| shape.object.undeclared(key)) {
+                        self.descend(value, id, &path.key(key));
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(id) = shape.array.item(index) {
+                        self.descend(item, id, &path.index(index));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Collects the errors of a value whose children all fit.
+    fn collect(&mut self, value: &Value, shape: &Shape, path: &Path) {
+        let ids = if shape.chosen.is_empty() { &shape.subschemas } else { &shape.chosen };
+        let mut report = Report::new(value, &self.schema.source, path.clone(), &[]);
+        for validator in ids.iter().filter_map(|id| self.schema.subschemas.validator(*id)) {
+            validator.iter_errors(value).for_each(|error| report.add(&error));
+        }
+        self.problems.extend(report.finish());
+    }
+}
+
+/// The only alternative that matches the type and the tags of the value.
+fn matching_alternative(schema: &Schema, shape: &Shape, value: &Value) -> Option<ShapeId> {
+    let matches = |id: &&ShapeId| {
+        let shape = schema.shape(**id);
+        shape.types.allows(value.kind()) && matches_tags(schema, shape, value)
+    };
+    let mut candidates = shape.alternatives.iter().filter(matches);
+    let first = candidates.next()?;
+    candidates.next().is_none().then_some(*first)
+}
+
+fn matches_tags(schema: &Schema, shape: &Shape, value: &Value) -> bool {
+    let Value::Object(object) = value else { return true };
+    object.iter().all(|(key, value)| {
+        let property = shape.object.properties.get(key).map(|property| schema.shape(property.shape));
+        property.is_none_or(|shape| shape.allowed.is_none() || schema.accepts(shape, value))
+    })
+}

@@ -1,0 +1,244 @@
+//! An index of a schema: the pointer of every subschema, and the targets of references.
+
+use std::collections::{HashMap, HashSet};
+
+use jsonschema::{Draft, Uri, uri};
+use reknit_protocol::{Path, Value};
+
+/// The URI of a schema without an `$id`.
+pub(crate) const ROOT_URI: &str = "json-schema:///";
+
+/// Keywords whose values are data, in which `$ref` is not a reference.
+const DATA_KEYWORDS: [&str; 5] = ["enum", "const", "default", "examples", "example"];
+
+/// Keywords whose values are objects of subschemas.
+const NAMED_SCHEMA_KEYWORDS: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+
+/// Keywords whose value is a subschema or a list of subschemas.
+const SCHEMA_KEYWORDS: [&str; 16] = [
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "contentSchema",
+    "not",
+    "if",
+    "then",
+    "else",
+    "allOf",
+    "anyOf",
+    "oneOf",
+];
+
+/// Keywords that refer to another subschema.
+pub(crate) const REFERENCE_KEYWORDS: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// Every value of a schema, with its pointer and its document.
+#[derive(Debug)]
+pub(crate) struct SchemaIndex<'s> {
+    draft: Draft,
+    /// By address, because equal subschemas at different places must stay distinct.
+    entries: HashMap<usize, Entry>,
+    documents: Vec<Document<'s>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    pointer: String,
+    document: usize,
+}
+
+/// The root schema, or a subschema with its own `$id`.
+#[derive(Debug)]
+struct Document<'s> {
+    uri: Option<Uri<String>>,
+    root: &'s Value,
+    anchors: HashMap<&'s str, &'s Value>,
+}
+
+/// What a value in a schema is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// A subschema, or a list of subschemas.
+    Schema,
+    /// An object of subschemas under free names, such as `properties`.
+    NamedSchemas,
+    /// The value of an unknown keyword, such as `components`. References may lead into it.
+    Unknown,
+}
+
+impl Role {
+    /// The role of the value of a key; `None` for data.
+    fn child(self, key: &str) -> Option<Self> {
+        match self {
+            Self::Schema if DATA_KEYWORDS.contains(&key) => None,
+            Self::Schema if NAMED_SCHEMA_KEYWORDS.contains(&key) => Some(Self::NamedSchemas),
+            Self::Schema if !SCHEMA_KEYWORDS.contains(&key) => Some(Self::Unknown),
+            Self::Schema | Self::NamedSchemas => Some(Self::Schema),
+            Self::Unknown => Some(Self::Unknown),
+        }
+    }
+}
+
+fn address(value: &Value) -> usize {
+    std::ptr::from_ref(value).addr()
+}
+
+impl<'s> SchemaIndex<'s> {
+    pub(crate) fn new(schema: &'s Value, draft: Draft) -> Self {
+        let root = Document { uri: uri::from_str(ROOT_URI).ok(), root: schema, anchors: HashMap::new() };
+        let mut index = Self { draft, entries: HashMap::new(), documents: vec![root] };
+        let mut pending = vec![(schema, Path::root(), 0, Role::Schema)];
+        while let Some((value, path, document, role)) = pending.pop() {
+            let document = if role == Role::NamedSchemas { document } else { index.add(value, &path, document) };
+            match value {
+                Value::Object(object) => {
+                    let children = object.iter().filter_map(|(key, value)| Some((key, value, role.child(key)?)));
+                    pending.extend(children.map(|(key, value, role)| (value, path.key(key), document, role)));
+                }
+                Value::Array(items) => {
+                    let items = items.iter().enumerate();
+                    pending.extend(items.map(|(index, item)| (item, path.index(index), document, role)));
+                }
+                _ => {}
+            }
+        }
+        index
+    }
+
+    pub(crate) fn draft(&self) -> Draft {
+        self.draft
+    }
+
+    /// The JSON Pointer of a subschema; `None` if it is not part of the schema.
+    pub(crate) fn pointer(&self, schema: &Value) -> Option<&str> {
+        self.entries.get(&address(schema)).map(|entry| entry.pointer.as_str())
+    }
+
+    /// Adds a value and returns its document.
+    fn add(&mut self, value: &'s Value, path: &Path, document: usize) -> usize {
+        let Value::Object(object) = value else {
+            self.entries.insert(address(value), Entry { pointer: path.to_pointer(), document });
+            return document;
+        };
+        let keyword = if matches!(self.draft, Draft::Draft4) { "id" } else { "$id" };
+        let id = object.get(keyword).and_then(Value::as_str);
+        let (id, anchor) = match id {
+            Some(id) if id.starts_with('#') => (None, id.strip_prefix('#')),
+            id => (id, None),
+        };
+        let document = id.map_or(document, |id| self.add_document(value, id, document));
+        let keywords = [object.get("$anchor"), object.get("$dynamicAnchor")];
+        let anchors = keywords.into_iter().flatten().filter_map(Value::as_str).chain(anchor);
+        if let Some(document) = self.documents.get_mut(document) {
+            document.anchors.extend(anchors.map(|name| (name, value)));
+        }
+        self.entries.insert(address(value), Entry { pointer: path.to_pointer(), document });
+        document
+    }
+
+    fn add_document(&mut self, root: &'s Value, id: &str, parent: usize) -> usize {
+        let base = self.documents.get(parent).and_then(|document| document.uri.as_ref());
+        let id = id.trim_end_matches('#');
+        let uri = base.and_then(|base| uri::resolve_against(&base.borrow(), id).ok());
+        self.documents.push(Document { uri, root, anchors: HashMap::new() });
+        self.documents.len() - 1
+    }
+
+    /// The target of a reference in the subschema `from`; `None` if it is not part of the schema.
+    pub(crate) fn resolve(&self, from: &Value, reference: &str) -> Option<&'s Value> {
+        let current = self.documents.get(self.entries.get(&address(from))?.document)?;
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let target = if document.is_empty() {
+            current
+        } else {
+            let uri = uri::resolve_against(&current.uri.as_ref()?.borrow(), document).ok()?;
+            self.documents.iter().rev().find(|document| document.uri.as_ref() == Some(&uri))?
+        };
+        if fragment.is_empty() {
+            return Some(target.root);
+        }
+        let fragment = percent_decode(fragment)?;
+        if fragment.starts_with('/') {
+            let path = Path::from_pointer(&fragment, target.root).ok()?;
+            return target.root.at(&path);
+        }
+        target.anchors.get(fragment.as_str()).copied()
+    }
+}
+
+/// The number of levels of the schema with all references followed; `None` if the schema is recursive.
+pub(crate) fn height(root: &Value, index: &SchemaIndex<'_>) -> Option<usize> {
+    let mut done: HashMap<usize, usize> = HashMap::new();
+    let mut stack = vec![Step::new(root, index)?];
+    let mut on_stack = HashSet::from([address(root)]);
+    loop {
+        let step = stack.last_mut()?;
+        let Some(next) = step.pending.pop() else {
+            let step = stack.pop()?;
+            on_stack.remove(&address(step.value));
+            done.insert(address(step.value), step.height);
+            match stack.last_mut() {
+                Some(parent) => parent.height = parent.height.max(step.height + 1),
+                None => return Some(step.height),
+            }
+            continue;
+        };
+        if let Some(height) = done.get(&address(next)) {
+            step.height = step.height.max(height + 1);
+        } else if on_stack.insert(address(next)) {
+            stack.push(Step::new(next, index)?);
+        } else {
+            return None;
+        }
+    }
+}
+
+/// A value in a depth-first search, with the children that were not visited yet.
+struct Step<'s> {
+    value: &'s Value,
+    pending: Vec<&'s Value>,
+    height: usize,
+}
+
+impl<'s> Step<'s> {
+    /// `None` if a reference cannot be resolved.
+    fn new(value: &'s Value, index: &SchemaIndex<'s>) -> Option<Self> {
+        let mut pending = Vec::new();
+        match value {
+            Value::Object(object) => {
+                for keyword in REFERENCE_KEYWORDS {
+                    if let Some(reference) = object.get(keyword).and_then(Value::as_str) {
+                        pending.push(index.resolve(value, reference)?);
+                    }
+                }
+                pending.extend(object.values());
+            }
+            Value::Array(items) => pending.extend(items),
+            _ => {}
+        }
+        pending.retain(|value| matches!(value, Value::Object(_) | Value::Array(_)));
+        Some(Self { value, pending, height: 0 })
+    }
+}
+
+fn percent_decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, tail) = tail.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?);
+        rest = tail;
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,242 @@
+//! Building the shapes of a schema.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use reknit_protocol::Value;
+
+use super::allowed_values::AllowedValues;
+use super::keywords::Keywords;
+use super::schema_index::SchemaIndex;
+use super::shape::{ArrayShape, ObjectShape, Pattern, Property, Shape, ShapeId, Shapes};
+use super::spelling::fold_key;
+use super::subschemas::{self, SubschemaId};
+use super::types::TypeSet;
+
+/// How many shapes a schema may have, because nested unions can have a huge number of combinations. Beyond this number,
+/// values are validated but not changed.
+const MAX_SHAPES: usize = 20_000;
+
+/// The subschemas that a shape combines. Places with equal keys share a shape.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+struct ShapeKey {
+    subschemas: Vec<SubschemaId>,
+    chosen: Vec<SubschemaId>,
+    /// The unions from which an alternative was chosen: the subschema, and the index of the union in it.
+    decided: Vec<(SubschemaId, usize)>,
+}
+
+/// Reads subschemas when they are reached, and builds a shape for each combination of them.
+#[derive(Debug)]
+pub(super) struct ShapeBuilder<'s> {
+    index: &'s SchemaIndex<'s>,
+    /// The keywords and the pointer of each subschema.
+    keywords: Vec<(Keywords<'s>, Option<String>)>,
+    subschema_ids: HashMap<usize, SubschemaId>,
+    patterns: HashMap<&'s str, Option<Pattern>>,
+    shape_ids: HashMap<ShapeKey, ShapeId>,
+    shape_keys: Vec<ShapeKey>,
+}
+
+impl<'s> ShapeBuilder<'s> {
+    pub(super) fn new(index: &'s SchemaIndex<'s>) -> Self {
+        Self {
+            index,
+            keywords: Vec::new(),
+            subschema_ids: HashMap::new(),
+            patterns: HashMap::new(),
+            shape_ids: HashMap::new(),
+            shape_keys: Vec::new(),
+        }
+    }
+
+    /// Builds the shapes; also returns the pointers of all subschemas.
+    pub(super) fn build(mut self, schema: &'s Value) -> (Shapes, Vec<Option<String>>) {
+        self.shape_for([schema]);
+        let mut shapes = Vec::new();
+        while let Some(key) = self.shape_keys.get(shapes.len()).cloned() {
+            shapes.push(self.build_shape(&key));
+        }
+        let pointers = self.keywords.into_iter().map(|(_, pointer)| pointer).collect();
+        (Shapes::new(shapes), pointers)
+    }
+
+    fn subschema_id(&mut self, schema: &'s Value) -> SubschemaId {
+        let address = std::ptr::from_ref(schema).addr();
+        if let Some(id) = self.subschema_ids.get(&address) {
+            return *id;
+        }
+        let id = SubschemaId(self.keywords.len());
+        let pointer = self.index.pointer(schema).map(str::to_owned);
+        self.keywords.push((Keywords::read(schema, self.index), pointer));
+        self.subschema_ids.insert(address, id);
+        id
+    }
+
+    /// The shape of a place at which all these subschemas apply.
+    fn shape_for(&mut self, schemas: impl IntoIterator<Item = &'s Value>) -> ShapeId {
+        let mut subschemas: Vec<SubschemaId> = schemas.into_iter().map(|schema| self.subschema_id(schema)).collect();
+        subschemas.sort_unstable();
+        subschemas.dedup();
+        self.shape_id(ShapeKey { subschemas, ..ShapeKey::default() })
+    }
+
+    fn shape_id(&mut self, key: ShapeKey) -> ShapeId {
+        if let Some(id) = self.shape_ids.get(&key) {
+            return *id;
+        }
+        if self.shape_keys.len() >= MAX_SHAPES {
+            return ShapeId(usize::MAX);
+        }
+        let id = ShapeId(self.shape_keys.len());
+        self.shape_keys.push(key.clone());
+        self.shape_ids.insert(key, id);
+        id
+    }
+
+    fn keywords_of(&self, id: SubschemaId) -> Option<&Keywords<'s>> {
+        self.keywords.get(id.0).map(|(keywords, _)| keywords)
+    }
+
+    /// The subschemas of the key, and all that their `allOf` and `$ref` lead to.
+    fn collect_subschemas(&mut self, key: &ShapeKey) -> Vec<SubschemaId> {
+        let mut subschemas: Vec<SubschemaId> = key.subschemas.iter().chain(&key.chosen).copied().collect();
+        let mut seen: HashSet<SubschemaId> = subschemas.iter().copied().collect();
+        let mut next = 0;
+        while let Some(id) = subschemas.get(next) {
+            next += 1;
+            let also = self.keywords_of(*id).map(|keywords| keywords.also.clone()).unwrap_or_default();
+            for schema in also {
+                let id = self.subschema_id(schema);
+                if seen.insert(id) {
+                    subschemas.push(id);
+                }
+            }
+        }
+        subschemas
+    }
+
+    fn build_shape(&mut self, key: &ShapeKey) -> Shape {
+        let subschemas = self.collect_subschemas(key);
+        let all_keywords = || subschemas.iter().filter_map(|id| self.keywords_of(*id));
+        let mut types = all_keywords().fold(TypeSet::ALL, |types, keywords| types.intersection(keywords.types));
+        let mut allowed: Option<Vec<Value>> = None;
+        for values in all_keywords().filter_map(|keywords| keywords.allowed.as_ref()) {
+            let values: Vec<Value> = values.iter().map(|value| (*value).clone()).collect();
+            types = types.intersection(TypeSet::of_values(&values));
+            allowed.get_or_insert_default().extend(values);
+        }
+        let restricts_scalars = all_keywords().any(|keywords| keywords.restricts_scalars);
+        let alternatives = self.build_alternatives(key, &subschemas);
+        Shape {
+            subschemas: key.subschemas.as_slice().into(),
+            chosen: key.chosen.as_slice().into(),
+            types,
+            restricts_scalars,
+            allowed: allowed.map(AllowedValues::new),
+            object: self.build_object(&subschemas),
+            array: self.build_array(&subschemas),
+            alternatives,
+            may_rename_keys: false,
+        }
+    }
+
+    /// For the first undecided union: the shapes with each of its alternatives.
+    fn build_alternatives(&mut self, key: &ShapeKey, subschemas: &[SubschemaId]) -> Box<[ShapeId]> {
+        let unions = subschemas.iter().flat_map(|id| {
+            let count = self.keywords_of(*id).map_or(0, |keywords| keywords.unions.len());
+            (0..count).map(|union| (*id, union))
+        });
+        let Some((part, union)) = unions.into_iter().find(|union| !key.decided.contains(union)) else {
+            return Box::default();
+        };
+        let branches =
+            self.keywords_of(part).and_then(|keywords| keywords.unions.get(union)).cloned().unwrap_or_default();
+        let choose = |branch: Vec<&'s Value>| {
+            let mut key = key.clone();
+            key.chosen.extend(branch.into_iter().map(|schema| self.subschema_id(schema)));
+            key.chosen.sort_unstable();
+            key.chosen.dedup();
+            key.decided.push((part, union));
+            key.decided.sort_unstable();
+            self.shape_id(key)
+        };
+        branches.into_iter().map(choose).collect()
+    }
+
+    fn build_object(&mut self, subschemas: &[SubschemaId]) -> ObjectShape {
+        let mut properties: BTreeMap<&'s str, Vec<&'s Value>> = BTreeMap::new();
+        let (mut patterns, mut additional, mut required) = (Vec::new(), Vec::new(), HashSet::new());
+        let (mut is_closed, mut restricts_names) = (false, false);
+        for keywords in subschemas.iter().filter_map(|id| self.keywords_of(*id)) {
+            for (name, schema) in &keywords.properties {
+                properties.entry(name).or_default().push(schema);
+            }
+            patterns.extend(keywords.patterns.iter().copied());
+            required.extend(keywords.required.iter().copied());
+            restricts_names |= keywords.restricts_names;
+            match keywords.additional {
+                Some(Value::Bool(false)) => is_closed = true,
+                extra => additional.extend(extra),
+            }
+        }
+        let describes_additional_keys = restricts_names || (!is_closed && !additional.is_empty());
+        let names = properties.keys().filter(|_| !describes_additional_keys).copied();
+        ObjectShape {
+            names_by_spelling: names_by_spelling(names),
+            patterns: patterns
+                .into_iter()
+                .filter_map(|(pattern, schema)| self.compile_pattern(pattern, schema))
+                .collect(),
+            additional: (!additional.is_empty()).then(|| self.shape_for(additional)),
+            is_closed,
+            properties: properties
+                .into_iter()
+                .map(|(name, schemas)| {
+                    let property = Property { shape: self.shape_for(schemas), is_required: required.contains(name) };
+                    (name.into(), property)
+                })
+                .collect(),
+        }
+    }
+
+    fn compile_pattern(&mut self, pattern: &'s str, schema: &'s Value) -> Option<(Pattern, ShapeId)> {
+        let draft = self.index.draft();
+        let compile = || {
+            let validator = subschemas::options(draft).build(&serde_json::json!({ "pattern": pattern })).ok()?;
+            Some(Pattern(Arc::new(validator)))
+        };
+        let pattern = self.patterns.entry(pattern).or_insert_with(compile).clone()?;
+        Some((pattern, self.shape_for([schema])))
+    }
+
+    fn build_array(&mut self, subschemas: &[SubschemaId]) -> ArrayShape {
+        let all_keywords = || subschemas.iter().filter_map(|id| self.keywords_of(*id));
+        let length = all_keywords().map(|keywords| keywords.prefix.len()).max().unwrap_or_default();
+        let at = |index| {
+            let wanted =
+                all_keywords().filter_map(move |keywords| keywords.prefix.get(index).copied().or(keywords.rest));
+            wanted.collect::<Vec<_>>()
+        };
+        let (prefix, rest): (Vec<_>, Vec<_>) = ((0..length).map(at).collect(), at(length));
+        ArrayShape {
+            prefix: prefix.into_iter().map(|schemas| self.shape_for(schemas)).collect(),
+            rest: (!rest.is_empty()).then(|| self.shape_for(rest)),
+        }
+    }
+}
+
+fn names_by_spelling<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<String, Option<Box<str>>> {
+    let mut names_by_spelling = HashMap::new();
+    for name in names {
+        let form = fold_key(name);
+        if form.is_empty() {
+            continue;
+        }
+        let owner = names_by_spelling.entry(form).or_insert_with(|| Some(name.into()));
+        if owner.as_deref() != Some(name) {
+            *owner = None;
+        }
+    }
+    names_by_spelling
+}

@@ -1,0 +1,93 @@
+//! The subschemas of a schema, each with its own validator.
+
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::uri::{self, EncodedBuffer};
+use jsonschema::{Draft, Registry, ValidationOptions, Validator};
+use reknit_protocol::Value;
+
+use super::large_stack::with_large_stack;
+use super::schema_index::ROOT_URI;
+use super::validator_input::ValueInput;
+
+/// The base URI of the small schemas that only refer to a subschema.
+const REFERRING_URI: &str = "json-schema:///part-of-the-schema";
+
+/// The index of a subschema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct SubschemaId(pub(super) usize);
+
+impl SubschemaId {
+    /// The whole schema.
+    pub(crate) const ROOT: Self = Self(0);
+}
+
+/// The schema and its subschemas. Validators of subschemas are compiled on first use, because most are never used.
+pub(crate) struct Subschemas {
+    root: Validator<ValueInput>,
+    json: Arc<serde_json::Value>,
+    registry: OnceLock<Option<Registry<'static>>>,
+    draft: Draft,
+    list: Vec<Subschema>,
+    /// Whether compiling a subschema may need a large stack.
+    needs_large_stack: bool,
+}
+
+struct Subschema {
+    /// `None` if it is not in the index.
+    pointer: Option<String>,
+    validator: OnceLock<Option<Validator<ValueInput>>>,
+}
+
+/// The options that all validators share.
+pub(crate) fn options<'i>(draft: Draft) -> ValidationOptions<'i, Arc<dyn jsonschema::Retrieve>, ValueInput> {
+    jsonschema::options_for::<ValueInput>().with_draft(draft).offline().should_validate_formats(false)
+}
+
+impl Subschemas {
+    /// `pointers` lead to the subschemas; the first is the root.
+    pub(super) fn new(
+        schema: serde_json::Value,
+        draft: Draft,
+        pointers: Vec<Option<String>>,
+        needs_large_stack: bool,
+    ) -> Result<Self, jsonschema::ValidationError<'static>> {
+        let root = options(draft).build(&schema)?;
+        let list = pointers.into_iter().map(|pointer| Subschema { pointer, validator: OnceLock::new() }).collect();
+        Ok(Self { root, json: Arc::new(schema), registry: OnceLock::new(), draft, list, needs_large_stack })
+    }
+
+    /// The validator of the whole schema.
+    pub(crate) fn root(&self) -> &Validator<ValueInput> {
+        &self.root
+    }
+
+    /// The validator of a subschema; `None` if it cannot be compiled alone.
+    pub(crate) fn validator(&self, id: SubschemaId) -> Option<&Validator<ValueInput>> {
+        if id == SubschemaId::ROOT {
+            return Some(&self.root);
+        }
+        let subschema = self.list.get(id.0)?;
+        subschema.validator.get_or_init(|| self.compile(subschema.pointer.as_deref()?)).as_ref()
+    }
+
+    /// Whether the value fits the subschema. A subschema without a validator accepts nothing, so that fitting does not
+    /// change values to fit it.
+    pub(crate) fn accepts(&self, id: SubschemaId, value: &Value) -> bool {
+        self.validator(id).is_some_and(|validator| validator.is_valid(value))
+    }
+
+    fn compile(&self, pointer: &str) -> Option<Validator<ValueInput>> {
+        let mut fragment = EncodedBuffer::new();
+        fragment.encode_str::<uri::Path>(pointer);
+        let schema = serde_json::json!({ "$ref": format!("{ROOT_URI}#{fragment}") });
+        with_large_stack(self.needs_large_stack, || {
+            let registry = self.registry.get_or_init(|| self.register()).as_ref()?;
+            options(self.draft).with_registry(registry).with_base_uri(REFERRING_URI).build(&schema).ok()
+        })
+    }
+
+    fn register(&self) -> Option<Registry<'static>> {
+        Registry::new().draft(self.draft).add(ROOT_URI, Arc::clone(&self.json)).ok()?.prepare().ok()
+    }
+}

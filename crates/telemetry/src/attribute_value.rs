@@ -1,0 +1,82 @@
+//! The value of an attribute.
+
+use std::fmt;
+
+use reknit_protocol::{Object, truncate};
+use serde::Serialize;
+
+use crate::redact::{redact_object, redact_text};
+
+/// The longest excerpt of a prompt or a model's answer, in bytes.
+pub(crate) const MAX_TEXT: usize = 2_000;
+/// The longest excerpt of an error, in bytes.
+pub(crate) const MAX_ERROR: usize = 500;
+/// The longest excerpt of a model's reason, or of an answer that could not be parsed, in bytes.
+pub(crate) const MAX_BRIEF: usize = 200;
+
+/// The value of an attribute of a span or event, or of a field of a log line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum AttributeValue {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Count(i64),
+    /// A decimal number.
+    Number(f64),
+    /// A boolean.
+    Flag(bool),
+}
+
+impl AttributeValue {
+    /// An excerpt of a text: redacted, and truncated to `limit` bytes.
+    pub(crate) fn excerpt(text: &str, limit: usize) -> Self {
+        Self::Text(truncate(redact_text(text), limit))
+    }
+
+    /// Parameters as JSON: redacted and truncated.
+    pub(crate) fn parameters(parameters: &Object) -> Self {
+        Self::excerpt(&redact_object(parameters).to_string(), MAX_TEXT)
+    }
+}
+
+impl fmt::Display for AttributeValue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => out.pad(text),
+            Self::Count(count) => count.fmt(out),
+            Self::Number(number) => number.fmt(out),
+            Self::Flag(flag) => flag.fmt(out),
+        }
+    }
+}
+
+impl From<&str> for AttributeValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<bool> for AttributeValue {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<u32> for AttributeValue {
+    fn from(count: u32) -> Self {
+        Self::Count(i64::from(count))
+    }
+}
+
+impl From<u64> for AttributeValue {
+    fn from(count: u64) -> Self {
+        Self::Count(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<usize> for AttributeValue {
+    fn from(count: usize) -> Self {
+        Self::Count(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+}

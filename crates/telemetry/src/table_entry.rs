@@ -1,0 +1,66 @@
+//! One row of the table of signals.
+
+use serde::Serialize;
+
+/// A signal of the table: its name, its attributes and when it is produced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableEntry {
+    /// The kind of signal.
+    pub kind: SignalKind,
+    /// The name; for a log line, the beginning of its message.
+    pub name: &'static str,
+    /// The keys of the attributes, labels or fields that the signal always has.
+    pub keys: &'static [&'static str],
+    /// The unit of a histogram; empty if it has none.
+    pub unit: &'static str,
+    /// When the signal is produced, or what a metric counts.
+    pub description: &'static str,
+}
+
+/// The kind of a signal in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SignalKind {
+    /// A span: work with a start and an end.
+    Span,
+    /// An event of a span: something that happened at one moment.
+    SpanEvent,
+    /// A metric that only grows.
+    Counter,
+    /// A metric that records the distribution of measurements.
+    Histogram,
+    /// A log line, with its severity and its source.
+    Log(Severity, &'static str),
+}
+
+/// The severity of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub enum Severity {
+    /// A failure that is final.
+    #[serde(rename = "ERR")]
+    Error,
+    /// A failure that is being handled.
+    #[serde(rename = "WRN")]
+    Warning,
+    /// The end of a run or session.
+    #[serde(rename = "FIN")]
+    Final,
+    /// A notable event of normal operation.
+    #[serde(rename = "INF")]
+    Info,
+    /// A detail of normal operation.
+    #[serde(rename = "VRB")]
+    Verbose,
+}
+
+impl Severity {
+    /// The abbreviation of three letters.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "ERR",
+            Self::Warning => "WRN",
+            Self::Final => "FIN",
+            Self::Info => "INF",
+            Self::Verbose => "VRB",
+        }
+    }
+}

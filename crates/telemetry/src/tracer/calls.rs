@@ -1,0 +1,81 @@
+//! Tool calls.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use reknit_engine::CallEnd;
+use reknit_mend::CallFault;
+use reknit_protocol::{CallTool, EffectId, TransportKind};
+
+use super::{OpenEffect, OpenKind, OpenSpan, StepKey, Tracer, elapsed_ms, id_in_turn};
+use crate::attribute_value::{AttributeValue, MAX_ERROR};
+use crate::signal::{SpanKind, SpanStatus};
+use crate::table::{metrics, spans};
+
+impl Tracer {
+    pub(super) fn start_call(&mut self, at_ms: i64, turn: Option<u32>, call: &Arc<CallTool>) {
+        let effect = OpenEffect { since_ms: at_ms, kind: OpenKind::Call(Arc::clone(call)) };
+        self.open.entry(id_in_turn(turn, &call.id)).or_insert(effect);
+    }
+
+    pub(super) fn end_call(
+        &mut self,
+        at_ms: i64,
+        turn: Option<u32>,
+        call: &Arc<CallTool>,
+        end: &CallEnd,
+        fault: Option<&Arc<CallFault>>,
+    ) {
+        if let Some(step) = self.steps.get_mut(&StepKey::new(turn, &call.step)) {
+            step.fault = fault.cloned();
+        }
+        let id = id_in_turn(turn, &call.id);
+        if let Some(effect) = self.open.remove(&id) {
+            self.close_call(at_ms, &id, call, effect.since_ms, end);
+        }
+    }
+
+    pub(super) fn close_call(&mut self, at_ms: i64, id: &EffectId, call: &CallTool, since_ms: i64, end: &CallEnd) {
+        let (status, code, error) = match end {
+            CallEnd::Replied { status, .. } if *status < 400 => ("success", *status, String::new()),
+            CallEnd::Replied { status, .. } => ("error", *status, status.to_string()),
+            CallEnd::Failed { kind, .. } => ("failed", 0, transport_label(*kind).to_owned()),
+            CallEnd::Interrupted => ("interrupted", 0, "interrupted".to_owned()),
+        };
+        let (agent, capability) = (&call.agent, &call.capability);
+        let labels = || [capability.to_string().into(), agent.to_string().into(), self.module(), Cow::from(status)];
+        let calls = metrics::TOOL_CALLS.metric(1, labels());
+        let latency = metrics::TOOL_CALL_MS.metric(elapsed_ms(since_ms, at_ms), labels());
+        self.count(calls);
+        self.count(latency);
+        let values = [
+            self.run_id(),
+            call.step.as_str().into(),
+            agent.as_str().into(),
+            capability.as_str().into(),
+            id.ordinal().into(),
+            "POST".into(),
+            u32::from(code).into(),
+            error.as_str().into(),
+        ];
+        let message = match end {
+            CallEnd::Failed { message, .. } => AttributeValue::excerpt(message, MAX_ERROR).to_string(),
+            CallEnd::Replied { .. } | CallEnd::Interrupted => error,
+        };
+        let status = if message.is_empty() { SpanStatus::Ok } else { SpanStatus::Error(message) };
+        let span = OpenSpan::new(id.to_string(), since_ms);
+        let parent = Some(self.effect_parent(id));
+        self.close(span, (SpanKind::Client, parent), (&spans::HTTP_CLIENT_REQUEST, values), status, at_ms);
+    }
+}
+
+fn transport_label(kind: TransportKind) -> &'static str {
+    match kind {
+        TransportKind::Refused => "refused",
+        TransportKind::Reset => "reset",
+        TransportKind::TimedOut => "timed_out",
+        TransportKind::TooLarge => "bad_answer",
+        TransportKind::Unreadable => "unreadable",
+        TransportKind::NotCallable => "unusable",
+    }
+}

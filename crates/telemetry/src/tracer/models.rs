@@ -1,0 +1,183 @@
+//! Questions to models.
+
+use std::borrow::Cow;
+
+use reknit_dialogue::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, Purpose, Usage};
+use reknit_engine::{ModelQuestion, ModelRecord};
+use reknit_protocol::{EffectId, ScopeLevel};
+
+use super::{OpenEffect, OpenKind, OpenSpan, StepKey, Tracer, elapsed_ms};
+use crate::attribute_value::{AttributeValue, MAX_ERROR, MAX_TEXT};
+use crate::signal::{SpanKind, SpanStatus};
+use crate::table::{events, logs, metrics, spans};
+
+/// How a question ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QuestionEnd<'a> {
+    pub(super) answer: Option<&'a ModelAnswer>,
+    usage: Option<Usage>,
+    failure: Option<&'a ModelFailure>,
+}
+
+impl QuestionEnd<'_> {
+    pub(super) fn error(&self) -> Option<String> {
+        self.failure.map(ToString::to_string)
+    }
+}
+
+impl Tracer {
+    pub(super) fn map_model(&mut self, at_ms: i64, scope: &[ScopeLevel], record: &ModelRecord) {
+        match record {
+            ModelRecord::Asked(question) => {
+                let id = question.id.clone().nested_in(scope);
+                self.start_question(at_ms, ModelQuestion { id, ..question.clone() });
+            }
+            ModelRecord::Answered { id, answer, failure } => {
+                let end = QuestionEnd { answer: Some(answer), usage: Some(answer.usage), failure: failure.as_ref() };
+                self.end_question(at_ms, &id.clone().nested_in(scope), end);
+            }
+            ModelRecord::Failed { id, failure } => {
+                let end = QuestionEnd { answer: None, usage: failure.usage, failure: Some(failure) };
+                self.end_question(at_ms, &id.clone().nested_in(scope), end);
+            }
+            ModelRecord::Skipped { id, until_ms } => {
+                self.skip_effect(at_ms, &id.clone().nested_in(scope), *until_ms);
+            }
+        }
+    }
+
+    fn start_question(&mut self, at_ms: i64, question: ModelQuestion) {
+        // The question was asked again after a crash, and its request event exists already.
+        if self.open.contains_key(&question.id) {
+            return;
+        }
+        match question.purpose {
+            Purpose::PlanGeneration | Purpose::TieredSelection | Purpose::Synthesis => {
+                self.add_request_event(at_ms, &question);
+            }
+            Purpose::MicroResolution | Purpose::ErrorAnalysis => self.add_repair_request_event(at_ms, &question),
+            Purpose::SemanticRetry
+            | Purpose::Correction
+            | Purpose::SynthesisStreaming
+            | Purpose::HallucinationDetection
+            | Purpose::AgentTurn => {}
+        }
+        let effect = OpenEffect { since_ms: at_ms, kind: OpenKind::Question(question.clone()) };
+        self.open.insert(question.id, effect);
+    }
+
+    /// Adds the event of a question that repairs a step.
+    fn add_repair_request_event(&mut self, at_ms: i64, question: &ModelQuestion) {
+        let Some(key) = StepKey::of(&question.id) else { return };
+        let Some(step) = self.steps.get_mut(&key) else { return };
+        let (id, capability) = (step.id(), step.capability());
+        let event = if question.purpose == Purpose::MicroResolution {
+            let text = prompt(&question.request);
+            let length = text.len().into();
+            events::RESOLUTION_REQUEST
+                .event_at(at_ms, [id, capability, AttributeValue::excerpt(&text, MAX_TEXT), length])
+        } else {
+            events::ANALYSIS_START.event_at(at_ms, [id, capability, step.status().into()])
+        };
+        step.add_event(event);
+    }
+
+    fn end_question(&mut self, at_ms: i64, id: &EffectId, end: QuestionEnd<'_>) {
+        let Some(OpenEffect { since_ms, kind: OpenKind::Question(question) }) = self.open.remove(id) else { return };
+        let (purpose, ms) = (question.purpose, elapsed_ms(since_ms, at_ms));
+        self.latency_ms = ms;
+        let status = if end.failure.is_some() { "error" } else { "success" };
+        let labels = || [self.module(), Cow::from(purpose.as_str()), status.into()];
+        let mut measured = vec![metrics::AI_REQUESTS.metric(1, labels()), metrics::AI_REQUEST_MS.metric(ms, labels())];
+        if let Some(usage) = &end.usage {
+            for (kind, tokens) in [("input", usage.input_tokens), ("output", usage.output_tokens)] {
+                let labels = [self.module(), purpose.as_str().into(), kind.into()];
+                measured.push(metrics::AI_TOKENS.metric(tokens, labels));
+            }
+        }
+        self.signals.extend(measured.into_iter().map(Into::into));
+        self.close_question(&question, since_ms, end, at_ms);
+        if let Some(failure) = end.failure.filter(|_| purpose != Purpose::AgentTurn) {
+            let error = AttributeValue::excerpt(&failure.to_string(), MAX_ERROR);
+            let values = [purpose.as_str().into(), self.run_id(), error, failure.class.as_str().into(), ms.into()];
+            self.log(logs::MODEL_FAILED.log_line("", values));
+        }
+        match purpose {
+            Purpose::PlanGeneration | Purpose::TieredSelection | Purpose::Synthesis => {
+                self.add_response_event(at_ms, &question, end, ms);
+            }
+            Purpose::SemanticRetry => self.map_context_latency(at_ms, id, &end),
+            _ => {}
+        }
+    }
+
+    fn close_question(&mut self, question: &ModelQuestion, since_ms: i64, end: QuestionEnd<'_>, at_ms: i64) {
+        let target = question.target.as_str();
+        let (answer, usage) = (end.answer, end.usage.as_ref());
+        let values = [
+            self.run_id(),
+            question.purpose.as_str().into(),
+            "chat".into(),
+            target.into(),
+            target.into(),
+            question.request.max_tokens.into(),
+            AttributeValue::Number(temperature(&question.request)),
+            answer.map_or("", |answer| answer.model.as_str()).into(),
+            answer.and_then(|answer| answer.request_id.as_deref()).unwrap_or_default().into(),
+            answer.map_or_else(String::new, |answer| answer.finish.to_string()).as_str().into(),
+            usage.map_or(0, |usage| usage.input_tokens).into(),
+            usage.map_or(0, |usage| usage.output_tokens).into(),
+            end.failure.map_or("", |failure| failure.class.as_str()).into(),
+        ];
+        let status = match end.error() {
+            None => SpanStatus::Ok,
+            Some(error) => SpanStatus::Error(AttributeValue::excerpt(&error, MAX_ERROR).to_string()),
+        };
+        let span = OpenSpan::new(question.id.to_string(), since_ms);
+        let parent = Some(self.effect_parent(&question.id));
+        self.close(span, (SpanKind::Client, parent), (&spans::CHAT, values), status, at_ms);
+    }
+
+    /// Closes calls and questions whose outcome will never arrive.
+    pub(super) fn abandon(&mut self, at_ms: i64, is_abandoned: impl Fn(&EffectId) -> bool) {
+        let ids: Vec<EffectId> = self.open.keys().filter(|id| is_abandoned(id)).cloned().collect();
+        for id in ids {
+            match self.open.remove(&id) {
+                Some(OpenEffect { since_ms, kind: OpenKind::Question(question) }) => {
+                    let failure = ModelFailure::new(ErrorClass::NetworkError, "the answer was not awaited");
+                    let end = QuestionEnd { answer: None, usage: None, failure: Some(&failure) };
+                    self.close_question(&question, since_ms, end, at_ms);
+                }
+                Some(OpenEffect { since_ms, kind: OpenKind::Call(call) }) => {
+                    self.close_call(at_ms, &id, &call, since_ms, &reknit_engine::CallEnd::Interrupted);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Reports a call or question that was not sent because a circuit breaker is open. It has no span.
+    pub(super) fn skip_effect(&mut self, at_ms: i64, id: &EffectId, until_ms: i64) {
+        let kind = match self.open.remove(id).map(|effect| effect.kind) {
+            Some(OpenKind::Question(_)) => "model",
+            Some(OpenKind::Call(_)) => "tool",
+            None => return,
+        };
+        self.count(metrics::GATE_CLOSED.metric(1, [self.module(), kind.into()]));
+        let wait_ms = elapsed_ms(at_ms, until_ms);
+        let event = events::GATE_CLOSED.event_at(at_ms, [kind.into(), id.to_string().as_str().into(), wait_ms.into()]);
+        match StepKey::of(id).and_then(|key| self.steps.get_mut(&key)) {
+            Some(step) => step.add_event(event),
+            None => self.add_event(event),
+        }
+    }
+}
+
+/// The text of all messages of a question.
+pub(super) fn prompt(request: &ModelRequest) -> String {
+    request.messages.iter().map(Message::text).collect::<Vec<_>>().join("\n\n")
+}
+
+pub(super) fn temperature(request: &ModelRequest) -> f64 {
+    request.temperature.map_or(-1.0, |temperature| f64::from(temperature.hundredths()) / 100.0)
+}

@@ -1,0 +1,100 @@
+//! Questions that belong to no step: tool selection, plan, answer.
+
+use reknit_dialogue::Purpose;
+use reknit_engine::ModelQuestion;
+
+use super::models::{QuestionEnd, prompt, temperature};
+use super::{Tracer, elapsed_ms};
+use crate::attribute_value::{AttributeValue, MAX_ERROR, MAX_TEXT};
+use crate::definition::Definition;
+use crate::table::{events, logs, metrics};
+
+/// Planning in progress.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Planning {
+    since_ms: Option<i64>,
+    /// The number of the last attempt.
+    attempt: u32,
+}
+
+/// The events of a question: request, response and error.
+type QuestionEvents = (&'static Definition<6>, &'static Definition<8>, &'static Definition<4>);
+
+fn question_events(purpose: Purpose) -> QuestionEvents {
+    match purpose {
+        Purpose::TieredSelection => (&events::SELECTION_REQUEST, &events::SELECTION_RESPONSE, &events::SELECTION_ERROR),
+        Purpose::Synthesis => (&events::SYNTHESIS_REQUEST, &events::SYNTHESIS_RESPONSE, &events::SYNTHESIS_ERROR),
+        _ => (&events::PLAN_REQUEST, &events::PLAN_RESPONSE, &events::PLAN_ERROR),
+    }
+}
+
+impl Tracer {
+    pub(super) fn add_request_event(&mut self, at_ms: i64, question: &ModelQuestion) {
+        let (request, ..) = question_events(question.purpose);
+        let (prompt, attempt) = (prompt(&question.request), question.attempt);
+        let values = [
+            self.run_id(),
+            AttributeValue::excerpt(&prompt, MAX_TEXT),
+            prompt.len().into(),
+            AttributeValue::Number(temperature(&question.request)),
+            question.request.max_tokens.into(),
+            attempt.into(),
+        ];
+        self.add_event(request.event_at(at_ms, values));
+        if question.purpose == Purpose::PlanGeneration {
+            self.planning.since_ms.get_or_insert(at_ms);
+            if attempt > 1 && attempt > self.planning.attempt {
+                self.count(metrics::PLAN_RETRIES.metric(1, [self.module()]));
+            }
+            self.planning.attempt = attempt;
+        }
+    }
+
+    pub(super) fn add_response_event(&mut self, at_ms: i64, question: &ModelQuestion, end: QuestionEnd<'_>, ms: u64) {
+        let (_, response, error_event) = question_events(question.purpose);
+        let (answer, error) = (end.answer, end.error());
+        let event = match (answer, error) {
+            (Some(answer), None) => {
+                let (input, output) = (answer.usage.input_tokens, answer.usage.output_tokens);
+                let values = [
+                    self.run_id(),
+                    AttributeValue::excerpt(&answer.text, MAX_TEXT),
+                    answer.text.len().into(),
+                    input.into(),
+                    output.into(),
+                    input.saturating_add(output).into(),
+                    ms.into(),
+                    question.attempt.into(),
+                ];
+                response.event_at(at_ms, values)
+            }
+            (_, error) => {
+                let error = AttributeValue::excerpt(&error.unwrap_or_default(), MAX_ERROR);
+                error_event.event_at(at_ms, [self.run_id(), error, ms.into(), question.attempt.into()])
+            }
+        };
+        self.add_event(event);
+    }
+
+    pub(super) fn map_rejected_plan(&mut self, at_ms: i64, attempt: u32, problems: &[String], will_retry: bool) {
+        let problems = problems.join("; ");
+        let error = || AttributeValue::excerpt(&problems, MAX_ERROR);
+        let values = [self.run_id(), error(), attempt.into(), will_retry.into()];
+        self.add_event(events::PLAN_PARSE_ERROR.event_at(at_ms, values));
+        let retry = if will_retry { "true" } else { "false" };
+        self.count(metrics::PLAN_PARSE_ERRORS.metric(1, [self.module(), retry.into()]));
+        let values = ["plan_generation".into(), self.run_id(), attempt.into(), will_retry.into(), error()];
+        self.log(logs::PLAN_FAILED.log_line("", values));
+    }
+
+    /// Counts the outcome of planning, once.
+    pub(super) fn end_planning(&mut self, status: &'static str, at_ms: i64) {
+        let Some(since_ms) = self.planning.since_ms.take() else { return };
+        self.count(metrics::PLANS.metric(1, [self.module(), status.into()]));
+        self.count(metrics::PLAN_MS.metric(elapsed_ms(since_ms, at_ms), [self.module(), status.into()]));
+    }
+
+    pub(super) fn count_saved_tokens(&mut self, saved_tokens: u64) {
+        self.count(metrics::TOKENS_SAVED.metric(saved_tokens, [self.module()]));
+    }
+}

@@ -1,0 +1,128 @@
+//! Steps: their spans, from start to end.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use reknit_engine::{StepDescription, StepEnd};
+use reknit_mend::{CallFault, ModelRung};
+
+use super::{OpenSpan, StepKey, Tracer};
+use crate::attribute_value::{AttributeValue, MAX_ERROR};
+use crate::signal::{SpanEvent, SpanKind, SpanStatus};
+use crate::table::{logs, metrics, spans};
+
+/// A step that has started.
+#[derive(Debug, Clone)]
+pub(super) struct StepTrace {
+    /// The span; `None` once it was reported.
+    span: Option<OpenSpan>,
+    pub(super) description: StepDescription,
+    /// The failure of the last call.
+    pub(super) fault: Option<Arc<CallFault>>,
+    /// The rungs that were reported to have started, and not to have ended.
+    pub(super) open_rungs: Vec<ModelRung>,
+    pub(super) feedback_exhausted: bool,
+    pub(super) feedback_uses: u32,
+}
+
+impl StepTrace {
+    pub(super) fn id(&self) -> AttributeValue {
+        self.description.step.as_str().into()
+    }
+
+    pub(super) fn agent(&self) -> AttributeValue {
+        self.description.agent.as_str().into()
+    }
+
+    pub(super) fn capability(&self) -> AttributeValue {
+        self.description.capability.as_str().into()
+    }
+
+    /// The HTTP status of the last failure; 0 if there was none.
+    pub(super) fn status(&self) -> u32 {
+        u32::from(self.fault.as_ref().and_then(|fault| fault.status()).unwrap_or(0))
+    }
+
+    /// Adds an event to the span of the step.
+    pub(super) fn add_event(&mut self, event: SpanEvent) {
+        if let Some(span) = &mut self.span {
+            span.events.push(event);
+        }
+    }
+
+    /// Notes the start of a rung; returns whether it had not started before.
+    pub(super) fn open_rung(&mut self, rung: ModelRung) -> bool {
+        let is_new = !self.open_rungs.contains(&rung);
+        if is_new {
+            self.open_rungs.push(rung);
+        }
+        is_new
+    }
+
+    /// Notes the end of a rung; returns whether it had started.
+    pub(super) fn close_rung(&mut self, rung: ModelRung) -> bool {
+        let before = self.open_rungs.len();
+        self.open_rungs.retain(|open| *open != rung);
+        self.open_rungs.len() < before
+    }
+}
+
+impl Tracer {
+    pub(super) fn labels(&self, step: &StepDescription) -> [Cow<'static, str>; 3] {
+        [step.capability.to_string().into(), step.agent.to_string().into(), self.module()]
+    }
+
+    pub(super) fn start_step(&mut self, at_ms: i64, turn: Option<u32>, step: &StepDescription) {
+        let key = StepKey::new(turn, &step.step);
+        let span = Some(OpenSpan::new(key.span_key(), at_ms));
+        let trace = StepTrace {
+            span,
+            description: step.clone(),
+            fault: None,
+            open_rungs: Vec::new(),
+            feedback_exhausted: false,
+            feedback_uses: 0,
+        };
+        self.steps.insert(key, trace);
+    }
+
+    pub(super) fn end_step(&mut self, at_ms: i64, key: &StepKey, end: &StepEnd, (calls, mends): (u32, usize)) {
+        self.abandon(at_ms, |id| StepKey::of(id).as_ref() == Some(key));
+        self.stop_rungs(at_ms, key);
+        let Some(step) = self.steps.get_mut(key) else { return };
+        let Some(span) = step.span.take() else { return };
+        let description = step.description.clone();
+        let (status, message) = match end {
+            StepEnd::Done => ("done", String::new()),
+            StepEnd::Failed { error: Some(error), reason } => ("failed", format!("{error}; {reason}")),
+            StepEnd::Failed { error: None, reason } => ("failed", reason.clone()),
+            StepEnd::Skipped { reason } => ("skipped", reason.clone()),
+        };
+        let message = AttributeValue::excerpt(&message, MAX_ERROR);
+        let span_status = match end {
+            StepEnd::Failed { .. } => SpanStatus::Error(message.to_string()),
+            StepEnd::Done | StepEnd::Skipped { .. } => SpanStatus::Ok,
+        };
+        let (step, agent) = (description.step.as_str(), description.agent.as_str());
+        let capability = description.capability.as_str();
+        let values = [
+            self.run_id(),
+            step.into(),
+            agent.into(),
+            capability.into(),
+            AttributeValue::excerpt(&description.instruction, MAX_ERROR),
+            status.into(),
+            message.clone(),
+            calls.into(),
+            mends.into(),
+        ];
+        let parent = Some(self.step_parent());
+        self.close(span, (SpanKind::Internal, parent), (&spans::STEP_EXECUTION, values), span_status, at_ms);
+        let [capability_label, agent_label, module] = self.labels(&description);
+        self.count(metrics::STEPS.metric(1, [capability_label, agent_label, module, status.into()]));
+        if let StepEnd::Failed { .. } = end {
+            let values = ["step_execution".into(), step.into(), capability.into(), agent.into(), message];
+            self.log(logs::STEP_FAILED.log_line("", values));
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Reading response bodies: bounded in size, JSON where it is JSON.
+
+use reknit_protocol::ReplyBody;
+use reknit_protocol::{ParseError, Value};
+use reknit_salvage::{Completeness, FixKind, ReadOptions, Reading};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
+
+/// The size limit of a body in bytes.
+const BODY_LIMIT: usize = 16 << 20;
+
+/// Why a body cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BodyError {
+    #[error("the connection broke before the body was complete")]
+    Broken(#[from] reqwest::Error),
+    #[error("the body is larger than {BODY_LIMIT} bytes")]
+    TooLarge,
+    #[error("the body is compressed (`Content-Encoding: {0}`), which was not requested")]
+    Compressed(String),
+    #[error("the JSON body cannot be parsed: {0}")]
+    InvalidJson(ParseError),
+}
+
+/// Reads a body up to the size limit. Of an unsuccessful response any body is accepted: its status is what counts.
+pub(crate) async fn read_body(mut response: reqwest::Response) -> Result<ReplyBody, BodyError> {
+    let claims_json = header(response.headers(), CONTENT_TYPE).is_some_and(|kind| is_json(&kind));
+    let compressed =
+        header(response.headers(), CONTENT_ENCODING).filter(|coding| !coding.eq_ignore_ascii_case("identity"));
+    let is_success = response.status().is_success();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if bytes.len() + chunk.len() > BODY_LIMIT {
+            return Err(BodyError::TooLarge);
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    let parsed = match compressed {
+        Some(coding) => Err(BodyError::Compressed(coding)),
+        None => parse_body(&bytes, claims_json),
+    };
+    match parsed {
+        Err(BodyError::InvalidJson(_)) if !is_success => {
+            Ok(ReplyBody::Text(String::from_utf8_lossy(&bytes).into_owned()))
+        }
+        Err(error) if !is_success => Ok(ReplyBody::Text(error.to_string())),
+        parsed => parsed,
+    }
+}
+
+/// A message with the target of a redirect, without secrets; `None` if the response is no redirect.
+pub(crate) fn redirect_note(response: &reqwest::Response) -> Option<String> {
+    let location = header(response.headers(), LOCATION).filter(|_| response.status().is_redirection())?;
+    let mut url = response.url().join(&location).ok()?;
+    // Fails for a URL that cannot have credentials, which is fine.
+    let _ = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    Some(format!("it redirects to {url}; redirects are not followed: use that address if it is the right one"))
+}
+
+fn header(headers: &HeaderMap, name: reqwest::header::HeaderName) -> Option<String> {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).trim().to_owned())
+}
+
+/// Whether a content type is JSON: `application/json`, `application/problem+json; charset=utf-8`.
+fn is_json(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || kind.ends_with("+json")
+}
+
+/// JSON if the body parses, else text. A body that claims to be JSON must parse, if need be after repairs. Invalid UTF-8 becomes
+/// U+FFFD.
+fn parse_body(bytes: &[u8], claims_json: bool) -> Result<ReplyBody, BodyError> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    if text.trim().is_empty() {
+        return Ok(ReplyBody::Empty);
+    }
+    match Value::parse(text) {
+        Ok(value) => Ok(ReplyBody::Json(value)),
+        Err(_) if !claims_json => Ok(ReplyBody::Text(text.to_owned())),
+        Err(error) => parse_repaired(text).ok_or(BodyError::InvalidJson(error)),
+    }
+}
+
+/// The value of invalid JSON whose meaning is certain. The outcome of a call depends on it, so repairs of spelling are allowed,
+/// but not of truncated JSON or of JSON within prose.
+fn parse_repaired(text: &str) -> Option<ReplyBody> {
+    let reading: Reading = reknit_salvage::read(text, &ReadOptions { max_bytes: BODY_LIMIT }).ok()?;
+    let is_certain =
+        reading.completeness == Completeness::Complete && reading.fixes.iter().all(|fix| is_spelling(fix.kind));
+    if !is_certain || !matches!(reading.value, Value::Object(_) | Value::Array(_)) {
+        return None;
+    }
+    let mut fixes: Vec<String> = Vec::new();
+    for fix in &reading.fixes {
+        if !fixes.iter().any(|description| description == fix.kind.description()) {
+            fixes.push(fix.kind.description().to_owned());
+        }
+    }
+    Some(ReplyBody::Repaired { value: reading.value, fixes })
+}
+
+/// Whether a repair changes only the spelling of a value.
+fn is_spelling(kind: FixKind) -> bool {
+    matches!(
+        kind,
+        FixKind::ByteOrderMark
+            | FixKind::Comment
+            | FixKind::WhiteSpace
+            | FixKind::ExtraComma
+            | FixKind::Semicolon
+            | FixKind::MissingComma
+            | FixKind::Quotes
+            | FixKind::Escape
+            | FixKind::RawControl
+            | FixKind::LoneSurrogate
+            | FixKind::BareKey
+            | FixKind::Literal
+            | FixKind::NumberSpelling
+            | FixKind::NotANumber
+            | FixKind::DuplicateKey
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_json_text_or_empty() {
+        for (bytes, expected) in [
+            (&b"{\"price\": 0.10}"[..], ReplyBody::Json(Value::parse(r#"{"price": 0.10}"#).unwrap())),
+            (b"\xef\xbb\xbf[1]", ReplyBody::Json(Value::parse("[1]").unwrap())),
+            (b"<html>", ReplyBody::Text("<html>".to_owned())),
+            (b"{\"cut\": ", ReplyBody::Text("{\"cut\": ".to_owned())),
+            (b"\xff", ReplyBody::Text("\u{fffd}".to_owned())),
+            (b"  \n", ReplyBody::Empty),
+        ] {
+            assert_eq!(parse_body(bytes, false).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_body_that_claims_to_be_json_is_parsed_repaired_without_doubt_or_rejected() {
+        for (text, expected) in [
+            (r#"{"success": true}"#, Some((r#"{"success":true}"#, &[][..]))),
+            (
+                r#"{"success": false, "rate": NaN, "at": Infinity}"#,
+                Some((r#"{"success":false,"rate":null,"at":null}"#, &["replaced NaN or an infinity with null"][..])),
+            ),
+            (
+                "{'paid': True,}",
+                Some((
+                    r#"{"paid":true}"#,
+                    &[
+                        "replaced other quotes with double quotes",
+                        "converted a literal of another language",
+                        "dropped an extra comma",
+                    ][..],
+                )),
+            ),
+            (r#"{"a": 1, "a": 2}"#, Some((r#"{"a":2}"#, &["kept the last value of a duplicate key"][..]))),
+            (r#"{"success": false, "error": {"code": "NO"#, None),
+            (r#"{"success": false, "error": {"code": "NO_FUNDS"}"#, None),
+            (r#"{"success": true, "items": [1, 2, ...]}"#, None),
+            ("<html>502</html>", None),
+            (r#"Warning: oops {"success": true}"#, None),
+            ("ok", None),
+            (r#"{"a": 1} {"a": 2}"#, None),
+        ] {
+            let body = parse_body(text.as_bytes(), true).ok();
+            let found = body.as_ref().map(|body| (body.to_value().to_string(), body.fixes().to_vec()));
+            let expected = expected.map(|(value, fixes)| {
+                (value.to_owned(), fixes.iter().map(|&description| description.to_owned()).collect::<Vec<_>>())
+            });
+            assert_eq!(found, expected, "case: {text}");
+        }
+    }
+
+    #[test]
+    fn json_has_several_content_types() {
+        for (content_type, expected) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("application/problem+json", true),
+            ("text/plain", false),
+            ("application/x-ndjson", false),
+            ("", false),
+        ] {
+            assert_eq!(is_json(content_type), expected, "case: {content_type}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Discovery: asks each tool for its capabilities and their schemas.
+
+use std::collections::HashMap;
+use std::error::Error as _;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_protocol::ReplyBody;
+use reknit_protocol::{Capability, Value};
+
+use crate::address::Address;
+use crate::body::{read_body, redirect_note};
+use crate::call::last_cause;
+use crate::client::{Client, Tools};
+
+/// The time limit for all requests to one tool.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The tools that were discovered.
+#[derive(Debug)]
+pub struct Discovery {
+    /// Their descriptions, for the engine.
+    pub catalogue: Catalogue,
+    /// Their routes, for calls.
+    pub tools: Tools,
+    /// The tools and capabilities that cannot be used.
+    pub problems: Vec<DiscoveryProblem>,
+}
+
+/// Why a tool, a capability or a schema is missing from the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiscoveryProblem {
+    /// The name of the tool.
+    pub tool: String,
+    /// Its address, redacted.
+    pub address: String,
+    /// The cause.
+    pub message: String,
+}
+
+impl fmt::Display for DiscoveryProblem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "tool `{}` at {}: {}", self.tool, self.address, self.message)
+    }
+}
+
+impl std::error::Error for DiscoveryProblem {}
+
+impl Client {
+    /// Asks every tool for its capabilities. A tool that does not answer becomes a problem; the others are still discovered.
+    pub async fn discover(&self, addresses: &[Address]) -> Discovery {
+        let (mut catalogue, mut problems, mut routes) = (Catalogue::default(), Vec::new(), HashMap::new());
+        let requests: Vec<_> = addresses
+            .iter()
+            .cloned()
+            .map(|address| {
+                let client = self.clone();
+                async move {
+                    let outcome = tokio::time::timeout(TIMEOUT, client.describe(&address)).await;
+                    let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")));
+                    (address, outcome)
+                }
+            })
+            .collect();
+        // Concurrently: ten tools that are down must not take ten times the limit.
+        for (address, outcome) in futures_util::future::join_all(requests).await {
+            let problem = |message| {
+                let (tool, address) = (address.name.to_string(), address.to_string());
+                DiscoveryProblem { tool, address, message }
+            };
+            match outcome {
+                Err(message) => problems.push(problem(message)),
+                Ok((tool, messages)) => {
+                    problems.extend(messages.into_iter().map(problem));
+                    for entry in &tool.capabilities {
+                        let name = (address.name.as_str().to_owned(), entry.capability.name.as_str().to_owned());
+                        routes.insert(name, address.join(&entry.capability.call_path()));
+                    }
+                    catalogue.tools.push(tool);
+                }
+            }
+        }
+        Discovery { catalogue, tools: Tools::new(self.clone(), routes), problems }
+    }
+
+    /// The capabilities of one tool, and a message for each that cannot be used.
+    async fn describe(&self, address: &Address) -> Result<(CatalogueTool, Vec<String>), String> {
+        let listed = self.get(address, "/api/capabilities").await?;
+        let list = match &listed {
+            Value::Array(list) => list.as_slice(),
+            other => other
+                .get("capabilities")
+                .and_then(Value::as_array)
+                .ok_or("GET /api/capabilities does not return a list")?,
+        };
+        let description = listed.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut tool = CatalogueTool { name: address.name.clone(), description, capabilities: Vec::new() };
+        let mut problems = Vec::new();
+        for value in list {
+            let capability = match Capability::from_value(value) {
+                Ok(capability) => capability,
+                Err(error) => {
+                    problems.push(format!("invalid capability: {error}"));
+                    continue;
+                }
+            };
+            let name = capability.name.clone();
+            // Without a schema, the summaries of the capability describe its parameters.
+            let schema = self.schema(address, &capability.schema_path()).await.unwrap_or_else(|message| {
+                problems.push(format!("cannot fetch the schema of `{name}`: {message}"));
+                None
+            });
+            match CatalogueEntry::new(capability, schema) {
+                Ok(entry) => tool.capabilities.push(entry),
+                Err(error) => problems.push(format!("invalid schema of `{name}`: {error}")),
+            }
+        }
+        Ok((tool, problems))
+    }
+
+    /// The schema of a capability. Schemas are optional: 404 means that there is none.
+    async fn schema(&self, address: &Address, path: &str) -> Result<Option<Value>, String> {
+        let response = self.send(address, path).await?;
+        if response.status() == reqwest::StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        read(response, path).await.map(Some)
+    }
+
+    async fn get(&self, address: &Address, path: &str) -> Result<Value, String> {
+        read(self.send(address, path).await?, path).await
+    }
+
+    async fn send(&self, address: &Address, path: &str) -> Result<reqwest::Response, String> {
+        self.http.get(address.join(path)).send().await.map_err(|error| {
+            let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+            if is_refused(&error) {
+                "connection refused; is the tool running?".to_owned()
+            } else if error.is_connect() {
+                format!("it cannot be reached{cause}")
+            } else {
+                format!("GET {path} failed{cause}")
+            }
+        })
+    }
+}
+
+fn is_refused(error: &reqwest::Error) -> bool {
+    let chain = std::iter::successors(error.source(), |cause| (*cause).source());
+    let mut kinds = chain.filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kinds.any(|kind| kind == io::ErrorKind::ConnectionRefused)
+}
+
+async fn read(response: reqwest::Response, path: &str) -> Result<Value, String> {
+    let status = response.status();
+    if !status.is_success() {
+        let note = redirect_note(&response).map_or_else(String::new, |note| format!("; {note}"));
+        return Err(format!("GET {path} returned {status}{note}"));
+    }
+    match read_body(response).await.map_err(|error| error.to_string())? {
+        ReplyBody::Json(value) => Ok(value),
+        ReplyBody::Repaired { .. } | ReplyBody::Text(_) | ReplyBody::Empty => {
+            Err(format!("GET {path} returned a body that is not JSON"))
+        }
+    }
+}
