@@ -14,7 +14,7 @@ pub(crate) fn digest_of(value: &impl Serialize) -> String {
 }
 
 /// The hash of several texts. Each is preceded by its length, so different splits have different hashes.
-pub(crate) fn digest_of_texts(texts: &[&str]) -> [u8; 32] {
+pub fn digest_of_texts(texts: &[&str]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for text in texts {
         hash.update((text.len() as u64).to_le_bytes());

@@ -8,10 +8,8 @@ use reknit_mend::Mend;
 use reknit_protocol::{EffectId, Object, StepId, exact};
 use serde::Serialize;
 
-use crate::event::{Decision, Event};
+use crate::event::Decision;
 use crate::record::{CallEnd, ModelRecord, Record, RecordKind, RunRecord, StepDescription};
-use crate::run::ApplyError;
-use crate::session::Machine;
 
 /// Something that happened to a step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -69,18 +67,15 @@ pub enum HistoryKind {
     Mended(Mend),
 }
 
-/// The history of each step of a run, in order.
-///
-/// Fails if the events are not those of one run from its first event on.
-pub fn history(events: &[Event]) -> Result<BTreeMap<StepId, Vec<HistoryEntry>>, ApplyError> {
-    let Some((_, decided)) = Machine::replay(events)? else { return Ok(BTreeMap::new()) };
+/// The history of each step of a run, in order, from the time and the records of each event.
+pub fn history<'a>(decided: impl IntoIterator<Item = (i64, &'a Vec<Record>)>) -> BTreeMap<StepId, Vec<HistoryEntry>> {
     let mut builder = HistoryBuilder::default();
-    for (event, records) in events.iter().zip(&decided) {
+    for (at_ms, records) in decided {
         for record in records.iter().filter(|record| record.scope.is_empty()) {
-            builder.add(event.at_ms, record);
+            builder.add(at_ms, record);
         }
     }
-    Ok(builder.entries)
+    builder.entries
 }
 
 #[derive(Default)]

@@ -38,6 +38,14 @@ pub enum RecordKind {
 }
 
 impl Record {
+    /// The decision of the session that events are applied to; `None` for a run and for a nested machine.
+    pub fn as_own_session(&self) -> Option<&SessionRecord> {
+        match &self.kind {
+            RecordKind::Session(record) if self.scope.is_empty() => Some(record),
+            RecordKind::Session(_) | RecordKind::Model(_) | RecordKind::Run(_) => None,
+        }
+    }
+
     pub(crate) fn new(kind: impl Into<RecordKind>) -> Self {
         Self { scope: Vec::new(), kind: kind.into() }
     }

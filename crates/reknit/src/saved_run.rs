@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_engine::{Event, HistoryEntry, Machine, Record, RecordKind, SessionRecord, history};
+use reknit_engine::{Event, HistoryEntry, Machine, Record, SessionRecord, history};
 use reknit_journal::{Journal, RunFilter, StoredEvent};
 use reknit_protocol::{RunId, StepId};
 
@@ -49,17 +49,12 @@ impl SavedRun {
 
     /// The records of a session, without those of the machines nested in it.
     pub(crate) fn session_records(&self) -> Vec<SessionRecord> {
-        let own = self.records.iter().flatten().filter(|record| record.scope.is_empty());
-        own.filter_map(|record| match &record.kind {
-            RecordKind::Session(record) => Some(record.clone()),
-            RecordKind::Model(_) | RecordKind::Run(_) => None,
-        })
-        .collect()
+        self.records.iter().flatten().filter_map(Record::as_own_session).cloned().collect()
     }
 
     /// The history of each step.
-    pub(crate) fn history(&self) -> Result<History, Failure> {
-        history(&self.events()?).map_err(Failure::journal)
+    pub(crate) fn history(&self) -> History {
+        history(self.stored.iter().map(|event| event.at_ms).zip(&self.records))
     }
 }
 

@@ -262,7 +262,7 @@ impl Driver {
 
     /// Passes committed events to the telemetry sinks and to the watcher.
     pub(crate) fn notify(&self, state: &mut DrivenMachine, events: &[Event]) {
-        self.executor.telemetry.pass_on(state.reporter.as_mut());
+        self.executor.telemetry.deliver(state.reporter.as_mut());
         let decided = std::mem::take(&mut state.decided);
         for (event, records) in events.iter().zip(&decided) {
             let origin = EventOrigin::New;

@@ -93,7 +93,7 @@ impl Telemetry {
     }
 
     /// Delivers the signals that a reporter has collected.
-    pub(crate) fn pass_on(&self, reporter: Option<&mut TelemetryReporter>) {
+    pub(crate) fn deliver(&self, reporter: Option<&mut TelemetryReporter>) {
         let Some(reporter) = reporter else { return };
         for (at_ms, signals) in std::mem::take(&mut reporter.pending) {
             let batch = SignalBatch { at_ms, context: reporter.tracer.context(), signals: &signals };

@@ -1,8 +1,7 @@
 //! The ids of traces and spans of a run.
 
-use reknit_engine::{Machine, SpanId, TraceId, TraceParent};
+use reknit_engine::{Machine, SpanId, TraceId, TraceParent, digest_of_texts};
 use reknit_protocol::{RunId, ScopeLevel};
-use sha2::{Digest, Sha256};
 
 /// The trace that the spans of a run belong to, and their ids.
 ///
@@ -28,7 +27,7 @@ impl TraceContext {
 
     /// A context in the trace of the parent, or in a new trace if there is no parent.
     pub fn new(run: &RunId, parent: Option<TraceParent>) -> Self {
-        let own = TraceId(first(digest(&["trace", run.as_str()])));
+        let own = TraceId(first(digest_of_texts(&["trace", run.as_str()])));
         Self {
             run: run.clone(),
             scope: String::new(),
@@ -71,23 +70,13 @@ impl TraceContext {
 
     /// The id of the span of an effect or a step.
     pub fn span(&self, key: &str) -> SpanId {
-        SpanId(first(digest(&["span", self.run.as_str(), &format!("{}{key}", self.scope)])))
+        SpanId(first(digest_of_texts(&["span", self.run.as_str(), &format!("{}{key}", self.scope)])))
     }
 
     /// The `traceparent` header of a call: the tool's own spans become part of the span of the effect.
     pub fn traceparent(&self, effect: &str) -> String {
         format!("00-{}-{}-{:02x}", self.trace, self.span(effect), self.flags)
     }
-}
-
-/// A hash of several texts. Each is preceded by its length, so that moving a boundary changes the hash.
-fn digest(texts: &[&str]) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    for text in texts {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-    }
-    hash.finalize().into()
 }
 
 fn first<const N: usize>(hash: [u8; 32]) -> [u8; N] {

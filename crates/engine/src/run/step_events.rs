@@ -237,15 +237,17 @@ impl Run {
         // The time that a person takes does not count for the step.
         let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.started.policy.limits.person_ms);
         let waited_ms = self.state.now_ms.saturating_sub(asked_ms);
+        let denied = if expired { "the time to approve it ran out" } else { "it was not approved" };
         let stage = match (decision, &ask.question) {
             (Decision::Approve, _) => Stage::Queued,
             (Decision::Deny, Question::SendAgain { .. }) => Stage::Failed {
-                reason: "the call may have taken effect, and sending it again was not approved".to_owned(),
+                reason: format!("the call may have taken effect; it is not sent again, because {denied}"),
                 fault: Some(fault),
             },
-            (Decision::Deny, Question::SendCorrected { .. }) => {
-                Stage::Failed { reason: "the corrected call was not approved".to_owned(), fault: Some(fault) }
-            }
+            (Decision::Deny, Question::SendCorrected { .. }) => Stage::Failed {
+                reason: format!("the corrected call is not sent, because {denied}"),
+                fault: Some(fault),
+            },
         };
         self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
         self.set_stage(index, stage)

@@ -147,7 +147,9 @@ fn an_expired_approval_counts_as_denied() {
     let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
     play.happen(timed_out("s/call/1"));
     play.wake("s/approval-expiry/1");
-    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed));
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!(answer.status, Status::Failed);
+    assert!(answer.text.contains("because the time to approve it ran out"), "{}", answer.text);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reknit_dialogue::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, ModelRequest, Thought, ToolCall, Usage};
 use reknit_engine::{
-    Attempt, Effect, Event, EventKind, MACHINE_VERSION, Policy, Record, RecordKind, Report, ReportFormat, ReportRules,
-    Session, SessionRecord, SessionRules, SessionStarted, SessionTexts, Templates,
+    Attempt, Effect, Event, EventKind, MACHINE_VERSION, Policy, Record, Report, ReportFormat, ReportRules, Session,
+    SessionRecord, SessionRules, SessionStarted, SessionTexts, Templates,
 };
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{CallTool, Capability, EffectId, ReplyBody, SideEffect, ToolReply, Value};
@@ -95,12 +95,7 @@ impl TestDriver {
 
     /// The records of the session itself, without those of nested machines.
     pub(crate) fn session_records(&self) -> Vec<SessionRecord> {
-        let own = self.records.iter().filter(|record| record.scope.is_empty());
-        let session = |record: &Record| match &record.kind {
-            RecordKind::Session(record) => Some(record.clone()),
-            RecordKind::Model(_) | RecordKind::Run(_) => None,
-        };
-        own.filter_map(session).collect()
+        self.records.iter().filter_map(Record::as_own_session).cloned().collect()
     }
 
     /// The ids of the pending effects, without deadlines.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Stderr, Write};
 
-use reknit_engine::{Machine, Record, RecordKind, SessionRecord};
+use reknit_engine::{Machine, Record, SessionRecord};
 
 use super::{Line, LineStyle, lines};
 use crate::environment::os_variable;
@@ -50,11 +50,7 @@ impl ProgressDisplay {
 
     /// Adds the records of a session. Nested machines are shown by their state, not by their records.
     pub(crate) fn add(&mut self, records: &[Record]) {
-        let own = records.iter().filter(|record| record.scope.is_empty());
-        self.records.extend(own.filter_map(|record| match &record.kind {
-            RecordKind::Session(record) => Some(record.clone()),
-            RecordKind::Model(_) | RecordKind::Run(_) => None,
-        }));
+        self.records.extend(records.iter().filter_map(Record::as_own_session).cloned());
     }
 
     /// Shows the current progress.

@@ -111,9 +111,9 @@ async fn a_denied_call_is_not_sent() {
     Nothing could be done.
 
     Missing:
-    - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, and sending it again was not approved
+    - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
     --- stderr
-    ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, and sending it again was not approved
+    ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
 
 
     failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
@@ -219,9 +219,9 @@ async fn the_last_decision_counts_until_the_run_resumes() {
         Nothing could be done.
 
         Missing:
-        - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, and sending it again was not approved
+        - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
         --- stderr
-        ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, and sending it again was not approved
+        ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
 
 
         failed: 0 of 1 step done, 1 tool call, 0 model calls, N s

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_engine::{
-    Event, Machine, Policy, RecordKind, Report, ReportSource, SessionExit, SessionRecord, SessionRules, SessionStarted,
+    Event, Machine, Policy, Record, Report, ReportSource, SessionExit, SessionRecord, SessionRules, SessionStarted,
     SessionTexts,
 };
 use reknit_engine::{EventKind, MACHINE_VERSION, Templates};
@@ -108,12 +108,7 @@ impl Scene {
         let events: Vec<Event> =
             records.iter().map(|record| serde_json::from_str(&record.body).expect("an event")).collect();
         let (_, decided) = Machine::replay(&events).expect("the events are valid").expect("there are events");
-        let own = decided.into_iter().flatten().filter(|record| record.scope.is_empty());
-        let records = own.filter_map(|record| match record.kind {
-            RecordKind::Session(record) => Some(record),
-            RecordKind::Model(_) | RecordKind::Run(_) => None,
-        });
-        records.collect()
+        decided.iter().flatten().filter_map(Record::as_own_session).cloned().collect()
     }
 }
 
