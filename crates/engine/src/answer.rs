@@ -2,50 +2,31 @@
 
 pub(crate) mod account;
 
-use std::fmt;
-
 use reknit_protocol::{AgentName, CapabilityName, Object, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
+use crate::labelled_enum::labelled_enum;
 use account::account_text;
 use reknit_mend::{Fate, Mend};
 
-/// The final status of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Every step succeeded.
-    Complete,
-    /// Some steps succeeded.
-    Partial,
-    /// No step succeeded, or there was no plan.
-    Failed,
-    /// The tools cannot serve the request.
-    Impossible,
-    /// The run was cancelled.
-    Cancelled,
-    /// A limit was reached.
-    BudgetExhausted,
-}
-
-impl Status {
-    /// The name in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Partial => "partial",
-            Self::Failed => "failed",
-            Self::Impossible => "impossible",
-            Self::Cancelled => "cancelled",
-            Self::BudgetExhausted => "budget_exhausted",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
+labelled_enum! {
+    /// The final status of a run.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Status {
+        /// Every step succeeded.
+        Complete = "complete",
+        /// Some steps succeeded.
+        Partial = "partial",
+        /// No step succeeded, or there was no plan.
+        Failed = "failed",
+        /// The tools cannot serve the request.
+        Impossible = "impossible",
+        /// The run was cancelled.
+        Cancelled = "cancelled",
+        /// A limit was reached.
+        BudgetExhausted = "budget_exhausted",
     }
 }
 

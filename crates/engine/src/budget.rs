@@ -122,7 +122,7 @@ impl Spent {
         }
         let answer = Usage::reported(ANSWER_PROMPT_TOKENS, u64::from(policy.asking.answer.max_tokens));
         let reserved =
-            if reserves_answer { Quote::of_usage(policy, target, &answer).max_cost() } else { Money::default() };
+            if reserves_answer { Quote::of_usage(policy, target, &answer).max_cost } else { Money::default() };
         self.can_pay(policy, quote, reserved, target.map_or("", TargetName::as_str))?;
         self.model_calls += 1;
         self.reserve(quote);

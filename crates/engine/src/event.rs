@@ -100,8 +100,9 @@ pub enum EventKind {
     Cancelled,
     /// The user asked for an early end. A session still writes its report.
     Stopped,
-    /// A message to the run could not be understood. It changes nothing, but is recorded.
-    NotUnderstood {
+    /// A message to the run could not be read. It changes nothing, but is recorded.
+    #[serde(rename = "not_understood")]
+    UnreadableMessage {
         /// The message.
         words: String,
     },
@@ -125,7 +126,7 @@ macro_rules! effect_of {
             | Self::Resumed
             | Self::Cancelled
             | Self::Stopped
-            | Self::NotUnderstood { .. } => None,
+            | Self::UnreadableMessage { .. } => None,
         }
     };
 }
@@ -148,7 +149,7 @@ impl EventKind {
             Self::Interrupted { .. } => "interrupted",
             Self::Cancelled => "cancelled",
             Self::Stopped => "stopped",
-            Self::NotUnderstood { .. } => "not_understood",
+            Self::UnreadableMessage { .. } => "not_understood",
         }
     }
 

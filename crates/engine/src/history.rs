@@ -108,7 +108,7 @@ impl HistoryBuilder {
             RunRecord::StepStarted(StepDescription { step, .. }) | RunRecord::StepEnded { step, .. } => {
                 self.entries.entry(step.clone()).or_default();
             }
-            RunRecord::CallStarted { call } => self.start(&call.id, at_ms, None),
+            RunRecord::CallStarted(call) => self.start(&call.id, at_ms, None),
             RunRecord::CallEnded { call, end, fault } => {
                 let called = |status, mended| HistoryKind::Called {
                     parameters: call.parameters.clone(),
@@ -126,7 +126,7 @@ impl HistoryBuilder {
             RunRecord::CallSkipped { id, .. } => self.end(id, at_ms, HistoryKind::BreakerOpen),
             RunRecord::WaitStarted { id, .. } => self.start(id, at_ms, None),
             RunRecord::ApprovalRequested(ask) => self.start(&ask.id, at_ms, None),
-            RunRecord::WaitEnded { id } | RunRecord::ApprovalDecided { id, expired: true, .. } => {
+            RunRecord::WaitEnded(id) | RunRecord::ApprovalDecided { id, expired: true, .. } => {
                 self.end(id, at_ms, HistoryKind::Waited);
             }
             RunRecord::ApprovalDecided { id, decision, .. } => {
@@ -137,14 +137,14 @@ impl HistoryBuilder {
             }
             RunRecord::Started { .. }
             | RunRecord::Resumed
-            | RunRecord::ToolsSelected { .. }
+            | RunRecord::ToolsSelected(_)
             | RunRecord::PlanAccepted { .. }
             | RunRecord::PlanRejected { .. }
             | RunRecord::StepBound { .. }
             | RunRecord::RungStarted(_)
             | RunRecord::AdviceRead { .. }
-            | RunRecord::FeedbackExhausted { .. }
-            | RunRecord::LateOutcome { .. }
+            | RunRecord::FeedbackExhausted(_)
+            | RunRecord::LateOutcome(_)
             | RunRecord::Ended { .. } => {}
         }
     }

@@ -24,6 +24,7 @@ mod effect;
 mod event;
 mod history;
 mod internal_error;
+mod labelled_enum;
 mod nest;
 mod policy;
 mod record;
@@ -52,7 +53,7 @@ pub use report::{
     ChildReport, FinalTurnReason, REPORT_ALIAS, REPORT_TOOL, Report, ReportSource, ReportStatus, SessionExit,
     SyntheticReason, Totals,
 };
-pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView, ToolSelectionView};
+pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView};
 pub use session::{
     ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,
     SessionActivity, SessionView,

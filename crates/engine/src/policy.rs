@@ -9,7 +9,7 @@ use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};
 
 /// The policy of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Policy {
     /// The budget and time limits.
     pub limits: Limits,
@@ -101,10 +101,11 @@ pub struct Sampling {
 }
 
 /// How the answer is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Synthesis {
     /// A model writes it from the results; if it fails, the template is used.
+    #[default]
     Model,
     /// Code lists results, repairs and missing results, one line each.
     Template,
@@ -156,24 +157,6 @@ impl SideEffectPolicy {
         match (set.unwrap_or(declared), self.undeclared) {
             (SideEffect::Undeclared, UndeclaredPolicy::Ask) => SideEffect::Unsafe,
             (class, _) => class,
-        }
-    }
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            resend: ResendPolicy::default(),
-            mending: MendingPolicy::default(),
-            rotation: RotationRules::default(),
-            planning: Planning::default(),
-            asking: SamplingPolicy::default(),
-            synthesis: Synthesis::Model,
-            effects: SideEffectPolicy::default(),
-            people: PeoplePolicy::Ask,
-            prices: BTreeMap::new(),
-            llm_debug: LlmDebug::Off,
         }
     }
 }

@@ -8,6 +8,7 @@ use reknit_protocol::{Object, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
+use crate::labelled_enum::labelled_enum;
 use crate::session_start::ReportFormat;
 
 /// The tool with which a model gives its report.
@@ -59,105 +60,73 @@ impl Report {
     }
 }
 
-/// Whether the work was done, as the model judges it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReportStatus {
-    /// The work was done, or the model does not say otherwise.
-    Success,
-    /// Some of the work was done.
-    Partial,
-    /// The work was not done.
-    Failure,
+labelled_enum! {
+    /// Whether the work was done, as the model judges it.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ReportStatus {
+        /// The work was done, or the model does not say otherwise.
+        Success = "success",
+        /// Some of the work was done.
+        Partial = "partial",
+        /// The work was not done.
+        Failure = "failure",
+    }
 }
 
 impl ReportStatus {
-    /// The name in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Partial => "partial",
-            Self::Failure => "failure",
-        }
-    }
-
     pub(crate) fn parse(word: &str) -> Option<Self> {
-        [Self::Success, Self::Partial, Self::Failure].into_iter().find(|status| status.as_str() == word)
+        Self::ALL.iter().copied().find(|status| status.as_str() == word)
     }
 }
 
-/// The origin of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReportSource {
-    /// A call of the report tool.
-    ToolCall,
-    /// The text of an answer without calls.
-    TextFallback,
-    /// The text of an unreadable or truncated call of the report tool.
-    ToolMessage,
-    /// The machine, because no model gave a report.
-    Synthetic,
-}
-
-impl ReportSource {
-    /// The name in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ToolCall => "tool-call",
-            Self::TextFallback => "text-fallback",
-            Self::ToolMessage => "tool-message",
-            Self::Synthetic => "synthetic",
-        }
+labelled_enum! {
+    /// The origin of a report.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ReportSource {
+        /// A call of the report tool.
+        ToolCall = "tool-call",
+        /// The text of an answer without calls.
+        TextFallback = "text-fallback",
+        /// The text of an unreadable or truncated call of the report tool.
+        ToolMessage = "tool-message",
+        /// The machine, because no model gave a report.
+        Synthetic = "synthetic",
     }
 }
 
-/// Why the machine wrote the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SyntheticReason {
-    /// The final turn had no report.
-    MaxTurnsExhausted,
-    /// The conversation was too long, and the final turn had no report.
-    ContextLimit,
-    /// Every attempt of a turn failed, and so did the final turn.
-    RetriesExhausted,
-    /// The user stopped the session, and the final turn had no report.
-    UserStop,
-    /// The session was cancelled.
-    Cancelled,
-    /// A limit on calls or cost was reached.
-    BudgetExhausted,
-    /// The time limit was reached.
-    TimeLimit,
-    /// A provider rejected the API key.
-    AuthError,
-    /// The quota of an account is used up.
-    QuotaExceeded,
-    /// There is no model to ask.
-    NoProviders,
-    /// The machine itself failed.
-    InternalError,
+labelled_enum! {
+    /// Why the machine wrote the report.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SyntheticReason {
+        /// The final turn had no report.
+        MaxTurnsExhausted = "max_turns_exhausted",
+        /// The conversation was too long, and the final turn had no report.
+        ContextLimit = "context_limit",
+        /// Every attempt of a turn failed, and so did the final turn.
+        RetriesExhausted = "retries_exhausted",
+        /// The user stopped the session, and the final turn had no report.
+        UserStop = "user_stop",
+        /// The session was cancelled.
+        Cancelled = "cancelled",
+        /// A limit on calls or cost was reached.
+        BudgetExhausted = "budget_exhausted",
+        /// The time limit was reached.
+        TimeLimit = "time_limit",
+        /// A provider rejected the API key.
+        AuthError = "auth_error",
+        /// The quota of an account is used up.
+        QuotaExceeded = "quota_exceeded",
+        /// There is no model to ask.
+        NoProviders = "no_providers",
+        /// The machine itself failed.
+        InternalError = "internal_error",
+    }
 }
 
 impl SyntheticReason {
-    /// The label: one of a closed set.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::MaxTurnsExhausted => "max_turns_exhausted",
-            Self::ContextLimit => "context_limit",
-            Self::RetriesExhausted => "retries_exhausted",
-            Self::UserStop => "user_stop",
-            Self::Cancelled => "cancelled",
-            Self::BudgetExhausted => "budget_exhausted",
-            Self::TimeLimit => "time_limit",
-            Self::AuthError => "auth_error",
-            Self::QuotaExceeded => "quota_exceeded",
-            Self::NoProviders => "no_providers",
-            Self::InternalError => "internal_error",
-        }
-    }
-
     /// The explanation for the user.
     pub(crate) const fn message(self) -> &'static str {
         match self {
@@ -192,32 +161,21 @@ impl SyntheticReason {
     }
 }
 
-/// Why a turn is the final one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FinalTurnReason {
-    /// The conversation does not fit any context window.
-    Context,
-    /// The turns are used up.
-    MaxTurns,
-    /// Every attempt of the previous turn failed.
-    RetryExhaustion,
-    /// The user stopped the session.
-    UserStop,
-    /// The budget covers only one more question.
-    Budget,
-}
-
-impl FinalTurnReason {
-    /// The label: one of a closed set.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Context => "context",
-            Self::MaxTurns => "max_turns",
-            Self::RetryExhaustion => "retry_exhaustion",
-            Self::UserStop => "user_stop",
-            Self::Budget => "budget",
-        }
+labelled_enum! {
+    /// Why a turn is the final one.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FinalTurnReason {
+        /// The conversation does not fit any context window.
+        Context = "context",
+        /// The turns are used up.
+        MaxTurns = "max_turns",
+        /// Every attempt of the previous turn failed.
+        RetryExhaustion = "retry_exhaustion",
+        /// The user stopped the session.
+        UserStop = "user_stop",
+        /// The budget covers only one more question.
+        Budget = "budget",
     }
 }
 

@@ -17,7 +17,7 @@ mod nested;
 mod repair_by_model;
 mod repair_by_rules;
 mod repeated_failures;
-mod request_plan;
+pub(crate) mod request_plan;
 mod resolve_parameters;
 mod resume;
 mod schedule;
@@ -31,7 +31,7 @@ mod ungrounded_numbers;
 mod view;
 
 pub use state::RejectedPlan;
-pub use view::{Progress, StepState, StepView, ToolSelectionView};
+pub use view::{Progress, StepState, StepView};
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ pub struct Run {
     inputs: Option<Value>,
     state: State,
     /// The decisions made for the event that is being applied.
-    records: Vec<RecordKind>,
+    records: Vec<Record>,
 }
 
 /// Why an event was refused. The run is unchanged.
@@ -87,6 +87,20 @@ pub enum ApplyError {
     Snapshot(String),
 }
 
+impl ApplyError {
+    pub(crate) fn snapshot(error: serde_json::Error) -> Self {
+        Self::Snapshot(error.to_string())
+    }
+}
+
+/// Refuses a machine that another version of the state machine started.
+pub(crate) fn check_version(found: u32) -> Result<(), ApplyError> {
+    match found {
+        MACHINE_VERSION => Ok(()),
+        found => Err(ApplyError::OtherMachine { found, expected: MACHINE_VERSION }),
+    }
+}
+
 impl Run {
     /// Starts a run with its first event.
     pub fn begin(event: &Event) -> Result<(Self, Vec<Record>), ApplyError> {
@@ -96,13 +110,9 @@ impl Run {
     /// Starts a run that must not make the calls in `avoided`: they may have happened already.
     pub(crate) fn begin_without(event: &Event, avoided: &[UncertainCall]) -> Result<(Self, Vec<Record>), ApplyError> {
         let EventKind::Started(started) = &event.kind else { return Err(ApplyError::NotStarted(event.kind.name())) };
-        let started = Arc::new(started.as_ref().clone());
-        if started.machine_version != MACHINE_VERSION {
-            return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
-        }
-        let state = State::new(event.at_ms);
-        let mut run = Self { started, plan: Arc::default(), inputs: None, state, records: Vec::new() };
-        run.state.avoided = avoided.to_vec();
+        check_version(started.machine_version)?;
+        let state = State { avoided: avoided.to_vec(), ..State::new(event.at_ms) };
+        let mut run = Self::new(Arc::new(started.as_ref().clone()), Arc::default(), state);
         let (request, has_plan) = (run.started.request.clone(), run.started.plan.is_some());
         run.record(RunRecord::Started { request, has_plan });
         let decided = match run.started.plan.clone() {
@@ -111,8 +121,12 @@ impl Run {
         };
         let decided = decided.and_then(|()| run.advance());
         run.end_if_internal_error(decided);
-        let records = run.take_records();
+        let records = std::mem::take(&mut run.records);
         Ok((run, records))
+    }
+
+    fn new(started: Arc<Started>, plan: Arc<CheckedPlan>, state: State) -> Self {
+        Self { started, plan, inputs: None, state, records: Vec::new() }
     }
 
     /// Applies an event and returns what was decided. An outcome that the run does not wait for changes nothing but a
@@ -126,7 +140,7 @@ impl Run {
         self.state.now_ms = last_ms.max(event.at_ms);
         let decided = self.decide(&event.kind, last_ms).and_then(|()| self.advance());
         self.end_if_internal_error(decided);
-        Ok(self.take_records())
+        Ok(std::mem::take(&mut self.records))
     }
 
     fn decide(&mut self, kind: &EventKind, last_ms: i64) -> Decided {
@@ -148,7 +162,7 @@ impl Run {
     fn on_late_outcome(&mut self, kind: &EventKind) -> Decided {
         self.state.late += 1;
         if let Some(id) = kind.effect().cloned() {
-            self.record(RunRecord::LateOutcome { id });
+            self.record(RunRecord::LateOutcome(id));
         }
         Ok(())
     }
@@ -156,19 +170,14 @@ impl Run {
     /// The effects that are due. An effect stays due until an event reports its outcome; the driver drops an effect in
     /// progress that is no longer due.
     pub fn pending(&self) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        match &self.state.phase {
+        let mut effects: Vec<Effect> = match &self.state.phase {
             Phase::Ended(answer) => return vec![Effect::Finish(answer.clone())],
-            Phase::Selecting { consultation }
-            | Phase::Planning { consultation, .. }
-            | Phase::Answering { consultation } => {
-                effects.extend(consultation.effect());
-            }
             Phase::Running => {
                 let grace_ms = self.policy().limits.drain_ms;
-                effects.extend(self.state.steps.acting().flat_map(|step| step.effects(grace_ms)));
+                self.state.steps.acting().flat_map(|step| step.effects(grace_ms)).collect()
             }
-        }
+            phase => phase.question().and_then(|(_, question)| question.effect()).into_iter().collect(),
+        };
         // A run that is ending needs no second end: a deadline that stays due would fire again and again.
         if !self.state.stop.as_ref().is_some_and(Stop::is_immediate) {
             effects.extend(self.state.clock.effect(self.policy().limits.active_ms));
@@ -178,25 +187,17 @@ impl Run {
 
     /// The state as text.
     pub fn snapshot(&self) -> Result<String, ApplyError> {
-        serde_json::to_string(&(self.started.as_ref(), &self.state))
-            .map_err(|error| ApplyError::Snapshot(error.to_string()))
+        serde_json::to_string(&(self.started.as_ref(), &self.state)).map_err(ApplyError::snapshot)
     }
 
     /// The run that [`Run::snapshot`] wrote.
     pub fn restore(text: &str) -> Result<Self, ApplyError> {
-        let (started, state): (Started, State) =
-            serde_json::from_str(text).map_err(|error| ApplyError::Snapshot(error.to_string()))?;
-        if started.machine_version != MACHINE_VERSION {
-            return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
-        }
-        let started = Arc::new(started);
-        let mut run = Self { started, plan: Arc::default(), inputs: None, state, records: Vec::new() };
+        let (started, state): (Started, State) = serde_json::from_str(text).map_err(ApplyError::snapshot)?;
+        check_version(started.machine_version)?;
+        let mut run = Self::new(Arc::new(started), Arc::default(), state);
         if let Some(plan) = run.state.plan.clone() {
             // The plan passed these checks before: one that fails now is not the plan of this run.
-            run.prepare(&plan).map_err(|problems| {
-                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                ApplyError::Snapshot(problems.join("; "))
-            })?;
+            run.prepare(&plan).map_err(|problems| ApplyError::Snapshot(joined(&problems)))?;
             run.state.steps.index(&run.plan);
         }
         Ok(run)
@@ -253,11 +254,7 @@ impl Run {
     }
 
     fn record(&mut self, record: impl Into<RecordKind>) {
-        self.records.push(record.into());
-    }
-
-    pub(crate) fn take_records(&mut self) -> Vec<Record> {
-        std::mem::take(&mut self.records).into_iter().map(Record::new).collect()
+        self.records.push(Record::new(record));
     }
 
     /// Checks a plan and keeps what follows from it, or returns every problem.
@@ -301,4 +298,9 @@ impl Run {
 /// The step of a plan at an index that came from that plan.
 fn planned(plan: &CheckedPlan, index: StepIndex) -> Decided<&PlannedStep> {
     plan.get(index).ok_or_else(|| InternalError::new(format!("the plan has no step at index {index:?}")))
+}
+
+/// The problems of a plan, in one line.
+fn joined(problems: &[PlanProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

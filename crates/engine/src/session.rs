@@ -62,12 +62,12 @@ pub use view::{ChildActivity, ChildView, SessionActivity, SessionView};
 
 use crate::budget::{Quote, Spent};
 use crate::effect::Effect;
-use crate::event::{Event, EventKind, MACHINE_VERSION, Started};
+use crate::event::{Event, EventKind, Started};
 use crate::policy::Synthesis;
 use crate::record::{Record, RecordKind, SessionRecord};
 use crate::report::Totals;
 use crate::run::state::{ActiveClock, State as RunState};
-use crate::run::{ApplyError, Run};
+use crate::run::{ApplyError, Run, check_version};
 use crate::session_start::SessionStarted;
 use child_machines::Child;
 use state::{AbortReason, Phase, State};
@@ -112,7 +112,7 @@ impl Session {
         let state = State {
             events: 1,
             now_ms: event.at_ms,
-            clock: ActiveClock::new(),
+            clock: ActiveClock::default(),
             spent: Spent::default(),
             question_quote: None,
             report_reserve: Quote::default(),
@@ -125,7 +125,7 @@ impl Session {
             max_turns: started.rules.max_turns,
             rotation: Rotation::new(started.targets.clone(), rules),
             phase: Phase::Asking { attempt: 0, since_ms: event.at_ms },
-            notices: notice::Notices::default(),
+            notices: Vec::new(),
             final_turn_reason: None,
             collapsed_in_turn: None,
             fallback_report: None,
@@ -183,7 +183,7 @@ impl Session {
     fn on_late_outcome(&mut self, kind: &EventKind) {
         self.state.late_outcomes += 1;
         if let Some(id) = kind.effect().cloned() {
-            self.record(SessionRecord::LateOutcome { id });
+            self.record(SessionRecord::LateOutcome(id));
         }
     }
 
@@ -218,14 +218,13 @@ impl Session {
         let call_run = self.call_run.as_ref().map(|run| run.state());
         let children = self.children.iter().map(|child| Ok((child.call, child.machine.snapshot()?)));
         let children = children.collect::<Result<Vec<_>, ApplyError>>()?;
-        serde_json::to_string(&(self.started.as_ref(), &self.state, call_run, children))
-            .map_err(|error| ApplyError::Snapshot(error.to_string()))
+        serde_json::to_string(&(self.started.as_ref(), &self.state, call_run, children)).map_err(ApplyError::snapshot)
     }
 
     /// The session that [`Session::snapshot`] wrote.
     pub fn restore(text: &str) -> Result<Self, ApplyError> {
         let (started, state, call_run, children): (SessionStarted, State, Option<RunState>, Vec<(usize, String)>) =
-            serde_json::from_str(text).map_err(|error| ApplyError::Snapshot(error.to_string()))?;
+            serde_json::from_str(text).map_err(ApplyError::snapshot)?;
         let started = Arc::new(started);
         let setup = Arc::new(SessionSetup::new(&started)?);
         let restored = |(call, text): (usize, String)| Ok(Child { call, machine: Machine::restore(&text)? });
@@ -250,9 +249,7 @@ impl Session {
 
 impl SessionSetup {
     fn new(started: &SessionStarted) -> Result<Self, ApplyError> {
-        if started.machine_version != MACHINE_VERSION {
-            return Err(ApplyError::OtherMachine { found: started.machine_version, expected: MACHINE_VERSION });
-        }
+        check_version(started.machine_version)?;
         let report_schema = started.rules.report.schema.as_ref().map(Schema::compile).transpose();
         let report_schema = report_schema.map_err(|error| ApplyError::ReportSchema(error.to_string()))?;
         let mut policy = started.policy.as_ref().clone();

@@ -10,6 +10,7 @@ mod texts;
 
 pub use texts::SessionTexts;
 
+use crate::labelled_enum::labelled_enum;
 use crate::trace_parent::TraceParent;
 use crate::{Policy, Templates};
 use reknit_plan::Catalogue;
@@ -121,25 +122,17 @@ pub struct ReportRules {
     pub schema: Option<Value>,
 }
 
-/// The format of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReportFormat {
-    /// Plain text.
-    Text,
-    /// Markdown.
-    Markdown,
-    /// JSON.
-    Json,
-}
-
-impl ReportFormat {
-    /// The name of the format.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Markdown => "markdown",
-            Self::Json => "json",
-        }
+labelled_enum! {
+    /// The format of a report.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ReportFormat {
+        /// Plain text.
+        Text = "text",
+        /// Markdown.
+        Markdown = "markdown",
+        /// JSON.
+        Json = "json",
     }
 }
+

@@ -21,7 +21,7 @@ pub(crate) struct PlanOutputs {
 pub(crate) fn template_text(status: Status, steps: &[StepReport], plan_outputs: &PlanOutputs) -> String {
     let mut text = match status {
         Status::Complete => "Everything was done.".to_owned(),
-        Status::Partial => "Some of it was done.".to_owned(),
+        Status::Partial => "Some steps were done.".to_owned(),
         Status::Failed => "Nothing could be done.".to_owned(),
         Status::Impossible => "The tools cannot do this.".to_owned(),
         Status::Cancelled => "The run was cancelled.".to_owned(),
@@ -98,14 +98,13 @@ pub(crate) fn raw_text(steps: &[StepReport]) -> String {
 
 fn done_lines(steps: &[StepReport]) -> Vec<String> {
     let line = |step: &StepReport| match &step.outcome {
-        Outcome::Done(value) => Some(format!("- {} ({}): {}", step.step, step.capability, abridged(value))),
+        Outcome::Done(value) => {
+            let result = truncate(response_data(value).to_string(), MAX_RESULT_BYTES);
+            Some(format!("- {} ({}): {result}", step.step, step.capability))
+        }
         Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
     };
     steps.iter().filter_map(line).collect()
-}
-
-fn abridged(value: &Value) -> String {
-    truncate(response_data(value).to_string(), MAX_RESULT_BYTES)
 }
 
 /// The data of a tool's response, without its envelope.

@@ -145,15 +145,10 @@ impl Templates {
         };
         // Each variable gets a placeholder that appears nowhere else.
         let placeholders: Vec<String> = variables.iter().map(|variable| format!("\u{1}{variable}\u{1}")).collect();
-        let values: Vec<(&str, &str)> = variables
-            .iter()
-            .zip(&placeholders)
-            .map(|(variable, placeholder)| (*variable, placeholder.as_str()))
-            .collect();
+        let values: Vec<(&'static str, &str)> =
+            variables.iter().copied().zip(placeholders.iter().map(String::as_str)).collect();
         let rendered: String = render(&text, &values)?.iter().map(Message::text).collect();
-        if let Some((variable, _)) =
-            variables.iter().zip(&placeholders).find(|(_, placeholder)| !rendered.contains(placeholder.as_str()))
-        {
+        if let Some((variable, _)) = values.iter().find(|(_, placeholder)| !rendered.contains(placeholder)) {
             return Err(TemplateError::Missing { name, variable });
         }
         *self.template_mut(name) = text;

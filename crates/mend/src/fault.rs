@@ -65,14 +65,18 @@ pub enum Fate {
 
 impl CallFault {
     /// A call that was not sent, because its parameters cannot be used.
-    pub fn local(message: String, details: Object) -> Self {
+    pub fn local(message: String) -> Self {
         Self {
             code: reknit_protocol::tool::codes::INVALID_FORMAT.to_owned(),
             category: Some(Category::InputError.as_str().to_owned()),
             retryable: Some(true),
-            details,
             ..Self::without_reply(FaultOrigin::Local, Fate::NotSent, message)
         }
+    }
+
+    /// A call that was not sent, because the circuit breaker of its tool is open.
+    pub fn breaker_open(agent: &str) -> Self {
+        Self::without_reply(FaultOrigin::Local, Fate::NotSent, format!("the circuit breaker of `{agent}` is open"))
     }
 
     /// A call whose process ended before the reply came.
@@ -103,7 +107,8 @@ impl CallFault {
         }
     }
 
-    /// The HTTP status, if the tool answered. A local rejection counts as 422, the status a tool would have answered with.
+    /// The HTTP status of the reply. A call that was not sent because of its parameters counts as 422, the status for
+    /// invalid input; a call without a reply has none.
     pub fn status(&self) -> Option<u16> {
         match self.origin {
             FaultOrigin::Local => Some(422),

@@ -56,5 +56,5 @@ pub use ladder::{Mend, MendEffect, ModelRung, Rung};
 pub use policy::{
     IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy, ResolutionPolicy,
 };
-pub use remedy::{LadderUsage, Remedy, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
+pub use remedy::{RepairState, Remedy, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
 pub use rules::{AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, repair_by_rules};

@@ -78,10 +78,11 @@ pub enum ResolutionPolicy {
 }
 
 /// Whether a person can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeoplePolicy {
     /// A person can be asked, and the run waits for the decision.
+    #[default]
     Ask,
     /// Nobody can be asked: what only a person may decide is not done.
     Nobody,

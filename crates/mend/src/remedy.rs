@@ -8,9 +8,9 @@ use crate::policy::{IndependentSteps, LadderPolicy, PeoplePolicy};
 /// After this many steps failed in the same way no model is asked about the next one: it would see the same error again.
 const MAX_SIMILAR_FAILURES: u32 = 3;
 
-/// What a step has used of the repair ladder, and what is known about its last failure.
+/// What the choice of a remedy depends on beside the failure: the repairs that the step has used, and earlier failures.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct LadderUsage {
+pub struct RepairState {
     /// How often the same call was sent again.
     pub resends: u32,
     /// How often a model was shown the error.
@@ -62,14 +62,14 @@ pub enum Remedy {
 pub fn choose_remedy(
     verdict: &Verdict,
     class: SideEffect,
-    usage: LadderUsage,
+    state: RepairState,
     policy: LadderPolicy<'_>,
 ) -> Option<Remedy> {
     Some(match verdict {
         Verdict::Success(_) => return None,
         Verdict::Permanent(fault) => Remedy::GiveUp(permanent_reason(fault)),
-        Verdict::Transient(fault) => for_transient(fault, class, usage, policy),
-        Verdict::Correctable(fault) => for_correctable(fault, usage, policy),
+        Verdict::Transient(fault) => for_transient(fault, class, state, policy),
+        Verdict::Correctable(fault) => for_correctable(fault, state, policy),
     })
 }
 
@@ -89,40 +89,40 @@ fn permanent_reason(fault: &CallFault) -> String {
     reason.to_owned()
 }
 
-fn for_transient(fault: &CallFault, class: SideEffect, usage: LadderUsage, policy: LadderPolicy<'_>) -> Remedy {
+fn for_transient(fault: &CallFault, class: SideEffect, state: RepairState, policy: LadderPolicy<'_>) -> Remedy {
     if fault.fate == Fate::Unknown && class == SideEffect::Unsafe {
         return ask_person(policy);
     }
     // A service whose error mentions the input, or that gives the same structured error twice, may be rejecting the input.
     if fault.origin == FaultOrigin::Status(503)
-        && (usage.about_input || (fault.uses_envelope() && usage.repeats_last_failure))
-        && feedback_is_left(usage, policy)
+        && (state.about_input || (fault.uses_envelope() && state.repeats_last_failure))
+        && feedback_is_left(state, policy)
     {
         return Remedy::Feedback;
     }
-    resend_or_give_up(fault, usage, policy)
+    resend_or_give_up(fault, state, policy)
 }
 
-fn feedback_is_left(usage: LadderUsage, policy: LadderPolicy<'_>) -> bool {
-    usage.feedback < policy.mending.feedback && usage.similar_failures < MAX_SIMILAR_FAILURES
+fn feedback_is_left(state: RepairState, policy: LadderPolicy<'_>) -> bool {
+    state.feedback < policy.mending.feedback && state.similar_failures < MAX_SIMILAR_FAILURES
 }
 
 fn ask_person(policy: LadderPolicy<'_>) -> Remedy {
     match policy.people {
         PeoplePolicy::Ask => Remedy::AskPerson,
         PeoplePolicy::Nobody => Remedy::GiveUp(
-            "the call may have taken effect, must not take effect twice, and nobody can be asked".to_owned(),
+            "the call may have taken effect, must not take effect twice, and no person can be asked for approval".to_owned(),
         ),
     }
 }
 
 /// Sends the same call again, unless its resends are used up or the tool asks for a longer wait than allowed.
-pub fn resend_or_give_up(fault: &CallFault, usage: LadderUsage, policy: LadderPolicy<'_>) -> Remedy {
-    if usage.resend_rule == ResendRule::NeedsApproval {
+pub fn resend_or_give_up(fault: &CallFault, state: RepairState, policy: LadderPolicy<'_>) -> Remedy {
+    if state.resend_rule == ResendRule::NeedsApproval {
         return ask_person(policy);
     }
-    if usage.resends >= policy.resend.times {
-        return Remedy::GiveUp(match usage.resends {
+    if state.resends >= policy.resend.times {
+        return Remedy::GiveUp(match state.resends {
             0 => "the call is not sent again (`times` in `[resend]` is 0)".to_owned(),
             resends => format!("the same call failed {} times", resends + 1),
         });
@@ -137,28 +137,28 @@ pub fn resend_or_give_up(fault: &CallFault, usage: LadderUsage, policy: LadderPo
     }
 }
 
-fn for_correctable(fault: &CallFault, usage: LadderUsage, policy: LadderPolicy<'_>) -> Remedy {
+fn for_correctable(fault: &CallFault, state: RepairState, policy: LadderPolicy<'_>) -> Remedy {
     if fault.retryable == Some(false) {
         return Remedy::GiveUp("the tool says that no other call will work".to_owned());
     }
     // A call that could not be bound has no error from a tool to show: only the results can have the missing value.
-    if fault.origin != FaultOrigin::Local && feedback_is_left(usage, policy) {
+    if fault.origin != FaultOrigin::Local && feedback_is_left(state, policy) {
         return Remedy::Feedback;
     }
-    context_or_give_up(fault, usage, policy)
+    context_or_give_up(fault, state, policy)
 }
 
-/// The context rung, the last one before giving up, if policy and usage allow it.
-pub fn context_or_give_up(fault: &CallFault, usage: LadderUsage, policy: LadderPolicy<'_>) -> Remedy {
+/// The context rung, the last one before giving up, if policy and state allow it.
+pub fn context_or_give_up(fault: &CallFault, state: RepairState, policy: LadderPolicy<'_>) -> Remedy {
     let mending = policy.mending;
     let is_listed = fault.policy_status().is_some_and(|status| mending.context_statuses.contains(&status));
     let refusal = if !is_listed {
         "a model is not asked about this kind of failure (`context-statuses` in `[mending]`)"
-    } else if usage.independent && mending.independent_steps == IndependentSteps::Denied {
+    } else if state.independent && mending.independent_steps == IndependentSteps::Denied {
         "the step depends on no other step, so there are no results that could help"
-    } else if usage.similar_failures >= MAX_SIMILAR_FAILURES {
+    } else if state.similar_failures >= MAX_SIMILAR_FAILURES {
         "other steps failed in the same way, and asking a model did not help them"
-    } else if usage.context >= mending.context {
+    } else if state.context >= mending.context {
         "every repair was tried"
     } else {
         return Remedy::Context;

@@ -106,7 +106,7 @@ mod tests {
         let row =
             |status: u8| page.lines().find(|line| line.starts_with(&format!("| {status} | "))).unwrap_or_default();
         let help = include_str!("cli/agent.rs");
-        for exit in SessionExit::ALL {
+        for &exit in SessionExit::ALL {
             let answered = matches!(
                 exit,
                 SessionExit::FinalAnswer

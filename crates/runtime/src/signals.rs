@@ -59,7 +59,7 @@ fn keep_last_decisions(events: &[EventKind]) -> Vec<EventKind> {
     let kept = |(index, event): (usize, &EventKind)| match event {
         EventKind::PersonDecided { effect, decision, .. } if is_replaced(index, effect) => {
             let words = format!("`{effect}` was {}, but decided again before the run continued", decision.as_str());
-            EventKind::NotUnderstood { words }
+            EventKind::UnreadableMessage { words }
         }
         event => event.clone(),
     };
@@ -73,9 +73,9 @@ pub(crate) fn to_event(signal: &RunSignal) -> EventKind {
         STOP => EventKind::Stopped,
         DECIDE => match serde_json::from_str(&signal.body) {
             Ok(DecisionBody { effect, hash, decision }) => EventKind::PersonDecided { effect, hash, decision },
-            Err(error) => EventKind::NotUnderstood { words: format!("cannot read a decision: {error}") },
+            Err(error) => EventKind::UnreadableMessage { words: format!("cannot read a decision: {error}") },
         },
-        other => EventKind::NotUnderstood { words: format!("unknown signal `{other}`") },
+        other => EventKind::UnreadableMessage { words: format!("unknown signal `{other}`") },
     }
 }
 
@@ -97,6 +97,6 @@ mod tests {
         ];
         let words = "`pay/approval/1` was approved, but decided again before the run continued".to_owned();
         let [_, buy, cancelled, deny] = events.clone();
-        assert_eq!(keep_last_decisions(&events), [EventKind::NotUnderstood { words }, buy, cancelled, deny]);
+        assert_eq!(keep_last_decisions(&events), [EventKind::UnreadableMessage { words }, buy, cancelled, deny]);
     }
 }

@@ -142,13 +142,13 @@ impl Tracer {
         match record {
             RunRecord::Started { request, has_plan } => self.start_run(at_ms, request, *has_plan),
             RunRecord::Resumed => self.restart_open_effects(at_ms),
-            RunRecord::ToolsSelected { saved_tokens, .. } => self.count_saved_tokens(*saved_tokens),
+            RunRecord::ToolsSelected(selection) => self.count_saved_tokens(selection.saved_tokens),
             RunRecord::PlanAccepted { .. } => self.end_planning("success", at_ms),
             RunRecord::PlanRejected { attempt, problems, will_retry } => {
                 self.map_rejected_plan(at_ms, *attempt, problems, *will_retry);
             }
             RunRecord::StepStarted(step) => self.start_step(at_ms, turn, step),
-            RunRecord::CallStarted { call } => self.start_call(at_ms, turn, call),
+            RunRecord::CallStarted(call) => self.start_call(at_ms, turn, call),
             RunRecord::CallEnded { call, end, fault } => self.end_call(at_ms, turn, call, end, fault.as_ref()),
             RunRecord::CallSkipped { id, until_ms } => self.skip_effect(at_ms, &id_in_turn(turn, id), *until_ms),
             RunRecord::RungStarted(start) => self.start_rung(at_ms, turn, start),
@@ -158,7 +158,7 @@ impl Tracer {
             RunRecord::Mended { step, mend, detail } => {
                 self.map_mend(at_ms, &StepKey::new(turn, step), mend, detail);
             }
-            RunRecord::FeedbackExhausted { step } => self.map_exhausted_feedback(at_ms, &StepKey::new(turn, step)),
+            RunRecord::FeedbackExhausted(step) => self.map_exhausted_feedback(at_ms, &StepKey::new(turn, step)),
             RunRecord::StepEnded { step, end, calls, mends } => {
                 self.end_step(at_ms, &StepKey::new(turn, step), end, (*calls, *mends));
             }
@@ -167,10 +167,10 @@ impl Tracer {
             RunRecord::Ended { status, reason, steps, spent } => self.end_run(at_ms, *status, reason, *steps, spent),
             RunRecord::StepBound { .. }
             | RunRecord::WaitStarted { .. }
-            | RunRecord::WaitEnded { .. }
+            | RunRecord::WaitEnded(_)
             | RunRecord::ApprovalRequested(_)
             | RunRecord::ApprovalDecided { .. }
-            | RunRecord::LateOutcome { .. } => {}
+            | RunRecord::LateOutcome(_) => {}
         }
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> 
     let line = |step: &StepReport| match &step.outcome {
         Outcome::Done(_) => None,
         Outcome::Failed { reason, fate } => {
-            let unknown = if *fate == Fate::Unknown { " (it may have happened all the same)" } else { "" };
+            let unknown = if *fate == Fate::Unknown { " (the call may have taken effect)" } else { "" };
             Some(format!("- {} ({}): failed{unknown}: {reason}", step.step, step.capability))
         }
         Outcome::Skipped { reason } => Some(format!("- {} ({}): skipped: {reason}", step.step, step.capability)),

@@ -11,7 +11,7 @@ use crate::policy::Policy;
 pub(crate) struct Quote {
     /// `None` if the target has no price.
     prices: Option<Prices>,
-    max_cost: Money,
+    pub(crate) max_cost: Money,
 }
 
 /// The usage of a model call that is over.
@@ -49,11 +49,6 @@ impl Quote {
     /// The sum of two quotes for the same target.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self { max_cost: self.max_cost.plus(other.max_cost), ..self }
-    }
-
-    /// The maximum cost.
-    pub(crate) fn max_cost(&self) -> Money {
-        self.max_cost
     }
 }
 

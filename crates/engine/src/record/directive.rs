@@ -1,10 +1,11 @@
 //! The reaction to a failed attempt. The rotation decides; this module describes the decision for records.
 
 use reknit_dialogue::{GiveUpReason, ModelFailure, Next};
-use serde::{Deserialize, Serialize};
+
+use crate::labelled_enum::labelled_enum;
 
 /// The reaction to a failed attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryDirective {
     /// The action.
     pub action: Action,
@@ -18,26 +19,15 @@ pub struct RetryDirective {
     pub sources: Vec<String>,
 }
 
-/// The action after a failed attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Action {
-    /// The next target is asked; this one may be asked again.
-    Retry,
-    /// The next target is asked; this one cannot answer the question.
-    SkipProvider,
-    /// No target is asked any more.
-    Abort,
-}
-
-impl Action {
-    /// The label.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Retry => "retry",
-            Self::SkipProvider => "skip-provider",
-            Self::Abort => "abort",
-        }
+labelled_enum! {
+    /// The action after a failed attempt.
+    pub enum Action {
+        /// The next target is asked; this one may be asked again.
+        Retry = "retry",
+        /// The next target is asked; this one cannot answer the question.
+        SkipProvider = "skip-provider",
+        /// No target is asked any more.
+        Abort = "abort",
     }
 }
 

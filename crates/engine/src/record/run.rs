@@ -5,7 +5,10 @@ use std::sync::Arc;
 use reknit_bind::Provenance;
 use reknit_dialogue::ModelAnswer;
 use reknit_mend::{Advice, CallFault, Mend, ModelRung};
+use reknit_plan::ToolSelection;
 use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, StepId, TransportKind};
+
+use serde::{Deserialize, Serialize};
 
 use crate::answer::Status;
 use crate::budget::Spent;
@@ -25,14 +28,7 @@ pub enum RunRecord {
     /// Another process took the run over. Work in progress starts again.
     Resumed,
     /// The planner is shown a part of the catalogue.
-    ToolsSelected {
-        /// The selected capabilities, as `tool/capability`.
-        capabilities: Vec<String>,
-        /// Why a search selected them instead of a model.
-        fallback_reason: Option<String>,
-        /// The estimated number of tokens that the smaller prompt saves.
-        saved_tokens: u64,
-    },
+    ToolsSelected(ToolSelection),
     /// A model's text was accepted as the plan, or a given plan passed its checks.
     PlanAccepted {
         /// The number of steps.
@@ -61,10 +57,7 @@ pub enum RunRecord {
         coercions: usize,
     },
     /// A tool call is due.
-    CallStarted {
-        /// The call.
-        call: Arc<CallTool>,
-    },
+    CallStarted(Arc<CallTool>),
     /// A tool call came to an end and was classified.
     CallEnded {
         /// The call.
@@ -104,10 +97,7 @@ pub enum RunRecord {
         detail: MendDetail,
     },
     /// A call was rejected after the last correction by feedback.
-    FeedbackExhausted {
-        /// The step.
-        step: StepId,
-    },
+    FeedbackExhausted(StepId),
     /// A wait began.
     WaitStarted {
         /// The wait.
@@ -118,10 +108,7 @@ pub enum RunRecord {
         reason: WaitReason,
     },
     /// A wait ended.
-    WaitEnded {
-        /// The wait.
-        id: EffectId,
-    },
+    WaitEnded(EffectId),
     /// A person is asked.
     ApprovalRequested(Arc<AskPerson>),
     /// A person decided, or the time to decide ran out.
@@ -145,10 +132,7 @@ pub enum RunRecord {
         mends: usize,
     },
     /// An outcome arrived that the run no longer waits for.
-    LateOutcome {
-        /// The effect.
-        id: EffectId,
-    },
+    LateOutcome(EffectId),
     /// The run ended.
     Ended {
         /// The status.
@@ -268,7 +252,8 @@ pub enum RejectionCause {
 }
 
 /// Why a run waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WaitReason {
     /// Backoff before a call is sent again.
     Retry,

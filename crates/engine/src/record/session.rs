@@ -2,16 +2,13 @@
 
 use reknit_dialogue::{ErrorClass, Money, TargetName, Usage};
 use reknit_protocol::EffectId;
-use serde::{Deserialize, Serialize};
 
 use super::directive::RetryDirective;
-use crate::answer::Status;
-use crate::budget::Spent;
-use crate::report::{ChildReport, FinalTurnReason, ReportSource, ReportStatus, SessionExit, SyntheticReason};
+use crate::labelled_enum::labelled_enum;
+use crate::report::{ChildReport, FinalTurnReason, Report, ReportSource};
 
 /// A decision of a session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SessionRecord {
     /// The session started.
     Started {
@@ -20,11 +17,8 @@ pub enum SessionRecord {
         /// The user's question.
         input: String,
     },
-    /// A turn started.
-    TurnStarted {
-        /// The turn, from 1.
-        turn: u32,
-    },
+    /// A turn started; the first one is turn 1.
+    TurnStarted(u32),
     /// An attempt to ask a model is over.
     Attempt(Box<Attempt>),
     /// A wait for rate limits ended.
@@ -109,37 +103,15 @@ pub enum SessionRecord {
         ms: u64,
     },
     /// The session ended with its report.
-    Reported {
-        /// The turn.
-        turn: u32,
-        /// The origin of the report.
-        source: ReportSource,
-        /// The status that the report states.
-        status: ReportStatus,
-        /// Why the turn was the final one.
-        forced_final_reason: Option<FinalTurnReason>,
-        /// Why the machine wrote the report.
-        synthetic_reason: Option<SyntheticReason>,
-        /// How many reports the model tried to give.
-        final_report_attempts: u32,
-        /// Why the session ended.
-        exit: SessionExit,
-        /// The status of the session in the journal.
-        ended: Status,
-        /// What was spent.
-        spent: Box<Spent>,
-    },
+    Reported(Box<Report>),
     /// An outcome arrived that the session no longer waits for.
-    LateOutcome {
-        /// The effect.
-        id: EffectId,
-    },
+    LateOutcome(EffectId),
     /// Another process took the session over. Work in progress starts again.
     Resumed,
 }
 
 /// One attempt to ask a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     /// The turn, from 1.
     pub turn: u32,
@@ -164,8 +136,7 @@ pub struct Attempt {
 }
 
 /// The outcome of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptStatus {
     /// The model answered.
     Answered(AnswerKind),
@@ -186,67 +157,34 @@ impl AttemptStatus {
     }
 }
 
-/// The kind of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerKind {
-    /// Tool calls.
-    ToolCalls,
-    /// The report.
-    FinalReport,
-    /// Text, without calls or a report.
-    TextOnly,
-    /// Neither text, reasoning nor calls.
-    Empty,
-    /// Only reasoning.
-    ReasoningOnly,
-    /// Truncated at the token limit.
-    Truncated,
-    /// Tool calls, none with readable arguments.
-    MalformedCall,
-    /// Tool calls, none of a tool that may be called.
-    UnknownTool,
-    /// A report that was rejected.
-    ReportRejected,
-    /// A refusal, or an answer that the provider blocked.
-    Refused,
-}
-
-impl AnswerKind {
-    /// All kinds.
-    pub const ALL: [Self; 10] = [
-        Self::ToolCalls,
-        Self::FinalReport,
-        Self::TextOnly,
-        Self::Empty,
-        Self::ReasoningOnly,
-        Self::Truncated,
-        Self::MalformedCall,
-        Self::UnknownTool,
-        Self::ReportRejected,
-        Self::Refused,
-    ];
-
-    /// The label: one of a closed set.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ToolCalls => "tool_calls",
-            Self::FinalReport => "final_report",
-            Self::TextOnly => "text_only",
-            Self::Empty => "empty_response",
-            Self::ReasoningOnly => "reasoning_only",
-            Self::Truncated => "truncated",
-            Self::MalformedCall => "malformed_tool_call",
-            Self::UnknownTool => "unknown_tool",
-            Self::ReportRejected => "final_report_rejected",
-            Self::Refused => "refused",
-        }
+labelled_enum! {
+    /// The kind of an answer.
+    pub enum AnswerKind {
+        /// Tool calls.
+        ToolCalls = "tool_calls",
+        /// The report.
+        FinalReport = "final_report",
+        /// Text, without calls or a report.
+        TextOnly = "text_only",
+        /// Neither text, reasoning nor calls.
+        Empty = "empty_response",
+        /// Only reasoning.
+        ReasoningOnly = "reasoning_only",
+        /// Truncated at the token limit.
+        Truncated = "truncated",
+        /// Tool calls, none with readable arguments.
+        MalformedCall = "malformed_tool_call",
+        /// Tool calls, none of a tool that may be called.
+        UnknownTool = "unknown_tool",
+        /// A report that was rejected.
+        ReportRejected = "final_report_rejected",
+        /// A refusal, or an answer that the provider blocked.
+        Refused = "refused",
     }
 }
 
 /// The reaction to a question that does not fit a context window.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContextAction {
     /// The target is skipped because another one has a larger window.
     Skipped(TargetName),
@@ -274,8 +212,7 @@ impl ContextAction {
 }
 
 /// Why a wait ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WaitEnd {
     /// The time was up.
     Completed,
@@ -286,8 +223,7 @@ pub enum WaitEnd {
 }
 
 /// Why a call was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DropReason {
     /// Its arguments are unreadable.
     Malformed,
@@ -297,48 +233,27 @@ pub enum DropReason {
     NotPermitted,
 }
 
-/// Why the remaining turns were reduced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CollapseReason {
-    /// The model gave a report that was rejected.
-    FinalReportAttempt,
-    /// The model gave a report without content, or a truncated one.
-    IncompleteFinalReport,
-}
-
-impl CollapseReason {
-    /// The label: one of a closed set.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::FinalReportAttempt => "final_report_attempt",
-            Self::IncompleteFinalReport => "incomplete_final_report",
-        }
+labelled_enum! {
+    /// Why the remaining turns were reduced.
+    pub enum CollapseReason {
+        /// The model gave a report that was rejected.
+        FinalReportAttempt = "final_report_attempt",
+        /// The model gave a report without content, or a truncated one.
+        IncompleteFinalReport = "incomplete_final_report",
     }
 }
 
-/// How a turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TurnOutcome {
-    /// Tools were called.
-    ToolCalls,
-    /// The report was given.
-    FinalReport,
-    /// Every attempt failed.
-    Failed,
-    /// The session was stopped or cancelled.
-    Stopped,
-}
-
-impl TurnOutcome {
-    /// The label: one of a closed set.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ToolCalls => "tool_calls",
-            Self::FinalReport => "final_report",
-            Self::Failed => "failed",
-            Self::Stopped => "stopped",
-        }
+labelled_enum! {
+    /// How a turn ended.
+    pub enum TurnOutcome {
+        /// Tools were called.
+        ToolCalls = "tool_calls",
+        /// The report was given.
+        FinalReport = "final_report",
+        /// Every attempt failed.
+        Failed = "failed",
+        /// The session was stopped or cancelled.
+        Stopped = "stopped",
     }
 }
+

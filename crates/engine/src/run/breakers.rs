@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use reknit_mend::{CallFault, Fate, FaultOrigin};
+use reknit_mend::CallFault;
 use reknit_plan::StepIndex;
-use reknit_protocol::{EffectId, EffectKind, Object, Value, human_duration};
+use reknit_protocol::{EffectId, EffectKind, human_duration};
 
-use super::state::{BackoffReason, Stage, Stop};
+use super::state::{Stage, Stop};
 use super::{Run, planned};
 use crate::internal_error::Decided;
 use crate::record::{RunRecord, WaitReason};
@@ -43,25 +43,11 @@ impl Run {
             None => None,
         };
         if let Some(reason) = give_up {
-            let fault = Some(Arc::new(breaker_open(planned.agent.as_str())));
+            let fault = Some(Arc::new(CallFault::breaker_open(planned.agent.as_str())));
             return self.set_stage(index, Stage::Failed { reason, fault });
         }
         let id = EffectId::of_step(&planned.id, EffectKind::BreakerWait, skipped);
         self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::BreakerOpen });
-        self.set_stage(index, Stage::BackingOff { id, until_ms, reason: BackoffReason::BreakerOpen })
-    }
-}
-
-fn breaker_open(agent: &str) -> CallFault {
-    CallFault {
-        origin: FaultOrigin::Local,
-        fate: Fate::NotSent,
-        code: String::new(),
-        message: format!("the circuit breaker of `{agent}` is open"),
-        category: None,
-        retryable: None,
-        details: Object::new(),
-        wait_ms: None,
-        body: Value::Null,
+        self.set_stage(index, Stage::BackingOff { id, until_ms, reason: WaitReason::BreakerOpen })
     }
 }

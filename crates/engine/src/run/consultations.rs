@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{ModelAnswer, ModelFailure, Rotation, TargetName};
-use reknit_mend::{CallFault, ModelRung};
+use reknit_mend::ModelRung;
 use reknit_plan::StepIndex;
 use reknit_protocol::EffectId;
 
 use super::Run;
 use super::state::{Phase, Stage, State};
 use super::steps::StepRun;
+use crate::answer::AnswerAuthor;
 use crate::budget::{Bill, Exhausted, Spent};
 use crate::consult::{Consultation, NextAttempt};
 use crate::event::EventKind;
@@ -45,7 +46,7 @@ impl Run {
         let now_ms = self.state.now_ms;
         match kind {
             EventKind::ModelAnswered { answer, .. } => {
-                self.settle_question(topic, Bill::Used(&answer.usage))?;
+                self.end_attempt(topic, Bill::Used(&answer.usage))?;
                 self.state.spent.add_tokens(&answer.usage);
                 let (id, answer) = (effect.clone(), Arc::new(answer.clone()));
                 let words = answer.require_text().map(str::to_owned);
@@ -54,27 +55,25 @@ impl Run {
                 match words {
                     Ok(text) => self.on_answer_text(topic, &text, answer)?,
                     // A search replaces the selection at once: it is not worth another attempt.
-                    Err(failure) if topic == Topic::Selection => {
-                        self.on_no_selection(&NoAnswer::GaveUp(failure.to_string()))?;
-                    }
+                    Err(failure) if topic == Topic::Selection => self.select_by_search(failure.to_string())?,
                     Err(failure) => self.on_failed_attempt(topic, &failure)?,
                 }
             }
             EventKind::ModelFailed { failure, .. } => {
                 self.record(ModelRecord::Failed { id: effect.clone(), failure: failure.clone() });
                 self.note_refusal(topic, failure)?;
-                self.settle_question(topic, Bill::of_failure(failure.usage.as_ref()))?;
+                self.end_attempt(topic, Bill::of_failure(failure.usage.as_ref()))?;
                 self.on_failed_attempt(topic, failure)?;
             }
             EventKind::BreakerOpen { until_ms, .. } => {
                 self.record(ModelRecord::Skipped { id: effect.clone(), until_ms: *until_ms });
-                self.settle_question(topic, Bill::Nothing)?;
+                self.end_attempt(topic, Bill::Nothing)?;
                 self.state.spent.refund_model_call();
                 let next = self.state.consultation_mut(topic)?.0.on_breaker_open(*until_ms, now_ms);
                 self.follow_rotation(topic, next)?;
             }
             EventKind::Woke { .. } => {
-                self.record(RunRecord::WaitEnded { id: effect.clone() });
+                self.record(RunRecord::WaitEnded(effect.clone()));
                 self.state.consultation_mut(topic)?.0.on_wait_over(now_ms);
                 self.ask(topic)?;
             }
@@ -85,26 +84,20 @@ impl Run {
 
     /// The question that waits for the outcome of an effect.
     fn topic_of(&self, effect: &EffectId) -> Option<Topic> {
-        let (topic, question) = match &self.state.phase {
-            Phase::Selecting { consultation } => (Topic::Selection, consultation),
-            Phase::Planning { attempt, consultation } => (Topic::Plan { attempt: *attempt }, consultation),
-            Phase::Answering { consultation } => (Topic::Answer, consultation),
-            Phase::Running => {
+        let (topic, question) = match self.state.phase.question() {
+            Some(question) => question,
+            None => {
                 let index = self.plan.index_of(effect.step()?.as_str())?;
-                match self.state.steps.get(index).ok()?.stage() {
-                    Stage::Consulting { rung, consultation, .. } => {
-                        (Topic::Repair { index, rung: *rung }, consultation)
-                    }
-                    _ => return None,
-                }
+                let stage = self.state.steps.get(index).ok()?.stage();
+                let Stage::Consulting { rung, consultation, .. } = stage else { return None };
+                (Topic::Repair { index, rung: *rung }, consultation.as_ref())
             }
-            Phase::Ended(_) => return None,
         };
         question.awaits(effect).then_some(topic)
     }
 
-    /// Settles the cost of an attempt, and tells the question how much time the run has left.
-    fn settle_question(&mut self, topic: Topic, bill: Bill<'_>) -> Decided {
+    /// Books the cost of an attempt that is over, and tells the question how much time the run has left.
+    fn end_attempt(&mut self, topic: Topic, bill: Bill<'_>) -> Decided {
         let now_ms = self.state.now_ms;
         let left_ms = self.policy().limits.active_ms.saturating_sub(self.state.clock.active_ms(now_ms));
         let (question, spent) = self.state.consultation_mut(topic)?;
@@ -174,30 +167,25 @@ impl Run {
             Topic::Selection => self.on_selection_text(text)?,
             Topic::Plan { attempt } => self.on_plan_text(text, attempt)?,
             Topic::Repair { index, rung } => {
-                let fault = self.fault_in_question(index)?;
+                let fault = self.state.steps.get(index)?.fault_in_question()?;
                 self.on_advice_text(index, fault, rung, answer)?;
             }
-            Topic::Answer => self.on_final_text(text),
+            Topic::Answer => self.end(AnswerAuthor::Model, Some(text.trim().to_owned())),
         }
         Ok(())
     }
 
     fn on_no_answer(&mut self, topic: Topic, why: NoAnswer) -> Decided {
         match topic {
-            Topic::Selection => self.on_no_selection(&why)?,
+            Topic::Selection => self.select_by_search(why.reason())?,
             Topic::Plan { .. } => self.on_no_plan(why),
             Topic::Repair { index, rung } => {
-                let fault = self.fault_in_question(index)?;
+                let fault = self.state.steps.get(index)?.fault_in_question()?;
                 self.on_no_advice(index, fault, rung, why)?;
             }
-            Topic::Answer => self.on_no_final_text(&why),
+            Topic::Answer => self.end(AnswerAuthor::TemplateInstead(why.reason()), None),
         }
         Ok(())
-    }
-
-    /// The failure that a model is being asked about.
-    fn fault_in_question(&self, index: StepIndex) -> Decided<Arc<CallFault>> {
-        self.state.steps.get(index)?.fault_in_question()
     }
 
     /// The targets of a new question: those that did not refuse their key. If all did, all: a key may have been corrected.
@@ -211,11 +199,18 @@ impl Run {
 
     /// The end of the wait before the plan, the selection or the answer is asked for again.
     pub fn model_wait_ms(&self) -> Option<i64> {
-        match &self.state.phase {
-            Phase::Selecting { consultation }
-            | Phase::Planning { consultation, .. }
-            | Phase::Answering { consultation } => consultation.waits_until_ms(),
-            Phase::Running | Phase::Ended(_) => None,
+        self.state.phase.question()?.1.waits_until_ms()
+    }
+}
+
+impl Phase {
+    /// The question that the phase waits for, and its topic.
+    pub(super) fn question(&self) -> Option<(Topic, &Consultation)> {
+        match self {
+            Self::Selecting { consultation } => Some((Topic::Selection, consultation)),
+            Self::Planning { attempt, consultation } => Some((Topic::Plan { attempt: *attempt }, consultation)),
+            Self::Answering { consultation } => Some((Topic::Answer, consultation)),
+            Self::Running | Self::Ended(_) => None,
         }
     }
 }
@@ -234,7 +229,7 @@ impl State {
         Ok((question, &mut self.spent))
     }
 
-    /// Settles questions in progress when the run stops: their cost stays unknown.
+    /// Books the cost of questions in progress when the run stops: their usage stays unknown.
     pub(super) fn settle_open_questions(&mut self) {
         let Self { phase, steps, spent, .. } = self;
         match phase {

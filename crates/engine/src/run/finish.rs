@@ -7,7 +7,7 @@ use reknit_mend::Fate;
 use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect};
 
 use super::Run;
-use super::consultations::{NoAnswer, Topic};
+use super::consultations::Topic;
 use super::sources::as_untrusted_data;
 use super::state::{Phase, Stage, State, Stop};
 use super::steps::StepRun;
@@ -131,15 +131,8 @@ impl Run {
         self.ask(Topic::Answer)
     }
 
-    pub(super) fn on_final_text(&mut self, text: &str) {
-        self.end(AnswerAuthor::Model, Some(text.trim().to_owned()));
-    }
-
-    pub(super) fn on_no_final_text(&mut self, why: &NoAnswer) {
-        self.end(AnswerAuthor::TemplateInstead(why.reason()), None);
-    }
-
-    fn end(&mut self, written_by: AnswerAuthor, text: Option<String>) {
+    /// Ends the run with this text, or with one that code writes.
+    pub(super) fn end(&mut self, written_by: AnswerAuthor, text: Option<String>) {
         let (steps, plan_outputs) = (self.step_reports(), self.plan_outputs());
         let status = self.final_status(&steps, &plan_outputs);
         let by_model = text.as_deref().filter(|_| written_by == AnswerAuthor::Model);
@@ -201,13 +194,12 @@ impl Run {
                     Stage::Done(value) => Outcome::Done(value.clone()),
                     Stage::Failed { reason, fault } => {
                         let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
-                        // A later rejection does not prove that an earlier attempt had no effect.
-                        let tried = step.attempts.iter().filter_map(|attempt| attempt.fault.as_deref());
-                        let unknown = tried.chain(fault.as_deref()).any(|fault| fault.fate == Fate::Unknown);
-                        let fate = fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate);
-                        let fate = if unknown { Fate::Unknown } else { fate };
-                        // A read that may have happened has changed nothing.
-                        let fate = if self.side_effect(planned) == SideEffect::Read { Fate::Rejected } else { fate };
+                        let fate = match self.side_effect(planned) {
+                            // A read that may have happened has changed nothing.
+                            SideEffect::Read => Fate::Rejected,
+                            _ if step.may_have_happened(fault.as_deref()) => Fate::Unknown,
+                            _ => fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate),
+                        };
                         Outcome::Failed { reason: words, fate }
                     }
                     Stage::Skipped { reason } => Outcome::Skipped { reason: reason.clone() },

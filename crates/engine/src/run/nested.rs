@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reknit_mend::Fate;
 use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
 
-use super::state::{Phase, Stage, State, Stop};
+use super::state::{Stage, State, Stop};
 use super::steps::{StepRun, Steps};
 use super::{ApplyError, Run, planned};
 use crate::answer::Outcome;
@@ -26,16 +26,13 @@ impl Run {
         refused: &[Option<String>],
         avoided: &[UncertainCall],
     ) -> (Self, Vec<Record>) {
-        let mut state = State::new(at_ms);
-        state.avoided = avoided.to_vec();
-        state.steps = Steps::new(&plan);
-        state.phase = Phase::Running;
-        let mut run = Self { started, plan, inputs: None, state, records: Vec::new() };
-        let records = run.with_budget(budget, |run| {
+        let state = State { avoided: avoided.to_vec(), steps: Steps::new(&plan), ..State::new(at_ms) };
+        let mut run = Self::new(started, plan, state);
+        run.with_budget(budget, |run| {
             let decided = run.refuse(refused).and_then(|()| run.advance());
             run.end_if_internal_error(decided);
-            run.take_records()
         });
+        let records = std::mem::take(&mut run.records);
         (run, records)
     }
 
@@ -66,7 +63,7 @@ impl Run {
     /// The run with a state from a snapshot.
     pub(crate) fn restore_nested(started: Arc<Started>, plan: Arc<CheckedPlan>, mut state: State) -> Self {
         state.steps.index(&plan);
-        Self { started, plan, inputs: None, state, records: Vec::new() }
+        Self::new(started, plan, state)
     }
 
     /// The state, for the snapshot of the session.

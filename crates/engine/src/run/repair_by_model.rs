@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reknit_bind::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
 use reknit_dialogue::{Message, ModelAnswer, Purpose, ResponseFormat};
 use reknit_mend::{
-    Advice, AdviceForm, CallFault, FactKind, Fate, Mend, MendEffect, ModelRung, Remedy, Rung, context_or_give_up,
+    Advice, AdviceForm, CallFault, Fact, FactKind, Fate, Mend, MendEffect, ModelRung, Remedy, Rung, context_or_give_up,
     extract_facts, parse_context_advice, parse_feedback_advice, resend_or_give_up,
 };
 use reknit_plan::{PlannedStep, StepIndex};
@@ -55,7 +55,7 @@ impl Run {
             ModelRung::Feedback => step.feedback += 1,
             ModelRung::Context => step.context += 1,
         }
-        let (asked, deadline_ms) = (step.asked(rung), step.deadline_ms);
+        let (asked, deadline_ms) = (*step.asked_mut(rung), step.deadline_ms);
         if self.started.targets.is_empty() {
             let reason = "there is no model to ask".to_owned();
             return self.no_help(index, fault, rung, reason, (NoHelp::Unavailable, RejectionCause::NoAnswer));
@@ -78,7 +78,16 @@ impl Run {
         let topic = Topic::Repair { index, rung };
         match self.pay(topic)? {
             Ok(()) => {
-                self.record_rung(index, planned, fault, rung)?;
+                let is_type = |fact: &Fact| matches!(fact.kind, FactKind::WrongType { .. });
+                self.record(RunRecord::RungStarted(RungStart {
+                    step: planned.id.clone(),
+                    rung,
+                    uses: self.state.steps.get(index)?.uses(rung),
+                    is_type_error: extract_facts(&fault).iter().any(is_type),
+                    fault,
+                    source_keys: self.source_keys(),
+                    is_independent: planned.dependencies.is_empty(),
+                }));
                 self.record_question(topic)
             }
             Err(exhausted) => self.on_no_advice(index, fault, rung, NoAnswer::Exhausted(exhausted)),
@@ -93,26 +102,6 @@ impl Run {
             ModelRung::Feedback => asking.feedback,
             ModelRung::Context => asking.context,
         }
-    }
-
-    fn record_rung(
-        &mut self,
-        index: StepIndex,
-        planned: &PlannedStep,
-        fault: Arc<CallFault>,
-        rung: ModelRung,
-    ) -> Decided {
-        let start = RungStart {
-            step: planned.id.clone(),
-            rung,
-            uses: self.state.steps.get(index)?.uses(rung),
-            is_type_error: extract_facts(&fault).iter().any(|fact| matches!(fact.kind, FactKind::WrongType { .. })),
-            fault,
-            source_keys: self.source_keys(),
-            is_independent: planned.dependencies.is_empty(),
-        };
-        self.record(RunRecord::RungStarted(start));
-        Ok(())
     }
 
     fn advice_messages(
@@ -211,8 +200,8 @@ impl Run {
         let cause = rejection_cause(advice);
         if (advice.retry || advice.transient) && !advice.is_change() && fault.fate != Fate::NotSent {
             let planned = planned(&self.plan, index)?;
-            let spent = self.ladder_usage(self.state.steps.get(index)?, planned, &fault);
-            return match resend_or_give_up(&fault, spent, self.started.policy.ladder()) {
+            let state = self.repair_state(self.state.steps.get(index)?, planned, &fault);
+            return match resend_or_give_up(&fault, state, self.started.policy.ladder()) {
                 Remedy::GiveUp(words) => self.no_help(index, fault, rung, words, (NoHelp::Declined, cause)),
                 remedy => self.apply_remedy(index, fault, remedy),
             };
@@ -240,7 +229,7 @@ impl Run {
         let (removed, kept) = removable(advice, &step.parameters, planned.schema.as_deref(), &fault);
         let kept = kept.join(", ");
         let note = if kept.is_empty() { String::new() } else { format!("; {kept} stays: the error does not name it") };
-        let bound = match self.corrected(index, planned, advice, &removed, rung)? {
+        let bound = match self.corrected(step, planned, advice, &removed, rung) {
             Ok(bound) => bound,
             Err(words) => return self.no_help(index, fault, rung, words + &note, (NoHelp::Unusable, cause)),
         };
@@ -260,18 +249,6 @@ impl Run {
     /// The parameters after a correction and without those to be removed, or why the correction is refused.
     fn corrected(
         &self,
-        index: StepIndex,
-        planned: &PlannedStep,
-        advice: &Advice,
-        removed: &[&str],
-        rung: ModelRung,
-    ) -> Decided<Result<BoundParameters, String>> {
-        let step = self.state.steps.get(index)?;
-        Ok(self.corrected_parameters(step, planned, advice, removed, rung))
-    }
-
-    fn corrected_parameters(
-        &self,
         step: &StepRun,
         planned: &PlannedStep,
         advice: &Advice,
@@ -288,14 +265,11 @@ impl Run {
             kept.remove(name);
         }
         let results = self.results(Some(planned));
-        let corrected =
+        let mut corrected =
             apply_correction(&kept, &advice.changes, &results, &self.source_ids(), schema, rung).map_err(refused)?;
-        let corrected = match corrected {
-            CorrectionOutcome::Unchanged => {
-                replace_parameters(&step.parameters, kept, schema, rung).map_err(refused)?
-            }
-            changed @ CorrectionOutcome::Changed(_) => changed,
-        };
+        if matches!(corrected, CorrectionOutcome::Unchanged) {
+            corrected = replace_parameters(&step.parameters, kept, schema, rung).map_err(refused)?;
+        }
         match corrected {
             CorrectionOutcome::Unchanged => Err("the correction changes nothing".to_owned()),
             CorrectionOutcome::Changed(bound) if step.was_tried(&bound.parameters) => {
@@ -322,14 +296,14 @@ impl Run {
         let uses = self.state.steps.get(index)?.uses(rung);
         let mend = Mend { rung: rung.into(), effect: MendEffect::NoHelp, description: reason.clone() };
         self.add_mend(index, mend, MendDetail::NotByModel { uses, cause })?;
-        let spent = self.ladder_usage(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
+        let state = self.repair_state(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
         let may_pass = fault.status().is_none_or(|status| status >= 500);
         let ladder = self.started.policy.ladder();
         let next = match (rung, why) {
             // No model judged the failure: one that can pass by itself may still do so.
-            (_, NoHelp::Unusable | NoHelp::Unavailable) if may_pass => resend_or_give_up(&fault, spent, ladder),
+            (_, NoHelp::Unusable | NoHelp::Unavailable) if may_pass => resend_or_give_up(&fault, state, ladder),
             (ModelRung::Resolution | ModelRung::Feedback, _) | (_, NoHelp::Unusable) => {
-                match context_or_give_up(&fault, spent, ladder) {
+                match context_or_give_up(&fault, state, ladder) {
                     Remedy::GiveUp(next) => Remedy::GiveUp(format!("{reason}; {next}")),
                     remedy => remedy,
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::{CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{
-    AllowedChanges, CallFault, Fact, Fate, FaultOrigin, Mend, MendEffect, RejectedCall, Rung, extract_facts,
+    AllowedChanges, CallFault, Fact, FaultOrigin, Mend, MendEffect, RejectedCall, Rung, extract_facts,
     facts_as_lines, facts_from_problems, repair_by_rules,
 };
 use reknit_plan::{PlannedStep, StepIndex};
@@ -62,8 +62,7 @@ impl Run {
     /// Whether any call of a step may have changed something already. Such a call is not corrected and sent under another
     /// key, not even after a later attempt was rejected.
     pub(super) fn may_have_happened(&self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> bool {
-        let earlier = step.attempts.iter().filter_map(|attempt| attempt.fault.as_deref());
-        !self.is_harmless(planned) && earlier.chain([fault]).any(|fault| fault.fate == Fate::Unknown)
+        !self.is_harmless(planned) && step.may_have_happened(Some(fault))
     }
 
     /// Whether an error speaks of the parameters that were sent.

@@ -1,7 +1,7 @@
 //! The progress guard: when steps keep failing in the same way at the same tool although models were asked each time, models
 //! are not asked again. They would see what they saw before.
 
-use reknit_mend::{CallFault, LadderUsage};
+use reknit_mend::{CallFault, RepairState};
 use reknit_plan::{PlannedStep, StepIndex};
 
 use super::state::Stage;
@@ -11,10 +11,10 @@ use crate::internal_error::Decided;
 
 impl Run {
     /// What a step has used up, and how many others failed in the same way.
-    pub(super) fn ladder_usage(&self, step: &StepRun, planned: &PlannedStep, fault: &CallFault) -> LadderUsage {
+    pub(super) fn repair_state(&self, step: &StepRun, planned: &PlannedStep, fault: &CallFault) -> RepairState {
         let similar_failures =
             self.state.repeated_failures.get(&failure_key(planned, fault)).copied().unwrap_or_default();
-        LadderUsage { similar_failures, ..step.ladder_usage(fault, planned, self.side_effect(planned)) }
+        RepairState { similar_failures, ..step.repair_state(fault, planned, self.side_effect(planned)) }
     }
 
     /// Counts a step that ends in failure although models were asked; a success resets the counts of its tool.

@@ -1,20 +1,20 @@
 //! From the request to a plan that may run.
 
 use std::borrow::Cow;
-use std::error::Error as _;
+use std::error::Error;
 
 use reknit_dialogue::{Purpose, ResponseFormat};
 use reknit_plan::{Catalogue, PlanProblem, correct_names, describe_tools, plan_json_schema, read_plan};
 use reknit_protocol::{EffectKind, EffectOwner, Plan, truncate};
 
-use super::Run;
+use super::{Run, joined};
 use super::consultations::{NoAnswer, Topic};
 use super::state::{Phase, RejectedPlan};
 use super::steps::Steps;
 use crate::answer::Status;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
-use crate::record::RunRecord;
+use crate::record::{Record, RunRecord};
 use crate::templates::render;
 
 /// How much of its own rejected answer a model is shown again, in bytes.
@@ -105,16 +105,13 @@ impl Run {
         }
         // Only now it is known whether the budget allows another attempt.
         let will_retry = matches!(self.state.phase, Phase::Planning { .. });
-        self.records.insert(place, RunRecord::PlanRejected { attempt, problems, will_retry }.into());
+        self.records.insert(place, Record::new(RunRecord::PlanRejected { attempt, problems, will_retry }));
         Ok(())
     }
 
     /// The plan in a model's text and the repairs it needed, or why there is none.
     fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
-        let (plan, reading) = read_plan(text, &self.started.request).map_err(|error| {
-            let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-            causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))
-        })?;
+        let (plan, reading) = read_plan(text, &self.started.request).map_err(|error| with_causes(&error))?;
         let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.description().to_owned()).collect();
         repairs.dedup();
         Ok((plan, repairs))
@@ -124,8 +121,7 @@ impl Run {
     #[expect(clippy::unnecessary_wraps, reason = "the other way to begin can fail")]
     pub(super) fn accept_given_plan(&mut self, plan: Plan) -> Decided {
         if let Err(problems) = self.accept_plan(plan, Vec::new()) {
-            let words: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            self.end_without_steps(Status::Failed, format!("the plan cannot run: {}", words.join("; ")));
+            self.end_without_steps(Status::Failed, format!("the plan cannot run: {}", joined(&problems)));
         }
         Ok(())
     }
@@ -145,4 +141,10 @@ impl Run {
         self.state.phase = Phase::Running;
         Ok(())
     }
+}
+
+/// An error and all its causes, in one line.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -15,18 +15,14 @@ impl Run {
         self.record(RunRecord::Resumed);
         self.state.clock.resume(last_ms, now_ms);
         self.extend_deadlines(now_ms.saturating_sub(last_ms));
-        match &self.state.phase {
-            Phase::Selecting { consultation } if consultation.is_asking() => self.ask(Topic::Selection)?,
-            Phase::Planning { consultation, attempt } if consultation.is_asking() => {
-                self.ask(Topic::Plan { attempt: *attempt })?;
-            }
-            Phase::Answering { consultation } if consultation.is_asking() => self.ask(Topic::Answer)?,
-            Phase::Running => {
+        match self.state.phase.question() {
+            Some((topic, question)) if question.is_asking() => self.ask(topic)?,
+            None if matches!(self.state.phase, Phase::Running) => {
                 for index in self.plan.indices() {
                     self.pay_again(index)?;
                 }
             }
-            Phase::Selecting { .. } | Phase::Planning { .. } | Phase::Answering { .. } | Phase::Ended(_) => {}
+            _ => {}
         }
         let tool_calls = self.state.spent.tool_calls.saturating_sub(before);
         self.state.resumed = Some(PaidAgain { event: self.state.events, at_ms: now_ms, tool_calls });
@@ -47,7 +43,7 @@ impl Run {
             Stage::Calling(call) if !call.needs_claim() => {
                 let call = call.clone();
                 match self.state.spent.charge_tool_call(&self.started.policy.limits) {
-                    Ok(()) => self.record(RunRecord::CallStarted { call }),
+                    Ok(()) => self.record(RunRecord::CallStarted(call)),
                     Err(exhausted) => {
                         let reason = exhausted.to_string();
                         self.state.stop_for(exhausted);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use reknit_bind::{Binding, BoundParameters};
 use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, ResolutionPolicy, Rung, Verdict};
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, StepId, Value, join_first};
+use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, StepId, Value, join_first};
 
 use super::resolve_parameters::learned_names;
-use super::state::{Phase, Stage, Stop};
+use super::state::{Phase, Stage};
 use super::{Run, planned};
 use crate::digest::idempotency_key;
 use crate::internal_error::Decided;
@@ -94,8 +94,9 @@ impl Run {
             }
             Binding::Misfit { bound, problems } => {
                 self.keep_bound(index, planned, bound)?;
-                let problems = join_first(&problems);
-                self.reject_locally(index, format!("the parameters do not fit their schema: {problems}"))
+                // A call that cannot be sent is repaired as if the tool had rejected it.
+                let message = format!("the parameters do not fit their schema: {}", join_first(&problems));
+                self.on_verdict(index, Verdict::Correctable(CallFault::local(message)))
             }
         }
     }
@@ -123,7 +124,7 @@ impl Run {
 
     /// Before anything is sent, a model may say where the missing values are.
     fn on_unbound(&mut self, index: StepIndex, message: String) -> Decided {
-        let fault = Arc::new(CallFault::local(message, Object::new()));
+        let fault = Arc::new(CallFault::local(message));
         if self.repair_by_rules(index, &fault)? {
             return Ok(());
         }
@@ -136,11 +137,6 @@ impl Run {
                 self.on_verdict(index, Verdict::Correctable(fault.as_ref().clone()))
             }
         }
-    }
-
-    /// Repairs a call that cannot be sent as if the tool had rejected it.
-    pub(super) fn reject_locally(&mut self, index: StepIndex, message: String) -> Decided {
-        self.on_verdict(index, Verdict::Correctable(CallFault::local(message, Object::new())))
     }
 
     /// Starts the call of a queued step, if the budget lasts.
@@ -156,7 +152,7 @@ impl Run {
         }
         if let Err(exhausted) = self.state.spent.charge_tool_call(&self.started.policy.limits) {
             let reason = exhausted.to_string();
-            self.state.stop.get_or_insert(Stop::Exhausted(exhausted));
+            self.state.stop_for(exhausted);
             let untouched = self.state.steps.get(index)?.sent() == 0;
             let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
             self.set_stage(index, stage)?;
@@ -164,7 +160,7 @@ impl Run {
         }
         let call = Arc::new(self.next_call(index)?);
         self.state.steps.get_mut(index)?.calls += 1;
-        self.record(RunRecord::CallStarted { call: Arc::clone(&call) });
+        self.record(RunRecord::CallStarted(Arc::clone(&call)));
         self.set_stage(index, Stage::Calling(call))?;
         Ok(true)
     }

@@ -5,7 +5,7 @@ use reknit_plan::{ToolSelection, summarize_tools};
 use reknit_protocol::{EffectKind, EffectOwner};
 
 use super::Run;
-use super::consultations::{NoAnswer, Topic};
+use super::consultations::Topic;
 use super::state::Phase;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
@@ -40,20 +40,13 @@ impl Run {
         }
     }
 
-    pub(super) fn on_no_selection(&mut self, why: &NoAnswer) -> Decided {
-        self.select_by_search(why.reason())
-    }
-
-    fn select_by_search(&mut self, reason: String) -> Decided {
+    /// Selects the tools without a model, for this reason.
+    pub(super) fn select_by_search(&mut self, reason: String) -> Decided {
         self.plan_with(ToolSelection::by_search(self.catalogue(), &self.started.request, reason))
     }
 
     fn plan_with(&mut self, choice: ToolSelection) -> Decided {
-        self.record(RunRecord::ToolsSelected {
-            capabilities: choice.shown.clone(),
-            fallback_reason: choice.fallback_reason.clone(),
-            saved_tokens: choice.saved_tokens,
-        });
+        self.record(RunRecord::ToolsSelected(choice.clone()));
         self.state.choice = Some(choice);
         self.request_plan(None)
     }

@@ -12,11 +12,12 @@ use crate::answer::{Answer, Status};
 use crate::budget::{Exhausted, Spent};
 use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
+use crate::record::WaitReason;
 use crate::uncertain_call::UncertainCall;
 use reknit_mend::{CallFault, ModelRung};
 use reknit_plan::ToolSelection;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(super) events: u64,
     pub(super) now_ms: i64,
@@ -70,7 +71,7 @@ pub struct RejectedPlan {
     pub problems: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
     /// A model selects the tools that the planner is shown.
@@ -81,6 +82,7 @@ pub(super) enum Phase {
         attempt: u32,
         consultation: Box<Consultation>,
     },
+    #[default]
     Running,
     Answering {
         consultation: Box<Consultation>,
@@ -131,7 +133,7 @@ pub(super) enum Stage {
     BackingOff {
         id: EffectId,
         until_ms: i64,
-        reason: BackoffReason,
+        reason: WaitReason,
     },
     /// A model is asked how to repair the call.
     Consulting {
@@ -154,18 +156,8 @@ pub(super) enum Stage {
     },
 }
 
-/// Why a step waits before its call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum BackoffReason {
-    /// The call failed and is sent again.
-    Retry,
-    /// The tool's circuit breaker is open.
-    BreakerOpen,
-}
-
 /// Measures the time in which a run does not wait for a person.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct ActiveClock {
     /// The time measured before the clock last started.
     past_ms: u64,
@@ -175,11 +167,6 @@ pub(crate) struct ActiveClock {
 }
 
 impl ActiveClock {
-    /// A stopped clock.
-    pub(crate) fn new() -> Self {
-        Self { past_ms: 0, since_ms: None, ordinal: 0 }
-    }
-
     pub(crate) fn active_ms(&self, now_ms: i64) -> u64 {
         let running = self.since_ms.map_or(0, |since| now_ms.saturating_sub(since));
         self.past_ms.saturating_add(u64::try_from(running).unwrap_or(0))
@@ -221,24 +208,6 @@ impl ActiveClock {
 
 impl State {
     pub(super) fn new(now_ms: i64) -> Self {
-        Self {
-            events: 1,
-            now_ms,
-            phase: Phase::Running,
-            choice: None,
-            plan: None,
-            plan_repairs: Vec::new(),
-            steps: Steps::default(),
-            spent: Spent::default(),
-            stop: None,
-            clock: ActiveClock::new(),
-            late: 0,
-            avoided: Vec::new(),
-            refused: Vec::new(),
-            repeated_failures: BTreeMap::new(),
-            rejected_plans: Vec::new(),
-            resumed: None,
-            stopped_ms: None,
-        }
+        Self { events: 1, now_ms, ..Self::default() }
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use reknit_bind::Provenance;
 use reknit_mend::{
-    CallFault, FaultOrigin, LadderUsage, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung, Verdict,
+    CallFault, FaultOrigin, RepairState, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung, Verdict,
     choose_remedy, classify_failure, classify_reply,
 };
 use reknit_plan::StepIndex;
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
 
-use super::state::{BackoffReason, Stage};
+use super::state::Stage;
 use super::steps::Attempt;
 use super::{Run, planned};
 use crate::digest::{digest_of, jitter};
@@ -31,7 +31,7 @@ impl Run {
                 self.on_call_event(index, call, stopping, kind)
             }
             (Stage::BackingOff { id, .. }, EventKind::Woke { effect }) if id == effect => {
-                self.record(RunRecord::WaitEnded { id: effect.clone() });
+                self.record(RunRecord::WaitEnded(effect.clone()));
                 self.set_stage(index, Stage::Queued)?;
                 Ok(true)
             }
@@ -116,7 +116,7 @@ impl Run {
                 Arc::new(fault.clone())
             }
         };
-        let used = self.ladder_usage(self.state.steps.get(index)?, planned, &fault);
+        let state = self.repair_state(self.state.steps.get(index)?, planned, &fault);
         let step = self.state.steps.get_mut(index)?;
         step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(Arc::clone(&fault)) });
         if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
@@ -138,7 +138,7 @@ impl Run {
             return Ok(());
         }
         let remedy =
-            choose_remedy(&verdict, side_effect, LadderUsage { about_input, ..used }, self.started.policy.ladder())
+            choose_remedy(&verdict, side_effect, RepairState { about_input, ..state }, self.started.policy.ladder())
                 .ok_or_else(|| InternalError::new("a failed call has no remedy"))?;
         self.note_exhausted_feedback(index, &verdict, &remedy)?;
         self.apply_remedy(index, fault, remedy)
@@ -152,7 +152,7 @@ impl Run {
         let used_up = limit > 0 && self.state.steps.get(index)?.feedback >= limit;
         if by_tool && used_up && *remedy != Remedy::Feedback {
             let step = planned(&self.plan, index)?.id.clone();
-            self.record(RunRecord::FeedbackExhausted { step });
+            self.record(RunRecord::FeedbackExhausted(step));
         }
         Ok(())
     }
@@ -207,13 +207,13 @@ impl Run {
             return self.fail_late(index, reason, Some(fault));
         }
         self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Retry });
-        self.set_stage(index, Stage::BackingOff { id, until_ms, reason: BackoffReason::Retry })
+        self.set_stage(index, Stage::BackingOff { id, until_ms, reason: WaitReason::Retry })
     }
 
     /// Asks a person. The hash binds the decision to exactly this question.
     pub(super) fn ask_person(&mut self, index: StepIndex, fault: Arc<CallFault>, question: Question) -> Decided {
         if self.policy().people == PeoplePolicy::Nobody {
-            let reason = "only a person may decide this, and nobody can be asked".to_owned();
+            let reason = "only a person may decide this, and no person can be asked for approval".to_owned();
             return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
         }
         let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);

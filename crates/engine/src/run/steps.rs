@@ -5,10 +5,10 @@ mod ready_index;
 use std::sync::Arc;
 
 use reknit_bind::Provenance;
-use reknit_mend::{CallFault, Fate, LadderUsage, Mend, ModelRung, ResendRule};
+use reknit_mend::{CallFault, Fate, RepairState, Mend, ModelRung, ResendRule};
 use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
 use reknit_protocol::{EffectKind, Object, SideEffect, exact};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::state::Stage;
 use crate::consult::Consultation;
@@ -17,9 +17,11 @@ use crate::internal_error::{Decided, InternalError};
 use ready_index::ReadyIndex;
 
 /// The steps, in the order of the plan. Only they are part of a snapshot; the index follows from them and from the plan.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct Steps {
     list: Vec<StepRun>,
+    #[serde(skip)]
     ready: ReadyIndex,
 }
 
@@ -82,18 +84,6 @@ impl Steps {
 
 fn missing(index: StepIndex) -> InternalError {
     InternalError::new(format!("the run has no step at index {index:?}"))
-}
-
-impl Serialize for Steps {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.list.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Steps {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { list: Vec::deserialize(deserializer)?, ready: ReadyIndex::default() })
-    }
 }
 
 /// The state of one step.
@@ -169,15 +159,7 @@ impl StepRun {
     }
 
     /// How often a model was asked on a rung.
-    pub(super) fn asked(&self, rung: ModelRung) -> u32 {
-        match rung {
-            ModelRung::Resolution => self.resolution_asked,
-            ModelRung::Feedback => self.feedback_asked,
-            ModelRung::Context => self.context_asked,
-        }
-    }
-
-    fn asked_mut(&mut self, rung: ModelRung) -> &mut u32 {
+    pub(super) fn asked_mut(&mut self, rung: ModelRung) -> &mut u32 {
         match rung {
             ModelRung::Resolution => &mut self.resolution_asked,
             ModelRung::Feedback => &mut self.feedback_asked,
@@ -199,10 +181,8 @@ impl StepRun {
         self.attempts.last().and_then(|attempt| attempt.fault.as_ref())
     }
 
-    pub(super) fn ladder_usage(&self, fault: &CallFault, planned: &PlannedStep, class: SideEffect) -> LadderUsage {
-        let earlier = self.attempts.iter().filter_map(|attempt| attempt.fault.as_deref());
-        let may_have_happened = earlier.chain([fault]).any(|fault| fault.fate == Fate::Unknown);
-        LadderUsage {
+    pub(super) fn repair_state(&self, fault: &CallFault, planned: &PlannedStep, class: SideEffect) -> RepairState {
+        RepairState {
             resends: self.resends,
             feedback: self.feedback,
             context: self.context,
@@ -210,12 +190,21 @@ impl StepRun {
             about_input: false,
             // A call that was never sent has not used up the approval that a person gave for it.
             resend_rule: match (class, fault.fate) {
-                (SideEffect::Unsafe, Fate::Rejected | Fate::Unknown) if may_have_happened => ResendRule::NeedsApproval,
+                (SideEffect::Unsafe, Fate::Rejected | Fate::Unknown) if self.may_have_happened(Some(fault)) => {
+                    ResendRule::NeedsApproval
+                }
                 _ => ResendRule::Allowed,
             },
             similar_failures: 0,
             repeats_last_failure: self.last_fault().is_some_and(|last| last.same_as(fault)),
         }
+    }
+
+    /// Whether this failure or an earlier one leaves open if the call took effect. A later rejection does not prove that
+    /// an earlier attempt had no effect.
+    pub(super) fn may_have_happened(&self, fault: Option<&CallFault>) -> bool {
+        let earlier = self.attempts.iter().filter_map(|attempt| attempt.fault.as_deref());
+        earlier.chain(fault).any(|fault| fault.fate == Fate::Unknown)
     }
 
     /// How many calls were made.

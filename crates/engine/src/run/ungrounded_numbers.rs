@@ -51,8 +51,8 @@ impl Run {
             return Ok(None);
         }
         let insists = step.ungrounded == ungrounded;
-        let used = self.ladder_usage(step, planned, fault);
-        let is_last = matches!(context_or_give_up(fault, used, self.started.policy.ladder()), Remedy::GiveUp(_));
+        let state = self.repair_state(step, planned, fault);
+        let is_last = matches!(context_or_give_up(fault, state, self.started.policy.ladder()), Remedy::GiveUp(_));
         let accepted = match side_effect {
             SideEffect::Read | SideEffect::Undeclared | SideEffect::Unsafe => insists || is_last,
             SideEffect::Idempotent | SideEffect::Keyed => false,

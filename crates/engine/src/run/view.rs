@@ -2,13 +2,14 @@
 
 use reknit_bind::Provenance;
 use reknit_mend::{Mend, Rung};
-use reknit_plan::PlannedStep;
+use reknit_plan::{PlannedStep, ToolSelection};
 use reknit_protocol::{AgentName, CapabilityName, Object, StepId};
 
 use super::Run;
-use super::state::{BackoffReason, Phase, Stage};
+use super::state::{Phase, Stage};
 use super::steps::StepRun;
 use crate::effect::AskPerson;
+use crate::record::WaitReason;
 
 /// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,17 +27,6 @@ pub enum Progress {
     Answering,
     /// The run is over.
     Ended,
-}
-
-/// The tools of a large catalogue that the planner was shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ToolSelectionView<'a> {
-    /// The capabilities, as `tool/capability`.
-    pub capabilities: &'a [String],
-    /// Why a search selected them instead of a model.
-    pub fallback_reason: Option<&'a str>,
-    /// The estimated number of tokens saved.
-    pub saved_tokens: u64,
 }
 
 /// A step as people see it.
@@ -114,13 +104,8 @@ impl Run {
     }
 
     /// The tools that the planner was shown, if the catalogue was too large for all of them.
-    pub fn tool_selection(&self) -> Option<ToolSelectionView<'_>> {
-        let choice = self.state.choice.as_ref()?;
-        Some(ToolSelectionView {
-            capabilities: &choice.shown,
-            fallback_reason: choice.fallback_reason.as_deref(),
-            saved_tokens: choice.saved_tokens,
-        })
+    pub fn tool_selection(&self) -> Option<&ToolSelection> {
+        self.state.choice.as_ref()
     }
 
     /// The steps of the plan.
@@ -140,12 +125,10 @@ fn view(planned: &PlannedStep, step: &StepRun) -> StepView {
             Stage::Waiting => StepState::Waiting,
             Stage::Queued => StepState::Queued,
             Stage::Calling(_) | Stage::Stopping(_) => StepState::Running,
-            Stage::BackingOff { until_ms, reason: BackoffReason::Retry, .. } => {
-                StepState::BackingOff { until_ms: *until_ms }
-            }
-            Stage::BackingOff { until_ms, reason: BackoffReason::BreakerOpen, .. } => {
+            Stage::BackingOff { until_ms, reason: WaitReason::BreakerOpen, .. } => {
                 StepState::BreakerOpen { until_ms: *until_ms }
             }
+            Stage::BackingOff { until_ms, .. } => StepState::BackingOff { until_ms: *until_ms },
             Stage::Consulting { rung, .. } => StepState::Mending((*rung).into()),
             Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),
             Stage::Done(_) => StepState::Done,

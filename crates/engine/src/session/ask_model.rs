@@ -26,8 +26,7 @@ impl Session {
         if self.state.turn >= self.state.max_turns && self.state.final_turn_reason.is_none() {
             self.state.final_turn_reason = Some(FinalTurnReason::MaxTurns);
         }
-        let turn = self.state.turn;
-        self.record(SessionRecord::TurnStarted { turn });
+        self.record(SessionRecord::TurnStarted(self.state.turn));
         if let Some(reason) = self.state.final_turn_reason {
             self.record(SessionRecord::FinalTurn { turn: self.state.turn, reason });
         }
@@ -103,7 +102,7 @@ impl Session {
         let mut spent = self.state.spent.clone();
         spent.release(self.state.report_reserve);
         let is_last = spent.model_calls.saturating_add(1) >= policy.limits.model_calls
-            || spent.can_pay(policy, quote, self.report_quote(quote).max_cost(), "").is_err();
+            || spent.can_pay(policy, quote, self.report_quote(quote).max_cost, "").is_err();
         if is_last {
             self.force_final_turn(FinalTurnReason::Budget);
         }

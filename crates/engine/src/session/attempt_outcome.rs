@@ -6,7 +6,7 @@ use reknit_dialogue::{ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, Next,
 
 use super::Session;
 use super::classify_answer::{AnswerClassifier, ClassifiedAnswer};
-use super::notice::RetryReason;
+use super::notice::Notice;
 use super::report_draft::ReportReader;
 use super::state::Phase;
 use crate::budget::Bill;
@@ -129,7 +129,7 @@ impl Session {
             // Only once: a second truncated answer must become shorter.
             self.state.max_output_tokens = self.state.max_output_tokens.saturating_mul(2);
         }
-        let message = classified.notices.first().map(|(_, text)| text.clone());
+        let message = classified.notices.first().map(|notice| notice.text.clone());
         self.add_notices(classified.notices.drain(..));
         self.fail_attempt(record, &failure, message);
     }
@@ -147,8 +147,12 @@ impl Session {
         classifier.classify(answer)
     }
 
-    fn add_notices(&mut self, notices: impl Iterator<Item = (RetryReason, String)>) {
-        notices.for_each(|(reason, text)| self.state.notices.push(reason, text));
+    fn add_notices(&mut self, notices: impl Iterator<Item = Notice>) {
+        for notice in notices {
+            if !self.state.notices.iter().any(|known| known.text == notice.text) {
+                self.state.notices.push(notice);
+            }
+        }
     }
 
     /// Applies everything in an answer except its calls: dropped calls, a fallback report, and fewer turns.

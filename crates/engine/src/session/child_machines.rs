@@ -39,7 +39,7 @@ pub(super) struct Child {
 pub(super) enum ChildState {
     NotStarted,
     Running(BudgetShare),
-    Ended { text: String, is_error: bool },
+    Ended(ToolOutput),
 }
 
 /// The budget of a child. The session is charged for all of it when the child starts; the unused part is refunded.
@@ -109,7 +109,7 @@ impl Session {
             };
             let state = match self.begin_child(index, &call) {
                 Ok(state) => state,
-                Err(reason) => ChildState::Ended { text: format!("(tool failed: {reason})"), is_error: true },
+                Err(reason) => ChildState::Ended(ToolOutput::failure(&reason)),
             };
             self.set_child_state(index, state);
             self.end_children();
@@ -135,7 +135,7 @@ impl Session {
         let kind = match &call.callee {
             Callee::StoredResult => {
                 let text = self.state.stored_results.read(&call.parameters, self.started.rules.result_bytes / 2)?;
-                return Ok(ChildState::Ended { text, is_error: false });
+                return Ok(ChildState::Ended(ToolOutput { text, is_error: false }));
             }
             Callee::Plan => self.plan_start(&call.parameters)?,
             Callee::Agent(number) => self.agent_start(*number, &call.parameters)?,
@@ -222,7 +222,7 @@ impl Session {
         let Phase::Calling(calling) = &self.state.phase else { return spent };
         for child in &self.children {
             if let Some(ChildState::Running(share)) = calling.child_states.get(child.call) {
-                settle_share(&mut spent, *share, &child.machine.spent());
+                replace_share(&mut spent, *share, &child.machine.spent());
             }
         }
         spent
@@ -239,7 +239,7 @@ impl Session {
                 return self.end_on_internal_error("a child machine ended that was not running");
             };
             let (name, share) = (call.for_history.name.clone(), *share);
-            settle_share(&mut self.state.spent, share, &child.machine.spent());
+            replace_share(&mut self.state.spent, share, &child.machine.spent());
             let (output, status, children) = match child.machine.ending() {
                 Some(Ending::Answer(answer)) => (plan_output(answer), answer.status.as_str(), Vec::new()),
                 Some(Ending::Report(report)) => (agent_output(report), report.exit.as_str(), report.children.clone()),
@@ -251,7 +251,7 @@ impl Session {
             self.state.children.push(report.clone());
             self.record(SessionRecord::ChildEnded(Box::new(report)));
             self.add_uncertain_calls(child.machine.uncertain_calls());
-            self.set_child_state(child.call, ChildState::Ended { text: output.text, is_error: output.is_error });
+            self.set_child_state(child.call, ChildState::Ended(output));
         }
     }
 
@@ -275,13 +275,11 @@ impl Session {
 
     pub(super) fn child_views(&self) -> Vec<ChildView> {
         let view = |child: &Child| {
-            let doing = match &child.machine {
-                Machine::Run(run) => ChildActivity::Plan(run.steps()),
-                Machine::Session(session) => ChildActivity::Agent(Box::new(session.view())),
-            };
-            let name = match &child.machine {
-                Machine::Run(_) => PLAN_TOOL.to_owned(),
-                Machine::Session(session) => session.started().agent.clone(),
+            let (name, doing) = match &child.machine {
+                Machine::Run(run) => (PLAN_TOOL.to_owned(), ChildActivity::Plan(run.steps())),
+                Machine::Session(session) => {
+                    (session.started().agent.clone(), ChildActivity::Agent(Box::new(session.view())))
+                }
             };
             ChildView { call: call_name(child.call), name, doing }
         };
@@ -306,7 +304,7 @@ fn limit_policy(policy: &Policy, left: &Limits) -> (Arc<Policy>, BudgetShare) {
 }
 
 /// Replaces a share by what the child actually spent.
-fn settle_share(spent: &mut Spent, share: BudgetShare, actual: &Spent) {
+fn replace_share(spent: &mut Spent, share: BudgetShare, actual: &Spent) {
     spent.tool_calls = spent.tool_calls.saturating_sub(share.tool_calls).saturating_add(actual.tool_calls);
     spent.model_calls = spent.model_calls.saturating_sub(share.model_calls).saturating_add(actual.model_calls);
     spent.input_tokens = spent.input_tokens.saturating_add(actual.input_tokens);
@@ -321,7 +319,7 @@ fn settle_share(spent: &mut Spent, share: BudgetShare, actual: &Spent) {
 /// The output of a plan: the outcome of each step.
 fn plan_output(answer: &Answer) -> ToolOutput {
     if answer.steps.is_empty() {
-        return ToolOutput { text: format!("(tool failed: {})", answer.text), is_error: true };
+        return ToolOutput::failure(&answer.text);
     }
     let step = |outcome: &Outcome| match outcome {
         Outcome::Done(value) => ("result", response_data(value)),

@@ -4,7 +4,7 @@ use reknit_dialogue::{FinishReason, ModelAnswer, ToolCall};
 use reknit_protocol::{AgentName, CapabilityName, Object, Value, exact};
 use serde::{Deserialize, Serialize};
 
-use super::notice::RetryReason;
+use super::notice::{Notice, RetryReason};
 use super::report_draft::{FallbackReport, RejectedReport, ReportDraft, ReportReader, parse_complete};
 use super::toolbox::{ToolLookup, Toolbox};
 use crate::record::{AnswerKind, CollapseReason, DropReason};
@@ -27,7 +27,7 @@ pub(super) struct ClassifiedAnswer {
     pub(super) calls: Vec<Call>,
     pub(super) report: Option<(ToolCall, ReportDraft)>,
     pub(super) dropped: Vec<(String, DropReason)>,
-    pub(super) notices: Vec<(RetryReason, String)>,
+    pub(super) notices: Vec<Notice>,
     /// A report to commit if the model gives no better one.
     pub(super) fallback_report: Option<FallbackReport>,
     /// How many calls of the report tool the answer has.
@@ -68,6 +68,12 @@ impl Call {
     }
 }
 
+impl ClassifiedAnswer {
+    fn add_notice(&mut self, reason: RetryReason, text: String) {
+        self.notices.push(Notice { reason, text });
+    }
+}
+
 impl AnswerClassifier<'_> {
     /// Returns the kind of an answer and its usable contents.
     pub(super) fn classify(self, answer: &ModelAnswer) -> (AnswerKind, ClassifiedAnswer) {
@@ -76,7 +82,7 @@ impl AnswerClassifier<'_> {
             FinishReason::Refusal | FinishReason::ContentFilter => return (AnswerKind::Refused, classified),
             FinishReason::Length => {
                 self.save_truncated_report(answer, &mut classified);
-                classified.notices.push((RetryReason::Truncated, self.words.truncated.clone()));
+                classified.add_notice(RetryReason::Truncated, self.words.truncated.clone());
                 return (AnswerKind::Truncated, classified);
             }
             FinishReason::Complete | FinishReason::ToolCalls | FinishReason::Other(_) => {}
@@ -111,7 +117,7 @@ impl AnswerClassifier<'_> {
         } else {
             (AnswerKind::ReasoningOnly, RetryReason::ReasoningOnly, &self.words.reasoning_only)
         };
-        classified.notices.push((reason, words.clone()));
+        classified.add_notice(reason, words.clone());
         kind
     }
 
@@ -138,7 +144,7 @@ impl AnswerClassifier<'_> {
                     call.name,
                     self.toolbox.names()
                 );
-                classified.notices.push((RetryReason::UnknownTool, text));
+                classified.add_notice(RetryReason::UnknownTool, text);
                 classified.dropped.push((call.name.clone(), DropReason::Unknown));
             }
         }
@@ -146,7 +152,7 @@ impl AnswerClassifier<'_> {
 
     fn drop_malformed(self, call: &ToolCall, why: &str, classified: &mut ClassifiedAnswer) {
         let text = format!("{} It was the call of `{}`: {why}.", self.words.malformed_call, call.name);
-        classified.notices.push((RetryReason::MalformedCall, text));
+        classified.add_notice(RetryReason::MalformedCall, text);
         classified.dropped.push((call.name.clone(), DropReason::Malformed));
     }
 
@@ -166,7 +172,7 @@ impl AnswerClassifier<'_> {
                 }
                 Err(rejected) => {
                     let text = format!("{} {}", self.words.report_rejected, rejected.reason);
-                    classified.notices.push((RetryReason::ReportRejected, text));
+                    classified.add_notice(RetryReason::ReportRejected, text);
                     rejected
                 }
             },

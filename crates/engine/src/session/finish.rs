@@ -4,7 +4,7 @@ use reknit_protocol::{Object, Value};
 
 use super::report_draft::{FallbackReport, ReportDraft};
 use super::state::{AbortReason, Phase};
-use super::{Ending, Session};
+use super::Session;
 use crate::internal_error::InternalError;
 use crate::record::SessionRecord;
 use crate::report::{FinalTurnReason, Report, ReportSource, ReportStatus, SessionExit, SyntheticReason};
@@ -42,14 +42,14 @@ impl Session {
 
     /// Ends with a report that the machine writes: it says why no model gave one.
     pub(super) fn end_synthetic(&mut self, reason: SyntheticReason) {
-        let turns_completed = self.state.turns_completed;
-        let mut metadata = Object::from([
+        let text_or_null = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
+        let metadata = Object::from([
             ("reason", Value::from(reason.as_str())),
-            ("turns_completed", Value::from(u64::from(turns_completed))),
+            ("turns_completed", Value::from(u64::from(self.state.turns_completed))),
             ("final_report_attempts", Value::from(u64::from(self.state.final_report_attempts))),
-            ("last_stop_reason", text_or_null(self.state.last_stop_reason.as_deref())),
+            ("last_stop_reason", text_or_null(&self.state.last_stop_reason)),
+            ("last_error", text_or_null(&self.state.last_error)),
         ]);
-        metadata.insert("last_error", text_or_null(self.state.last_error.as_deref()));
         let mut content =
             format!("The session ended without an answer in turn {}: {}.", self.state.turn, reason.message());
         if let Some(error) = &self.state.last_error {
@@ -92,24 +92,11 @@ impl Session {
             totals: self.state.totals.clone(),
             children: self.state.children.clone(),
         };
-        self.record(SessionRecord::Reported {
-            turn: report.turn,
-            source,
-            status: report.status,
-            forced_final_reason: report.forced_final_reason,
-            synthetic_reason,
-            final_report_attempts: report.final_report_attempts,
-            exit,
-            ended: Ending::Report(&report).status(),
-            spent: Box::new(report.spent.clone()),
-        });
+        let report = Box::new(report);
+        self.record(SessionRecord::Reported(report.clone()));
         self.call_run = None;
         self.children.clear();
         self.state.notices.clear();
-        self.state.phase = Phase::Ended(Box::new(report));
+        self.state.phase = Phase::Ended(report);
     }
-}
-
-fn text_or_null(text: Option<&str>) -> Value {
-    text.map_or(Value::Null, Value::from)
 }

@@ -5,41 +5,29 @@ use reknit_dialogue::Message;
 use reknit_protocol::{Object, Value};
 use serde::{Deserialize, Serialize};
 
-/// The reason for a notice: the tag `metadata.retryMessage`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RetryReason {
-    /// The answer was text only.
-    TextOnly,
-    /// The answer was empty.
-    Empty,
-    /// The answer was only reasoning.
-    ReasoningOnly,
-    /// The answer was truncated.
-    Truncated,
-    /// The arguments of a call could not be read.
-    MalformedCall,
-    /// The model called a tool that does not exist.
-    UnknownTool,
-    /// The report was rejected.
-    ReportRejected,
-    /// This is the final turn.
-    FinalTurn,
-}
+use crate::labelled_enum::labelled_enum;
 
-impl RetryReason {
-    /// The value of the tag.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::TextOnly => "text_only",
-            Self::Empty => "empty",
-            Self::ReasoningOnly => "reasoning_only",
-            Self::Truncated => "truncated",
-            Self::MalformedCall => "malformed_call",
-            Self::UnknownTool => "unknown_tool",
-            Self::ReportRejected => "report_rejected",
-            Self::FinalTurn => "final_turn",
-        }
+labelled_enum! {
+    /// The reason for a notice: the tag `metadata.retryMessage`.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RetryReason {
+        /// The answer was text only.
+        TextOnly = "text_only",
+        /// The answer was empty.
+        Empty = "empty",
+        /// The answer was only reasoning.
+        ReasoningOnly = "reasoning_only",
+        /// The answer was truncated.
+        Truncated = "truncated",
+        /// The arguments of a call could not be read.
+        MalformedCall = "malformed_call",
+        /// The model called a tool that does not exist.
+        UnknownTool = "unknown_tool",
+        /// The report was rejected.
+        ReportRejected = "report_rejected",
+        /// This is the final turn.
+        FinalTurn = "final_turn",
     }
 }
 
@@ -65,26 +53,5 @@ impl Notice {
             ("content", Value::from(self.text.as_str())),
             ("metadata", Value::Object(Object::from([("retryMessage", Value::from(self.reason.as_str()))]))),
         ]))
-    }
-}
-
-/// The notices for the next attempts, without duplicates.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Notices(Vec<Notice>);
-
-impl Notices {
-    pub(crate) fn push(&mut self, reason: RetryReason, text: String) {
-        if !self.0.iter().any(|notice| notice.text == text) {
-            self.0.push(Notice { reason, text });
-        }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Notice> {
-        self.0.iter()
     }
 }

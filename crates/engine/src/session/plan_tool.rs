@@ -5,14 +5,13 @@
 //!            {"id": "order", "tool": "shop__order", "with": {"most": "{{price.amount}}"}}]}
 //! ```
 
-use std::error::Error as _;
-
 use reknit_dialogue::ToolDefinition;
 use reknit_protocol::{Object, Plan, Step, Value};
 
 use super::classify_answer::Callee;
 use super::report_draft::parse_complete;
 use super::toolbox::{PLAN_TOOL, ToolLookup, Toolbox};
+use crate::run::request_plan::with_causes;
 use reknit_plan::read_plan;
 
 /// Reads the plan in the parameters of a call. Plans in the planner's own format are accepted too. Fails with the
@@ -31,11 +30,8 @@ pub(super) fn read_plan_call(parameters: &Object, toolbox: &Toolbox, request: &s
         let steps = steps.iter().enumerate().map(|(index, step)| read_step(index, step, toolbox));
         return Ok(Plan::new("plan", request, steps.collect::<Result<_, _>>()?));
     }
-    let plan = read_plan(&value.to_string(), request).map_err(|error| {
-        let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-        causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"))
-    });
-    plan.map(|(plan, _)| plan)
+    let (plan, _) = read_plan(&value.to_string(), request).map_err(|error| with_causes(&error))?;
+    Ok(plan)
 }
 
 fn read_step(index: usize, step: &Value, toolbox: &Toolbox) -> Result<Step, String> {

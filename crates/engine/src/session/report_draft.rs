@@ -99,12 +99,10 @@ impl ReportReader<'_> {
     /// Finds a report in the text of an answer: an object that looks like a report, or in the final turn the text
     /// itself.
     pub(super) fn find_in_text(self, text: &str, final_turn: bool) -> Option<ReportDraft> {
-        let record =
-            read(text, &ReadOptions::default()).ok().filter(|read| read.completeness == Completeness::Complete);
-        let record = record.and_then(|reading| match reading.value {
-            Value::Object(object) => Some(object),
+        let record = match parse_complete(text) {
+            Ok(Value::Object(object)) => Some(object),
             _ => None,
-        });
+        };
         let call = record.as_ref().and_then(call_in_text);
         match (&record, call) {
             (Some(object), _) if looks_like_report(object) => return self.read(object).ok(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::child_machines::ChildState;
 use super::classify_answer::Call;
-use super::notice::Notices;
+use super::notice::Notice;
 use super::report_draft::{FallbackReport, ReportDraft};
 use super::stored_results::StoredResults;
 use super::token_estimate::TokenCounts;
@@ -40,7 +40,8 @@ pub(super) struct State {
     pub(super) max_turns: u32,
     pub(super) rotation: Rotation,
     pub(super) phase: Phase,
-    pub(super) notices: Notices,
+    /// What the next attempts are told, each text once.
+    pub(super) notices: Vec<Notice>,
     /// Why the current turn is the final one.
     pub(super) final_turn_reason: Option<FinalTurnReason>,
     /// The last turn that reduced `max_turns`.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use reknit_bind::Parameters;
 use reknit_dialogue::{Message, ModelAnswer, ToolCall};
 use reknit_protocol::{RunId, ScopeLevel, StepId, Value};
+use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::child_machines::ChildState;
@@ -214,10 +215,16 @@ impl Session {
 }
 
 /// The output of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ToolOutput {
     pub(super) text: String,
     pub(super) is_error: bool,
+}
+
+impl ToolOutput {
+    pub(super) fn failure(reason: &str) -> Self {
+        Self { text: format!("(tool failed: {reason})"), is_error: true }
+    }
 }
 
 /// The output of each call, in order.
@@ -225,14 +232,14 @@ fn call_outputs(calls: &[Call], child_states: Vec<ChildState>, run: &Run) -> Vec
     let mut outcomes = run.step_reports().into_iter().map(|report| report.outcome);
     let output = |(call, state): (&Call, ChildState)| match (&call.callee, state) {
         (Callee::Capability { .. }, _) => outcomes.next().map_or_else(not_called, step_output),
-        (_, ChildState::Ended { text, is_error }) => ToolOutput { text, is_error },
+        (_, ChildState::Ended(output)) => output,
         (_, ChildState::NotStarted | ChildState::Running(_)) => not_called(),
     };
     calls.iter().zip(child_states).map(output).collect()
 }
 
 fn not_called() -> ToolOutput {
-    ToolOutput { text: "(tool failed: it was not called)".to_owned(), is_error: true }
+    ToolOutput::failure("it was not called")
 }
 
 fn step_output(outcome: Outcome) -> ToolOutput {
@@ -244,9 +251,7 @@ fn step_output(outcome: Outcome) -> ToolOutput {
             };
             ToolOutput { text, is_error: false }
         }
-        Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => {
-            ToolOutput { text: format!("(tool failed: {reason})"), is_error: true }
-        }
+        Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => ToolOutput::failure(&reason),
     }
 }
 

@@ -140,7 +140,7 @@ impl RandomRun {
             if ids.is_empty() { effect_id("s0/call/1") } else { tape.pick(&ids).clone() }
         };
         match tape.below(8) {
-            0 => EventKind::NotUnderstood { words: "{{s0.v}}".to_owned() },
+            0 => EventKind::UnreadableMessage { words: "{{s0.v}}".to_owned() },
             1 => EventKind::Resumed,
             2 => EventKind::Woke { effect: earlier_effect(tape) },
             3 => EventKind::Interrupted { effect: earlier_effect(tape) },

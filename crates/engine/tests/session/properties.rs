@@ -188,7 +188,7 @@ fn is_deadline(effect: &Effect) -> bool {
 }
 
 fn reports(driver: &TestDriver) -> usize {
-    driver.session_records().iter().filter(|record| matches!(record, SessionRecord::Reported { .. })).count()
+    driver.session_records().iter().filter(|record| matches!(record, SessionRecord::Reported(_))).count()
 }
 
 proptest! {

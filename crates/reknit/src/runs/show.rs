@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_bind::{Backing, InputSource, Provenance, ResolvedBy};
-use reknit_engine::{Decision, HistoryEntry, Machine, Run, StepState, StepView, ToolSelectionView};
+use reknit_engine::{Decision, HistoryEntry, Machine, Run, StepState, StepView};
 use reknit_journal::StoredEvent;
+use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
 
 use super::status::status_word;
@@ -97,15 +98,15 @@ fn as_json(run: &Run, history: &History, state: &CurrentState<'_>) -> Result<Val
     let history = serde_json::to_string(history).map_err(|error| Failure::Write(io::Error::other(error)))?;
     if let (Value::Object(document), Ok(history)) = (&mut document, Value::parse(&history)) {
         document.insert("history", history);
-        document.extend(run.tool_selection().map(|tools| ("tools_shown".to_owned(), tool_selection_as_json(&tools))));
+        document.extend(run.tool_selection().map(|tools| ("tools_shown".to_owned(), tool_selection_as_json(tools))));
     }
     Ok(document)
 }
 
-fn tool_selection_as_json(selection: &ToolSelectionView<'_>) -> Value {
+fn tool_selection_as_json(selection: &ToolSelection) -> Value {
     Value::Object(Object::from([
-        ("capabilities", selection.capabilities.iter().map(|name| Value::from(name.as_str())).collect()),
-        ("instead", selection.fallback_reason.map_or(Value::Null, Value::from)),
+        ("capabilities", selection.shown.iter().map(|name| Value::from(name.as_str())).collect()),
+        ("instead", selection.fallback_reason.as_deref().map_or(Value::Null, Value::from)),
         ("saved_tokens", selection.saved_tokens.into()),
     ]))
 }
@@ -164,14 +165,14 @@ fn events(events: &[StoredEvent], json: bool) -> String {
 }
 
 /// The tools that were selected for the planner, and how many tokens the selection saved.
-fn tool_selection_line(run: &Run, selection: &ToolSelectionView<'_>) -> String {
+fn tool_selection_line(run: &Run, selection: &ToolSelection) -> String {
     let all: usize = run.started().catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum();
-    let fallback = selection.fallback_reason.map_or_else(String::new, |reason| format!(" by keywords ({reason})"));
+    let fallback = selection.fallback_reason.as_deref().map_or_else(String::new, |reason| format!(" by keywords ({reason})"));
     let text = format!(
         "tools    {} of {all} selected{fallback}, about {} tokens saved: {}",
-        selection.capabilities.len(),
+        selection.shown.len(),
         selection.saved_tokens,
-        selection.capabilities.join(", ")
+        selection.shown.join(", ")
     );
     one_line(&text, VALUE_COLUMNS)
 }
@@ -188,7 +189,7 @@ fn page(run: &Run, history: &History, state: &CurrentState<'_>, only: Option<&st
     let spent = run.spent();
     line(format!("spent    {}, {}", usage_summary(&spent), count(run.event_count(), "event")));
     if let Some(selection) = run.tool_selection() {
-        line(tool_selection_line(run, &selection));
+        line(tool_selection_line(run, selection));
     }
     if !run.plan_repairs().is_empty() {
         line(format!("plan     repaired: {}", run.plan_repairs().join("; ")));

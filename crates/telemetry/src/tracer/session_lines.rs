@@ -12,14 +12,14 @@ use crate::table::session as table;
 pub(super) fn log_lines(record: &SessionRecord) -> Vec<LogLine> {
     let (definition, rest) = match record {
         SessionRecord::Attempt(attempt) => return attempt_lines(attempt),
-        SessionRecord::Reported { turn, source, synthetic_reason, .. } => {
-            let reason = synthetic_reason.map_or("unknown", SyntheticReason::as_str);
-            return report_lines(*turn, *source, reason);
+        SessionRecord::Reported(report) => {
+            let reason = report.synthetic_reason.map_or("unknown", SyntheticReason::as_str);
+            return report_lines(report.turn, report.source, reason);
         }
         SessionRecord::Started { .. }
-        | SessionRecord::TurnStarted { .. }
+        | SessionRecord::TurnStarted(_)
         | SessionRecord::Resumed
-        | SessionRecord::LateOutcome { .. } => return Vec::new(),
+        | SessionRecord::LateOutcome(_) => return Vec::new(),
         SessionRecord::WaitEnded { ms, end, .. } => {
             let end = match end {
                 WaitEnd::Completed => "",
@@ -105,33 +105,25 @@ pub(super) fn metrics(record: &SessionRecord) -> Vec<Metric> {
             table::TURN_ATTEMPTS.metric(u64::from(*attempts), [outcome.as_str().into()]),
             table::TURN_MS.metric(*ms, [outcome.as_str().into()]),
         ],
-        SessionRecord::Reported {
-            turn,
-            source,
-            status,
-            forced_final_reason,
-            synthetic_reason,
-            final_report_attempts,
-            ..
-        } => {
+        SessionRecord::Reported(report) => {
             let labels = || {
                 [
-                    source.as_str().into(),
-                    status.as_str().into(),
-                    forced_final_reason.map_or("none", FinalTurnReason::as_str).into(),
-                    synthetic_reason.map_or("none", SyntheticReason::as_str).into(),
+                    report.source.as_str().into(),
+                    report.status.as_str().into(),
+                    report.forced_final_reason.map_or("none", FinalTurnReason::as_str).into(),
+                    report.synthetic_reason.map_or("none", SyntheticReason::as_str).into(),
                 ]
             };
             vec![
                 table::REPORTS.metric(1, labels()),
-                table::REPORT_ATTEMPTS.metric(u64::from(*final_report_attempts), []),
-                table::REPORT_TURNS.metric(u64::from(*turn), labels()),
+                table::REPORT_ATTEMPTS.metric(u64::from(report.final_report_attempts), []),
+                table::REPORT_TURNS.metric(u64::from(report.turn), labels()),
             ]
         }
         SessionRecord::Started { .. }
-        | SessionRecord::TurnStarted { .. }
+        | SessionRecord::TurnStarted(_)
         | SessionRecord::Resumed
-        | SessionRecord::LateOutcome { .. }
+        | SessionRecord::LateOutcome(_)
         | SessionRecord::TargetSkipped { .. }
         | SessionRecord::FallbackReportFound { .. }
         | SessionRecord::FinalTurn { .. } => Vec::new(),

@@ -1,6 +1,6 @@
 //! Sessions and their turns.
 
-use reknit_engine::SessionRecord;
+use reknit_engine::{Ending, SessionRecord};
 use reknit_protocol::{EffectOwner, ScopeLevel};
 
 use super::session_lines::{log_lines, metrics};
@@ -19,7 +19,7 @@ impl Tracer {
                 self.root = Some((OpenSpan::new(ROOT, at_ms), info));
             }
             SessionRecord::Resumed => self.restart_open_effects(at_ms),
-            SessionRecord::TurnStarted { turn } => {
+            SessionRecord::TurnStarted(turn) => {
                 let key = ScopeLevel::Turn(*turn).to_string();
                 self.turn = Some((*turn, OpenSpan::new(key, at_ms)));
             }
@@ -28,8 +28,8 @@ impl Tracer {
                 self.abandon(at_ms, |id| *id.owner() == owner && id.scope().is_empty());
                 self.end_turn(*attempts, outcome.as_str(), at_ms);
             }
-            SessionRecord::Reported { turn, exit, ended, spent, .. } => {
-                self.end_session(at_ms, *turn, *exit, *ended, spent);
+            SessionRecord::Reported(report) => {
+                self.end_session(at_ms, report.turn, report.exit, Ending::Report(report).status(), &report.spent);
             }
             _ => {}
         }
