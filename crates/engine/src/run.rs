@@ -87,8 +87,8 @@ pub enum ApplyError {
     Snapshot(String),
 }
 
-impl ApplyError {
-    pub(crate) fn snapshot(error: serde_json::Error) -> Self {
+impl From<serde_json::Error> for ApplyError {
+    fn from(error: serde_json::Error) -> Self {
         Self::Snapshot(error.to_string())
     }
 }
@@ -116,7 +116,10 @@ impl Run {
         let (request, has_plan) = (run.started.request.clone(), run.started.plan.is_some());
         run.record(RunRecord::Started { request, has_plan });
         let decided = match run.started.plan.clone() {
-            Some(plan) => run.accept_given_plan(plan),
+            Some(plan) => {
+                run.accept_given_plan(plan);
+                Ok(())
+            }
             None => run.begin_planning(),
         };
         let decided = decided.and_then(|()| run.advance());
@@ -145,26 +148,25 @@ impl Run {
 
     fn decide(&mut self, kind: &EventKind, last_ms: i64) -> Decided {
         match kind {
-            EventKind::Resumed => self.on_resumed(last_ms),
+            EventKind::Resumed => self.on_resumed(last_ms)?,
             // A run has no early end other than to skip the remaining steps.
-            EventKind::Cancelled | EventKind::Stopped => self.stop(Stop::Cancelled),
+            EventKind::Cancelled | EventKind::Stopped => self.stop(Stop::Cancelled)?,
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.on_late_outcome(kind),
             EventKind::Woke { effect } if self.state.clock.deadline_id() == *effect => {
                 let limit = self.policy().limits.active_ms;
-                self.stop(Stop::Exhausted(Exhausted::Time(limit)))
+                self.stop(Stop::Exhausted(Exhausted::Time(limit)))?;
             }
-            kind if self.on_consultation(kind)? || self.on_step_event(kind)? => Ok(()),
+            kind if self.on_consultation(kind)? || self.on_step_event(kind)? => {}
             kind => self.on_late_outcome(kind),
         }
+        Ok(())
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "it is one of several decisions that can fail")]
-    fn on_late_outcome(&mut self, kind: &EventKind) -> Decided {
+    fn on_late_outcome(&mut self, kind: &EventKind) {
         self.state.late += 1;
         if let Some(id) = kind.effect().cloned() {
             self.record(RunRecord::LateOutcome(id));
         }
-        Ok(())
     }
 
     /// The effects that are due. An effect stays due until an event reports its outcome; the driver drops an effect in
@@ -187,12 +189,12 @@ impl Run {
 
     /// The state as text.
     pub fn snapshot(&self) -> Result<String, ApplyError> {
-        serde_json::to_string(&(self.started.as_ref(), &self.state)).map_err(ApplyError::snapshot)
+        Ok(serde_json::to_string(&(self.started.as_ref(), &self.state))?)
     }
 
     /// The run that [`Run::snapshot`] wrote.
     pub fn restore(text: &str) -> Result<Self, ApplyError> {
-        let (started, state): (Started, State) = serde_json::from_str(text).map_err(ApplyError::snapshot)?;
+        let (started, state): (Started, State) = serde_json::from_str(text)?;
         check_version(started.machine_version)?;
         let mut run = Self::new(Arc::new(started), Arc::default(), state);
         if let Some(plan) = run.state.plan.clone() {

@@ -218,13 +218,13 @@ impl Session {
         let call_run = self.call_run.as_ref().map(|run| run.state());
         let children = self.children.iter().map(|child| Ok((child.call, child.machine.snapshot()?)));
         let children = children.collect::<Result<Vec<_>, ApplyError>>()?;
-        serde_json::to_string(&(self.started.as_ref(), &self.state, call_run, children)).map_err(ApplyError::snapshot)
+        Ok(serde_json::to_string(&(self.started.as_ref(), &self.state, call_run, children))?)
     }
 
     /// The session that [`Session::snapshot`] wrote.
     pub fn restore(text: &str) -> Result<Self, ApplyError> {
         let (started, state, call_run, children): (SessionStarted, State, Option<RunState>, Vec<(usize, String)>) =
-            serde_json::from_str(text).map_err(ApplyError::snapshot)?;
+            serde_json::from_str(text)?;
         let started = Arc::new(started);
         let setup = Arc::new(SessionSetup::new(&started)?);
         let restored = |(call, text): (usize, String)| Ok(Child { call, machine: Machine::restore(&text)? });

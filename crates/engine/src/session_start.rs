@@ -135,4 +135,3 @@ labelled_enum! {
         Json = "json",
     }
 }
-

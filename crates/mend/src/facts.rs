@@ -16,7 +16,7 @@ mod field_error;
 pub(crate) mod object_keys;
 mod phrase;
 
-pub use fact::{Fact, FactKind, TypeName};
+pub use fact::{Fact, FactKind};
 pub use field::Field;
 pub(crate) use phrase::facts_in;
 

@@ -50,11 +50,11 @@ mod remedy;
 mod rules;
 
 pub use advice::{Advice, AdviceForm, parse_context_advice, parse_feedback_advice, parse_parameter_values};
-pub use facts::{Fact, FactKind, Field, TypeName, facts_as_lines};
+pub use facts::{Fact, FactKind, Field, facts_as_lines};
 pub use fault::{CallFault, Fate, FaultOrigin, Verdict, classify_failure, classify_reply, extract_facts};
 pub use ladder::{Mend, MendEffect, ModelRung, Rung};
 pub use policy::{
     IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy, ResolutionPolicy,
 };
-pub use remedy::{RepairState, Remedy, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
+pub use remedy::{Remedy, RepairState, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
 pub use rules::{AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, repair_by_rules};

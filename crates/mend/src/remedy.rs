@@ -111,7 +111,8 @@ fn ask_person(policy: LadderPolicy<'_>) -> Remedy {
     match policy.people {
         PeoplePolicy::Ask => Remedy::AskPerson,
         PeoplePolicy::Nobody => Remedy::GiveUp(
-            "the call may have taken effect, must not take effect twice, and no person can be asked for approval".to_owned(),
+            "the call may have taken effect, must not take effect twice, and no person can be asked for approval"
+                .to_owned(),
         ),
     }
 }

@@ -256,4 +256,3 @@ labelled_enum! {
         Stopped = "stopped",
     }
 }
-

@@ -8,6 +8,7 @@ use reknit_plan::StepIndex;
 use reknit_protocol::EffectId;
 
 use super::Run;
+use super::repair_by_model::Repair;
 use super::state::{Phase, Stage, State};
 use super::steps::StepRun;
 use crate::answer::AnswerAuthor;
@@ -84,14 +85,13 @@ impl Run {
 
     /// The question that waits for the outcome of an effect.
     fn topic_of(&self, effect: &EffectId) -> Option<Topic> {
-        let (topic, question) = match self.state.phase.question() {
-            Some(question) => question,
-            None => {
-                let index = self.plan.index_of(effect.step()?.as_str())?;
-                let stage = self.state.steps.get(index).ok()?.stage();
-                let Stage::Consulting { rung, consultation, .. } = stage else { return None };
-                (Topic::Repair { index, rung: *rung }, consultation.as_ref())
-            }
+        let (topic, question) = if let Some(question) = self.state.phase.question() {
+            question
+        } else {
+            let index = self.plan.index_of(effect.step()?.as_str())?;
+            let stage = self.state.steps.get(index).ok()?.stage();
+            let Stage::Consulting { rung, consultation, .. } = stage else { return None };
+            (Topic::Repair { index, rung: *rung }, consultation.as_ref())
         };
         question.awaits(effect).then_some(topic)
     }
@@ -168,7 +168,7 @@ impl Run {
             Topic::Plan { attempt } => self.on_plan_text(text, attempt)?,
             Topic::Repair { index, rung } => {
                 let fault = self.state.steps.get(index)?.fault_in_question()?;
-                self.on_advice_text(index, fault, rung, answer)?;
+                self.on_advice_text(Repair { index, rung, fault }, answer)?;
             }
             Topic::Answer => self.end(AnswerAuthor::Model, Some(text.trim().to_owned())),
         }
@@ -181,7 +181,7 @@ impl Run {
             Topic::Plan { .. } => self.on_no_plan(why),
             Topic::Repair { index, rung } => {
                 let fault = self.state.steps.get(index)?.fault_in_question()?;
-                self.on_no_advice(index, fault, rung, why)?;
+                self.on_no_advice(Repair { index, rung, fault }, why)?;
             }
             Topic::Answer => self.end(AnswerAuthor::TemplateInstead(why.reason()), None),
         }

@@ -40,6 +40,14 @@ pub(super) enum NoHelp {
     Unavailable,
 }
 
+/// A failed call, and the rung on which a model is asked about it.
+#[derive(Debug, Clone)]
+pub(super) struct Repair {
+    pub(super) index: StepIndex,
+    pub(super) rung: ModelRung,
+    pub(super) fault: Arc<CallFault>,
+}
+
 impl Run {
     /// Enters a rung that asks a model. If no model can be asked, the reason is recorded and the next rung is tried.
     pub(super) fn consult_about(&mut self, index: StepIndex, fault: Arc<CallFault>, rung: ModelRung) -> Decided {
@@ -58,13 +66,12 @@ impl Run {
         let (asked, deadline_ms) = (*step.asked_mut(rung), step.deadline_ms);
         if self.started.targets.is_empty() {
             let reason = "there is no model to ask".to_owned();
-            return self.no_help(index, fault, rung, reason, (NoHelp::Unavailable, RejectionCause::NoAnswer));
+            return self.on_no_advice(Repair { index, rung, fault }, NoAnswer::GaveUp(reason));
         }
         let messages = match self.advice_messages(index, planned, &fault, rung)? {
             Ok(messages) => messages,
             Err(error) => {
-                let why = (NoHelp::Unavailable, RejectionCause::NoAnswer);
-                return self.no_help(index, fault, rung, error.to_string(), why);
+                return self.on_no_advice(Repair { index, rung, fault }, NoAnswer::GaveUp(error.to_string()));
             }
         };
         let request = limits.to_model_request(messages).with_format(ResponseFormat::Json);
@@ -90,7 +97,7 @@ impl Run {
                 }));
                 self.record_question(topic)
             }
-            Err(exhausted) => self.on_no_advice(index, fault, rung, NoAnswer::Exhausted(exhausted)),
+            Err(exhausted) => self.on_no_advice(Repair { index, rung, fault }, NoAnswer::Exhausted(exhausted)),
         }
     }
 
@@ -158,83 +165,67 @@ impl Run {
         Ok(render(template, &[&common[..], &known[..], &[own]].concat()))
     }
 
-    pub(super) fn on_no_advice(
-        &mut self,
-        index: StepIndex,
-        fault: Arc<CallFault>,
-        rung: ModelRung,
-        why: NoAnswer,
-    ) -> Decided {
+    pub(super) fn on_no_advice(&mut self, repair: Repair, why: NoAnswer) -> Decided {
         let words = why.reason();
         if let NoAnswer::Exhausted(exhausted) = why {
             self.state.stop_for(exhausted);
         }
-        self.no_help(index, fault, rung, words, (NoHelp::Unavailable, RejectionCause::NoAnswer))
+        self.no_help(repair, words, (NoHelp::Unavailable, RejectionCause::NoAnswer))
     }
 
-    pub(super) fn on_advice_text(
-        &mut self,
-        index: StepIndex,
-        fault: Arc<CallFault>,
-        rung: ModelRung,
-        answer: Arc<ModelAnswer>,
-    ) -> Decided {
+    pub(super) fn on_advice_text(&mut self, repair: Repair, answer: Arc<ModelAnswer>) -> Decided {
+        let rung = repair.rung;
         let read = match rung {
-            ModelRung::Resolution => return self.on_resolution_text(index, fault, answer),
+            ModelRung::Resolution => return self.on_resolution_text(repair, answer),
             ModelRung::Feedback => parse_feedback_advice(&answer.text),
             ModelRung::Context => parse_context_advice(&answer.text),
         };
         let read = read.map(Arc::new);
-        let step = planned(&self.plan, index)?.id.clone();
+        let step = planned(&self.plan, repair.index)?.id.clone();
         self.record(RunRecord::AdviceRead { step, rung, advice: read.clone(), answer });
         match read {
-            Ok(advice) => self.follow(index, fault, rung, &advice),
-            Err(error) => self.no_help(index, fault, rung, error, (NoHelp::Unusable, RejectionCause::Unreadable)),
+            Ok(advice) => self.follow(repair, &advice),
+            Err(error) => self.no_help(repair, error, (NoHelp::Unusable, RejectionCause::Unreadable)),
         }
     }
 
-    fn follow(&mut self, index: StepIndex, fault: Arc<CallFault>, rung: ModelRung, advice: &Advice) -> Decided {
+    fn follow(&mut self, repair: Repair, advice: &Advice) -> Decided {
         if advice.retry && advice.is_change() {
-            return self.follow_correction(index, fault, rung, advice);
+            return self.follow_correction(repair, advice);
         }
-        let cause = rejection_cause(advice);
+        let (index, fault, cause) = (repair.index, &repair.fault, rejection_cause(advice));
         if (advice.retry || advice.transient) && !advice.is_change() && fault.fate != Fate::NotSent {
             let planned = planned(&self.plan, index)?;
-            let state = self.repair_state(self.state.steps.get(index)?, planned, &fault);
-            return match resend_or_give_up(&fault, state, self.started.policy.ladder()) {
-                Remedy::GiveUp(words) => self.no_help(index, fault, rung, words, (NoHelp::Declined, cause)),
-                remedy => self.apply_remedy(index, fault, remedy),
+            let state = self.repair_state(self.state.steps.get(index)?, planned, fault);
+            return match resend_or_give_up(fault, state, self.started.policy.ladder()) {
+                Remedy::GiveUp(words) => self.no_help(repair, words, (NoHelp::Declined, cause)),
+                remedy => self.apply_remedy(index, repair.fault, remedy),
             };
         }
         let words =
             if advice.reason.is_empty() { "the model found no correction".to_owned() } else { advice.reason.clone() };
-        self.no_help(index, fault, rung, words, (NoHelp::Declined, cause))
+        self.no_help(repair, words, (NoHelp::Declined, cause))
     }
 
-    fn follow_correction(
-        &mut self,
-        index: StepIndex,
-        fault: Arc<CallFault>,
-        rung: ModelRung,
-        advice: &Advice,
-    ) -> Decided {
+    fn follow_correction(&mut self, repair: Repair, advice: &Advice) -> Decided {
+        let (index, rung, fault) = (repair.index, repair.rung, &repair.fault);
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get(index)?;
         let cause = rejection_cause(advice);
-        if self.may_have_happened(planned, step, &fault) {
+        if self.may_have_happened(planned, step, fault) {
             let words = "the call may have happened, so it is not changed".to_owned();
-            return self.no_help(index, fault, rung, words, (NoHelp::Declined, cause));
+            return self.no_help(repair, words, (NoHelp::Declined, cause));
         }
-        let (removed, kept) = removable(advice, &step.parameters, planned.schema.as_deref(), &fault);
+        let (removed, kept) = removable(advice, &step.parameters, planned.schema.as_deref(), fault);
         let kept = kept.join(", ");
         let note = if kept.is_empty() { String::new() } else { format!("; {kept} stays: the error does not name it") };
         let bound = match self.corrected(step, planned, advice, &removed, rung) {
             Ok(bound) => bound,
-            Err(words) => return self.no_help(index, fault, rung, words + &note, (NoHelp::Unusable, cause)),
+            Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
-        if let Some(words) = self.reject_ungrounded(index, planned, &fault, &bound)? {
-            return self.no_help(index, fault, rung, words + &note, (NoHelp::Unusable, cause));
+        if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound)? {
+            return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         let BoundParameters { parameters, provenance, .. } = bound;
         let step = self.state.steps.get_mut(index)?;
@@ -243,7 +234,7 @@ impl Run {
         let (uses, analysis) = (step.uses(rung), advice.reason.clone());
         let mend = Mend { rung: rung.into(), effect: MendEffect::Applied, description: words };
         self.add_mend(index, mend, MendDetail::ByModel { uses, parameters, analysis, answer: None })?;
-        self.send_corrected(index, fault, advice.reason.clone())
+        self.send_corrected(index, repair.fault, advice.reason.clone())
     }
 
     /// The parameters after a correction and without those to be removed, or why the correction is refused.
@@ -287,9 +278,7 @@ impl Run {
     /// Records why a rung could not help, and goes on to the next remedy.
     pub(super) fn no_help(
         &mut self,
-        index: StepIndex,
-        fault: Arc<CallFault>,
-        rung: ModelRung,
+        Repair { index, rung, fault }: Repair,
         reason: String,
         (why, cause): (NoHelp, RejectionCause),
     ) -> Decided {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reknit_bind::{CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{
-    AllowedChanges, CallFault, Fact, FaultOrigin, Mend, MendEffect, RejectedCall, Rung, extract_facts,
-    facts_as_lines, facts_from_problems, repair_by_rules,
+    AllowedChanges, CallFault, Fact, FaultOrigin, Mend, MendEffect, RejectedCall, Rung, extract_facts, facts_as_lines,
+    facts_from_problems, repair_by_rules,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, StepId, Value};

@@ -7,10 +7,10 @@ use reknit_dialogue::{Purpose, ResponseFormat};
 use reknit_plan::{Catalogue, PlanProblem, correct_names, describe_tools, plan_json_schema, read_plan};
 use reknit_protocol::{EffectKind, EffectOwner, Plan, truncate};
 
-use super::{Run, joined};
 use super::consultations::{NoAnswer, Topic};
 use super::state::{Phase, RejectedPlan};
 use super::steps::Steps;
+use super::{Run, joined};
 use crate::answer::Status;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
@@ -118,12 +118,10 @@ impl Run {
     }
 
     /// Starts a plan that a person gave, or ends the run with its problems.
-    #[expect(clippy::unnecessary_wraps, reason = "the other way to begin can fail")]
-    pub(super) fn accept_given_plan(&mut self, plan: Plan) -> Decided {
+    pub(super) fn accept_given_plan(&mut self, plan: Plan) {
         if let Err(problems) = self.accept_plan(plan, Vec::new()) {
             self.end_without_steps(Status::Failed, format!("the plan cannot run: {}", joined(&problems)));
         }
-        Ok(())
     }
 
     /// Starts a plan after correcting the names in it.

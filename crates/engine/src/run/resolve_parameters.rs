@@ -8,11 +8,11 @@ use reknit_bind::{
     UnboundParameter, bind_with_mappings, fill_missing, learnable_expression,
 };
 use reknit_dialogue::ModelAnswer;
-use reknit_mend::{CallFault, Learning, Mend, MendEffect, ModelRung, Rung, parse_parameter_values};
+use reknit_mend::{Learning, Mend, MendEffect, Rung, parse_parameter_values};
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{Object, SideEffect, StepId, truncate};
 
-use super::repair_by_model::{NoHelp, changed_text};
+use super::repair_by_model::{NoHelp, Repair, changed_text};
 use super::state::Stage;
 use super::{Run, planned};
 use crate::internal_error::Decided;
@@ -120,12 +120,8 @@ impl Run {
     }
 
     /// Applies a model's answer about where the missing values are.
-    pub(super) fn on_resolution_text(
-        &mut self,
-        index: StepIndex,
-        fault: Arc<CallFault>,
-        answer: Arc<ModelAnswer>,
-    ) -> Decided {
+    pub(super) fn on_resolution_text(&mut self, repair: Repair, answer: Arc<ModelAnswer>) -> Decided {
+        let index = repair.index;
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let parameters = self.state.steps.get(index)?.parameters.clone();
@@ -134,10 +130,10 @@ impl Run {
         let why = (NoHelp::Unusable, RejectionCause::Refused);
         let FilledParameters { bound, ignored } = match supplied {
             Ok(supplied) => supplied,
-            Err(words) => return self.no_help(index, fault, ModelRung::Resolution, words, why),
+            Err(words) => return self.no_help(repair, words, why),
         };
-        if let Some(words) = self.reject_ungrounded(index, planned, &fault, &bound)? {
-            return self.no_help(index, fault, ModelRung::Resolution, words, why);
+        if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound)? {
+            return self.no_help(repair, words, why);
         }
         let mut words = format!("{}: found in the request or in results", changed_text(&parameters, &bound.parameters));
         if !ignored.is_empty() {
@@ -154,7 +150,7 @@ impl Run {
             answer: Some(answer),
         };
         self.add_mend(index, mend, detail)?;
-        self.send_resolved(index, fault)
+        self.send_resolved(index, repair.fault)
     }
 
     fn supplied(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::Provenance;
 use reknit_mend::{
-    CallFault, FaultOrigin, RepairState, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung, Verdict,
+    CallFault, FaultOrigin, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, RepairState, Rung, Verdict,
     choose_remedy, classify_failure, classify_reply,
 };
 use reknit_plan::StepIndex;
@@ -24,10 +24,10 @@ impl Run {
     pub(super) fn on_step_event(&mut self, kind: &EventKind) -> Decided<bool> {
         let step = kind.effect().and_then(EffectId::step);
         let Some(index) = step.and_then(|step| self.plan.index_of(step.as_str())) else { return Ok(false) };
-        match (self.state.steps.get(index)?.stage(), kind) {
+        let stage = self.state.steps.get(index)?.stage();
+        match (stage, kind) {
             (Stage::Calling(call) | Stage::Stopping(call), kind) if kind.effect() == Some(&call.id) => {
-                let (call, stopping) =
-                    (Arc::clone(call), matches!(self.state.steps.get(index)?.stage(), Stage::Stopping(_)));
+                let (call, stopping) = (Arc::clone(call), matches!(stage, Stage::Stopping(_)));
                 self.on_call_event(index, call, stopping, kind)
             }
             (Stage::BackingOff { id, .. }, EventKind::Woke { effect }) if id == effect => {
@@ -238,16 +238,13 @@ impl Run {
         let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.started.policy.limits.person_ms);
         let waited_ms = self.state.now_ms.saturating_sub(asked_ms);
         let denied = if expired { "the time to approve it ran out" } else { "it was not approved" };
-        let stage = match (decision, &ask.question) {
-            (Decision::Approve, _) => Stage::Queued,
-            (Decision::Deny, Question::SendAgain { .. }) => Stage::Failed {
-                reason: format!("the call may have taken effect; it is not sent again, because {denied}"),
-                fault: Some(fault),
-            },
-            (Decision::Deny, Question::SendCorrected { .. }) => Stage::Failed {
-                reason: format!("the corrected call is not sent, because {denied}"),
-                fault: Some(fault),
-            },
+        let refusal = match ask.question {
+            Question::SendAgain { .. } => "the call may have taken effect; it is not sent again",
+            Question::SendCorrected { .. } => "the corrected call is not sent",
+        };
+        let stage = match decision {
+            Decision::Approve => Stage::Queued,
+            Decision::Deny => Stage::Failed { reason: format!("{refusal}, because {denied}"), fault: Some(fault) },
         };
         self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
         self.set_stage(index, stage)

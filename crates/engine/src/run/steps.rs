@@ -5,7 +5,7 @@ mod ready_index;
 use std::sync::Arc;
 
 use reknit_bind::Provenance;
-use reknit_mend::{CallFault, Fate, RepairState, Mend, ModelRung, ResendRule};
+use reknit_mend::{CallFault, Fate, Mend, ModelRung, RepairState, ResendRule};
 use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
 use reknit_protocol::{EffectKind, Object, SideEffect, exact};
 use serde::{Deserialize, Serialize};

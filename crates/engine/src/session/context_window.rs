@@ -3,7 +3,7 @@
 //! A question that does not fit goes to a target with a larger window. If it fits no window, older results are replaced
 //! by references, then the turn becomes the final one, and then the oldest turns are dropped from it.
 
-use reknit_dialogue::{Message, Next, TargetName};
+use reknit_dialogue::{Message, TargetName};
 
 use super::Session;
 use super::state::Phase;
@@ -142,10 +142,7 @@ impl Session {
         let now_ms = u64::try_from(self.state.now_ms).unwrap_or(0);
         if let Some(next) = self.state.rotation.exclude_target(now_ms) {
             self.record_context_action(ContextAction::Skipped(target.clone()));
-            return match next {
-                Next::Ask => self.begin_attempt(),
-                other => self.follow_rotation(self.state.rotation.attempts() + 1, other),
-            };
+            return self.follow_rotation(self.state.rotation.attempts() + 1, next);
         }
         self.state.rotation.readmit();
         let results = self.compact_results();

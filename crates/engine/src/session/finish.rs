@@ -2,9 +2,9 @@
 
 use reknit_protocol::{Object, Value};
 
+use super::Session;
 use super::report_draft::{FallbackReport, ReportDraft};
 use super::state::{AbortReason, Phase};
-use super::Session;
 use crate::internal_error::InternalError;
 use crate::record::SessionRecord;
 use crate::report::{FinalTurnReason, Report, ReportSource, ReportStatus, SessionExit, SyntheticReason};

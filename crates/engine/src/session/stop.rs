@@ -10,25 +10,16 @@ impl Session {
     /// Makes the next turn the final one. In the final turn, ends a wait for rate limits.
     pub(super) fn stop(&mut self) {
         let was_final_turn = self.is_final_turn();
-        match &self.state.phase {
-            Phase::Waiting { .. } if was_final_turn => {
-                self.state.final_turn_reason = Some(FinalTurnReason::UserStop);
-                self.interrupt_turn(WaitEnd::AbortedStop);
-                self.end_with_fallback_report();
-            }
-            _ if was_final_turn => {}
-            Phase::Asking { .. } | Phase::Counting { .. } | Phase::Waiting { .. } => {
-                self.state.final_turn_reason = Some(FinalTurnReason::UserStop);
-                self.interrupt_turn(WaitEnd::AbortedStop);
-                self.begin_turn();
-            }
-            // Calls in progress may drain, and a called agent may report; nothing else starts.
-            Phase::Calling(_) => {
-                self.state.final_turn_reason = Some(FinalTurnReason::UserStop);
-                self.apply_to_all_calls(self.state.now_ms, &EventKind::Stopped);
-            }
-            Phase::Ended(_) => {}
+        if was_final_turn && !matches!(self.state.phase, Phase::Waiting { .. }) {
+            return;
         }
+        self.state.final_turn_reason = Some(FinalTurnReason::UserStop);
+        // Calls in progress may drain, and a called agent may report; nothing else starts.
+        if matches!(self.state.phase, Phase::Calling(_)) {
+            return self.apply_to_all_calls(self.state.now_ms, &EventKind::Stopped);
+        }
+        self.interrupt_turn(WaitEnd::AbortedStop);
+        if was_final_turn { self.end_with_fallback_report() } else { self.begin_turn() }
     }
 
     /// Ends the session at once, except that calls in progress may drain.

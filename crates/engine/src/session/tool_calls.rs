@@ -27,6 +27,10 @@ use reknit_plan::{CheckedPlan, PlannedStep};
 /// The maximum length of the outline of a stored result, in bytes.
 const OUTLINE_BYTES: usize = 2_000;
 
+/// Why a call is not made again.
+const MAY_HAVE_HAPPENED: &str =
+    "not made: an earlier call with the same arguments may have happened; find out what became of it, or report it";
+
 impl Session {
     /// Makes the calls of an answer, or commits its report. A report that comes with calls was written before their
     /// results were known, so it is committed only if every call succeeds.
@@ -44,8 +48,10 @@ impl Session {
             };
         }
         let (started, plan) = self.start_of_calls(&classified.calls);
-        let tool_calls = classified.calls.iter().filter_map(Call::identity);
-        let refused: Vec<Option<String>> = tool_calls.map(|call| self.refusal_of(&call)).collect();
+        // An earlier call may have taken effect, and this one would have another idempotency key.
+        let is_uncertain = |call: UncertainCall| self.state.uncertain_calls.contains(&call);
+        let refusal = |call| is_uncertain(call).then(|| MAY_HAVE_HAPPENED.to_owned());
+        let refused: Vec<_> = classified.calls.iter().filter_map(Call::identity).map(refusal).collect();
         let avoided = self.state.uncertain_calls.clone();
         let (run, records) =
             Run::start_nested((started, plan), self.state.now_ms, &mut self.state.spent, &refused, &avoided);
@@ -56,15 +62,6 @@ impl Session {
         self.state.phase = Phase::Calling(Box::new(calling));
         self.call_run = Some(Box::new(run));
         self.advance_calls();
-    }
-
-    /// Why a call is not made: the same call in an earlier turn may have taken effect, and this one would have another
-    /// idempotency key.
-    fn refusal_of(&self, call: &UncertainCall) -> Option<String> {
-        self.state.uncertain_calls.contains(call).then(|| {
-            "not made: an earlier call with the same arguments may have happened; find out what became of it, or report it"
-                .to_owned()
-        })
     }
 
     /// The first event and the plan of the run that makes the tool calls.

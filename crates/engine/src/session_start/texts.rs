@@ -68,25 +68,13 @@ mod tests {
     #[test]
     fn every_text_is_found_and_every_notice_is_marked_as_a_system_notice() {
         let texts = SessionTexts::default();
-        let notices = [
-            &texts.text_only,
-            &texts.empty,
-            &texts.reasoning_only,
-            &texts.truncated,
-            &texts.malformed_call,
-            &texts.unknown_tool,
-            &texts.report_rejected,
-            &texts.final_max_turns,
-            &texts.final_context,
-            &texts.final_retries,
-            &texts.final_stop,
-            &texts.final_budget,
-        ];
-        assert!(texts.instructions.contains("agent__final_report") && !texts.instructions.contains("=="));
-        for text in notices {
-            assert!(text.starts_with("System notice: "), "{text:?}");
-            assert!(!text.contains("=="), "{text:?}");
+        let by_name = serde_json::to_value(&texts).unwrap();
+        for (name, text) in by_name.as_object().unwrap() {
+            let start = if name == "instructions" { "" } else { "System notice: " };
+            let text = text.as_str().unwrap();
+            assert!(!text.is_empty() && text.starts_with(start) && !text.contains("=="), "{name}: {text:?}");
         }
+        assert!(texts.instructions.contains("agent__final_report"));
         assert!(texts.text_only.starts_with("System notice: plain text responses are ignored"));
         assert!(texts.final_max_turns.contains("Maximum number of turns/steps reached"));
         assert!(texts.final_context.contains("The conversation is at the context window limit"));

@@ -39,7 +39,7 @@ fn a_cancellation_aborts_pending_calls_and_starts_no_new_ones() {
     - a (read): 1
 
     Missing:
-    - b (keyed): failed (it may have happened all the same): the process that made the call ended before the answer came; the run was cancelled
+    - b (keyed): failed (the call may have taken effect): the process that made the call ended before the answer came; the run was cancelled
     - c (read): skipped: the run was cancelled
     ");
 }
@@ -200,7 +200,7 @@ fn an_answer_lists_mends_that_helped_and_mends_that_were_tried() {
     play.wake("b/retry-wait/1");
     play.answer_tool("b/call/2", 403, "{}");
     insta::assert_snapshot!(play.run.answer().expect("the run has ended").text, @"
-    Some of it was done.
+    Some steps were done.
 
     Done:
     - a (read): 1

@@ -267,7 +267,7 @@ fn a_run_without_one_of_its_outputs_is_partial() {
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!(answer.status, Status::Partial);
     insta::assert_snapshot!(answer.text, @r#"
-    Some of it was done.
+    Some steps were done.
 
     Outputs:
     - x: 1

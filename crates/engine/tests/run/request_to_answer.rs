@@ -117,7 +117,7 @@ fn a_failed_step_skips_only_its_dependents() {
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!(answer.status, Status::Partial);
     insta::assert_snapshot!(answer.text, @"
-    Some of it was done.
+    Some steps were done.
 
     Done:
     - d (read): [1,2]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use reknit_protocol::{Number, Value};
-use reknit_salvage::{Comparison, LengthUnit};
+use reknit_salvage::{Comparison, LengthUnit, SchemaType};
 
 use super::Field;
 
@@ -31,7 +31,7 @@ pub enum FactKind {
     /// It has the wrong type.
     WrongType {
         /// The expected type.
-        expected: TypeName,
+        expected: SchemaType,
         /// The value that was sent, if the error shows it.
         got: Option<Value>,
     },
@@ -96,31 +96,14 @@ pub enum FactKind {
     },
 }
 
-/// A JSON type that an error names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TypeName {
-    /// Any number.
-    Number,
-    /// A number without a fraction.
-    Integer,
-    /// A string.
-    String,
-    /// True or false.
-    Boolean,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
-}
-
 /// Names of types in the languages that tools are written in, in lower case.
-const TYPE_NAMES: [(TypeName, &[&str]); 6] = [
+const TYPE_NAMES: [(SchemaType, &[&str]); 6] = [
     (
-        TypeName::Number,
+        SchemaType::Number,
         &["number", "float", "float32", "float64", "f32", "f64", "double", "decimal", "bigdecimal", "numeric", "real"],
     ),
     (
-        TypeName::Integer,
+        SchemaType::Integer,
         &[
             "integer",
             "int",
@@ -147,30 +130,16 @@ const TYPE_NAMES: [(TypeName, &[&str]); 6] = [
             "biginteger",
         ],
     ),
-    (TypeName::String, &["string", "str", "text", "varchar", "char"]),
-    (TypeName::Boolean, &["boolean", "bool"]),
-    (TypeName::Array, &["array", "list", "sequence", "slice", "tuple", "vec"]),
-    (TypeName::Object, &["object", "map", "dict", "dictionary", "struct", "hash", "mapping"]),
+    (SchemaType::String, &["string", "str", "text", "varchar", "char"]),
+    (SchemaType::Boolean, &["boolean", "bool"]),
+    (SchemaType::Array, &["array", "list", "sequence", "slice", "tuple", "vec"]),
+    (SchemaType::Object, &["object", "map", "dict", "dictionary", "struct", "hash", "mapping"]),
 ];
 
-impl TypeName {
-    /// Parses the name of a type: `float64`, `Float!`, `java.lang.Double`.
-    pub fn parse(word: &str) -> Option<Self> {
-        let word = word.trim_end_matches('!').rsplit('.').next()?.to_ascii_lowercase();
-        TYPE_NAMES.iter().find(|(_, names)| names.contains(&word.as_str())).map(|(name, _)| *name)
-    }
-
-    /// The name in JSON Schema.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Number => "number",
-            Self::Integer => "integer",
-            Self::String => "string",
-            Self::Boolean => "boolean",
-            Self::Array => "array",
-            Self::Object => "object",
-        }
-    }
+/// Parses the name of a type: `float64`, `Float!`, `java.lang.Double`.
+pub(super) fn parse_type(word: &str) -> Option<SchemaType> {
+    let word = word.trim_end_matches('!').rsplit('.').next()?.to_ascii_lowercase();
+    TYPE_NAMES.iter().find(|(_, names)| names.contains(&word.as_str())).map(|(name, _)| *name)
 }
 
 /// Whether a field holds the version of a resource: a stale version may be replaced by the current one.

@@ -1,10 +1,11 @@
 //! One entry of a list of validation errors, as most frameworks write it: field, messages, code and further members.
 
 use reknit_protocol::{Object, Value};
+use reknit_salvage::SchemaType;
 
 use super::object_keys::facts_in_object;
 use super::phrase::facts_in;
-use super::{Fact, FactKind, Field, TypeName};
+use super::{Fact, FactKind, Field};
 
 /// The codes of validators, and what they mean if the messages state no fact.
 const CODES: [(&[&str], FactKind); 6] = [
@@ -30,13 +31,13 @@ const CODES: [(&[&str], FactKind); 6] = [
 ];
 
 /// Codes that name a type. They are matched whole: `decimal_max_places` is about something else.
-const TYPE_CODES: [(&[&str], TypeName); 6] = [
-    (&["float_parsing", "float_type", "decimal_parsing", "decimal_type", "type_error.float"], TypeName::Number),
-    (&["int_parsing", "int_type", "int_from_float", "type_error.integer"], TypeName::Integer),
-    (&["string_type", "type_error.str"], TypeName::String),
-    (&["bool_parsing", "bool_type", "type_error.bool"], TypeName::Boolean),
-    (&["list_type", "type_error.list"], TypeName::Array),
-    (&["dict_type", "type_error.dict"], TypeName::Object),
+const TYPE_CODES: [(&[&str], SchemaType); 6] = [
+    (&["float_parsing", "float_type", "decimal_parsing", "decimal_type", "type_error.float"], SchemaType::Number),
+    (&["int_parsing", "int_type", "int_from_float", "type_error.integer"], SchemaType::Integer),
+    (&["string_type", "type_error.str"], SchemaType::String),
+    (&["bool_parsing", "bool_type", "type_error.bool"], SchemaType::Boolean),
+    (&["list_type", "type_error.list"], SchemaType::Array),
+    (&["dict_type", "type_error.dict"], SchemaType::Object),
 ];
 
 /// One validation error.

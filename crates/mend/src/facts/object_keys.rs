@@ -3,9 +3,9 @@
 use reknit_protocol::{Number, Object, Value};
 use reknit_salvage::Comparison;
 
-use super::fact::is_version_field;
+use super::fact::{is_version_field, parse_type};
 use super::phrase::facts_in;
-use super::{Fact, FactKind, Field, TypeName};
+use super::{Fact, FactKind, Field};
 
 /// Keys of the field that the error is about.
 const FIELD: [&str; 8] = ["field", "parameter", "param", "property", "argument", "pointer", "path", "missingProperty"];
@@ -120,7 +120,7 @@ fn expected(value: &Value, field: Option<&Field>, got: Option<&Value>) -> Vec<Fa
     match value {
         Value::Array(_) => scalar_list(value)
             .map_or_else(Vec::new, |values| about(FactKind::AllowedValues { values, got: got.cloned() })),
-        Value::String(word) => match TypeName::parse(word) {
+        Value::String(word) => match parse_type(word) {
             Some(expected) => about(FactKind::WrongType { expected, got: None }),
             None => facts_in(&format!("must be {word}"), field),
         },

@@ -3,10 +3,8 @@ mod laws;
 mod phrases;
 
 use super::*;
-use crate::fault::extract_facts;
-use crate::fault::{Verdict, classify_reply};
-use reknit_protocol::Value;
-use reknit_protocol::{ReplyBody, ToolReply};
+use crate::fault::{Verdict, classify_reply, extract_facts};
+use reknit_protocol::{ReplyBody, ToolReply, Value};
 
 /// The facts of a reply, as lines.
 fn lines(status: u16, body: &str) -> Vec<String> {
@@ -17,9 +15,4 @@ fn lines(status: u16, body: &str) -> Vec<String> {
             extract_facts(&fault).iter().map(ToString::to_string).collect()
         }
     }
-}
-
-/// The facts of a sentence, as lines.
-fn sentence_facts(text: &str) -> Vec<String> {
-    facts_in(text, None).iter().map(ToString::to_string).collect()
 }

@@ -1,10 +1,10 @@
 //! Converts a value to the expected type without loss.
 
 use reknit_protocol::{Object, Value};
-use reknit_salvage::{Schema, fit};
+use reknit_salvage::{Schema, SchemaType, fit};
 
-use super::{Change, RejectedCall};
-use crate::facts::{Fact, FactKind, TypeName};
+use super::{Change, RejectedCall, only};
+use crate::facts::{Fact, FactKind};
 
 /// Converts a value to the expected type if that loses nothing.
 pub(super) fn rule(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
@@ -16,7 +16,7 @@ pub(super) fn rule(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
         (None, None) => return None,
     };
     // Wrapping a value in an array or object would invent structure.
-    if matches!(expected, TypeName::Array | TypeName::Object) {
+    if matches!(expected, SchemaType::Array | SchemaType::Object) {
         return None;
     }
     let wanted = Value::Object(Object::from([("type", Value::from(expected.as_str()))]));
@@ -24,10 +24,7 @@ pub(super) fn rule(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
     let value = call.value_at(&at)?;
     // An array of one item is converted like the item.
     let single = match value {
-        Value::Array(items) => match items.as_slice() {
-            [only] => only,
-            _ => return None,
-        },
+        Value::Array(items) => only(items.iter())?,
         value => value,
     };
     let fitted = fit(single.clone(), &schema).ok()?;

@@ -3,7 +3,7 @@
 use reknit_protocol::Value;
 
 use super::spelling::{THE_SCHEMA, is_same};
-use super::value_sources::{default_in_schema, only_value_in_request, only_value_in_results, only_value_in_schema};
+use super::value_sources::{only_value_in_request, only_value_in_results, only_value_in_schema};
 use super::{Change, RejectedCall, parent_of};
 use crate::facts::{Fact, FactKind};
 
@@ -23,7 +23,7 @@ pub(super) fn rule(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
         (only_value_in_schema(call, &at), THE_SCHEMA),
         (only_value_in_results(call, &name).filter(|_| is_top_level), "a result"),
         (only_value_in_request(call, &name).filter(|_| is_top_level), "the request"),
-        (default_in_schema(call, &at), "the default of the schema"),
+        (call.schema_at(&at).and_then(|schema| schema.get("default")).cloned(), "the default of the schema"),
     ];
     let candidates: Vec<(Value, &str)> =
         candidates.into_iter().filter_map(|(value, from)| Some((value?, from))).collect();

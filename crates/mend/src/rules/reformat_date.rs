@@ -28,7 +28,7 @@ enum Part {
     Day,
 }
 
-/// The order of the parts and the separator separator them.
+/// The order of the parts and the separator between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct DateFormat {
     parts: [Part; 3],

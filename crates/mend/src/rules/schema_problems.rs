@@ -1,9 +1,9 @@
 //! Problems that a schema finds in parameters, as facts: rules correct them like those that a tool reports.
 
 use reknit_protocol::{Path, Segment};
-use reknit_salvage::{FitProblem, FitProblemKind};
+use reknit_salvage::{FitProblem, FitProblemKind, SchemaType};
 
-use crate::facts::{Fact, FactKind, Field, MAX_FACTS, TypeName};
+use crate::facts::{Fact, FactKind, Field, MAX_FACTS};
 
 /// The problems as facts, at most as many as of one error.
 pub fn facts_from_problems(problems: &[FitProblem]) -> Vec<Fact> {
@@ -19,8 +19,8 @@ fn facts_of(problem: &FitProblem) -> Vec<Fact> {
             names.iter().map(|name| inner(name, FactKind::UnknownField { known: Vec::new() })).collect()
         }
         FitProblemKind::Type { expected } => match expected.as_slice() {
-            [only] => TypeName::parse(only.as_str())
-                .map_or_else(Vec::new, |expected| about(FactKind::WrongType { expected, got: None })),
+            [SchemaType::Null] => Vec::new(),
+            [only] => about(FactKind::WrongType { expected: *only, got: None }),
             _ => Vec::new(),
         },
         FitProblemKind::Enum { allowed } => about(FactKind::AllowedValues { values: allowed.clone(), got: None }),

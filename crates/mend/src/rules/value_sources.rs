@@ -11,16 +11,8 @@ const WRAPPERS: [&str; 3] = ["data", "response", "result"];
 /// The only value that the schema allows at a path.
 pub(super) fn only_value_in_schema(call: &RejectedCall<'_>, at: &Path) -> Option<Value> {
     let schema = call.schema_at(at)?;
-    let single = schema.get("enum").and_then(Value::as_array).and_then(|values| match values {
-        [only] => Some(only),
-        _ => None,
-    });
+    let single = schema.get("enum").and_then(Value::as_array).and_then(|values| only(values.iter()));
     schema.get("const").or(single).cloned()
-}
-
-/// The default in the schema for a path.
-pub(super) fn default_in_schema(call: &RejectedCall<'_>, at: &Path) -> Option<Value> {
-    call.schema_at(at)?.get("default").cloned()
 }
 
 /// The value under a name in the results, if all results that have one agree.

@@ -167,7 +167,8 @@ fn events(events: &[StoredEvent], json: bool) -> String {
 /// The tools that were selected for the planner, and how many tokens the selection saved.
 fn tool_selection_line(run: &Run, selection: &ToolSelection) -> String {
     let all: usize = run.started().catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum();
-    let fallback = selection.fallback_reason.as_deref().map_or_else(String::new, |reason| format!(" by keywords ({reason})"));
+    let fallback =
+        selection.fallback_reason.as_deref().map_or_else(String::new, |reason| format!(" by keywords ({reason})"));
     let text = format!(
         "tools    {} of {all} selected{fallback}, about {} tokens saved: {}",
         selection.shown.len(),

@@ -111,7 +111,7 @@ async fn a_denied_call_is_not_sent() {
     Nothing could be done.
 
     Missing:
-    - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
+    - pay (pay): failed (the call may have taken effect): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
     --- stderr
     ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
 
@@ -155,10 +155,10 @@ async fn a_step_that_may_not_ask_for_approval_fails() {
     Nothing could be done.
 
     Missing:
-    - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, must not take effect twice, and nobody can be asked
+    - pay (pay): failed (the call may have taken effect): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, must not take effect twice, and no person can be asked for approval
     --- stderr
     > pay  pay  running
-    ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, must not take effect twice, and nobody can be asked
+    ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect, must not take effect twice, and no person can be asked for approval
 
 
     failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
@@ -219,7 +219,7 @@ async fn the_last_decision_counts_until_the_run_resumes() {
         Nothing could be done.
 
         Missing:
-        - pay (pay): failed (it may have happened all the same): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
+        - pay (pay): failed (the call may have taken effect): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
         --- stderr
         ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
 

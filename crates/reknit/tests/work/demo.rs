@@ -22,7 +22,7 @@ fn the_demo_prints_changes_in_a_pipe() {
     insta::assert_snapshot!(sorted_progress(&shown), @r#"
     exit status 0
     --- stdout
-    Some of it was done.
+    Some steps were done.
 
     Done:
     - step-1 (get_stock_quote): {"symbol":"TSLA","name":"Tesla, Inc.","current_price":468.285,"currency":"USD","exchange":"NASDAQ"}

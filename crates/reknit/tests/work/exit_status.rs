@@ -139,7 +139,7 @@ async fn a_partial_run_exits_with_3() {
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
     exit status 3
     --- stdout
-    Some of it was done.
+    Some steps were done.
 
     Done:
     - price (price): {"price":12.50}
@@ -323,7 +323,7 @@ async fn an_answer_as_json_is_complete_and_on_one_line() {
         .file("plan.json", &plan(&[("price", r#"{"of": "tea"}"#), ("find", r#"{"at": "{{price.price}}"}"#)]));
     let shown = world.reknit(&["run", "--answer", "template", "--json", "plan.json"]);
     let stdout = shown.lines().skip_while(|line| *line != "--- stdout").nth(1).expect("one line");
-    insta::assert_snapshot!(stdout, @r#"{"run":"RUN","status":"partial","answer":"Some of it was done.\n\nDone:\n- price (price): {\"price\":12.50}\n\nMissing:\n- find (find): failed: 404 NO_CATALOGUE: the catalogue is lost; there is no model to ask","written_by":"template","reason":null,"steps":[{"step":"price","agent":"shop","capability":"price","outcome":{"done":{"success":true,"data":{"price":12.50}}},"mends":[],"calls":1},{"step":"find","agent":"shop","capability":"find","outcome":{"failed":{"reason":"404 NO_CATALOGUE: the catalogue is lost; there is no model to ask","fate":"rejected"}},"mends":[{"rung":"feedback","effect":"no_help","words":"there is no model to ask"},{"rung":"context","effect":"no_help","words":"there is no model to ask"}],"calls":1}],"spent":{"tool_calls":2,"model_calls":0,"input_tokens":0,"output_tokens":0,"wasted_tokens":0,"active_ms":0}}"#);
+    insta::assert_snapshot!(stdout, @r#"{"run":"RUN","status":"partial","answer":"Some steps were done.\n\nDone:\n- price (price): {\"price\":12.50}\n\nMissing:\n- find (find): failed: 404 NO_CATALOGUE: the catalogue is lost; there is no model to ask","written_by":"template","reason":null,"steps":[{"step":"price","agent":"shop","capability":"price","outcome":{"done":{"success":true,"data":{"price":12.50}}},"mends":[],"calls":1},{"step":"find","agent":"shop","capability":"find","outcome":{"failed":{"reason":"404 NO_CATALOGUE: the catalogue is lost; there is no model to ask","fate":"rejected"}},"mends":[{"rung":"feedback","effect":"no_help","words":"there is no model to ask"},{"rung":"context","effect":"no_help","words":"there is no model to ask"}],"calls":1}],"spent":{"tool_calls":2,"model_calls":0,"input_tokens":0,"output_tokens":0,"wasted_tokens":0,"active_ms":0}}"#);
     let document = Value::parse(stdout).expect("it is JSON");
     let fields: Vec<&str> = document.as_object().expect("an object").iter().map(|(name, _)| name).collect();
     insta::assert_snapshot!(format!("{fields:?}"), @r#"["run", "status", "answer", "written_by", "reason", "steps", "spent"]"#);

@@ -89,7 +89,7 @@ async fn two_interrupts_exit_and_resume_cancels_the_run() {
     The run was cancelled.
 
     Missing:
-    - pay (pay): failed (it may have happened all the same): the process that made the call ended before the answer came; the run was cancelled
+    - pay (pay): failed (the call may have taken effect): the process that made the call ended before the answer came; the run was cancelled
     --- stderr
     > pay  pay  running
     ✗ pay  pay  failed: the process that made the call ended before the answer came; the run was cancelled

@@ -18,11 +18,12 @@
 //! | `<end>` | nothing: the sentence must end here |
 
 use reknit_protocol::{Number, Value};
-use reknit_salvage::LengthUnit;
+use reknit_salvage::{LengthUnit, SchemaType};
 
 use super::list;
 use super::token::{Kind, Token};
-use crate::facts::{Field, TypeName};
+use crate::facts::Field;
+use crate::facts::fact::parse_type;
 
 /// Marks that are skipped between two words.
 const SKIPPED_MARKS: [char; 8] = [',', ':', '(', ')', '=', '"', '-', '\''];
@@ -134,7 +135,7 @@ pub(super) struct Captures {
     pub(super) list: Vec<Value>,
     pub(super) number: Option<Number>,
     pub(super) other: Option<Number>,
-    pub(super) expected: Option<TypeName>,
+    pub(super) expected: Option<SchemaType>,
     pub(super) unit: Option<LengthUnit>,
     pub(super) rest: Option<String>,
 }
@@ -248,13 +249,13 @@ fn number(token: &Token<'_>) -> Option<Number> {
 }
 
 /// The name of a type, with the words that may come before it, and the index of the token after it.
-fn type_name(tokens: &[Token<'_>], mut at: usize) -> Option<(TypeName, usize)> {
+fn type_name(tokens: &[Token<'_>], mut at: usize) -> Option<(SchemaType, usize)> {
     const BEFORE: [&str; 8] = ["a", "an", "valid", "of", "type", "json", "the", "finite"];
     while tokens.get(at).is_some_and(|token| BEFORE.iter().any(|word| token.is(word))) {
         at += 1;
     }
     let token = tokens.get(at)?;
-    let name = TypeName::parse(token.text).filter(|_| matches!(token.kind, Kind::Word | Kind::Quoted))?;
+    let name = parse_type(token.text).filter(|_| matches!(token.kind, Kind::Word | Kind::Quoted))?;
     Some((name, at + 1))
 }
 

@@ -1,13 +1,21 @@
 //! Facts in sentences.
 
-use super::sentence_facts;
+use super::facts_in;
+
+/// Sentences with the facts that they state.
+fn check(rows: &[(&str, &[&str])]) {
+    for (text, expected) in rows {
+        let facts: Vec<String> = facts_in(text, None).iter().map(ToString::to_string).collect();
+        assert_eq!(facts, *expected, "case: {text}");
+    }
+}
 
 #[test]
 fn every_phrase_for_type_errors_is_matched() {
-    for (text, expected) in [
+    check(&[
         (
             "json: cannot unmarshal string into Go struct field WeatherRequest.lat of type float64",
-            &["`lat`: must be of type number"][..],
+            &["`lat`: must be of type number"],
         ),
         ("json: cannot unmarshal string into Go struct field .lat of type float64", &["`lat`: must be of type number"]),
         (
@@ -26,15 +34,13 @@ fn every_phrase_for_type_errors_is_matched() {
         ("expected integer", &["must be of type integer"]),
         ("expected float", &["must be of type number"]),
         ("invalid value", &["is wrong"]),
-    ] {
-        assert_eq!(sentence_facts(text), expected, "case: {text}");
-    }
+    ]);
 }
 
 #[test]
 fn every_phrase_for_rejected_values_is_matched() {
-    for (text, expected) in [
-        ("amount must be greater than 0", &["`amount`: must be more than 0"][..]),
+    check(&[
+        ("amount must be greater than 0", &["`amount`: must be more than 0"]),
         ("Amount must be greater than 0", &["`Amount`: must be more than 0"]),
         ("amount must be less than 100", &["`amount`: must be less than 100"]),
         ("amount must be positive", &["`amount`: must be more than 0"]),
@@ -61,15 +67,13 @@ fn every_phrase_for_rejected_values_is_matched() {
             &[r#"`Location`: nothing is known as "Flower Mound, TX""#],
         ),
         ("City 'XYZ123' not found", &[r#"`City`: nothing is known as "XYZ123""#]),
-    ] {
-        assert_eq!(sentence_facts(text), expected, "case: {text}");
-    }
+    ]);
 }
 
 #[test]
 fn field_names_are_parsed_from_sentences() {
-    for (text, expected) in [
-        ("missing field `amount` at line 1 column 20", &["`amount`: is required"][..]),
+    check(&[
+        ("missing field `amount` at line 1 column 20", &["`amount`: is required"]),
         ("unknown field `a`, expected `b`", &["`a`: is not known; known are b"]),
         ("unknown field `a`, expected `b` or `c` at line 1", &["`a`: is not known; known are b, c"]),
         ("unknown field `a`, expected one of `b`, `c`, `d`", &["`a`: is not known; known are b, c, d"]),
@@ -115,15 +119,13 @@ fn field_names_are_parsed_from_sentences() {
             "there is no field `latitude`. Did you mean `lat`?",
             &["`latitude`: is not known", r#"`latitude`: "lat" may be meant"#],
         ),
-    ] {
-        assert_eq!(sentence_facts(text), expected, "case: {text}");
-    }
+    ]);
 }
 
 #[test]
 fn values_and_limits_are_parsed_from_sentences() {
-    for (text, expected) in [
-        ("`units` must be one of \"metric\", \"imperial\"", &[r#"`units`: must be one of "metric", "imperial""#][..]),
+    check(&[
+        ("`units` must be one of \"metric\", \"imperial\"", &[r#"`units`: must be one of "metric", "imperial""#]),
         ("units must be one of: metric, imperial", &[r#"`units`: must be one of "metric", "imperial""#]),
         ("size must be one of 1, 2 or 3", &["`size`: must be one of 1, 2, 3"]),
         ("'x' is not one of ['a', 'b']", &[r#"must be one of "a", "b""#]),
@@ -161,15 +163,13 @@ fn values_and_limits_are_parsed_from_sentences() {
             "Cannot deserialize value of type `com.x.Side` from String \"buy\": not one of the values accepted for Enum class: [BUY, SELL]",
             &[r#"must be one of "BUY", "SELL""#],
         ),
-    ] {
-        assert_eq!(sentence_facts(text), expected, "case: {text}");
-    }
+    ]);
 }
 
 #[test]
 fn a_text_without_a_phrase_states_no_facts() {
     for text in ["", "internal error", "something went wrong", "the moon is full", "???", "{{step-1.price}}", "must be"]
     {
-        assert_eq!(sentence_facts(text), Vec::<String>::new(), "case: {text}");
+        check(&[(text, &[])]);
     }
 }
