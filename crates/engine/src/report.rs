@@ -74,12 +74,6 @@ labelled_enum! {
     }
 }
 
-impl ReportStatus {
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|status| status.as_str() == word)
-    }
-}
-
 labelled_enum! {
     /// The origin of a report.
     #[derive(Serialize, Deserialize)]

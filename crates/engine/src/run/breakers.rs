@@ -6,7 +6,7 @@ use reknit_mend::CallFault;
 use reknit_plan::StepIndex;
 use reknit_protocol::{EffectId, EffectKind, human_duration};
 
-use super::state::{Stage, Stop};
+use super::state::Stage;
 use super::{Run, planned};
 use crate::internal_error::Decided;
 use crate::record::{RunRecord, WaitReason};
@@ -22,7 +22,7 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let (now_ms, max_retry_after_ms) = (self.state.now_ms, self.policy().resend.max_retry_after_ms);
-        let stopped = self.state.stop.as_ref().filter(|stop| stop.is_immediate()).map(Stop::reason);
+        let stopped = self.state.stop.as_ref().filter(|stop| stop.is_immediate()).map(ToString::to_string);
         let late = match stopped {
             Some(reason) => Some(reason),
             None => self.too_late(index, until_ms)?,

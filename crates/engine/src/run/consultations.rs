@@ -32,10 +32,13 @@ pub(super) enum Topic {
 }
 
 /// Why a question remains unanswered.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum NoAnswer {
     /// No target is left.
+    #[error("{0}")]
     GaveUp(String),
     /// The budget does not allow another attempt.
+    #[error(transparent)]
     Exhausted(Exhausted),
 }
 
@@ -177,13 +180,13 @@ impl Run {
 
     fn on_no_answer(&mut self, topic: Topic, why: NoAnswer) -> Decided {
         match topic {
-            Topic::Selection => self.select_by_search(why.reason())?,
+            Topic::Selection => self.select_by_search(why.to_string())?,
             Topic::Plan { .. } => self.on_no_plan(why),
             Topic::Repair { index, rung } => {
                 let fault = self.state.steps.get(index)?.fault_in_question()?;
                 self.on_no_advice(Repair { index, rung, fault }, why)?;
             }
-            Topic::Answer => self.end(AnswerAuthor::TemplateInstead(why.reason()), None),
+            Topic::Answer => self.end(AnswerAuthor::TemplateInstead(why.to_string()), None),
         }
         Ok(())
     }
@@ -242,15 +245,6 @@ impl State {
                 }
             }
             Phase::Ended(_) => {}
-        }
-    }
-}
-
-impl NoAnswer {
-    pub(super) fn reason(&self) -> String {
-        match self {
-            Self::GaveUp(reason) => reason.clone(),
-            Self::Exhausted(exhausted) => exhausted.to_string(),
         }
     }
 }

@@ -67,7 +67,7 @@ impl Run {
 
     /// Stops everything that can stop at once. Calls in progress are aborted, and their outcomes awaited.
     pub(super) fn stop(&mut self, stop: Stop) -> Decided {
-        let (reason, status) = (stop.reason(), stop.status());
+        let (reason, status) = (stop.to_string(), stop.status());
         self.refund_resumed_calls();
         self.state.stopped_ms.get_or_insert(self.state.now_ms);
         self.state.stop = Some(stop);
@@ -138,7 +138,7 @@ impl Run {
         let by_model = text.as_deref().filter(|_| written_by == AnswerAuthor::Model);
         let doubts = self.doubts(&steps, &plan_outputs, by_model);
         let text = text.unwrap_or_else(|| synthesis::template_text(status, &steps, &plan_outputs));
-        let reason = self.state.stop.as_ref().map(Stop::reason);
+        let reason = self.state.stop.as_ref().map(ToString::to_string);
         let PlanOutputs { outputs, missing: missing_outputs } = plan_outputs;
         let spent = self.spent();
         self.finish(Answer { status, text, written_by, reason, doubts, steps, outputs, missing_outputs, spent });

@@ -75,8 +75,9 @@ impl Run {
             }
         };
         let request = limits.to_model_request(messages).with_format(ResponseFormat::Json);
-        let id = (EffectOwner::Step(planned.id.clone()), effect_kind(rung));
-        let mut consultation = Consultation::open(id, asked, purpose(rung), request, self.rotation());
+        let (kind, purpose) = question_kind(rung);
+        let id = (EffectOwner::Step(planned.id.clone()), kind);
+        let mut consultation = Consultation::open(id, asked, purpose, request, self.rotation());
         if let Some(deadline_ms) = deadline_ms {
             consultation.set_deadline(deadline_ms, self.state.now_ms);
         }
@@ -166,7 +167,7 @@ impl Run {
     }
 
     pub(super) fn on_no_advice(&mut self, repair: Repair, why: NoAnswer) -> Decided {
-        let words = why.reason();
+        let words = why.to_string();
         if let NoAnswer::Exhausted(exhausted) = why {
             self.state.stop_for(exhausted);
         }
@@ -318,19 +319,12 @@ fn refuse_other_fields(changes: &Object, parameters: &Object, schema: Option<&Sc
     }
 }
 
-fn purpose(rung: ModelRung) -> Purpose {
+/// The kind of the effect that asks on a rung, and the purpose of the question.
+fn question_kind(rung: ModelRung) -> (EffectKind, Purpose) {
     match rung {
-        ModelRung::Resolution => Purpose::MicroResolution,
-        ModelRung::Feedback => Purpose::ErrorAnalysis,
-        ModelRung::Context => Purpose::SemanticRetry,
-    }
-}
-
-fn effect_kind(rung: ModelRung) -> EffectKind {
-    match rung {
-        ModelRung::Resolution => EffectKind::Resolution,
-        ModelRung::Feedback => EffectKind::Feedback,
-        ModelRung::Context => EffectKind::Context,
+        ModelRung::Resolution => (EffectKind::Resolution, Purpose::MicroResolution),
+        ModelRung::Feedback => (EffectKind::Feedback, Purpose::ErrorAnalysis),
+        ModelRung::Context => (EffectKind::Context, Purpose::SemanticRetry),
     }
 }
 

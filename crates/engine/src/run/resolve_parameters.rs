@@ -63,7 +63,8 @@ impl Run {
         if mappings.is_empty() {
             return Vec::new();
         }
-        let before = self.before(planned);
+        let before: Vec<&PlannedStep> =
+            self.indices_before(planned).iter().filter_map(|at| self.plan.get(*at)).collect();
         let pairs = mappings.iter().flat_map(|mapping| before.iter().map(move |step| (*mapping, *step)));
         let fitting = pairs.filter(|(mapping, step)| mapping.producer == capability(step));
         let known = |(mapping, step): (&'a ParameterMapping, &'a PlannedStep)| MappingCandidate {
@@ -74,12 +75,7 @@ impl Run {
         fitting.map(known).collect()
     }
 
-    /// The direct and indirect dependencies of a step.
-    fn before<'a>(&'a self, planned: &'a PlannedStep) -> Vec<&'a PlannedStep> {
-        self.indices_before(planned).iter().filter_map(|at| self.plan.get(*at)).collect()
-    }
-
-    /// The indices of those steps, the nearest first.
+    /// The indices of the direct and indirect dependencies of a step, the nearest first.
     pub(super) fn indices_before(&self, planned: &PlannedStep) -> Vec<StepIndex> {
         let mut indices: Vec<StepIndex> = planned.dependency_indices.clone();
         let mut seen: HashSet<StepIndex> = indices.iter().copied().collect();

@@ -90,10 +90,13 @@ pub(super) enum Phase {
     Ended(Box<Answer>),
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Why no new work starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stop {
+    #[error("the run was cancelled")]
     Cancelled,
+    #[error(transparent)]
     Exhausted(Exhausted),
 }
 
@@ -108,13 +111,6 @@ impl Stop {
     /// Whether everything ends now. Otherwise only new work of the kind that the budget no longer covers is refused.
     pub(super) fn is_immediate(&self) -> bool {
         matches!(self, Self::Cancelled | Self::Exhausted(Exhausted::Time(_)))
-    }
-
-    pub(super) fn reason(&self) -> String {
-        match self {
-            Self::Cancelled => "the run was cancelled".to_owned(),
-            Self::Exhausted(what) => what.to_string(),
-        }
     }
 }
 

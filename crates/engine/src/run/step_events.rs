@@ -120,7 +120,7 @@ impl Run {
         let step = self.state.steps.get_mut(index)?;
         step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(Arc::clone(&fault)) });
         if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
-            let reason = stop.reason();
+            let reason = stop.to_string();
             return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
         }
         if let Some(reason) = self.too_late(index, self.state.now_ms)? {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ModelRequest, Money, Purpose, TargetName, ToolChoice, Usage};
+use reknit_dialogue::{Message, ModelRequest, Money, Purpose, TargetName, ToolChoice, Usage};
 
 use super::Session;
 use super::context_window::WindowFit;
@@ -175,7 +175,8 @@ impl Session {
     /// The question, regardless of the target.
     pub(super) fn question(&self) -> ModelRequest {
         let rules = &self.started.rules;
-        let messages = self.state.history.iter().cloned().chain(self.notices().iter().map(Notice::message)).collect();
+        let notices = self.notices().into_iter().map(|notice| Message::user(notice.text));
+        let messages = self.state.history.iter().cloned().chain(notices).collect();
         let tools = self.setup.toolbox.definitions(self.is_final_turn(), !self.state.stored_results.is_empty());
         ModelRequest {
             temperature: rules.temperature,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, Next, TargetName, UsageSource};
+use reknit_dialogue::{ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, Next, UsageSource};
 
 use super::Session;
 use super::classify_answer::{AnswerClassifier, ClassifiedAnswer};
@@ -18,14 +18,6 @@ use crate::record::{
 use crate::report::{FinalTurnReason, SyntheticReason};
 
 const NO_ATTEMPT: &str = "the outcome of a question arrived while no model was asked";
-
-/// The attempt in progress.
-#[derive(Debug, Clone)]
-pub(super) struct CurrentAttempt {
-    attempt: u32,
-    since_ms: i64,
-    target: TargetName,
-}
 
 impl Session {
     /// Handles the outcome of a question, a token count or a wait; returns whether the event was one.
@@ -52,11 +44,6 @@ impl Session {
         true
     }
 
-    pub(super) fn current_attempt(&self) -> Option<CurrentAttempt> {
-        let Phase::Asking { attempt, since_ms } = self.state.phase else { return None };
-        Some(CurrentAttempt { attempt, since_ms, target: self.state.rotation.target()?.clone() })
-    }
-
     pub(super) fn end_wait(&mut self, end: WaitEnd) {
         let Phase::Waiting { since_ms, until_ms, .. } = self.state.phase else {
             return self.end_on_internal_error("a wait ended that had not begun");
@@ -67,53 +54,52 @@ impl Session {
     }
 
     fn on_failure(&mut self, failure: &ModelFailure) {
-        let Some(current) = self.current_attempt() else { return self.end_on_internal_error(NO_ATTEMPT) };
+        let Some(record) = self.attempt_record(AttemptStatus::Failed(failure.class)) else {
+            return self.end_on_internal_error(NO_ATTEMPT);
+        };
         self.record(ModelRecord::Failed { id: self.ask_id(), failure: failure.clone() });
         self.settle_question(Bill::of_failure(failure.usage.as_ref()));
         if let Some(usage) = &failure.usage {
             self.state.spent.add_tokens(usage);
         }
         if failure.class == ErrorClass::ContextLength {
-            self.learn_window(&current.target);
+            self.learn_window(&record.target);
         }
-        let record =
-            Attempt { usage: failure.usage, ..self.attempt_record(current, AttemptStatus::Failed(failure.class)) };
-        self.fail_attempt(record, failure, None);
+        self.fail_attempt(Attempt { usage: failure.usage, ..record }, failure, None);
     }
 
     /// The driver sent nothing because the target's breaker is open. This counts as no attempt and costs nothing.
     fn on_breaker_open(&mut self, until_ms: i64) {
-        let Some(current) = self.current_attempt() else { return self.end_on_internal_error(NO_ATTEMPT) };
+        let (&Phase::Asking { attempt, .. }, Some(target)) = (&self.state.phase, self.state.rotation.target()) else {
+            return self.end_on_internal_error(NO_ATTEMPT);
+        };
+        let target = target.clone();
         self.record(ModelRecord::Skipped { id: self.ask_id(), until_ms });
         self.settle_question(Bill::Nothing);
         self.state.spent.refund_model_call();
         let unsigned = |ms: i64| u64::try_from(ms).unwrap_or(0);
         let next = self.state.rotation.breaker_open(unsigned(until_ms), unsigned(self.state.now_ms));
-        self.state.last_error = Some(format!(
-            "model `{}` was not asked: its circuit breaker is open or it is at its rate limit",
-            current.target
-        ));
-        self.record(SessionRecord::TargetSkipped { turn: self.state.turn, target: current.target, until_ms });
-        self.follow_rotation(current.attempt, next);
+        self.state.last_error =
+            Some(format!("model `{target}` was not asked: its circuit breaker is open or it is at its rate limit"));
+        self.record(SessionRecord::TargetSkipped { turn: self.state.turn, target, until_ms });
+        self.follow_rotation(attempt, next);
     }
 
     fn on_answer(&mut self, answer: &ModelAnswer) {
-        let Some(current) = self.current_attempt() else { return self.end_on_internal_error(NO_ATTEMPT) };
+        let (kind, mut classified) = self.classify(answer);
+        let Some(record) = self.attempt_record(AttemptStatus::Answered(kind)) else {
+            return self.end_on_internal_error(NO_ATTEMPT);
+        };
         let (id, recorded) = (self.ask_id(), Arc::new(answer.clone()));
         self.record(ModelRecord::Answered { id, answer: recorded, failure: None });
         self.settle_question(Bill::Used(&answer.usage));
         self.state.spent.add_tokens(&answer.usage);
         if answer.usage.source == UsageSource::Reported {
-            self.record_token_count(&current.target, answer.usage.input_tokens);
+            self.record_token_count(&record.target, answer.usage.input_tokens);
         }
         self.state.last_stop_reason = Some(answer.finish.as_str().to_owned());
-        let (kind, mut classified) = self.classify(answer);
-        let record = Attempt {
-            stop_reason: Some(answer.finish.as_str().to_owned()),
-            usage: Some(answer.usage),
-            cost: answer.cost,
-            ..self.attempt_record(current, AttemptStatus::Answered(kind))
-        };
+        let stop_reason = self.state.last_stop_reason.clone();
+        let record = Attempt { stop_reason, usage: Some(answer.usage), cost: answer.cost, ..record };
         self.apply_findings(&mut classified);
         let Some(failure) = failure_of(kind, answer) else {
             self.state.last_error = None;
@@ -242,19 +228,21 @@ impl Session {
         self.begin_turn();
     }
 
-    fn attempt_record(&self, current: CurrentAttempt, status: AttemptStatus) -> Attempt {
-        Attempt {
+    /// The record of the attempt in progress.
+    fn attempt_record(&self, status: AttemptStatus) -> Option<Attempt> {
+        let Phase::Asking { attempt, since_ms } = self.state.phase else { return None };
+        Some(Attempt {
             turn: self.state.turn,
-            attempt: current.attempt,
-            target: current.target,
+            attempt,
+            target: self.state.rotation.target()?.clone(),
             status,
             error: None,
             directive: None,
             stop_reason: None,
             usage: None,
             cost: None,
-            latency_ms: self.since(current.since_ms),
-        }
+            latency_ms: self.since(since_ms),
+        })
     }
 
     fn record_attempt(&mut self, attempt: Attempt) {
@@ -267,10 +255,11 @@ impl Session {
 
     /// Records an attempt whose outcome no longer matters.
     pub(super) fn abandon_attempt(&mut self) {
-        let Some(current) = self.current_attempt() else { return self.end_on_internal_error(NO_ATTEMPT) };
+        let Some(record) = self.attempt_record(AttemptStatus::Abandoned) else {
+            return self.end_on_internal_error(NO_ATTEMPT);
+        };
         self.settle_question(Bill::Unknown);
-        let attempts = current.attempt;
-        let record = self.attempt_record(current, AttemptStatus::Abandoned);
+        let attempts = record.attempt;
         self.record_attempt(Attempt { error: Some("abandoned because the session ends".to_owned()), ..record });
         self.end_turn(TurnOutcome::Stopped, attempts);
     }

@@ -132,16 +132,15 @@ impl Session {
         if self.state.abort_reason.is_some() || self.state.final_turn_reason == Some(FinalTurnReason::UserStop) {
             return Err("it was not called: the session is to end".to_owned());
         }
-        let kind = match &call.callee {
+        let (kind, share) = match &call.callee {
             Callee::StoredResult => {
                 let text = self.state.stored_results.read(&call.parameters, self.started.rules.result_bytes / 2)?;
                 return Ok(ChildState::Ended(ToolOutput { text, is_error: false }));
             }
-            Callee::Plan => self.plan_start(&call.parameters)?,
-            Callee::Agent(number) => self.agent_start(*number, &call.parameters)?,
+            Callee::Plan => self.plan_start(index, &call.parameters)?,
+            Callee::Agent(number) => self.agent_start(index, *number, &call.parameters)?,
             Callee::Capability { .. } => return Err("it is a step of the run for the calls".to_owned()),
         };
-        let (kind, share) = self.with_budget_share(kind, index)?;
         let event = Event { at_ms: self.state.now_ms, kind };
         let started = Machine::begin_without(&event, &self.state.uncertain_calls);
         let (machine, records) = started.map_err(|error| error.to_string())?;
@@ -153,15 +152,23 @@ impl Session {
         Ok(ChildState::Running(share))
     }
 
-    /// The first event of the plan in a call.
-    fn plan_start(&self, parameters: &Object) -> Result<EventKind, String> {
-        let plan = read_plan_call(parameters, &self.setup.toolbox, &self.started.input)?;
+    /// The first event of the plan in a call, and its share of the budget.
+    fn plan_start(&self, index: usize, parameters: &Object) -> Result<(EventKind, BudgetShare), String> {
+        let plan = Some(read_plan_call(parameters, &self.setup.toolbox, &self.started.input)?);
         let catalogue = Arc::clone(&self.setup.public_catalogue);
-        Ok(EventKind::Started(Box::new(Started { plan: Some(plan), catalogue, ..self.setup.calls_started.clone() })))
+        let calls = &self.setup.calls_started;
+        let (policy, share) = limit_policy(&calls.policy, &self.budget_share());
+        let started = Started { run: self.child_run_id(index), plan, catalogue, policy, ..calls.clone() };
+        Ok((EventKind::Started(Box::new(started)), share))
     }
 
-    /// The first event of the agent that is called.
-    fn agent_start(&self, number: usize, parameters: &Object) -> Result<EventKind, String> {
+    /// The first event of the agent that is called, and its share of the budget.
+    fn agent_start(
+        &self,
+        index: usize,
+        number: usize,
+        parameters: &Object,
+    ) -> Result<(EventKind, BudgetShare), String> {
         let agent = self.started.agents.get(number).ok_or("there is no such agent")?;
         let input = match parameters.get("input") {
             Some(Value::String(text)) => text.trim().to_owned(),
@@ -172,27 +179,16 @@ impl Session {
         if input.is_empty() {
             return Err("`input` is missing: say what the agent is asked".to_owned());
         }
-        Ok(EventKind::SessionStarted(Box::new(SessionStarted { input, ..agent.session.clone() })))
+        let (policy, share) = limit_policy(&agent.session.policy, &self.budget_share());
+        if share.model_calls == 0 {
+            return Err("nothing is left to spend on it".to_owned());
+        }
+        let started = SessionStarted { run: self.child_run_id(index), input, policy, ..agent.session.clone() };
+        Ok((EventKind::SessionStarted(Box::new(started)), share))
     }
 
-    /// Gives a child its run id and its share of the budget: at most what the child may spend by itself.
-    fn with_budget_share(&self, kind: EventKind, index: usize) -> Result<(EventKind, BudgetShare), String> {
-        let run = RunId::new(format!("{}/{}/{}", self.started.run, self.turn_scope(), call_name(index)));
-        let left = self.budget_share();
-        match kind {
-            EventKind::Started(started) => {
-                let (policy, share) = limit_policy(&started.policy, &left);
-                Ok((EventKind::Started(Box::new(Started { run, policy, ..*started })), share))
-            }
-            EventKind::SessionStarted(started) => {
-                let (policy, share) = limit_policy(&started.policy, &left);
-                if share.model_calls == 0 {
-                    return Err("nothing is left to spend on it".to_owned());
-                }
-                Ok((EventKind::SessionStarted(Box::new(SessionStarted { run, policy, ..*started })), share))
-            }
-            other => Err(format!("`{}` cannot be the first event", other.name())),
-        }
+    fn child_run_id(&self, index: usize) -> RunId {
+        RunId::new(format!("{}/{}/{}", self.started.run, self.turn_scope(), call_name(index)))
     }
 
     /// The equal share of the remaining budget for each plan or agent that has not started, and for the tool calls. One
@@ -287,7 +283,7 @@ impl Session {
     }
 }
 
-/// The policy of a child with its limits capped, and the resulting share.
+/// The policy of a child with its limits capped, and the resulting share: at most what the child may spend by itself.
 fn limit_policy(policy: &Policy, left: &Limits) -> (Arc<Policy>, BudgetShare) {
     let mut policy = policy.clone();
     let limits = &mut policy.limits;

@@ -1,7 +1,6 @@
 //! Notices tell a model what was wrong with its last answers. They are sent with the next attempts and are never part
 //! of the history.
 
-use reknit_dialogue::Message;
 use reknit_protocol::{Object, Value};
 use serde::{Deserialize, Serialize};
 
@@ -41,11 +40,6 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// The notice as a user message.
-    pub fn message(&self) -> Message {
-        Message::user(self.text.as_str())
-    }
-
     /// The notice with its tag: `{role, content, metadata: {retryMessage}}`.
     pub fn to_value(&self) -> Value {
         Value::Object(Object::from([

@@ -72,7 +72,8 @@ impl ReportReader<'_> {
             }
         };
         let metadata = parameters.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
-        let status = parameters.get("status").and_then(Value::as_str).and_then(ReportStatus::parse);
+        let named = parameters.get("status").and_then(Value::as_str);
+        let status = ReportStatus::ALL.iter().copied().find(|status| Some(status.as_str()) == named);
         Ok(ReportDraft { content, content_json, metadata, status: status.unwrap_or(ReportStatus::Success) })
     }
 

@@ -8,7 +8,7 @@ use super::phrase::facts_in;
 use super::{Fact, FactKind, Field};
 
 /// The codes of validators, and what they mean if the messages state no fact.
-const CODES: [(&[&str], FactKind); 6] = [
+const CODES: [(&[&str], FactKind); 5] = [
     (
         &["missing", "required", "value_error.missing", "notnull", "missing_argument", "parameter_missing"],
         FactKind::Missing,
@@ -25,9 +25,8 @@ const CODES: [(&[&str], FactKind); 6] = [
         ],
         FactKind::UnknownField { known: Vec::new() },
     ),
-    (&["positive"], FactKind::Invalid),
     (&["not_found", "does_not_exist", "unknown_value"], FactKind::NotFound { value: None }),
-    (&["invalid", "format", "pattern"], FactKind::Invalid),
+    (&["positive", "invalid", "format", "pattern"], FactKind::Invalid),
 ];
 
 /// Codes that name a type. They are matched whole: `decimal_max_places` is about something else.
