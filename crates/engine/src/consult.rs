@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Bill, Exhausted, Quote, Spent};
 use crate::effect::{AskModel, Effect};
+use crate::elapsed::ms_between;
 use crate::policy::Policy;
 use crate::record::ModelQuestion;
 
@@ -153,8 +154,7 @@ impl Consultation {
 
     fn limit_answer_time(&mut self, now_ms: i64) {
         if let Some(deadline_ms) = self.deadline_ms {
-            let left_ms = u64::try_from(deadline_ms.saturating_sub(now_ms)).unwrap_or(0).max(1);
-            Arc::make_mut(&mut self.request).timeout_ms = Some(left_ms);
+            Arc::make_mut(&mut self.request).timeout_ms = Some(ms_between(now_ms, deadline_ms).max(1));
         }
     }
 

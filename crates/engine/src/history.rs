@@ -8,6 +8,7 @@ use reknit_mend::Mend;
 use reknit_protocol::{EffectId, Object, StepId, exact};
 use serde::Serialize;
 
+use crate::elapsed::ms_between;
 use crate::event::Decision;
 use crate::record::{CallEnd, ModelRecord, Record, RecordKind, RunRecord, StepDescription};
 
@@ -166,8 +167,7 @@ impl HistoryBuilder {
     fn end(&mut self, id: &EffectId, at_ms: i64, kind: HistoryKind) {
         let started = self.started.remove(id);
         if let (Some((since_ms, _)), Some(step)) = (started, id.step()) {
-            let took_ms = u64::try_from(at_ms.saturating_sub(since_ms)).unwrap_or(0);
-            self.push(step, HistoryEntry { at_ms: since_ms, took_ms, kind });
+            self.push(step, HistoryEntry { at_ms: since_ms, took_ms: ms_between(since_ms, at_ms), kind });
         }
     }
 

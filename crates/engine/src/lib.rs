@@ -21,6 +21,7 @@ mod budget;
 mod consult;
 mod digest;
 mod effect;
+mod elapsed;
 mod event;
 mod history;
 mod internal_error;

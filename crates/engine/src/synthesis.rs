@@ -77,11 +77,6 @@ fn plan_parameters(plan: &Plan) -> String {
     parameters.collect::<Vec<_>>().join("\n")
 }
 
-/// The repairs, for the prompt; empty if there were none.
-pub(crate) fn mended_text(steps: &[StepReport]) -> String {
-    mended_lines(steps).join("\n")
-}
-
 /// Every change to a call, successful or not.
 fn changed_text(steps: &[StepReport]) -> String {
     [mended_lines(steps), tried_lines(steps)].concat().join("\n")

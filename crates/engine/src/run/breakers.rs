@@ -8,6 +8,7 @@ use reknit_protocol::{EffectId, EffectKind, human_duration};
 
 use super::state::Stage;
 use super::{Run, planned};
+use crate::elapsed::ms_between;
 use crate::internal_error::Decided;
 use crate::record::{RunRecord, WaitReason};
 
@@ -30,7 +31,7 @@ impl Run {
         let step = self.state.steps.get_mut(index)?;
         step.skipped_calls += 1;
         let skipped = step.skipped_calls;
-        let wait_ms = until_ms.saturating_sub(now_ms).max(0).unsigned_abs();
+        let wait_ms = ms_between(now_ms, until_ms);
         let give_up = match late {
             Some(reason) => Some(reason),
             None if wait_ms > max_retry_after_ms => {

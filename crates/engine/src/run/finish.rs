@@ -11,6 +11,7 @@ use super::consultations::Topic;
 use super::sources::as_untrusted_data;
 use super::state::{Phase, Stage, State, Stop};
 use super::steps::StepRun;
+use crate::answer::account::mended_lines;
 use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
 use crate::budget::Exhausted;
 use crate::consult::Consultation;
@@ -113,7 +114,7 @@ impl Run {
         let (reports, plan_outputs) = (self.step_reports(), self.plan_outputs());
         let untrusted_unless_empty = |text: String| if text.is_empty() { text } else { as_untrusted_data(&text) };
         let missing = untrusted_unless_empty(synthesis::missing_text(&reports, &plan_outputs));
-        let mended = untrusted_unless_empty(synthesis::mended_text(&reports));
+        let mended = untrusted_unless_empty(mended_lines(&reports).join("\n"));
         let results = as_untrusted_data(&synthesis::results_text(&reports, &plan_outputs));
         let request = self.started.request.as_str();
         let values = [("request", request), ("results", &results), ("missing", &missing), ("mended", &mended)];

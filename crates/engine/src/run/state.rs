@@ -12,6 +12,7 @@ use crate::answer::{Answer, Status};
 use crate::budget::{Exhausted, Spent};
 use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
+use crate::elapsed::ms_between;
 use crate::record::WaitReason;
 use crate::uncertain_call::UncertainCall;
 use reknit_mend::{CallFault, ModelRung};
@@ -164,8 +165,7 @@ pub(crate) struct ActiveClock {
 
 impl ActiveClock {
     pub(crate) fn active_ms(&self, now_ms: i64) -> u64 {
-        let running = self.since_ms.map_or(0, |since| now_ms.saturating_sub(since));
-        self.past_ms.saturating_add(u64::try_from(running).unwrap_or(0))
+        self.past_ms.saturating_add(self.since_ms.map_or(0, |since| ms_between(since, now_ms)))
     }
 
     pub(crate) fn set_active(&mut self, active: bool, now_ms: i64) {

@@ -9,6 +9,7 @@ use reknit_plan::{PlannedStep, StepIndex};
 use super::state::Stage;
 use super::steps::StepRun;
 use super::{Run, planned};
+use crate::elapsed::ms_between;
 use crate::internal_error::Decided;
 
 impl Run {
@@ -25,7 +26,7 @@ impl Run {
         let limits = &self.policy().limits;
         let now_ms = self.state.now_ms;
         let run_left = limits.active_ms.saturating_sub(self.state.clock.active_ms(now_ms));
-        let step_left = step.deadline_ms.map_or(u64::MAX, |deadline| left_ms(deadline, now_ms));
+        let step_left = step.deadline_ms.map_or(u64::MAX, |deadline| ms_between(now_ms, deadline));
         limits.call_ms.min(run_left).min(step_left).max(1)
     }
 
@@ -66,8 +67,4 @@ impl StepRun {
     pub(super) fn extend_deadline(&mut self, ms: i64) {
         self.deadline_ms = self.deadline_ms.map(|deadline| deadline.saturating_add(ms));
     }
-}
-
-fn left_ms(deadline_ms: i64, now_ms: i64) -> u64 {
-    u64::try_from(deadline_ms.saturating_sub(now_ms)).unwrap_or(0)
 }

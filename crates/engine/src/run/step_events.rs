@@ -15,6 +15,7 @@ use super::steps::Attempt;
 use super::{Run, planned};
 use crate::digest::{digest_of, jitter};
 use crate::effect::{AskPerson, Question};
+use crate::elapsed::ms_between;
 use crate::event::{Decision, EventKind};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
@@ -94,11 +95,8 @@ impl Run {
     /// otherwise another process took over from one that is gone.
     fn abandoned_call(&self) -> CallFault {
         let drain_ms = self.policy().limits.drain_ms;
-        let waited_ms = self.state.stopped_ms.map_or(0, |since| self.state.now_ms.saturating_sub(since));
-        if u64::try_from(waited_ms).unwrap_or(0) < drain_ms {
-            return CallFault::interrupted();
-        }
-        CallFault::abandoned(drain_ms)
+        let waited_ms = self.state.stopped_ms.map_or(0, |since| ms_between(since, self.state.now_ms));
+        if waited_ms < drain_ms { CallFault::interrupted() } else { CallFault::abandoned(drain_ms) }
     }
 
     /// Decides what follows from the verdict on a call, or on a call that could not be sent.

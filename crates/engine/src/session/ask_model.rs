@@ -11,6 +11,7 @@ use super::state::Phase;
 use super::token_estimate::size;
 use crate::budget::{Bill, Quote};
 use crate::effect::AskModel;
+use crate::elapsed::ms_between;
 use crate::record::{ModelQuestion, ModelRecord, SessionRecord, TurnOutcome};
 use crate::report::{FinalTurnReason, SyntheticReason};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner};
@@ -145,7 +146,7 @@ impl Session {
     }
 
     pub(super) fn since(&self, at_ms: i64) -> u64 {
-        u64::try_from(self.state.now_ms.saturating_sub(at_ms)).unwrap_or(0)
+        ms_between(at_ms, self.state.now_ms)
     }
 
     pub(super) fn is_final_turn(&self) -> bool {

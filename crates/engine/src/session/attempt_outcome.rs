@@ -10,6 +10,7 @@ use super::notice::Notice;
 use super::report_draft::ReportReader;
 use super::state::Phase;
 use crate::budget::Bill;
+use crate::elapsed::ms_between;
 use crate::event::EventKind;
 use crate::record::{
     AnswerKind, Attempt, AttemptStatus, CollapseReason, ModelRecord, RetryDirective, SessionRecord, TurnOutcome,
@@ -48,7 +49,7 @@ impl Session {
         let Phase::Waiting { since_ms, until_ms, .. } = self.state.phase else {
             return self.end_on_internal_error("a wait ended that had not begun");
         };
-        let ms = u64::try_from(until_ms.saturating_sub(since_ms)).unwrap_or(0);
+        let ms = ms_between(since_ms, until_ms);
         self.state.totals.backoff_ms += ms.min(self.since(since_ms));
         self.record(SessionRecord::WaitEnded { turn: self.state.turn, ms, end });
     }

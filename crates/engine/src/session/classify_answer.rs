@@ -160,7 +160,10 @@ impl AnswerClassifier<'_> {
         classified.report_attempts += 1;
         let rejected = match parse_parameters(&call.arguments) {
             Err(why) => {
-                self.save_unreadable_report(call, classified);
+                // Unreadable arguments of the report tool may still be a report in text form.
+                if let Some(draft) = self.report_reader.find_in_text(&call.arguments, true) {
+                    classified.fallback_report = Some(FallbackReport { source: ReportSource::ToolMessage, draft });
+                }
                 self.drop_malformed(call, &why, classified);
                 RejectedReport::attempt(why)
             }
@@ -178,13 +181,6 @@ impl AnswerClassifier<'_> {
             },
         };
         classified.collapse.get_or_insert(rejected.collapse);
-    }
-
-    /// Keeps unreadable arguments of the report tool as a fallback report in text form.
-    fn save_unreadable_report(self, call: &ToolCall, classified: &mut ClassifiedAnswer) {
-        if let Some(draft) = self.report_reader.find_in_text(&call.arguments, true) {
-            classified.fallback_report = Some(FallbackReport { source: ReportSource::ToolMessage, draft });
-        }
     }
 
     /// Keeps the readable part of a truncated report as a fallback report, marked as truncated.
