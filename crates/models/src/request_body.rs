@@ -26,7 +26,7 @@ impl RequestBody {
     }
 
     /// Inserts a field if there is a value.
-    pub(crate) fn insert_some(&mut self, field: &str, value: Option<Value>) {
+    pub(crate) fn insert_some(&mut self, field: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.insert(field, value);
         }
@@ -47,11 +47,6 @@ impl RequestBody {
     }
 }
 
-/// An object with these members.
-pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Object {
-    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-}
-
 /// A list of strings.
 pub(crate) fn strings(texts: &[String]) -> Value {
     texts.iter().map(|text| Value::from(text.as_str())).collect()
@@ -63,7 +58,7 @@ pub(crate) fn arguments(raw: &str) -> Object {
     match Value::parse(raw) {
         Ok(Value::Object(arguments)) => arguments,
         _ if raw.trim().is_empty() => Object::new(),
-        _ => object([("unreadable_arguments", raw.into())]),
+        _ => Object::from([("unreadable_arguments", raw.into())]),
     }
 }
 
@@ -89,5 +84,5 @@ pub(crate) fn turns(
     }
     // Servers refuse empty turns.
     let turns = turns.into_iter().filter(|(_, parts)| !parts.is_empty());
-    turns.map(|(role, parts)| Value::from(object([("role", role.into()), (content_key, parts.into())]))).collect()
+    turns.map(|(role, parts)| Value::from([("role", role.into()), (content_key, parts.into())])).collect()
 }
