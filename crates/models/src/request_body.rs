@@ -1,6 +1,6 @@
 //! Construction of request bodies, shared by the wire formats.
 
-use reknit_dialogue::{FormatUsed, Message};
+use reknit_dialogue::{FormatUsed, Message, ToolDefinition};
 use reknit_protocol::{Object, Value};
 
 /// Body of a request in a wire format.
@@ -41,10 +41,26 @@ impl RequestBody {
         }
     }
 
+    /// Lists an option as omitted if the request has it.
+    pub(crate) fn omit_if(&mut self, option: &'static str, is_set: bool) {
+        if is_set {
+            self.omit(option);
+        }
+    }
+
     /// Lists an option as omitted.
     pub(crate) fn omit(&mut self, option: &'static str) {
         self.omitted_options.push(option);
     }
+}
+
+/// The declaration of a tool; `schema_key` is the field for its schema.
+pub(crate) fn tool_declaration(tool: &ToolDefinition, schema_key: &str) -> Value {
+    Value::from([
+        ("name", tool.name.as_str().into()),
+        ("description", tool.description.as_str().into()),
+        (schema_key, tool.schema.clone()),
+    ])
 }
 
 /// A list of strings.

@@ -1,14 +1,14 @@
 //! Request bodies.
 
 use reknit_dialogue::{
-    Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Role, Thought, ToolCallId, ToolChoice, ToolDefinition,
+    Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Role, Thought, ToolCallId, ToolChoice,
 };
 use reknit_protocol::{Object, Value};
 
 use super::family::{ModelFamily, ThinkingSetting, family};
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
 use crate::openai::is_strict;
-use crate::request_body::{RequestBody, arguments, strings, turns};
+use crate::request_body::{RequestBody, arguments, strings, tool_declaration, turns};
 use crate::{FormatSupport, Streaming, Target};
 
 /// The smallest budget that the server accepts.
@@ -23,27 +23,23 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body.insert_some("system", system(request));
     body.insert("messages", turns(&request.messages, "assistant", "content", blocks));
     if !request.tools.is_empty() {
-        body.insert("tools", request.tools.iter().map(tool).collect::<Value>());
+        body.insert(
+            "tools",
+            request.tools.iter().map(|tool| tool_declaration(tool, "input_schema")).collect::<Value>(),
+        );
         body.insert_some("tool_choice", tool_choice(&request.tool_choice));
     }
     let reasons = insert_output_config(&mut body, family, request);
-    let temperature = request.temperature.filter(|temperature| temperature.hundredths() <= 100);
-    if temperature != request.temperature {
-        body.omit("temperature");
-    }
-    let temperature = temperature.map(|temperature| temperature.to_number().into());
-    body.insert_if("temperature", family.sampling && !reasons, "temperature", temperature);
+    let in_range = request.temperature.is_none_or(|temperature| temperature.hundredths() <= 100);
+    let temperature = request.temperature.map(|temperature| temperature.to_number().into());
+    body.insert_if("temperature", family.sampling && !reasons && in_range, "temperature", temperature);
     if !request.stop.is_empty() {
         body.insert("stop_sequences", strings(&request.stop));
     }
-    if request.seed.is_some() {
-        body.omit("seed");
-    }
+    body.omit_if("seed", request.seed.is_some());
     // The only metadata that this provider stores.
     let user = request.metadata.get("user_id").map(|user| Value::from([("user_id", user.as_str().into())]));
-    if request.metadata.len() > usize::from(user.is_some()) {
-        body.omit("metadata");
-    }
+    body.omit_if("metadata", request.metadata.len() > usize::from(user.is_some()));
     body.insert_some("metadata", user);
     if target.streaming == Streaming::On {
         body.insert("stream", true);
@@ -176,14 +172,6 @@ fn thought(thought: &Thought) -> Option<Value> {
 fn id(id: &ToolCallId) -> String {
     let replace = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
     id.as_str().chars().map(replace).collect()
-}
-
-fn tool(tool: &ToolDefinition) -> Value {
-    Value::from([
-        ("name", tool.name.as_str().into()),
-        ("description", tool.description.as_str().into()),
-        ("input_schema", tool.schema.clone()),
-    ])
 }
 
 fn tool_choice(choice: &ToolChoice) -> Option<Value> {

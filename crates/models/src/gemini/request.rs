@@ -1,12 +1,12 @@
 //! Request bodies.
 
-use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Role, ToolCall, ToolChoice, ToolDefinition};
+use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Role, ToolCall, ToolChoice};
 use reknit_protocol::{Object, Value};
 
 use super::STATE_FORMAT;
 use super::family::thinking_config;
 use crate::Target;
-use crate::request_body::{RequestBody, arguments, strings, turns};
+use crate::request_body::{RequestBody, arguments, strings, tool_declaration, turns};
 
 /// The path after the base URL.
 pub(crate) fn path(model: &str, method: &str) -> String {
@@ -19,15 +19,14 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body.insert_some("systemInstruction", system(request));
     body.insert("contents", turns(&request.messages, "model", "parts", parts));
     if !request.tools.is_empty() {
-        let declarations: Value = request.tools.iter().map(tool).collect();
+        let declarations: Value =
+            request.tools.iter().map(|tool| tool_declaration(tool, "parametersJsonSchema")).collect();
         body.insert("tools", vec![Value::from([("functionDeclarations", declarations)])]);
         body.insert_some("toolConfig", tool_config(&request.tool_choice));
     }
     let config = generation_config(&mut body, target, request);
     body.insert("generationConfig", config);
-    if !request.metadata.is_empty() {
-        body.omit("metadata");
-    }
+    body.omit_if("metadata", !request.metadata.is_empty());
     body
 }
 
@@ -100,14 +99,6 @@ fn call(call: &ToolCall) -> Value {
         part.insert("thoughtSignature", state.text.as_str());
     }
     part.into()
-}
-
-fn tool(tool: &ToolDefinition) -> Value {
-    Value::from([
-        ("name", tool.name.as_str().into()),
-        ("description", tool.description.as_str().into()),
-        ("parametersJsonSchema", tool.schema.clone()),
-    ])
 }
 
 fn tool_config(choice: &ToolChoice) -> Option<Value> {

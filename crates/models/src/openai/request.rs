@@ -4,7 +4,7 @@ use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Thought
 use reknit_protocol::{Object, Value};
 
 use super::family::{ModelFamily, family};
-use crate::request_body::{RequestBody, arguments, strings};
+use crate::request_body::{RequestBody, arguments, strings, tool_declaration};
 use crate::{Streaming, Target};
 
 /// The body of the request.
@@ -14,8 +14,9 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body.insert("model", target.model.as_str());
     body.insert("messages", request.messages.iter().map(|message| message_json(message, family)).collect::<Value>());
     if !request.tools.is_empty() {
-        body.insert("tools", tools(request));
-        body.insert_some("tool_choice", tool_choice(&request.tool_choice));
+        let tools = request.tools.iter().map(|tool| function(tool_declaration(tool, "parameters")));
+        body.insert("tools", tools.collect::<Value>());
+        body.insert_some("tool_choice", tool_choice(&request.tool_choice, named_choice));
     }
     let temperature = request.temperature.map(|temperature| temperature.to_number().into());
     body.insert_if("temperature", family.sampling, "temperature", temperature);
@@ -25,10 +26,8 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body.insert_some("seed", request.seed.map(Value::from));
     let effort = request.effort.map(|effort| family.effort(effort).unwrap_or_default().into());
     body.insert_if("reasoning_effort", !family.efforts.is_empty(), "effort", effort);
-    if !request.metadata.is_empty() {
-        // The server accepts metadata only if it may store the whole conversation.
-        body.omit("metadata");
-    }
+    // The server accepts metadata only if it may store the whole conversation.
+    body.omit_if("metadata", !request.metadata.is_empty());
     body.insert_some("response_format", response_format(&request.format, body.format_used));
     if target.streaming == Streaming::On {
         body.insert("stream", true);
@@ -68,28 +67,23 @@ fn tool_call(call: &ToolCall) -> Value {
     Value::from([("id", call.id.as_str().into()), ("type", "function".into()), ("function", function)])
 }
 
-fn tools(request: &ModelRequest) -> Value {
-    let tool = |tool: &reknit_dialogue::ToolDefinition| {
-        let function = Value::from([
-            ("name", tool.name.as_str().into()),
-            ("description", tool.description.as_str().into()),
-            ("parameters", tool.schema.clone()),
-        ]);
-        Value::from([("type", "function".into()), ("function", function)])
-    };
-    request.tools.iter().map(tool).collect()
-}
-
-fn tool_choice(choice: &ToolChoice) -> Option<Value> {
+/// The value of `tool_choice`. `named` gives the value that forces a call of the tool with this name.
+pub(crate) fn tool_choice(choice: &ToolChoice, named: fn(&str) -> Value) -> Option<Value> {
     match choice {
         ToolChoice::Auto => None,
         ToolChoice::None => Some("none".into()),
         ToolChoice::Required => Some("required".into()),
-        ToolChoice::Named(name) => {
-            let function = Value::from([("name", name.as_str().into())]);
-            Some(Value::from([("type", "function".into()), ("function", function)]))
-        }
+        ToolChoice::Named(name) => Some(named(name)),
     }
+}
+
+/// The wrapper of a function that this format uses in declarations and choices.
+fn function(declaration: Value) -> Value {
+    Value::from([("type", "function".into()), ("function", declaration)])
+}
+
+fn named_choice(name: &str) -> Value {
+    function(Value::from([("name", name.into())]))
 }
 
 fn response_format(requested: &ResponseFormat, used: FormatUsed) -> Option<Value> {

@@ -1,10 +1,10 @@
 //! Request bodies.
 
-use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolChoice, ToolDefinition};
+use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolDefinition};
 use reknit_protocol::{Object, Value};
 
 use super::STATE_FORMAT;
-use crate::openai::{family, is_strict};
+use crate::openai::{family, is_strict, tool_choice};
 use crate::request_body::{RequestBody, arguments};
 use crate::{Streaming, Target};
 
@@ -16,7 +16,7 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body.insert("input", request.messages.iter().flat_map(items).collect::<Value>());
     if !request.tools.is_empty() {
         body.insert("tools", request.tools.iter().map(tool).collect::<Value>());
-        body.insert_some("tool_choice", tool_choice(&request.tool_choice));
+        body.insert_some("tool_choice", tool_choice(&request.tool_choice, named_choice));
     }
     let temperature = request.temperature.map(|temperature| temperature.to_number().into());
     body.insert_if("temperature", family.sampling, "temperature", temperature);
@@ -24,11 +24,8 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let effort = request.effort.map(|effort| family.effort(effort).unwrap_or_default());
     let effort = effort.map(|effort| Value::from([("effort", effort.into())]));
     body.insert_if("reasoning", !family.efforts.is_empty(), "effort", effort);
-    for (option, is_set) in [("stop", !request.stop.is_empty()), ("seed", request.seed.is_some())] {
-        if is_set {
-            body.omit(option);
-        }
-    }
+    body.omit_if("stop", !request.stop.is_empty());
+    body.omit_if("seed", request.seed.is_some());
     if !request.metadata.is_empty() {
         let metadata: Object =
             request.metadata.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect();
@@ -90,13 +87,8 @@ fn tool(tool: &ToolDefinition) -> Value {
     ])
 }
 
-fn tool_choice(choice: &ToolChoice) -> Option<Value> {
-    match choice {
-        ToolChoice::Auto => None,
-        ToolChoice::None => Some("none".into()),
-        ToolChoice::Required => Some("required".into()),
-        ToolChoice::Named(name) => Some(Value::from([("type", "function".into()), ("name", name.as_str().into())])),
-    }
+fn named_choice(name: &str) -> Value {
+    Value::from([("type", "function".into()), ("name", name.into())])
 }
 
 fn text_format(requested: &ResponseFormat, used: FormatUsed) -> Option<Value> {
