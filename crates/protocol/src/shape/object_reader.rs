@@ -113,6 +113,15 @@ pub(crate) fn object(value: Value, path: &Path) -> Result<Object, ShapeError> {
     }
 }
 
+impl TryFrom<Value> for Object {
+    type Error = ShapeError;
+
+    /// Fails unless the value is an object.
+    fn try_from(value: Value) -> Result<Self, ShapeError> {
+        object(value, &Path::root())
+    }
+}
+
 pub(crate) fn list<T>(
     value: Value,
     path: &Path,
