@@ -1,6 +1,6 @@
 //! One step of a plan.
 
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, object, wire};
 use crate::{AgentName, Number, Object, Path, StepId, Value};
 
 const CAPABILITY: &str = "capability";
@@ -73,11 +73,6 @@ impl Step {
     pub fn limit_ms(&self) -> Option<u64> {
         self.metadata.get(LIMIT)?.as_number()?.as_u64()
     }
-
-    /// Mutable access to `metadata.parameters`.
-    pub fn parameters_mut(&mut self) -> Option<&mut Object> {
-        self.metadata.get_mut(PARAMETERS)?.as_object_mut()
-    }
 }
 
 impl Wire for Step {
@@ -108,7 +103,7 @@ impl Wire for Step {
 
 /// Checks the entries that the accessors of [`Step`] read, which would otherwise report a wrong entry as absent.
 fn read_metadata(value: Value, path: &Path) -> Result<Object, ShapeError> {
-    let object = crate::shape::object(value, path)?;
+    let object = object(value, path)?;
     let check = |key: &str, expected, is_valid: fn(&Value) -> bool| match object.get(key) {
         Some(value) if !value.is_null() && !is_valid(value) => Err(ShapeError::kind(path.key(key), expected, value)),
         _ => Ok(()),
