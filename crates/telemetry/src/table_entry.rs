@@ -11,8 +11,6 @@ pub struct TableEntry {
     pub name: &'static str,
     /// The keys of the attributes, labels or fields that the signal always has.
     pub keys: &'static [&'static str],
-    /// The unit of a histogram; empty if it has none.
-    pub unit: &'static str,
     /// When the signal is produced, or what a metric counts.
     pub description: &'static str,
 }
