@@ -9,7 +9,7 @@ use crate::table_entry::{Severity, SignalKind, TableEntry};
 /// Defines a signal with `N` attributes. `N` makes the compiler check that a signal has a value for each of them.
 #[derive(Debug)]
 pub(crate) struct Definition<const N: usize> {
-    entry: TableEntry,
+    pub(crate) entry: TableEntry,
 }
 
 /// The number of attributes, for the type of a definition.
@@ -26,15 +26,6 @@ impl<const N: usize> Definition<N> {
         description: &'static str,
     ) -> Self {
         Self { entry: TableEntry { kind, name, keys, description: description.trim_ascii_start() } }
-    }
-
-    /// The row of the table.
-    pub(crate) const fn entry(&self) -> TableEntry {
-        self.entry
-    }
-
-    pub(crate) const fn name(&self) -> &'static str {
-        self.entry.name
     }
 
     /// Pairs the keys with their values.

@@ -9,7 +9,7 @@ macro_rules! definitions {
             pub(crate) static $constant: $crate::definition::Definition<{ $crate::definition::count(&$keys) }> =
                 $crate::definition::Definition::new($kind, $name, &$keys, concat!($($description),+));
         )*
-        pub(crate) static $list: &[$crate::table_entry::TableEntry] = &[$($constant.entry()),*];
+        pub(crate) static $list: &[$crate::table_entry::TableEntry] = &[$($constant.entry),*];
     };
 }
 

@@ -19,8 +19,8 @@ use reknit_protocol::{CallTool, EffectId, ScopeLevel, StepId};
 use crate::attribute_value::{AttributeValue, MAX_TEXT};
 use crate::context::TraceContext;
 use crate::definition::Definition;
-use crate::signal::{LogLine, Metric, Signal, Span, SpanEvent, SpanKind, SpanStatus};
-use crate::table::{self, logs};
+use crate::signal::{Signal, Span, SpanEvent, SpanKind, SpanStatus};
+use crate::table::{self, logs, metrics};
 use steps::StepTrace;
 
 /// The key of the span that contains all others.
@@ -142,7 +142,9 @@ impl Tracer {
         match record {
             RunRecord::Started { request, has_plan } => self.start_run(at_ms, request, *has_plan),
             RunRecord::Resumed => self.restart_open_effects(at_ms),
-            RunRecord::ToolsSelected { saved_tokens, .. } => self.count_saved_tokens(*saved_tokens),
+            RunRecord::ToolsSelected { saved_tokens, .. } => {
+                self.measure(&metrics::TOKENS_SAVED, *saved_tokens, [self.module()]);
+            }
             RunRecord::PlanAccepted { .. } => self.end_planning("success", at_ms),
             RunRecord::PlanRejected { attempt, problems, will_retry } => {
                 self.map_rejected_plan(at_ms, *attempt, problems, *will_retry);
@@ -179,7 +181,7 @@ impl Tracer {
         // A nested run is part of a session, which has logged its own start.
         if !self.context.is_nested() {
             let request = AttributeValue::excerpt(request, MAX_TEXT);
-            self.log(logs::STARTED.log_line("", ["process_request".into(), self.run_id(), request]));
+            self.log(&logs::STARTED, ["process_request".into(), self.run_id(), request]);
         }
     }
 
@@ -192,12 +194,18 @@ impl Tracer {
         self.context.run().as_str().into()
     }
 
-    fn log(&mut self, line: LogLine) {
-        self.signals.push(line.into());
+    /// Logs a line whose message is the name in the table.
+    fn log<const N: usize>(&mut self, definition: &Definition<N>, values: [AttributeValue; N]) {
+        self.signals.push(Signal::Log(definition.log_line("", values)));
     }
 
-    fn count(&mut self, metric: Metric) {
-        self.signals.push(metric.into());
+    /// Increments a counter by one.
+    fn count<const N: usize>(&mut self, counter: &Definition<N>, labels: [Cow<'static, str>; N]) {
+        self.measure(counter, 1, labels);
+    }
+
+    fn measure<const N: usize>(&mut self, metric: &Definition<N>, value: u64, labels: [Cow<'static, str>; N]) {
+        self.signals.push(Signal::Metric(metric.metric(value, labels)));
     }
 
     fn module(&self) -> Cow<'static, str> {
@@ -226,7 +234,7 @@ impl Tracer {
             id: self.context.span(&span.key),
             parent_is_remote: parent.is_none() && self.context.parent().is_some() && !self.context.is_nested(),
             parent: parent.or(self.context.parent()),
-            name: definition.name(),
+            name: definition.entry.name,
             kind,
             start_ms: span.start_ms,
             end_ms: at_ms.max(span.start_ms),

@@ -1,7 +1,7 @@
 //! Metrics and log lines of sessions.
 
-use crate::table_entry::SignalKind::{self, Counter, Histogram, Log};
 use crate::table_entry::Severity;
+use crate::table_entry::SignalKind::{self, Counter, Histogram, Log};
 
 const REPORT: [&str; 4] = ["source", "status", "forced_final_reason", "synthetic_reason"];
 

@@ -1,6 +1,5 @@
 //! Tool calls.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use reknit_engine::CallEnd;
@@ -43,11 +42,9 @@ impl Tracer {
             CallEnd::Interrupted => ("interrupted", 0, "interrupted".to_owned()),
         };
         let (agent, capability) = (&call.agent, &call.capability);
-        let labels = || [capability.to_string().into(), agent.to_string().into(), self.module(), Cow::from(status)];
-        let calls = metrics::TOOL_CALLS.metric(1, labels());
-        let latency = metrics::TOOL_CALL_MS.metric(elapsed_ms(since_ms, at_ms), labels());
-        self.count(calls);
-        self.count(latency);
+        let labels = [capability.to_string().into(), agent.to_string().into(), self.module(), status.into()];
+        self.count(&metrics::TOOL_CALLS, labels.clone());
+        self.measure(&metrics::TOOL_CALL_MS, elapsed_ms(since_ms, at_ms), labels);
         let values = [
             self.run_id(),
             call.step.as_str().into(),

@@ -87,20 +87,20 @@ impl Tracer {
         let (purpose, ms) = (question.purpose, elapsed_ms(since_ms, at_ms));
         self.latency_ms = ms;
         let status = if end.failure.is_some() { "error" } else { "success" };
-        let labels = || [self.module(), Cow::from(purpose.as_str()), status.into()];
-        let mut measured = vec![metrics::AI_REQUESTS.metric(1, labels()), metrics::AI_REQUEST_MS.metric(ms, labels())];
+        let (module, provider) = (self.module, purpose.as_str());
+        let labels = || [Cow::from(module), provider.into(), status.into()];
+        self.count(&metrics::AI_REQUESTS, labels());
+        self.measure(&metrics::AI_REQUEST_MS, ms, labels());
         if let Some(usage) = &end.usage {
             for (kind, tokens) in [("input", usage.input_tokens), ("output", usage.output_tokens)] {
-                let labels = [self.module(), purpose.as_str().into(), kind.into()];
-                measured.push(metrics::AI_TOKENS.metric(tokens, labels));
+                self.measure(&metrics::AI_TOKENS, tokens, [module.into(), provider.into(), kind.into()]);
             }
         }
-        self.signals.extend(measured.into_iter().map(Into::into));
         self.close_question(&question, since_ms, end, at_ms);
         if let Some(failure) = end.failure.filter(|_| purpose != Purpose::AgentTurn) {
             let error = AttributeValue::excerpt(&failure.to_string(), MAX_ERROR);
             let values = [purpose.as_str().into(), self.run_id(), error, failure.class.as_str().into(), ms.into()];
-            self.log(logs::MODEL_FAILED.log_line("", values));
+            self.log(&logs::MODEL_FAILED, values);
         }
         match purpose {
             Purpose::PlanGeneration | Purpose::TieredSelection | Purpose::Synthesis => {
@@ -163,7 +163,7 @@ impl Tracer {
             Some(OpenKind::Call(_)) => "tool",
             None => return,
         };
-        self.count(metrics::GATE_CLOSED.metric(1, [self.module(), kind.into()]));
+        self.count(&metrics::GATE_CLOSED, [self.module(), kind.into()]);
         let wait_ms = elapsed_ms(at_ms, until_ms);
         let event = events::GATE_CLOSED.event_at(at_ms, [kind.into(), id.to_string().as_str().into(), wait_ms.into()]);
         match StepKey::of(id).and_then(|key| self.steps.get_mut(&key)) {

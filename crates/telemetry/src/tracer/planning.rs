@@ -44,7 +44,7 @@ impl Tracer {
         if question.purpose == Purpose::PlanGeneration {
             self.planning.since_ms.get_or_insert(at_ms);
             if attempt > 1 && attempt > self.planning.attempt {
-                self.count(metrics::PLAN_RETRIES.metric(1, [self.module()]));
+                self.count(&metrics::PLAN_RETRIES, [self.module()]);
             }
             self.planning.attempt = attempt;
         }
@@ -82,19 +82,15 @@ impl Tracer {
         let values = [self.run_id(), error(), attempt.into(), will_retry.into()];
         self.add_event(events::PLAN_PARSE_ERROR.event_at(at_ms, values));
         let retry = if will_retry { "true" } else { "false" };
-        self.count(metrics::PLAN_PARSE_ERRORS.metric(1, [self.module(), retry.into()]));
+        self.count(&metrics::PLAN_PARSE_ERRORS, [self.module(), retry.into()]);
         let values = ["plan_generation".into(), self.run_id(), attempt.into(), will_retry.into(), error()];
-        self.log(logs::PLAN_FAILED.log_line("", values));
+        self.log(&logs::PLAN_FAILED, values);
     }
 
     /// Counts the outcome of planning, once.
     pub(super) fn end_planning(&mut self, status: &'static str, at_ms: i64) {
         let Some(since_ms) = self.planning.since_ms.take() else { return };
-        self.count(metrics::PLANS.metric(1, [self.module(), status.into()]));
-        self.count(metrics::PLAN_MS.metric(elapsed_ms(since_ms, at_ms), [self.module(), status.into()]));
-    }
-
-    pub(super) fn count_saved_tokens(&mut self, saved_tokens: u64) {
-        self.count(metrics::TOKENS_SAVED.metric(saved_tokens, [self.module()]));
+        self.count(&metrics::PLANS, [self.module(), status.into()]);
+        self.measure(&metrics::PLAN_MS, elapsed_ms(since_ms, at_ms), [self.module(), status.into()]);
     }
 }

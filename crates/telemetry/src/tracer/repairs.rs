@@ -17,7 +17,7 @@ use crate::table::{events, logs, metrics};
 
 impl Tracer {
     fn step_labels(&self, key: &StepKey) -> Option<[Cow<'static, str>; 3]> {
-        Some(self.labels(&self.steps.get(key)?.description))
+        Some(self.labels(self.steps.get(key)?))
     }
 
     /// Adds an event to the span of a step.
@@ -28,7 +28,7 @@ impl Tracer {
     }
 
     fn close_rung(&mut self, key: &StepKey, rung: ModelRung) -> bool {
-        self.steps.get_mut(key).is_some_and(|step| step.close_rung(rung))
+        self.steps.get_mut(key).is_some_and(|step| step.open_rungs.remove(&rung))
     }
 
     /// Reports the start of a rung that asks a model. A rung may ask several models, but starts once.
@@ -36,11 +36,11 @@ impl Tracer {
         let key = StepKey::new(turn, &start.step);
         let Some(step) = self.steps.get_mut(&key) else { return };
         step.fault = Some(Arc::clone(&start.fault));
-        let is_new = step.open_rung(start.rung);
+        let is_new = step.open_rungs.insert(start.rung);
         let step = step.clone();
         match start.rung {
             ModelRung::Resolution if is_new => {
-                self.count(metrics::RESOLUTIONS.metric(1, self.labels(&step.description)));
+                self.count(&metrics::RESOLUTIONS, self.labels(&step));
             }
             ModelRung::Resolution => {}
             ModelRung::Feedback => self.start_feedback(at_ms, &key, &step, start),
@@ -56,9 +56,9 @@ impl Tracer {
         let values =
             [step.id(), step.capability(), step.agent(), start.uses.into(), error(), start.is_type_error.into()];
         self.add_step_event(key, events::FEEDBACK_STARTED.event_at(at_ms, values));
-        self.count(metrics::FEEDBACK.metric(1, self.labels(&step.description)));
+        self.count(&metrics::FEEDBACK, self.labels(step));
         let definition = if start.is_type_error { &logs::TYPE_ERROR } else { &logs::REFUSED };
-        self.log(definition.log_line("", ["validation_feedback".into(), step.id(), start.uses.into(), error()]));
+        self.log(definition, ["validation_feedback".into(), step.id(), start.uses.into(), error()]);
     }
 
     fn start_context(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, start: &RungStart) {
@@ -66,12 +66,12 @@ impl Tracer {
         let values =
             [step.id(), step.capability(), retries.into(), status.into(), keys.into(), start.is_independent.into()];
         self.add_step_event(key, events::CONTEXT_START.event_at(at_ms, values));
-        let [capability, _, module] = self.labels(&step.description);
-        self.count(metrics::CONTEXT.metric(1, [capability.clone(), module.clone()]));
+        let [capability, _, module] = self.labels(step);
+        self.count(&metrics::CONTEXT, [capability.clone(), module.clone()]);
         if start.is_independent {
-            self.count(metrics::CONTEXT_INDEPENDENT.metric(1, [capability, module]));
+            self.count(&metrics::CONTEXT_INDEPENDENT, [capability, module]);
         }
-        self.log(logs::CONTEXT_START.log_line("", [step.id(), step.capability(), status.into(), keys.into()]));
+        self.log(&logs::CONTEXT_START, [step.id(), step.capability(), status.into(), keys.into()]);
     }
 
     /// Reports how long a question of the rung `context` took, and its failure.
@@ -79,12 +79,12 @@ impl Tracer {
         let Some(key) = StepKey::of(id) else { return };
         let Some([capability, _, module]) = self.step_labels(&key) else { return };
         let ms = self.latency_ms;
-        self.count(metrics::CONTEXT_LATENCY.metric(ms, [capability.clone(), module.clone()]));
+        self.measure(&metrics::CONTEXT_LATENCY, ms, [capability.clone(), module.clone()]);
         let Some(error) = end.error() else { return };
         let values = || [AttributeValue::excerpt(&error, MAX_ERROR), ms.into()];
         self.add_step_event(&key, events::CONTEXT_ERROR.event_at(at_ms, values()));
-        self.count(metrics::CONTEXT_LLM_ERRORS.metric(1, [capability, module]));
-        self.log(logs::CONTEXT_LLM_FAILED.log_line("", values()));
+        self.count(&metrics::CONTEXT_LLM_ERRORS, [capability, module]);
+        self.log(&logs::CONTEXT_LLM_FAILED, values());
     }
 
     pub(super) fn map_advice(
@@ -103,7 +103,7 @@ impl Tracer {
                 let values =
                     || [AttributeValue::excerpt(problem, MAX_ERROR), AttributeValue::excerpt(&answer.text, MAX_BRIEF)];
                 self.add_step_event(key, events::CONTEXT_PARSE_ERROR.event_at(at_ms, values()));
-                self.log(logs::CONTEXT_UNREADABLE.log_line("", values()));
+                self.log(&logs::CONTEXT_UNREADABLE, values());
             }
             (ModelRung::Feedback, Err(_)) | (ModelRung::Resolution, _) => {}
         }
@@ -119,11 +119,11 @@ impl Tracer {
         }
         self.close_rung(key, ModelRung::Feedback);
         self.add_step_event(key, events::ANALYSIS_NO_RETRY.event_at(at_ms, [step.id(), reason()]));
-        let [capability, _, module] = self.labels(&step.description);
+        let [capability, _, module] = self.labels(step);
         let status = step.status();
-        self.count(metrics::NO_RETRY.metric(1, [capability, status.to_string().into(), module]));
+        self.count(&metrics::NO_RETRY, [capability, status.to_string().into(), module]);
         let operation = "error_analysis_no_retry".into();
-        self.log(logs::NO_RETRY.log_line("", [operation, step.id(), step.capability(), status.into(), reason()]));
+        self.log(&logs::NO_RETRY, [operation, step.id(), step.capability(), status.into(), reason()]);
     }
 
     fn map_context_advice(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, advice: &Advice) {
@@ -132,14 +132,14 @@ impl Tracer {
         let values = [advice.retry.into(), analysis(), advice.changes.len().into(), ms.into()];
         self.add_step_event(key, events::CONTEXT_COMPLETE.event_at(at_ms, values));
         let metric = if advice.retry { &metrics::CONTEXT_SUCCESS } else { &metrics::CONTEXT_CANNOT_FIX };
-        let [capability, _, module] = self.labels(&step.description);
-        self.count(metric.metric(1, [capability, module]));
+        let [capability, _, module] = self.labels(step);
+        self.count(metric, [capability, module]);
         if !advice.retry {
             self.close_rung(key, ModelRung::Context);
         }
         let changes = AttributeValue::parameters(&advice.changes);
         let values = [step.id(), step.capability(), advice.retry.into(), analysis(), changes, ms.into()];
-        self.log(logs::CONTEXT_COMPLETE.log_line("", values));
+        self.log(&logs::CONTEXT_COMPLETE, values);
     }
 
     pub(super) fn map_mend(&mut self, at_ms: i64, key: &StepKey, mend: &Mend, detail: &MendDetail) {
@@ -153,7 +153,7 @@ impl Tracer {
             MendDetail::Learned => {
                 let values = [step.id(), step.capability(), AttributeValue::excerpt(description, MAX_ERROR)];
                 self.add_step_event(key, events::MAPPING_APPLIED.event_at(at_ms, values));
-                self.count(metrics::MAPPINGS.metric(1, self.labels(&step.description)));
+                self.count(&metrics::MAPPINGS, self.labels(&step));
             }
             MendDetail::ByModel { uses, parameters, analysis, answer } => match mend.rung {
                 Rung::Feedback => self.map_feedback_success(at_ms, key, &step, *uses, parameters),
@@ -167,7 +167,7 @@ impl Tracer {
                 Rung::Context if self.close_rung(key, ModelRung::Context) => {
                     let values =
                         ["semantic_retry_failed".into(), step.id(), AttributeValue::excerpt(description, MAX_ERROR)];
-                    self.log(logs::SEMANTIC_RETRY_FAILED.log_line("", values));
+                    self.log(&logs::SEMANTIC_RETRY_FAILED, values);
                 }
                 Rung::Resolution => self.map_failed_resolution(at_ms, key, &step, description, *cause),
                 _ => {}
@@ -178,18 +178,18 @@ impl Tracer {
     fn map_coercion(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, description: &str, values: usize) {
         let event = events::TYPE_COERCION.event_at(at_ms, [values.into(), step.capability(), step.id()]);
         self.add_step_event(key, event);
-        let [capability, _, module] = self.labels(&step.description);
-        self.count(metrics::COERCIONS.metric(1, [capability, module]));
+        let [capability, _, module] = self.labels(step);
+        self.count(&metrics::COERCIONS, [capability, module]);
         let description = AttributeValue::excerpt(description, MAX_ERROR);
-        self.log(logs::COERCED.log_line("", ["type_coercion".into(), step.id(), step.capability(), description]));
+        self.log(&logs::COERCED, ["type_coercion".into(), step.id(), step.capability(), description]);
     }
 
     fn map_rule(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, description: &str) {
         let description = || AttributeValue::excerpt(description, MAX_ERROR);
         let event = events::FACTS_APPLIED.event_at(at_ms, [step.id(), step.capability(), description()]);
         self.add_step_event(key, event);
-        self.count(metrics::FACTS.metric(1, self.labels(&step.description)));
-        self.log(logs::FACTS.log_line("", ["facts".into(), step.id(), step.capability(), description()]));
+        self.count(&metrics::FACTS, self.labels(step));
+        self.log(&logs::FACTS, ["facts".into(), step.id(), step.capability(), description()]);
     }
 
     fn map_resend(
@@ -213,9 +213,9 @@ impl Tracer {
             FaultOrigin::Status(500..) => "server_error",
             FaultOrigin::Status(_) | FaultOrigin::Local => "other",
         };
-        let [capability, agent, module] = self.labels(&step.description);
-        self.count(metrics::RESENDS.metric(1, [capability, agent, module, reason.into()]));
-        self.log(logs::RETRY.log_line("", ["resend".into(), step.id(), step.agent(), times.into(), description()]));
+        let [capability, agent, module] = self.labels(step);
+        self.count(&metrics::RESENDS, [capability, agent, module, reason.into()]);
+        self.log(&logs::RETRY, ["resend".into(), step.id(), step.agent(), times.into(), description()]);
     }
 
     fn map_resolution(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, answer: Option<&ModelAnswer>) {
@@ -223,7 +223,7 @@ impl Tracer {
         let text = AttributeValue::excerpt(answer.map_or("", |answer| answer.text.as_str()), MAX_TEXT);
         let values = [step.id(), step.capability(), text, self.latency_ms.into()];
         self.add_step_event(key, events::RESOLUTION_RESPONSE.event_at(at_ms, values));
-        self.count(metrics::RESOLUTION_SUCCESS.metric(1, self.labels(&step.description)));
+        self.count(&metrics::RESOLUTION_SUCCESS, self.labels(step));
     }
 
     fn map_failed_resolution(
@@ -241,8 +241,8 @@ impl Tracer {
             [step.id(), step.capability(), AttributeValue::excerpt(description, MAX_ERROR), self.latency_ms.into()];
         self.add_step_event(key, events::RESOLUTION_ERROR.event_at(at_ms, values));
         let reason = if cause == RejectionCause::NoAnswer { "llm_error" } else { "refused" };
-        let [capability, agent, module] = self.labels(&step.description);
-        self.count(metrics::RESOLUTION_FAILED.metric(1, [capability, agent, module, reason.into()]));
+        let [capability, agent, module] = self.labels(step);
+        self.count(&metrics::RESOLUTION_FAILED, [capability, agent, module, reason.into()]);
     }
 
     fn map_feedback_success(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, uses: u32, parameters: &Object) {
@@ -250,17 +250,17 @@ impl Tracer {
         let parameters = || AttributeValue::parameters(parameters);
         let values = [step.id(), step.capability(), uses.into(), parameters()];
         self.add_step_event(key, events::FEEDBACK_SUCCESS.event_at(at_ms, values));
-        self.count(metrics::FEEDBACK_SUCCESS.metric(1, self.labels(&step.description)));
-        self.log(logs::CORRECTED.log_line("", ["validation_feedback_success".into(), step.id(), parameters()]));
+        self.count(&metrics::FEEDBACK_SUCCESS, self.labels(step));
+        self.log(&logs::CORRECTED, ["validation_feedback_success".into(), step.id(), parameters()]);
     }
 
     fn map_feedback_failure(&mut self, at_ms: i64, key: &StepKey, uses: u32, reason: &'static str) {
         let Some(step) = self.steps.get(key).cloned() else { return };
         let values = [step.id(), step.capability(), uses.into(), reason.into()];
         self.add_step_event(key, events::FEEDBACK_FAILED.event_at(at_ms, values));
-        let [capability, agent, module] = self.labels(&step.description);
-        self.count(metrics::FEEDBACK_FAILED.metric(1, [capability, agent, module, reason.into()]));
-        self.log(logs::FEEDBACK_FAILED.log_line("", ["validation_feedback_failed".into(), step.id(), reason.into()]));
+        let [capability, agent, module] = self.labels(&step);
+        self.count(&metrics::FEEDBACK_FAILED, [capability, agent, module, reason.into()]);
+        self.log(&logs::FEEDBACK_FAILED, ["validation_feedback_failed".into(), step.id(), reason.into()]);
     }
 
     /// Reports, once per step, that a call was rejected after the last allowed correction by feedback.
@@ -284,11 +284,11 @@ impl Tracer {
             (|| AttributeValue::excerpt(analysis, MAX_TEXT), || AttributeValue::parameters(parameters));
         let values = [step.id(), step.capability(), analysis(), parameters()];
         self.add_step_event(key, events::SEMANTIC_RETRY.event_at(at_ms, values));
-        let [capability, _, module] = self.labels(&step.description);
-        self.count(metrics::CONTEXT_APPLIED.metric(1, [capability, module]));
+        let [capability, _, module] = self.labels(step);
+        self.count(&metrics::CONTEXT_APPLIED, [capability, module]);
         let operation = "semantic_retry_applied".into();
         let values = [operation, step.id(), step.capability(), analysis(), parameters(), uses.into()];
-        self.log(logs::SEMANTIC_RETRY.log_line("", values));
+        self.log(&logs::SEMANTIC_RETRY, values);
     }
 
     /// Reports the rungs that a step left open because it ended while a model was asked.
@@ -300,7 +300,7 @@ impl Tracer {
         if self.close_rung(key, ModelRung::Resolution)
             && let Some([capability, agent, module]) = self.step_labels(key)
         {
-            self.count(metrics::RESOLUTION_FAILED.metric(1, [capability, agent, module, "stopped".into()]));
+            self.count(&metrics::RESOLUTION_FAILED, [capability, agent, module, "stopped".into()]);
         }
     }
 }

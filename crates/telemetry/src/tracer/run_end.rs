@@ -59,10 +59,10 @@ impl Tracer {
         if self.context.is_nested() {
             return;
         }
-        self.count(metrics::REQUESTS.metric(1, [self.module(), status.as_str().into()]));
-        self.count(metrics::REQUEST_MS.metric(duration_ms, [self.module(), status.as_str().into()]));
+        self.count(&metrics::REQUESTS, [self.module(), status.as_str().into()]);
+        self.measure(&metrics::REQUEST_MS, duration_ms, [self.module(), status.as_str().into()]);
         let values = ["process_request".into(), self.run_id(), status.as_str().into(), message, duration_ms.into()];
-        self.log(logs::ENDED.log_line("", values));
+        self.log(&logs::ENDED, values);
     }
 }
 

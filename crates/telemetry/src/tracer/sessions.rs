@@ -5,13 +5,13 @@ use reknit_protocol::{EffectOwner, ScopeLevel};
 
 use super::session_lines::{log_lines, metrics};
 use super::{OpenSpan, ROOT, RootInfo, Tracer};
-use crate::signal::{SpanKind, SpanStatus};
+use crate::signal::{Signal, SpanKind, SpanStatus};
 use crate::table::{self, spans};
 
 impl Tracer {
     pub(super) fn map_session(&mut self, at_ms: i64, record: &SessionRecord) {
-        self.signals.extend(metrics(record).into_iter().map(Into::into));
-        self.signals.extend(log_lines(record).into_iter().map(Into::into));
+        self.signals.extend(metrics(record).into_iter().map(Signal::Metric));
+        self.signals.extend(log_lines(record).into_iter().map(Signal::Log));
         match record {
             SessionRecord::Started { agent, input } => {
                 self.module = table::AGENT;
