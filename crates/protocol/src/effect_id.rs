@@ -47,64 +47,46 @@ pub enum EffectOwner {
     Turn(u32),
 }
 
-/// The kinds of effect, with their names in the text form.
-macro_rules! effect_kinds {
-    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
-        /// What an effect is for.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        pub enum EffectKind {
-            $($(#[$doc])* $kind,)*
-        }
-
-        impl EffectKind {
-            const ALL: &'static [Self] = &[$(Self::$kind),*];
-
-            /// The name in the text form of an id.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $name,)*
-                }
-            }
-        }
-    };
-}
-
-effect_kinds! {
-    /// A question to a model: for a plan, for the answer, or for the next move of a turn.
-    Ask = "ask",
-    /// The wait before that question is asked again.
-    AskWait = "ask-wait",
-    /// A question to a model: which tools the planner needs to see.
-    Select = "select",
-    /// The wait before that question is asked again.
-    SelectWait = "select-wait",
-    /// Counting the tokens of a question.
-    CountTokens = "count",
-    /// A tool call.
-    Call = "call",
-    /// The backoff before a call is sent again.
-    RetryWait = "retry-wait",
-    /// The wait until an open circuit breaker admits a call.
-    BreakerWait = "breaker-wait",
-    /// A person's approval.
-    Approval = "approval",
-    /// The moment at which an approval counts as denied.
-    ApprovalExpiry = "approval-expiry",
-    /// A question to a model: where to find the missing values of a step.
-    Resolution = "resolution",
-    /// The wait before that question is asked again.
-    ResolutionWait = "resolution-wait",
-    /// A question to a model: how to correct a call, shown its error.
-    Feedback = "feedback",
-    /// The wait before that question is asked again.
-    FeedbackWait = "feedback-wait",
-    /// A question to a model: how to correct a call, shown everything known about it.
-    Context = "context",
-    /// The wait before that question is asked again.
-    ContextWait = "context-wait",
-    /// The end of a run's active time.
-    Deadline = "deadline",
+crate::word_enum! {
+    /// What an effect is for. Its word is the kind in the text form of an id.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum EffectKind {
+        /// A question to a model: for a plan, for the answer, or for the next move of a turn.
+        Ask = "ask",
+        /// The wait before that question is asked again.
+        AskWait = "ask-wait",
+        /// A question to a model: which tools the planner needs to see.
+        Select = "select",
+        /// The wait before that question is asked again.
+        SelectWait = "select-wait",
+        /// Counting the tokens of a question.
+        CountTokens = "count",
+        /// A tool call.
+        Call = "call",
+        /// The backoff before a call is sent again.
+        RetryWait = "retry-wait",
+        /// The wait until an open circuit breaker admits a call.
+        BreakerWait = "breaker-wait",
+        /// A person's approval.
+        Approval = "approval",
+        /// The moment at which an approval counts as denied.
+        ApprovalExpiry = "approval-expiry",
+        /// A question to a model: where to find the missing values of a step.
+        Resolution = "resolution",
+        /// The wait before that question is asked again.
+        ResolutionWait = "resolution-wait",
+        /// A question to a model: how to correct a call, shown its error.
+        Feedback = "feedback",
+        /// The wait before that question is asked again.
+        FeedbackWait = "feedback-wait",
+        /// A question to a model: how to correct a call, shown everything known about it.
+        Context = "context",
+        /// The wait before that question is asked again.
+        ContextWait = "context-wait",
+        /// The end of a run's active time.
+        Deadline = "deadline",
+    }
 }
 
 impl EffectKind {
@@ -225,7 +207,7 @@ impl fmt::Display for EffectId {
         for level in &self.scope {
             write!(out, "{level}/")?;
         }
-        write!(out, "{}/{}/{}", self.owner, self.kind.as_str(), self.ordinal)
+        write!(out, "{}/{}/{}", self.owner, self.kind, self.ordinal)
     }
 }
 
@@ -245,10 +227,8 @@ impl FromStr for EffectId {
 fn parse(text: &str) -> Option<EffectId> {
     let mut parts = text.rsplit('/');
     let ordinal = parts.next()?.parse().ok()?;
-    let kind = parts.next()?;
-    let kind = EffectKind::ALL.iter().copied().find(|known| known.as_str() == kind)?;
-    let owner = parts.next()?;
-    let owner = match owner {
+    let kind = EffectKind::from_word(parts.next()?)?;
+    let owner = match parts.next()? {
         step if kind.is_of_step() => EffectOwner::Step(StepId::new(unescape(step))),
         "run" => EffectOwner::Run,
         "plan" => EffectOwner::Plan,

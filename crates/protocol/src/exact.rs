@@ -19,39 +19,28 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::{Object, Value};
 
 /// A type with a lossless JSON form: [`Value`], [`Object`] and every type of this crate that converts to a value.
-pub trait ExactJson: Sized {
+pub trait ExactJson: TryFrom<Value, Error: Display> {
     /// The JSON text.
     fn to_json(&self) -> String;
-    /// Converts a parsed value; fails with a message if its shape is wrong.
-    fn from_json(value: Value) -> Result<Self, String>;
 }
 
 impl ExactJson for Value {
     fn to_json(&self) -> String {
         self.to_string()
     }
-
-    fn from_json(value: Value) -> Result<Self, String> {
-        Ok(value)
-    }
 }
 
 impl ExactJson for Object {
     fn to_json(&self) -> String {
         self.to_string()
-    }
-
-    fn from_json(value: Value) -> Result<Self, String> {
-        match value {
-            Value::Object(object) => Ok(object),
-            other => Err(format!("expected an object, found {}", other.kind())),
-        }
     }
 }
 
@@ -61,7 +50,7 @@ fn to_raw<E: serde::ser::Error>(field: &impl ExactJson) -> Result<Box<RawValue>,
 
 fn from_raw<T: ExactJson, E: serde::de::Error>(text: &RawValue) -> Result<T, E> {
     let value = Value::parse(text.get()).map_err(E::custom)?;
-    T::from_json(value).map_err(E::custom)
+    T::try_from(value).map_err(E::custom)
 }
 
 /// Serialises a field.

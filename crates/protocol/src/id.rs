@@ -1,8 +1,8 @@
 //! Ids and names as newtypes, so that one kind cannot be passed for another.
 
-/// Defines a newtype for an id that is a string in JSON.
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
+/// Defines newtypes for ids that are strings in JSON.
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(String);
@@ -66,32 +66,20 @@ macro_rules! id {
         }
 
         $crate::shape::wire!($name);
-    };
+    )*};
 }
 
-id! {
+ids! {
     /// The id of a plan.
-    PlanId
-}
-
-id! {
+    PlanId,
     /// The id of one run.
-    RunId
-}
-
-id! {
+    RunId,
     /// The id of a step, unique within its plan: `step-1`.
-    StepId
-}
-
-id! {
+    StepId,
     /// The name of a tool or agent: `weather-service`.
-    AgentName
-}
-
-id! {
+    AgentName,
     /// The name of a capability, unique within its tool or agent: `get_weather`.
-    CapabilityName
+    CapabilityName,
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ mod shape;
 mod tool_reply;
 mod truncate;
 mod url_redaction;
+mod word_enum;
 
 pub use call_tool::CallTool;
 pub use capability::{Capability, SideEffect};

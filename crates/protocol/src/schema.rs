@@ -5,7 +5,6 @@
 //!     -> {"type":"object","properties":{..},"required":[..],"additionalProperties":false}
 //! ```
 
-mod example;
 mod field_hint;
 mod summary;
 mod type_word;

@@ -124,7 +124,7 @@ fn runnable_plan() -> impl Strategy<Value = Plan> {
 fn with_reversed_parameters(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     for step in &mut plan.steps {
-        if let Some(parameters) = step.parameters_mut() {
+        if let Some(parameters) = step.metadata.get_mut("parameters").and_then(Value::as_object_mut) {
             *parameters = parameters.iter().rev().map(|(name, value)| (name.to_owned(), value.clone())).collect();
         }
     }

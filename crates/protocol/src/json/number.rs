@@ -17,7 +17,7 @@ pub(crate) use scanner::{NumberToken, scan};
 
 use crate::json::print::push_integer;
 use decimal::Decimal;
-use inline_text::{InlineText, IntegerText};
+use inline_text::InlineText;
 
 /// A JSON number that prints exactly as it was written and compares by value.
 ///
@@ -119,21 +119,17 @@ impl Number {
         }
     }
 
-    /// Calls `read` with the text as written, without an allocation.
+    /// Calls `read` with the text as written.
     pub(crate) fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
         match &self.0 {
-            Repr::Int(integer) => read(IntegerText::new(*integer).as_str()),
+            Repr::Int(integer) => read(&integer.to_string()),
             Repr::Short(length, text) => read(text.as_str(*length)),
             Repr::Long(long) => read(long),
         }
     }
 
     fn with_decimal<T>(&self, read: impl FnOnce(Decimal<'_>) -> T) -> T {
-        match &self.0 {
-            Repr::Int(integer) => read(Decimal::new(IntegerText::new(*integer).as_bytes())),
-            Repr::Short(length, text) => read(Decimal::new(text.as_bytes(*length))),
-            Repr::Long(long) => read(Decimal::new(long.as_bytes())),
-        }
+        self.with_text(|text| read(Decimal::new(text.as_bytes())))
     }
 }
 

@@ -16,109 +16,74 @@ pub(crate) fn to_text(write: impl FnOnce(&mut String)) -> String {
     out
 }
 
-/// Writes JSON without spaces.
-pub(crate) fn write_compact(out: &mut String, value: &Value) {
+/// Writes JSON: without spaces, or from `level` on over several lines that are indented by two spaces per level.
+pub(crate) fn write_value(out: &mut String, value: &Value, level: Option<usize>) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
         Value::Number(number) => number.push_to(out),
         Value::String(text) => push_quoted(out, text),
-        Value::Array(items) => {
-            let mut separator = '[';
-            for item in items {
-                out.push(separator);
-                separator = ',';
-                write_compact(out, item);
-            }
-            out.push_str(if items.is_empty() { "[]" } else { "]" });
-        }
-        Value::Object(object) => write_compact_object(out, object),
+        Value::Array(items) => write_list(out, ['[', ']'], level, items, write_value),
+        Value::Object(object) => write_object(out, object, level),
     }
 }
 
-pub(crate) fn write_compact_object(out: &mut String, object: &Object) {
-    let mut separator = '{';
-    for (key, value) in object {
-        out.push(separator);
-        separator = ',';
+pub(crate) fn write_object(out: &mut String, object: &Object, level: Option<usize>) {
+    write_list(out, ['{', '}'], level, object, |out, (key, value), level| {
         push_quoted(out, key);
-        out.push(':');
-        write_compact(out, value);
-    }
-    out.push_str(if object.is_empty() { "{}" } else { "}" });
-}
-
-/// Writes JSON on several lines, indented by two spaces per level.
-pub(crate) fn write_pretty(out: &mut String, value: &Value, level: usize) {
-    match value {
-        Value::Array(items) if !items.is_empty() => {
-            let mut separator = '[';
-            for item in items {
-                out.push(separator);
-                separator = ',';
-                push_line_break(out, level + 1);
-                write_pretty(out, item, level + 1);
-            }
-            push_line_break(out, level);
-            out.push(']');
-        }
-        Value::Object(object) => write_pretty_object(out, object, level),
-        _ => write_compact(out, value),
-    }
-}
-
-pub(crate) fn write_pretty_object(out: &mut String, object: &Object, level: usize) {
-    if object.is_empty() {
-        out.push_str("{}");
-        return;
-    }
-    let mut separator = '{';
-    for (key, value) in object {
-        out.push(separator);
-        separator = ',';
-        push_line_break(out, level + 1);
-        push_quoted(out, key);
-        out.push_str(": ");
-        write_pretty(out, value, level + 1);
-    }
-    push_line_break(out, level);
-    out.push('}');
-}
-
-fn push_line_break(out: &mut String, level: usize) {
-    out.push('\n');
-    for _ in 0..level {
-        out.push_str("  ");
-    }
+        out.push_str(if level.is_some() { ": " } else { ":" });
+        write_value(out, value, level);
+    });
 }
 
 /// Writes JSON without spaces, with sorted keys and canonical numbers.
 pub(crate) fn write_canonical(out: &mut String, value: &Value) {
     match value {
         Value::Number(number) => out.push_str(&number.canonical()),
-        Value::Array(items) => {
-            let mut separator = '[';
-            for item in items {
-                out.push(separator);
-                separator = ',';
-                write_canonical(out, item);
-            }
-            out.push_str(if items.is_empty() { "[]" } else { "]" });
-        }
+        Value::Array(items) => write_list(out, ['[', ']'], None, items, |out, item, _| write_canonical(out, item)),
         Value::Object(object) => {
             let mut entries: Vec<_> = object.iter().collect();
             entries.sort_unstable_by_key(|(key, _)| *key);
-            let mut separator = '{';
-            for (key, value) in entries {
-                out.push(separator);
-                separator = ',';
+            write_list(out, ['{', '}'], None, entries, |out, (key, value), _| {
                 push_quoted(out, key);
                 out.push(':');
                 write_canonical(out, value);
-            }
-            out.push_str(if object.is_empty() { "{}" } else { "}" });
+            });
         }
-        _ => write_compact(out, value),
+        _ => write_value(out, value, None),
+    }
+}
+
+/// Writes the items between brackets, separated by commas. `write` gets the level of the items.
+fn write_list<T>(
+    out: &mut String,
+    [open, close]: [char; 2],
+    level: Option<usize>,
+    items: impl IntoIterator<Item = T>,
+    write: impl Fn(&mut String, T, Option<usize>),
+) {
+    let item_level = level.map(|level| level + 1);
+    let mut is_empty = true;
+    out.push(open);
+    for item in items {
+        if !is_empty {
+            out.push(',');
+        }
+        is_empty = false;
+        push_line_break(out, item_level);
+        write(out, item, item_level);
+    }
+    if !is_empty {
+        push_line_break(out, level);
+    }
+    out.push(close);
+}
+
+fn push_line_break(out: &mut String, level: Option<usize>) {
+    let Some(level) = level else { return };
+    out.push('\n');
+    for _ in 0..level {
+        out.push_str("  ");
     }
 }

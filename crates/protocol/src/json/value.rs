@@ -50,7 +50,7 @@ impl Value {
 
     /// JSON on several lines, indented by two spaces per level.
     pub fn to_pretty(&self) -> String {
-        print::to_text(|out| print::write_pretty(out, self, 0))
+        print::to_text(|out| print::write_value(out, self, Some(0)))
     }
 
     /// The one text of all equal values, for hashing: sorted keys, canonical numbers, no spaces.
@@ -62,10 +62,8 @@ impl Value {
 impl fmt::Display for Value {
     /// JSON without spaces; `{:#}` prints like [`Value::to_pretty`].
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if out.alternate() {
-            return out.write_str(&self.to_pretty());
-        }
-        out.write_str(&print::to_text(|out| print::write_compact(out, self)))
+        let level = out.alternate().then_some(0);
+        out.write_str(&print::to_text(|text| print::write_value(text, self, level)))
     }
 }
 
@@ -79,10 +77,8 @@ impl fmt::Debug for Value {
 impl fmt::Display for Object {
     /// JSON without spaces; `{:#}` prints on several lines.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if out.alternate() {
-            return out.write_str(&print::to_text(|out| print::write_pretty_object(out, self, 0)));
-        }
-        out.write_str(&print::to_text(|out| print::write_compact_object(out, self)))
+        let level = out.alternate().then_some(0);
+        out.write_str(&print::to_text(|text| print::write_object(text, self, level)))
     }
 }
 

@@ -73,11 +73,6 @@ impl Step {
     pub fn limit_ms(&self) -> Option<u64> {
         self.metadata.get(LIMIT)?.as_number()?.as_u64()
     }
-
-    /// Mutable access to `metadata.parameters`.
-    pub fn parameters_mut(&mut self) -> Option<&mut Object> {
-        self.metadata.get_mut(PARAMETERS)?.as_object_mut()
-    }
 }
 
 impl Wire for Step {

@@ -1,8 +1,8 @@
 //! The hint about one field.
 
-use super::{example, for_type};
+use super::for_type;
 use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
-use crate::{Object, Path, Value};
+use crate::{Number, Object, Path, Value};
 
 /// The description of one input or output field, as the tool announces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,10 +55,29 @@ impl FieldHint {
             schema.insert("description", description.as_str());
         }
         if let Some(example) = &self.example {
-            let example = example::to_typed(example, &schema);
+            let example = typed_example(example, &schema);
             schema.insert("examples", vec![example]);
         }
         schema
+    }
+}
+
+/// Converts an example string to the type of its field. A string that does not parse as that type stays a string.
+fn typed_example(example: &Value, schema: &Object) -> Value {
+    let (Value::String(text), Some(type_name)) = (example, schema.get("type").and_then(Value::as_str)) else {
+        return example.clone();
+    };
+    parse_as(text, type_name).unwrap_or_else(|| example.clone())
+}
+
+fn parse_as(text: &str, type_name: &str) -> Option<Value> {
+    match type_name {
+        "number" => Number::parse(text).ok().map(Value::Number),
+        "integer" => Number::parse(text).ok().filter(Number::is_integer).map(Value::Number),
+        "boolean" => text.parse().ok().map(Value::Bool),
+        "array" => Value::parse(text).ok().filter(|value| value.as_array().is_some()),
+        "object" => Value::parse(text).ok().filter(|value| value.as_object().is_some()),
+        _ => None,
     }
 }
 

@@ -32,82 +32,53 @@ const MAX_NESTING: usize = 16;
 /// assert_eq!(for_type("Date").to_string(), r#"{"x-type":"Date"}"#);
 /// ```
 pub fn for_type(word: &str) -> Object {
-    TypeWord::parse(word, MAX_NESTING).schema()
+    parse(word, MAX_NESTING)
 }
 
-/// A parsed type word.
-enum TypeWord<'a> {
-    Plain(&'static str),
-    UnsignedInteger,
-    Array(Box<TypeWord<'a>>),
-    Object(Box<TypeWord<'a>>),
-    Any,
-    Unknown(&'a str),
+/// The schema of a word with at most `levels` levels of type parameters.
+fn parse(word: &str, levels: usize) -> Object {
+    let word = word.trim();
+    let schema = levels.checked_sub(1).and_then(|inner| plain(word).or_else(|| generic(word, inner)));
+    schema.unwrap_or_else(|| Object::from([(X_TYPE, word.into())]))
 }
 
-impl<'a> TypeWord<'a> {
-    fn parse(word: &'a str, levels: usize) -> Self {
-        let word = word.trim();
-        if levels == 0 {
-            return Self::Unknown(word);
+/// The schema of a word without type parameters.
+fn plain(word: &str) -> Option<Object> {
+    let name = match word.to_lowercase().as_str() {
+        "string" | "str" | "text" => "string",
+        "number" | "float64" | "float32" | "float" | "double" | "decimal" => "number",
+        "integer" | "int" | "int8" | "int16" | "int32" | "int64" | "long" | "short" => "integer",
+        "uint" | "uint8" | "uint16" | "uint32" | "uint64" => {
+            return Some(Object::from([("type", "integer".into()), ("minimum", 0.into())]));
         }
-        Self::plain(word).or_else(|| Self::generic(word, levels - 1)).unwrap_or(Self::Unknown(word))
-    }
+        "boolean" | "bool" => "boolean",
+        "array" | "list" | "slice" => "array",
+        "object" | "map" | "dict" | "struct" => "object",
+        "any" | "interface{}" | "" => return Some(Object::new()),
+        _ => return None,
+    };
+    Some(Object::from([("type", name.into())]))
+}
 
-    /// A word without type parameters.
-    fn plain(word: &str) -> Option<Self> {
-        Some(match word.to_lowercase().as_str() {
-            "string" | "str" | "text" => Self::Plain("string"),
-            "number" | "float64" | "float32" | "float" | "double" | "decimal" => Self::Plain("number"),
-            "integer" | "int" | "int8" | "int16" | "int32" | "int64" | "long" | "short" => Self::Plain("integer"),
-            "uint" | "uint8" | "uint16" | "uint32" | "uint64" => Self::UnsignedInteger,
-            "boolean" | "bool" => Self::Plain("boolean"),
-            "array" | "list" | "slice" => Self::Plain("array"),
-            "object" | "map" | "dict" | "struct" => Self::Plain("object"),
-            "any" | "interface{}" | "" => Self::Any,
-            _ => return None,
-        })
+/// The schema of a word with type parameters, which may have up to `levels` levels of their own.
+fn generic(word: &str, levels: usize) -> Option<Object> {
+    if word.eq_ignore_ascii_case("[]byte") {
+        return None;
     }
-
-    /// A word with type parameters.
-    fn generic(word: &'a str, levels: usize) -> Option<Self> {
-        if word.eq_ignore_ascii_case("[]byte") {
-            return None;
-        }
-        if let Some(item) = word.strip_prefix("[]").or_else(|| word.strip_suffix("[]")) {
-            return Some(Self::array_of(item, levels));
-        }
-        let open = word.find(['[', '<'])?;
-        let (head, rest) = word.split_at_checked(open)?;
-        let (inner, tail) = split_brackets(rest)?;
-        match (Self::plain(head.trim())?, split_at_comma(inner), tail) {
-            (Self::Plain("array"), None, "") => Some(Self::array_of(inner, levels)),
-            (Self::Plain("object"), Some((_, value)), "") => Some(Self::object_of(value, levels)),
-            // `map[string]int`: the key type is in the brackets, the value type follows them.
-            (Self::Plain("object"), None, value) if !value.is_empty() => Some(Self::object_of(value, levels)),
-            _ => None,
-        }
+    let array_of = |item| Object::from([("type", "array".into()), ("items", parse(item, levels).into())]);
+    let object_of =
+        |value| Object::from([("type", "object".into()), ("additionalProperties", parse(value, levels).into())]);
+    if let Some(item) = word.strip_prefix("[]").or_else(|| word.strip_suffix("[]")) {
+        return Some(array_of(item));
     }
-
-    fn array_of(item: &'a str, levels: usize) -> Self {
-        Self::Array(Box::new(Self::parse(item, levels)))
-    }
-
-    fn object_of(value: &'a str, levels: usize) -> Self {
-        Self::Object(Box::new(Self::parse(value, levels)))
-    }
-
-    fn schema(&self) -> Object {
-        match self {
-            Self::Plain(name) => Object::from([("type", (*name).into())]),
-            Self::UnsignedInteger => Object::from([("type", "integer".into()), ("minimum", 0.into())]),
-            Self::Array(item) => Object::from([("type", "array".into()), ("items", item.schema().into())]),
-            Self::Object(value) => {
-                Object::from([("type", "object".into()), ("additionalProperties", value.schema().into())])
-            }
-            Self::Any => Object::new(),
-            Self::Unknown(word) => Object::from([(X_TYPE, (*word).into())]),
-        }
+    let (head, rest) = word.split_at_checked(word.find(['[', '<'])?)?;
+    let (inner, tail) = split_brackets(rest)?;
+    match (plain(head.trim())?.get("type")?.as_str()?, split_at_comma(inner), tail) {
+        ("array", None, "") => Some(array_of(inner)),
+        ("object", Some((_, value)), "") => Some(object_of(value)),
+        // `map[string]int`: the key type is in the brackets, the value type follows them.
+        ("object", None, value) if !value.is_empty() => Some(object_of(value)),
+        _ => None,
     }
 }
 

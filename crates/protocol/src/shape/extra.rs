@@ -38,13 +38,13 @@ impl ExtraFields {
 
     /// Sets an extra field and returns its previous value. Has no effect on a field that the type defines.
     pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
-        let (key, slot) = (key.into(), Slot::Unknown(value.into()));
+        let (key, value) = (key.into(), value.into());
         let slots = &mut self.layout.get_or_insert_default().slots;
         match slots.iter_mut().find(|(name, _)| *name == key) {
-            Some((_, place @ Slot::Unknown(_))) => std::mem::replace(place, slot).into_value(),
+            Some((_, Slot::Unknown(known))) => Some(std::mem::replace(known, value)),
             Some(_) => None,
             None => {
-                slots.push((key, slot));
+                slots.push((key, Slot::Unknown(value)));
                 None
             }
         }
@@ -69,15 +69,6 @@ impl ExtraFields {
 
     pub(super) fn slots(&self) -> &[(String, Slot)] {
         self.layout.as_ref().map_or(&[], |layout| &layout.slots)
-    }
-}
-
-impl Slot {
-    fn into_value(self) -> Option<Value> {
-        match self {
-            Self::Unknown(value) => Some(value),
-            Self::Known | Self::KnownNull => None,
-        }
     }
 }
 

@@ -46,10 +46,6 @@ macro_rules! wire {
             fn to_json(&self) -> String {
                 self.to_value().to_string()
             }
-
-            fn from_json(value: $crate::Value) -> Result<Self, String> {
-                Self::try_from(value).map_err(|error| error.to_string())
-            }
         }
 
         impl serde::Serialize for $name {

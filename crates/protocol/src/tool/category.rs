@@ -70,14 +70,8 @@ impl Category {
 impl From<&str> for Category {
     /// Reads the name, which is case-sensitive; any other word becomes [`Category::Other`].
     fn from(word: &str) -> Self {
-        match word {
-            "INPUT_ERROR" => Self::InputError,
-            "NOT_FOUND" => Self::NotFound,
-            "RATE_LIMIT" => Self::RateLimit,
-            "AUTH_ERROR" => Self::AuthError,
-            "SERVICE_ERROR" => Self::ServiceError,
-            _ => Self::Other(word.to_owned()),
-        }
+        let known = [Self::InputError, Self::NotFound, Self::RateLimit, Self::AuthError, Self::ServiceError];
+        known.into_iter().find(|category| category.as_str() == word).unwrap_or_else(|| Self::Other(word.to_owned()))
     }
 }
 

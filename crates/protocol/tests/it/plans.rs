@@ -89,14 +89,6 @@ fn plans_are_equal_whether_empty_fields_are_null_or_absent() {
 }
 
 #[test]
-fn parameters_can_be_changed_in_place() {
-    let mut plan = Plan::from_value(&parse(PLAN)).expect("it is a plan");
-    let parameters = plan.steps[0].parameters_mut().expect("it has parameters");
-    parameters.insert("symbol", "AAPL");
-    assert!(plan.to_value().to_string().contains(r#""parameters":{"symbol":"AAPL"}"#));
-}
-
-#[test]
 fn a_plan_of_the_wrong_shape_is_refused_with_its_path() {
     for (text, message) in [
         ("[]", "`$`: expected an object, found an array"),

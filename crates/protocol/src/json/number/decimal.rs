@@ -107,6 +107,16 @@ impl<'a> Decimal<'a> {
         }
     }
 
+    /// Compares by value.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        match (self.negative, other.negative) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => self.compare_magnitude(other),
+            (true, true) => other.compare_magnitude(self),
+        }
+    }
+
     fn compare_magnitude(&self, other: &Self) -> Ordering {
         match (self.is_zero(), other.is_zero()) {
             (true, true) => Ordering::Equal,
@@ -116,31 +126,6 @@ impl<'a> Decimal<'a> {
         }
     }
 }
-
-impl Ord for Decimal<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        match (self.negative, other.negative) {
-            (false, true) => Ordering::Greater,
-            (true, false) => Ordering::Less,
-            (false, false) => self.compare_magnitude(other),
-            (true, true) => other.compare_magnitude(self),
-        }
-    }
-}
-
-impl PartialOrd for Decimal<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Decimal<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Decimal<'_> {}
 
 /// Splits at the first byte that `is_separator`; the second part is empty if there is none.
 fn split(text: &[u8], is_separator: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {

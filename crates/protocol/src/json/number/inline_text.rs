@@ -23,12 +23,8 @@ impl InlineText {
         }
     }
 
-    pub(super) fn as_bytes(&self, length: u32) -> &[u8] {
-        self.0.get(..length as usize).unwrap_or_default()
-    }
-
     pub(super) fn as_str(&self, length: u32) -> &str {
-        str::from_utf8(self.as_bytes(length)).unwrap_or_default()
+        str::from_utf8(self.0.get(..length as usize).unwrap_or_default()).unwrap_or_default()
     }
 }
 
@@ -39,47 +35,4 @@ fn padded(source: &[u8]) -> [u8; CAPACITY] {
         *slot = *byte;
     }
     bytes
-}
-
-/// The longest text of an `i64`: a sign and 19 digits.
-const MAX_I64_LENGTH: usize = 20;
-
-/// The decimal text of an `i64`.
-pub(super) struct IntegerText {
-    start: usize,
-    bytes: [u8; MAX_I64_LENGTH],
-}
-
-impl IntegerText {
-    pub(super) fn new(value: i64) -> Self {
-        let mut text = Self { start: MAX_I64_LENGTH, bytes: [b'0'; MAX_I64_LENGTH] };
-        let mut rest = value.unsigned_abs();
-        loop {
-            // The remainder is below ten, so the cast loses nothing.
-            text.prepend(b'0' + (rest % 10) as u8);
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        if value < 0 {
-            text.prepend(b'-');
-        }
-        text
-    }
-
-    fn prepend(&mut self, byte: u8) {
-        self.start = self.start.saturating_sub(1);
-        if let Some(slot) = self.bytes.get_mut(self.start) {
-            *slot = byte;
-        }
-    }
-
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(self.start..).unwrap_or_default()
-    }
-
-    pub(super) fn as_str(&self) -> &str {
-        str::from_utf8(self.as_bytes()).unwrap_or_default()
-    }
 }

@@ -24,7 +24,7 @@ impl Ord for Number {
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
             (Repr::Int(left), Repr::Int(right)) => left.cmp(right),
-            _ => self.with_decimal(|left| other.with_decimal(|right| left.cmp(&right))),
+            _ => self.with_decimal(|left| other.with_decimal(|right| left.compare(&right))),
         }
     }
 }

@@ -2,53 +2,27 @@
 
 use crate::{Number, Object, Value};
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::String(text.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::String(text)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
-}
-
-impl From<Number> for Value {
-    fn from(number: Number) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<Vec<Value>> for Value {
-    fn from(items: Vec<Value>) -> Self {
-        Self::Array(items)
-    }
-}
-
-impl From<Object> for Value {
-    fn from(object: Object) -> Self {
-        Self::Object(object)
-    }
-}
-
-macro_rules! from_integer {
-    ($($integer:ty),*) => {$(
-        impl From<$integer> for Value {
-            fn from(value: $integer) -> Self {
-                Self::Number(value.into())
+macro_rules! from {
+    ($($type:ty => $variant:ident),* $(,)?) => {$(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
             }
         }
     )*};
 }
 
-from_integer!(i32, u32, i64, u64, usize);
+from! {
+    &str => String, String => String, bool => Bool, Vec<Value> => Array, Object => Object,
+    Number => Number, i32 => Number, u32 => Number, i64 => Number, u64 => Number, usize => Number,
+}
+
+impl<const N: usize> From<[(&str, Value); N]> for Value {
+    /// An object.
+    fn from(entries: [(&str, Value); N]) -> Self {
+        Self::Object(entries.into())
+    }
+}
 
 impl FromIterator<Value> for Value {
     /// An array.

@@ -1,39 +1,27 @@
 //! The six kinds of JSON values.
 
-use std::fmt;
-
 use crate::Value;
 
-/// The kind of a JSON value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ValueKind {
-    /// `null`.
-    Null,
-    /// `true` or `false`.
-    Boolean,
-    /// A number.
-    Number,
-    /// A string.
-    String,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
+crate::word_enum! {
+    /// The kind of a JSON value. Its word is the type name in JSON Schema.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ValueKind {
+        /// `null`.
+        Null = "null",
+        /// `true` or `false`.
+        Boolean = "boolean",
+        /// A number.
+        Number = "number",
+        /// A string.
+        String = "string",
+        /// An array.
+        Array = "array",
+        /// An object.
+        Object = "object",
+    }
 }
 
 impl ValueKind {
-    /// The type name in JSON Schema.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Boolean => "boolean",
-            Self::Number => "number",
-            Self::String => "string",
-            Self::Array => "array",
-            Self::Object => "object",
-        }
-    }
-
     /// The name with its article, for messages: "a string", "an object", "null".
     pub const fn with_article(self) -> &'static str {
         match self {
@@ -44,12 +32,6 @@ impl ValueKind {
             Self::Array => "an array",
             Self::Object => "an object",
         }
-    }
-}
-
-impl fmt::Display for ValueKind {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
     }
 }
 
