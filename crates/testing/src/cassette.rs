@@ -10,13 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 
 use crate::server::Server;
 use recording::Recording;
-
-/// Larger than any prompt or answer, smaller than the memory of a test machine.
-const MAX_BODY: usize = 16 * 1024 * 1024;
 
 /// A server on loopback that records the exchanges between a client and a real server, or replays them without the real
 /// server.
@@ -112,8 +108,7 @@ impl Cassette {
 
     async fn start(mode: Mode, recording: Recording) -> Result<Self, CassetteError> {
         let state = Arc::new(CassetteState { mode, recording: Mutex::new(recording), misses: Mutex::default() });
-        let router = Router::new().fallback(serve::serve).layer(DefaultBodyLimit::max(MAX_BODY));
-        let router = router.with_state(Arc::clone(&state));
+        let router = Router::new().fallback(serve::serve).with_state(Arc::clone(&state));
         let server = Server::start(router).await.map_err(|error| CassetteError::Start(Box::new(error)))?;
         Ok(Self { server, state })
     }

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, stream};
 use reknit_protocol::Value;
 
-use super::{BodyFaults, ConnectionFault, Position, Reply};
+use super::{BodyFaults, ConnectionFault, Reply};
 use crate::server::ResetSwitch;
 
 /// One chunk of padding.
@@ -61,9 +61,9 @@ pub(crate) async fn deliver(reply: &Reply, rendered: Rendered, reset_switch: &Re
     }
     match reply.connection_fault {
         // This wait ends when the caller disconnects or the server is dropped.
-        ConnectionFault::Silence => pending::<()>().await,
-        ConnectionFault::Reset => reset_switch.reset(),
-        ConnectionFault::None | ConnectionFault::Cut { .. } | ConnectionFault::Stall { .. } => {}
+        Some(ConnectionFault::Silence) => pending::<()>().await,
+        Some(ConnectionFault::Reset) => reset_switch.reset(),
+        _ => {}
     }
     match response(reply, rendered) {
         Ok(response) => response,
@@ -114,20 +114,18 @@ impl SendPlan {
         let length: usize = chunks.iter().map(Bytes::len).sum();
         let (sent, end) = match reply.connection_fault {
             // The last byte or event is never sent, so that the body is always incomplete.
-            ConnectionFault::Cut { after: Position::Bytes(bytes) } => {
+            Some(ConnectionFault::CutAfter(bytes)) => {
                 (first_bytes(chunks, bytes.min(length.saturating_sub(1))), Some(SendStep::Disconnect))
             }
-            ConnectionFault::Cut { after: Position::Events(events) } => {
+            Some(ConnectionFault::CutAfterEvents(events)) => {
                 let events = events.min(chunks.len().saturating_sub(1));
                 (chunks.into_iter().take(events).collect(), Some(SendStep::Disconnect))
             }
-            ConnectionFault::Stall { after: Position::Bytes(bytes) } => {
-                (first_bytes(chunks, bytes), Some(SendStep::Hang))
-            }
-            ConnectionFault::Stall { after: Position::Events(events) } => {
+            Some(ConnectionFault::StallAfter(bytes)) => (first_bytes(chunks, bytes), Some(SendStep::Hang)),
+            Some(ConnectionFault::StallAfterEvents(events)) => {
                 (chunks.into_iter().take(events).collect(), Some(SendStep::Hang))
             }
-            ConnectionFault::None | ConnectionFault::Reset | ConnectionFault::Silence => (chunks, None),
+            Some(ConnectionFault::Reset | ConnectionFault::Silence) | None => (chunks, None),
         };
         let faults = &reply.body_faults;
         let mut steps: Vec<SendStep> = faults.first_token_after.map(SendStep::Wait).into_iter().collect();
