@@ -50,7 +50,7 @@ pub enum Message {
         /// The result or the error.
         text: String,
         /// Whether the call failed.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
 }
@@ -175,11 +175,6 @@ impl ProviderState {
     pub fn new(format: impl Into<String>, text: impl Into<String>) -> Self {
         Self { format: format.into(), text: text.into() }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 #[cfg(test)]

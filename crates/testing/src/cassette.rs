@@ -7,10 +7,11 @@ mod serve;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 
+use crate::lock::lock;
 use crate::server::Server;
 use recording::Recording;
 
@@ -127,8 +128,4 @@ impl Cassette {
     pub fn remaining(&self) -> usize {
         lock(&self.state.recording).remaining()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -48,7 +48,7 @@ use crate::server::{ResetSwitch, Server};
 #[derive(Debug)]
 pub struct ScriptedModel {
     server: Server,
-    log: Log<ReceivedRequest>,
+    state: Arc<ModelState>,
 }
 
 #[derive(Debug)]
@@ -60,8 +60,7 @@ struct ModelState {
 impl ScriptedModel {
     /// Serves the model on a free port of 127.0.0.1.
     pub async fn start(script: Script) -> io::Result<Self> {
-        let log = Log::default();
-        let state = Arc::new(ModelState { rules: Rules::new(script.rules), log: log.clone() });
+        let state = Arc::new(ModelState { rules: Rules::new(script.rules), log: Log::default() });
         let completions = |api| post(move |incoming: Incoming| complete(incoming, RouteInfo::new(api)));
         let router = Router::new()
             .route("/v1/chat/completions", completions(ModelApi::Chat))
@@ -70,8 +69,8 @@ impl ScriptedModel {
             .route("/v1/models/{call}", post(gemini))
             .route("/v1beta/models/{call}", post(gemini))
             .route("/v1/models", get(models))
-            .with_state(state);
-        Ok(Self { server: Server::start(router).await?, log })
+            .with_state(Arc::clone(&state));
+        Ok(Self { server: Server::start(router).await?, state })
     }
 
     /// The base URL for clients of any wire format: `http://127.0.0.1:41234/v1`.
@@ -81,7 +80,7 @@ impl ScriptedModel {
 
     /// All requests in the order of their arrival.
     pub fn requests(&self) -> Vec<ReceivedRequest> {
-        self.log.all()
+        self.state.log.all()
     }
 
     /// The requests that no rule matched. A test asserts that this is empty if its script should cover every request.
@@ -91,7 +90,7 @@ impl ScriptedModel {
 
     /// Waits until there have been `count` requests. It has no timeout of its own.
     pub async fn wait_for_requests(&self, count: usize) {
-        self.log.wait_for(count).await;
+        self.state.log.wait_for(count).await;
     }
 }
 

@@ -100,31 +100,28 @@ impl ScriptedTool {
 
     /// Serves the tool on a free port of 127.0.0.1.
     pub async fn start(self) -> io::Result<RunningTool> {
-        let log = Log::default();
-        let state = ToolState {
-            name: self.name.clone(),
+        let state = Arc::new(ToolState {
+            name: self.name,
             capabilities: self.capabilities,
             rules: Rules::new(self.rules),
-            log: log.clone(),
+            log: Log::default(),
             call_file: self.call_file,
-        };
-        let server = Server::start(routes::router(Arc::new(state))).await?;
-        Ok(RunningTool { name: self.name, server, log })
+        });
+        Ok(RunningTool { server: Server::start(routes::router(Arc::clone(&state))).await?, state })
     }
 }
 
 /// A scripted tool that accepts calls. Dropping it closes its port and its connections.
 #[derive(Debug)]
 pub struct RunningTool {
-    name: String,
     server: Server,
-    log: Log<RecordedCall>,
+    state: Arc<ToolState>,
 }
 
 impl RunningTool {
     /// The name of the tool.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.state.name
     }
 
     /// The URL of the tool: `http://127.0.0.1:41234`.
@@ -134,7 +131,7 @@ impl RunningTool {
 
     /// All calls in the order of their arrival.
     pub fn calls(&self) -> Vec<RecordedCall> {
-        self.log.all()
+        self.state.log.all()
     }
 
     /// The calls of one capability.
@@ -149,6 +146,6 @@ impl RunningTool {
 
     /// Waits until there have been `count` calls. It has no timeout of its own.
     pub async fn wait_for_calls(&self, count: usize) {
-        self.log.wait_for(count).await;
+        self.state.log.wait_for(count).await;
     }
 }
