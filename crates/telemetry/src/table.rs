@@ -5,7 +5,6 @@
 macro_rules! definitions {
     ($list:ident: $($(#[doc = $description:literal])+ $constant:ident = $kind:expr, $name:literal, $keys:expr;)*) => {
         $(
-            $(#[doc = $description])+
             pub(crate) static $constant: $crate::definition::Definition<{ $crate::definition::count(&$keys) }> =
                 $crate::definition::Definition::new($kind, $name, &$keys, concat!($($description),+));
         )*

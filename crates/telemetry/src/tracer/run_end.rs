@@ -18,34 +18,33 @@ struct RootEnd<'a> {
 }
 
 impl Tracer {
-    pub(super) fn end_run(&mut self, at_ms: i64, status: Status, reason: &str, steps: usize, spent: &Spent) {
-        self.abandon(at_ms, |_| true);
-        self.end_planning("error", at_ms);
+    pub(super) fn end_run(&mut self, status: Status, reason: &str, steps: usize, spent: &Spent) {
+        self.abandon(|_| true);
+        self.end_planning("error");
         let Some((root, RootInfo::Run { request, has_plan })) = self.root.take() else { return };
         let mode = if has_plan { "plan" } else { "request" };
         let info = [AttributeValue::excerpt(&request, MAX_TEXT), mode.into()];
         let end = RootEnd { status, reason, length: steps.into(), spent };
-        self.end_root(at_ms, root, (&spans::PROCESS_REQUEST, info), end);
+        self.end_root(root, (&spans::PROCESS_REQUEST, info), end);
     }
 
-    pub(super) fn end_session(&mut self, at_ms: i64, turn: u32, exit: SessionExit, status: Status, spent: &Spent) {
-        self.abandon(at_ms, |_| true);
-        self.end_turn(0, "stopped", at_ms);
+    pub(super) fn end_session(&mut self, turn: u32, exit: SessionExit, status: Status, spent: &Spent) {
+        self.abandon(|_| true);
+        self.end_turn(0, "stopped");
         let Some((root, RootInfo::Session { agent, input })) = self.root.take() else { return };
         let info = [agent.as_str().into(), AttributeValue::excerpt(&input, MAX_TEXT)];
         let end = RootEnd { status, reason: exit.as_str(), length: turn.into(), spent };
-        self.end_root(at_ms, root, (&spans::SESSION, info), end);
+        self.end_root(root, (&spans::SESSION, info), end);
     }
 
     /// Reports the span of a run or session, and counts the request.
     fn end_root(
         &mut self,
-        at_ms: i64,
         root: OpenSpan,
         (definition, [first, second]): (&Definition<10>, [AttributeValue; 2]),
         RootEnd { status, reason, length, spent }: RootEnd<'_>,
     ) {
-        let duration_ms = elapsed_ms(root.start_ms, at_ms);
+        let duration_ms = elapsed_ms(root.start_ms, self.at_ms);
         let message = AttributeValue::excerpt(reason, MAX_ERROR);
         let outcome = match status {
             Status::Complete => SpanStatus::Ok,
@@ -64,7 +63,7 @@ impl Tracer {
             spent.input_tokens.into(),
             spent.output_tokens.into(),
         ];
-        self.close(root, (SpanKind::Internal, None), (definition, values), outcome, at_ms);
+        self.close(root, (SpanKind::Internal, None), (definition, values), outcome);
         // A machine that is nested in a session is not a request of its own.
         if self.context.is_nested() {
             return;

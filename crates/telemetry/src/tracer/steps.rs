@@ -15,6 +15,7 @@ use crate::table::{logs, metrics, spans};
 /// A step that has started.
 #[derive(Debug, Clone)]
 pub(super) struct StepTrace {
+    pub(super) key: StepKey,
     /// The span; `None` once it was reported.
     span: Option<OpenSpan>,
     pub(super) description: StepDescription,
@@ -58,10 +59,11 @@ impl Tracer {
         [step.capability.to_string().into(), step.agent.to_string().into(), self.module()]
     }
 
-    pub(super) fn start_step(&mut self, at_ms: i64, turn: Option<u32>, step: &StepDescription) {
+    pub(super) fn start_step(&mut self, turn: Option<u32>, step: &StepDescription) {
         let key = StepKey::new(turn, &step.step);
         let trace = StepTrace {
-            span: Some(OpenSpan::new(key.span_key(), at_ms)),
+            key: key.clone(),
+            span: Some(OpenSpan::new(key.span_key(), self.at_ms)),
             description: step.clone(),
             fault: None,
             open_rungs: BTreeSet::new(),
@@ -71,9 +73,9 @@ impl Tracer {
         self.steps.insert(key, trace);
     }
 
-    pub(super) fn end_step(&mut self, at_ms: i64, key: &StepKey, end: &StepEnd, (calls, mends): (u32, usize)) {
-        self.abandon(at_ms, |id| StepKey::of(id).as_ref() == Some(key));
-        self.stop_rungs(at_ms, key);
+    pub(super) fn end_step(&mut self, key: &StepKey, end: &StepEnd, (calls, mends): (u32, usize)) {
+        self.abandon(|id| StepKey::of(id).as_ref() == Some(key));
+        self.stop_rungs(key);
         let Some(step) = self.steps.get_mut(key) else { return };
         let Some(span) = step.span.take() else { return };
         let step = step.clone();
@@ -100,7 +102,7 @@ impl Tracer {
             mends.into(),
         ];
         let parent = Some(self.step_parent());
-        self.close(span, (SpanKind::Internal, parent), (&spans::STEP_EXECUTION, values), span_status, at_ms);
+        self.close(span, (SpanKind::Internal, parent), (&spans::STEP_EXECUTION, values), span_status);
         let [capability, agent, module] = self.labels(&step);
         self.count(&metrics::STEPS, [capability, agent, module, status.into()]);
         if let StepEnd::Failed { .. } = end {
