@@ -18,7 +18,7 @@ use recording::Recording;
 /// A server on loopback that records the exchanges between a client and a real server, or replays them without the real
 /// server.
 ///
-/// A request is identified by a hash of its method, path and body; white space between JSON tokens does not count. Each
+/// A request is identified by its method, path and body; white space between JSON tokens does not count. Each
 /// recorded response is replayed once, in the order of recording. A request that is not in the recording is a miss: it is
 /// answered with 400 and the difference to the nearest recorded request. API keys are not recorded: request headers are
 /// left out, and the values of headers that hold a key are redacted everywhere else.

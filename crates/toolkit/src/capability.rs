@@ -68,11 +68,6 @@ impl CapabilityDefinition {
         &self.capability
     }
 
-    /// The full JSON Schema of the arguments.
-    pub fn schema(&self) -> &Value {
-        &self.schema
-    }
-
     /// Fails if the type of the arguments has a schema that is not valid.
     pub(crate) fn compile(self) -> Result<Endpoint, SchemaError> {
         let schema = Schema::compile(&self.schema)?;

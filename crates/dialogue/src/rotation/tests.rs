@@ -205,15 +205,6 @@ fn a_skipped_target_does_not_hide_that_the_others_are_rate_limited() {
 }
 
 #[test]
-fn success_resets_the_counters() {
-    let mut rotation = rotation(&["a", "b"], RotationRules::default());
-    rotation.failed(&limited(None), 0);
-    rotation.failed(&failure(ErrorClass::Timeout), 0);
-    rotation.restart();
-    assert_eq!(rotation, super::tests::rotation(&["a", "b"], RotationRules::default()));
-}
-
-#[test]
 fn a_wait_past_the_deadline_gives_up_and_a_shorter_one_does_not() {
     for (deadline, expected) in [(10_999, Next::GiveUp(GiveUpReason::Deadline)), (11_001, Next::Wait { ms: 1_000 })] {
         let mut rotation = with_deadline(rotation(&["a"], many_attempts()), deadline);
