@@ -51,5 +51,6 @@ definitions! { ALL:
     /// a step ended without a result
     STEP_FAILED = WARNING, "Step failed", ["operation", "step_id", "capability", "agent", "reason"];
     /// a run ended
-    ENDED = SignalKind::Log(Severity::Final, SOURCE), "Request ended", ["operation", "request_id", "status", "reason", "duration_ms"];
+    ENDED = SignalKind::Log(Severity::Final, SOURCE), "Request ended",
+        ["operation", "request_id", "status", "reason", "duration_ms"];
 }

@@ -66,8 +66,8 @@ definitions! { LOGS:
     /// a turn ended
     TURN_ENDED = ORCHESTRATOR, "Turn ", [];
     /// the text of an answer contains a report
-    REPORT_KEPT = Log(Severity::Verbose, "agent:fallback-report"), "A final report was found and is kept for the final turn",
-        [];
+    REPORT_KEPT = Log(Severity::Verbose, "agent:fallback-report"),
+        "A final report was found and is kept for the final turn", [];
     /// the model gave no report with the report tool
     REPORT_FALLBACK = Log(Severity::Warning, "agent:fallback-report"), "Accepting the report that was kept", [];
     /// the model gave no report at all
