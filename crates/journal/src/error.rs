@@ -13,11 +13,8 @@ pub use storage::{Damage, SqliteError, StorageError};
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CreateError {
     /// The id is already in use.
-    #[error("there is already a run `{run}`")]
-    Exists {
-        /// The run that has the id.
-        run: RunId,
-    },
+    #[error("there is already a run `{0}`")]
+    Exists(RunId),
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -27,11 +24,8 @@ pub enum CreateError {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LeaseError {
     /// The run does not exist.
-    #[error("there is no run `{run}`")]
-    NoSuchRun {
-        /// The run.
-        run: RunId,
-    },
+    #[error("there is no run `{0}`")]
+    NoSuchRun(RunId),
     /// Another process drives the run.
     #[error("run `{run}` is driven by {holder}")]
     Held {
@@ -111,11 +105,8 @@ pub enum AppendError {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SendError {
     /// The run does not exist.
-    #[error("there is no run `{run}`")]
-    NoSuchRun {
-        /// The run.
-        run: RunId,
-    },
+    #[error("there is no run `{0}`")]
+    NoSuchRun(RunId),
     /// The run has ended, so no driver would read the signal.
     #[error("run `{run}` has ended ({status})")]
     Ended {
@@ -133,11 +124,8 @@ pub enum SendError {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RunReadError {
     /// The run does not exist.
-    #[error("there is no run `{run}`")]
-    NoSuchRun {
-        /// The run.
-        run: RunId,
-    },
+    #[error("there is no run `{0}`")]
+    NoSuchRun(RunId),
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),

@@ -65,7 +65,7 @@ impl Journal {
     }
 
     pub(crate) fn closed(&self) -> StorageError {
-        StorageError::Closed { path: self.path().unwrap_or(Path::new(IN_MEMORY)).to_owned() }
+        StorageError::Closed(self.path().unwrap_or(Path::new(IN_MEMORY)).to_owned())
     }
 
     async fn write<T, E>(

@@ -2,7 +2,7 @@
 
 use reknit_protocol::RunId;
 
-use crate::Holder;
+use crate::{Holder, LeaseInfo};
 
 /// The right to append to a run, returned by [`Journal::create`](crate::Journal::create) and
 /// [`Journal::acquire`](crate::Journal::acquire).
@@ -12,9 +12,7 @@ use crate::Holder;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     pub(crate) run: RunId,
-    pub(crate) epoch: u64,
-    pub(crate) holder: Holder,
-    pub(crate) until_ms: i64,
+    pub(crate) info: LeaseInfo,
 }
 
 impl Lease {
@@ -25,17 +23,17 @@ impl Lease {
 
     /// The fencing token, from 1.
     pub fn epoch(&self) -> u64 {
-        self.epoch
+        self.info.epoch
     }
 
     /// The process that holds the lease.
     pub fn holder(&self) -> &Holder {
-        &self.holder
+        &self.info.holder
     }
 
     /// When the lease expires, in milliseconds since 1970.
     pub fn until_ms(&self) -> i64 {
-        self.until_ms
+        self.info.until_ms
     }
 }
 

@@ -6,9 +6,10 @@ use reknit_protocol::RunId;
 
 use crate::blob::{SplitEvent, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
-use crate::tables::{ReadTables, RunKey, RunRow, RunState, WriteTables};
+use crate::tables::{ReadTables, RunKey, RunRow, WriteTables};
 use crate::{
-    ClaimOutcome, DueEffect, InboxMessage, RunFilter, RunSignal, SignalId, Snapshot, StoredEvent, StoredMapping,
+    ClaimOutcome, DueEffect, InboxMessage, RunFilter, RunSignal, RunSummary, SignalId, Snapshot, StoredEvent,
+    StoredMapping,
 };
 
 /// The tables in memory.
@@ -67,9 +68,9 @@ impl ReadTables for MemoryTables {
     }
 
     fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>> {
-        let matching = |row: &&RunRow| filter.status.matches(row.state.status.as_deref());
+        let matching = |row: &&RunRow| filter.status.matches(row.summary.status.as_deref());
         let mut rows: Vec<&RunRow> = self.runs.iter().map(|run| &run.row).filter(matching).collect();
-        rows.sort_by_key(|row| std::cmp::Reverse((row.created_ms, row.key.0)));
+        rows.sort_by_key(|row| std::cmp::Reverse((row.summary.created_ms, row.key.0)));
         Ok(rows.into_iter().take(filter.limit as usize).cloned().collect())
     }
 
@@ -109,17 +110,17 @@ impl ReadTables for MemoryTables {
 }
 
 impl WriteTables for MemoryTables {
-    fn add_run(&mut self, run: &RunId, title: &str, created_ms: i64, state: &RunState) -> StoreResult<RunKey> {
+    fn add_run(&mut self, run: &RunSummary) -> StoreResult<RunKey> {
         let key = RunKey(i64::try_from(self.runs.len()).unwrap_or(i64::MAX));
-        let row = RunRow { key, run: run.clone(), title: title.to_owned(), created_ms, state: state.clone() };
+        let row = RunRow { key, summary: run.clone() };
         let (events, claims, pending) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
         self.runs.push(Run { row, events, claims, pending, snapshot: None });
-        self.keys.insert(run.clone(), key);
+        self.keys.insert(run.run.clone(), key);
         Ok(key)
     }
 
-    fn set_run(&mut self, key: RunKey, state: &RunState) -> StoreResult<()> {
-        self.find_run_mut(key)?.row.state = state.clone();
+    fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()> {
+        self.find_run_mut(key)?.row.summary = run.clone();
         Ok(())
     }
 

@@ -6,8 +6,8 @@
 mod append;
 mod lease;
 
-pub(crate) use append::{PreparedAppend, append, save_snapshot};
-pub(crate) use lease::{PreparedRun, acquire, create, release, renew};
+pub(crate) use append::{append, save_snapshot};
+pub(crate) use lease::{acquire, create, release, renew};
 
 use reknit_protocol::RunId;
 
@@ -21,9 +21,9 @@ pub(crate) type RuleResult<T, E> = StoreResult<Result<T, E>>;
 /// The row of the run if `lease` is its current lease; otherwise the current holder, if there is one.
 fn check_lease(tables: &dyn WriteTables, lease: &Lease) -> RuleResult<RunRow, Option<Holder>> {
     let Some(row) = tables.run(&lease.run)? else { return Ok(Err(None)) };
-    match &row.state.lease {
-        Some(_) if row.state.epoch == lease.epoch => Ok(Ok(row)),
-        Some((holder, _)) => Ok(Err(Some(holder.clone()))),
+    match &row.summary.lease {
+        Some(current) if current.epoch == lease.info.epoch => Ok(Ok(row)),
+        Some(current) => Ok(Err(Some(current.holder.clone()))),
         None => Ok(Err(None)),
     }
 }
@@ -36,7 +36,7 @@ fn fenced(run: &RunId, by: Option<Holder>) -> FenceError {
 pub(crate) fn claim(tables: &mut dyn WriteTables, lease: &Lease, effect: &str) -> RuleResult<ClaimOutcome, FenceError> {
     match check_lease(tables, lease)? {
         Err(by) => Ok(Err(fenced(&lease.run, by))),
-        Ok(row) => Ok(Ok(tables.add_claim(row.key, effect, lease.epoch)?)),
+        Ok(row) => Ok(Ok(tables.add_claim(row.key, effect, lease.info.epoch)?)),
     }
 }
 
@@ -47,8 +47,8 @@ pub(crate) fn send(
     signal: &RunSignal,
     now_ms: i64,
 ) -> RuleResult<SignalId, SendError> {
-    let Some(row) = tables.run(run)? else { return Ok(Err(SendError::NoSuchRun { run: run.clone() })) };
-    if let Some(status) = row.state.status {
+    let Some(row) = tables.run(run)? else { return Ok(Err(SendError::NoSuchRun(run.clone()))) };
+    if let Some(status) = row.summary.status {
         return Ok(Err(SendError::Ended { run: run.clone(), status }));
     }
     Ok(Ok(tables.add_signal(row.key, signal, now_ms)?))

@@ -52,13 +52,6 @@ impl Append {
         self
     }
 
-    /// Adds a signal that became an event.
-    #[must_use]
-    pub fn consuming(mut self, signal: SignalId) -> Self {
-        self.consumed.push(signal);
-        self
-    }
-
     /// Ends the run with these events.
     #[must_use]
     pub fn ending(mut self, status: impl Into<String>, at_ms: i64) -> Self {

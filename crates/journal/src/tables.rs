@@ -5,32 +5,19 @@ use reknit_protocol::RunId;
 use crate::blob::SplitEvent;
 use crate::error::storage::StoreResult;
 use crate::{
-    ClaimOutcome, DueEffect, Holder, InboxMessage, RunFilter, RunSignal, SignalId, Snapshot, StoredEvent, StoredMapping,
+    ClaimOutcome, DueEffect, InboxMessage, RunFilter, RunSignal, RunSummary, SignalId, Snapshot, StoredEvent,
+    StoredMapping,
 };
 
 /// The key of a run inside one store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RunKey(pub(crate) i64);
 
-/// The columns of a run that change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RunState {
-    pub(crate) updated_ms: i64,
-    pub(crate) status: Option<String>,
-    pub(crate) len: u64,
-    pub(crate) epoch: u64,
-    /// The process that holds the run, and when its lease expires.
-    pub(crate) lease: Option<(Holder, i64)>,
-}
-
 /// A row of the table of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunRow {
     pub(crate) key: RunKey,
-    pub(crate) run: RunId,
-    pub(crate) title: String,
-    pub(crate) created_ms: i64,
-    pub(crate) state: RunState,
+    pub(crate) summary: RunSummary,
 }
 
 /// Reading. All calls on one value see the same state of the store.
@@ -54,8 +41,9 @@ pub(crate) trait ReadTables {
 /// Writing. The rule that calls these has finished its checks before the first write: a store never undoes a write
 /// because a rule refuses.
 pub(crate) trait WriteTables: ReadTables {
-    fn add_run(&mut self, run: &RunId, title: &str, created_ms: i64, state: &RunState) -> StoreResult<RunKey>;
-    fn set_run(&mut self, key: RunKey, state: &RunState) -> StoreResult<()>;
+    fn add_run(&mut self, run: &RunSummary) -> StoreResult<RunKey>;
+    /// Replaces what may change: not the id, the title and the time of creation.
+    fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()>;
     fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()>;
     fn add_claim(&mut self, key: RunKey, effect: &str, epoch: u64) -> StoreResult<ClaimOutcome>;
     fn add_signal(&mut self, key: RunKey, signal: &RunSignal, at_ms: i64) -> StoreResult<SignalId>;

@@ -91,10 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn the_debug_output_of_models_redacts_their_keys() {
+    fn the_debug_output_of_models_and_their_targets_redacts_keys() {
         let target = Target { key: Some("sk-very-secret".into()), ..Target::new("a", "http://localhost", "m") };
         let debug = format!("{:?}", Models::new(vec![target]).unwrap());
-        assert!(!debug.contains("very-secret"), "{debug}");
+        assert!(!debug.contains("very-secret") && debug.contains("REDACTED"), "{debug}");
     }
 
     #[test]

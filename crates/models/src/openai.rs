@@ -8,6 +8,6 @@ mod strict;
 
 pub(crate) use error_names::ERROR_CLASSES;
 pub(crate) use family::family;
-pub(crate) use request::render;
+pub(crate) use request::{render, tool_choice};
 pub(crate) use response::{read_event, read_whole};
 pub(crate) use strict::is_strict;

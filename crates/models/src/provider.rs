@@ -1,39 +1,25 @@
 //! Model providers and their defaults.
 
-use std::fmt;
-
 use crate::FormatSupport;
 
-/// Provider of a model. It decides the wire format and the defaults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Provider {
-    /// `OpenAI`, `chat/completions`.
-    OpenAi,
-    /// `OpenAI`, `responses`.
-    OpenAiResponses,
-    /// Anthropic, `messages`.
-    Anthropic,
-    /// Google, `generateContent`.
-    Gemini,
-    /// Any other server that speaks `chat/completions`, with or without a key.
-    Compatible,
+reknit_protocol::word_enum! {
+    /// Provider of a model, by its name in the configuration. It decides the wire format and the defaults.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Provider {
+        /// `OpenAI`, `chat/completions`.
+        OpenAi = "openai",
+        /// `OpenAI`, `responses`.
+        OpenAiResponses = "openai-responses",
+        /// Anthropic, `messages`.
+        Anthropic = "anthropic",
+        /// Google, `generateContent`.
+        Gemini = "gemini",
+        /// Any other server that speaks `chat/completions`, with or without a key.
+        Compatible = "compatible",
+    }
 }
 
 impl Provider {
-    /// All providers.
-    pub const ALL: [Self; 5] = [Self::OpenAi, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Compatible];
-
-    /// The name in the configuration.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::OpenAiResponses => "openai-responses",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Compatible => "compatible",
-        }
-    }
-
     /// The base URL of its API, if there is only one.
     pub const fn base_url(self) -> Option<&'static str> {
         match self {
@@ -60,11 +46,5 @@ impl Provider {
             Self::OpenAi | Self::OpenAiResponses | Self::Anthropic | Self::Gemini => FormatSupport::Schema,
             Self::Compatible => FormatSupport::Json,
         }
-    }
-}
-
-impl fmt::Display for Provider {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
     }
 }

@@ -1,6 +1,6 @@
 //! Construction of request bodies, shared by the wire formats.
 
-use reknit_dialogue::{FormatUsed, Message};
+use reknit_dialogue::{FormatUsed, Message, ToolDefinition};
 use reknit_protocol::{Object, Value};
 
 /// Body of a request in a wire format.
@@ -26,7 +26,7 @@ impl RequestBody {
     }
 
     /// Inserts a field if there is a value.
-    pub(crate) fn insert_some(&mut self, field: &str, value: Option<Value>) {
+    pub(crate) fn insert_some(&mut self, field: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.insert(field, value);
         }
@@ -41,15 +41,26 @@ impl RequestBody {
         }
     }
 
+    /// Lists an option as omitted if the request has it.
+    pub(crate) fn omit_if(&mut self, option: &'static str, is_set: bool) {
+        if is_set {
+            self.omit(option);
+        }
+    }
+
     /// Lists an option as omitted.
     pub(crate) fn omit(&mut self, option: &'static str) {
         self.omitted_options.push(option);
     }
 }
 
-/// An object with these members.
-pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Object {
-    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+/// The declaration of a tool; `schema_key` is the field for its schema.
+pub(crate) fn tool_declaration(tool: &ToolDefinition, schema_key: &str) -> Value {
+    Value::from([
+        ("name", tool.name.as_str().into()),
+        ("description", tool.description.as_str().into()),
+        (schema_key, tool.schema.clone()),
+    ])
 }
 
 /// A list of strings.
@@ -63,7 +74,7 @@ pub(crate) fn arguments(raw: &str) -> Object {
     match Value::parse(raw) {
         Ok(Value::Object(arguments)) => arguments,
         _ if raw.trim().is_empty() => Object::new(),
-        _ => object([("unreadable_arguments", raw.into())]),
+        _ => Object::from([("unreadable_arguments", raw.into())]),
     }
 }
 
@@ -89,5 +100,5 @@ pub(crate) fn turns(
     }
     // Servers refuse empty turns.
     let turns = turns.into_iter().filter(|(_, parts)| !parts.is_empty());
-    turns.map(|(role, parts)| Value::from(object([("role", role.into()), (content_key, parts.into())]))).collect()
+    turns.map(|(role, parts)| Value::from([("role", role.into()), (content_key, parts.into())])).collect()
 }

@@ -111,15 +111,6 @@ mod tests {
         assert_eq!(decode([&b"data: \xff\n\ndata: b\n\n"[..]]), ["\u{fffd}", "b"]);
     }
 
-    #[test]
-    fn a_split_at_any_byte_changes_nothing() {
-        let stream = "\u{feff}data: a\r\ndata: é\r\n\r\ndata: c\r\rdata: d\n\n".as_bytes();
-        for split in 0..=stream.len() {
-            let (left, right) = stream.split_at(split);
-            assert_eq!(decode([left, right]), ["a\né", "c", "d"], "split at {split}");
-        }
-    }
-
     proptest! {
         #[test]
         fn the_split_into_chunks_does_not_matter(

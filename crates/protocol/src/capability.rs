@@ -5,7 +5,7 @@ mod side_effect;
 pub use side_effect::SideEffect;
 
 use crate::schema::{AdditionalProperties, Summary};
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, text, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, flag, text, wire};
 use crate::{CapabilityName, Path, Value};
 
 /// One operation that a tool offers.
@@ -112,7 +112,7 @@ impl Wire for Capability {
             input_summary: fields.read("input_summary", Summary::read)?,
             output_summary: fields.read("output_summary", Summary::read)?,
             schema_endpoint: fields.text("schema_endpoint")?,
-            internal: fields.flag("internal")?.unwrap_or(false),
+            internal: fields.read("internal", flag)?.unwrap_or(false),
             effect: fields.read("effect", SideEffect::read)?.unwrap_or_default(),
             extra: fields.finish(),
         })

@@ -8,7 +8,7 @@ pub use input::PlanInput;
 pub use mode::PlanMode;
 pub use step::Step;
 
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, text, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, list, object, text, wire};
 use crate::{Object, Path, PlanId, Value};
 
 /// The steps that answer a request.
@@ -70,7 +70,7 @@ impl Wire for Plan {
             original_request: fields.require_text("original_request")?,
             mode: fields.text("mode")?.map(PlanMode::from),
             inputs: read_members(&mut fields, "inputs", PlanInput::read)?,
-            steps: fields.require_list("steps", Step::read)?,
+            steps: fields.require("steps", "an array", |value, path| list(value, path, Step::read))?,
             outputs: read_members(&mut fields, "outputs", text)?,
             created_at: fields.text("created_at")?,
             extra: fields.finish(),
@@ -97,7 +97,7 @@ fn read_members<T>(
     read: impl Fn(Value, &Path) -> Result<T, ShapeError>,
 ) -> Result<Vec<(String, T)>, ShapeError> {
     let members = fields.read(key, |value, path| {
-        let entries = crate::shape::object(value, path)?.into_iter();
+        let entries = object(value, path)?.into_iter();
         entries.map(|(name, value)| read(value, &path.key(&name)).map(|item| (name, item))).collect()
     })?;
     Ok(members.unwrap_or_default())

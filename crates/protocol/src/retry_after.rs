@@ -12,28 +12,25 @@ pub struct RetryAfter {
     pub origin: String,
 }
 
-/// The unit of a bare number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Seconds,
-    Millis,
-}
+/// The units of a bare number, in milliseconds.
+const SECONDS: f64 = 1000.0;
+const MILLIS: f64 = 1.0;
 
 /// The headers that ask for a wait, in lower case, with the unit of a bare number.
-const HEADERS: &[(&str, Unit)] = &[
-    ("retry-after", Unit::Seconds),
-    ("retry-after-ms", Unit::Millis),
-    ("x-ms-retry-after-ms", Unit::Millis),
-    ("x-retry-after", Unit::Seconds),
-    ("ratelimit-reset", Unit::Seconds),
-    ("x-ratelimit-retry-after", Unit::Seconds),
-    ("x-ratelimit-reset", Unit::Seconds),
-    ("x-ratelimit-reset-requests", Unit::Seconds),
-    ("x-ratelimit-reset-tokens", Unit::Seconds),
-    ("anthropic-ratelimit-requests-reset", Unit::Seconds),
-    ("anthropic-ratelimit-tokens-reset", Unit::Seconds),
-    ("anthropic-ratelimit-input-tokens-reset", Unit::Seconds),
-    ("anthropic-ratelimit-output-tokens-reset", Unit::Seconds),
+const HEADERS: &[(&str, f64)] = &[
+    ("retry-after", SECONDS),
+    ("retry-after-ms", MILLIS),
+    ("x-ms-retry-after-ms", MILLIS),
+    ("x-retry-after", SECONDS),
+    ("ratelimit-reset", SECONDS),
+    ("x-ratelimit-retry-after", SECONDS),
+    ("x-ratelimit-reset", SECONDS),
+    ("x-ratelimit-reset-requests", SECONDS),
+    ("x-ratelimit-reset-tokens", SECONDS),
+    ("anthropic-ratelimit-requests-reset", SECONDS),
+    ("anthropic-ratelimit-tokens-reset", SECONDS),
+    ("anthropic-ratelimit-input-tokens-reset", SECONDS),
+    ("anthropic-ratelimit-output-tokens-reset", SECONDS),
 ];
 
 impl RetryAfter {
@@ -65,7 +62,7 @@ impl RetryAfter {
 
     /// Parses a wait from a text that is not a header; a bare number counts seconds.
     pub fn from_text(text: &str, origin: impl Into<String>, now_ms: u64) -> Option<Self> {
-        parse_wait(text, Unit::Seconds, now_ms).map(|ms| Self { ms, origin: origin.into() })
+        parse_wait(text, SECONDS, now_ms).map(|ms| Self { ms, origin: origin.into() })
     }
 
     /// The longest of several waits; the first of equally long ones.
@@ -79,15 +76,15 @@ const FIRST_UNIX_TIME: f64 = 1e9;
 /// A Unix time from here on is in milliseconds: in seconds it would be thirty thousand years away.
 const FIRST_UNIX_TIME_IN_MILLIS: f64 = 1e12;
 
-fn parse_wait(text: &str, unit: Unit, now_ms: u64) -> Option<u64> {
+fn parse_wait(text: &str, unit: f64, now_ms: u64) -> Option<u64> {
     let text = text.trim();
     let Some(number) = duration::parse_number(text) else {
         return duration::parse(text).or_else(|| date::parse(text).map(|date_ms| date_ms.saturating_sub(now_ms)));
     };
     if number < FIRST_UNIX_TIME {
-        return Some(duration::whole_millis(number * if unit == Unit::Seconds { 1000.0 } else { 1.0 }));
+        return Some(duration::whole_millis(number * unit));
     }
-    let unix_ms = duration::whole_millis(if number < FIRST_UNIX_TIME_IN_MILLIS { number * 1000.0 } else { number });
+    let unix_ms = duration::whole_millis(if number < FIRST_UNIX_TIME_IN_MILLIS { number * SECONDS } else { number });
     Some(unix_ms.saturating_sub(now_ms))
 }
 

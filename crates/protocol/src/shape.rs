@@ -8,6 +8,6 @@ mod wire;
 
 pub use error::{ActualShape, ShapeError};
 pub use extra::ExtraFields;
-pub(crate) use object_reader::{ObjectReader, object, text};
+pub(crate) use object_reader::{ObjectReader, flag, list, object, text};
 pub(crate) use object_writer::ObjectWriter;
 pub(crate) use wire::{Wire, wire};

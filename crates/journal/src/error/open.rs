@@ -25,11 +25,8 @@ pub enum OpenError {
         source: io::Error,
     },
     /// The file is not a journal.
-    #[error("`{}` is not a journal", .path.display())]
-    NotAJournal {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("`{}` is not a journal", .0.display())]
+    NotAJournal(PathBuf),
     /// The file was written by an older build of Reknit.
     #[error("the journal `{}` was written by an older build of Reknit (format {found}, not {supported})", .path.display())]
     Older {
@@ -51,11 +48,8 @@ pub enum OpenError {
         supported: u32,
     },
     /// The file system does not support memory shared between processes, which `SQLite` needs for concurrent readers.
-    #[error("the file system of `{}` does not support the shared memory that a journal needs", .path.display())]
-    UnsupportedFileSystem {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("the file system of `{}` does not support the shared memory that a journal needs", .0.display())]
+    UnsupportedFileSystem(PathBuf),
     /// The system cannot start another thread.
     #[error("cannot start the thread that writes the journal `{}`", .path.display())]
     Thread {
@@ -79,7 +73,7 @@ impl OpenError {
             Self::File { path, .. } => {
                 format!("check that you may read and write `{}` and its directory", path.display())
             }
-            Self::NotAJournal { .. } => "choose another path for the journal; this file was not changed".to_owned(),
+            Self::NotAJournal(_) => "choose another path for the journal; this file was not changed".to_owned(),
             Self::Older { path, .. } => format!(
                 "keep it for the older build and start a new one with `mv {0} {0}.old`, or choose another path for the \
                  journal; its contents were not changed",
@@ -88,7 +82,7 @@ impl OpenError {
             Self::Newer { .. } => {
                 "update Reknit, or choose another path for the journal; its contents were not changed".to_owned()
             }
-            Self::UnsupportedFileSystem { .. } => "choose a path for the journal on a local disk".to_owned(),
+            Self::UnsupportedFileSystem(_) => "choose a path for the journal on a local disk".to_owned(),
             Self::Thread { .. } => "end other programs, or raise the limit of processes (`ulimit -u`)".to_owned(),
             Self::Storage(error) => error.hint(),
         }

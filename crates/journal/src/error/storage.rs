@@ -41,11 +41,8 @@ pub enum StorageError {
         source: Damage,
     },
     /// The file does not exist any more, or another file has its path now.
-    #[error("the journal `{}` was moved or deleted while it was in use", .path.display())]
-    Gone {
-        /// The former path of the file.
-        path: PathBuf,
-    },
+    #[error("the journal `{}` was moved or deleted while it was in use", .0.display())]
+    Gone(PathBuf),
     /// Any other error while reading or writing.
     #[error("cannot read or write the journal `{}`", .path.display())]
     Other {
@@ -55,11 +52,8 @@ pub enum StorageError {
         source: SqliteError,
     },
     /// The writer thread has ended.
-    #[error("the journal `{}` is closed", .path.display())]
-    Closed {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("the journal `{}` is closed", .0.display())]
+    Closed(PathBuf),
 }
 
 /// How a journal is damaged.
@@ -110,10 +104,10 @@ impl StorageError {
                  `sqlite3 {0} .recover`",
                 path.display()
             ),
-            Self::Gone { path } => {
+            Self::Gone(path) => {
                 format!("put the file back at `{}` together with its `-wal` file, then resume", path.display())
             }
-            Self::Closed { .. } => "start the program again, then resume".to_owned(),
+            Self::Closed(_) => "start the program again, then resume".to_owned(),
         }
     }
 
@@ -121,7 +115,7 @@ impl StorageError {
         let path = path.to_owned();
         let source = match failure {
             StoreFailure::Contents(problem) => return Self::Damaged { path, source: Damage::Contents(problem) },
-            StoreFailure::Gone => return Self::Gone { path },
+            StoreFailure::Gone => return Self::Gone(path),
             StoreFailure::Sqlite(source) => SqliteError(Arc::new(source)),
         };
         match source.0.sqlite_error_code() {

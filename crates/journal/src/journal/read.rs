@@ -6,7 +6,7 @@ use super::Journal;
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{ReadTables, RunRow};
 use crate::{
-    DueEffect, InboxMessage, LeaseInfo, Mailbox, RunFilter, RunReadError, RunSummary, SignalId, Snapshot, StorageError,
+    DueEffect, InboxMessage, Mailbox, RunFilter, RunReadError, RunSummary, SignalId, Snapshot, StorageError,
     StoredEvent, StoredMapping,
 };
 
@@ -19,13 +19,13 @@ impl Journal {
 
     /// The summary of one run.
     pub async fn summary(&self, run: &RunId) -> Result<RunSummary, RunReadError> {
-        self.read_run(run, |_, row| Ok(summary(row))).await
+        self.read_run(run, |_, row| Ok(row.summary)).await
     }
 
     /// Summaries of runs, newest first.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, StorageError> {
         let filter = filter.clone();
-        self.read(move |tables| Ok(tables.runs(&filter)?.into_iter().map(summary).collect())).await
+        self.read(move |tables| Ok(tables.runs(&filter)?.into_iter().map(|row| row.summary).collect())).await
     }
 
     /// At most `limit` runs whose ids begin with `prefix`, sorted: a user may type only the beginning of an id.
@@ -39,11 +39,11 @@ impl Journal {
         self.read_run(run, move |tables, row| {
             let events = tables.events(row.key, from_seq)?;
             // Replaying events with a gap would restore a state that never existed.
-            let expected = from_seq.min(row.state.len)..row.state.len;
+            let expected = from_seq.min(row.summary.len)..row.summary.len;
             if events.iter().map(|event| event.seq).eq(expected) {
                 return Ok(events);
             }
-            Err(StoreFailure::Contents(format!("events of run `{}` are missing", row.run)))
+            Err(StoreFailure::Contents(format!("events of run `{}` are missing", row.summary.run)))
         })
         .await
     }
@@ -89,21 +89,6 @@ impl Journal {
     ) -> Result<T, RunReadError> {
         let id = run.clone();
         let found = self.read(move |tables| tables.run(&id)?.map(|row| work(tables, row)).transpose()).await?;
-        found.ok_or_else(|| RunReadError::NoSuchRun { run: run.clone() })
-    }
-}
-
-fn summary(row: RunRow) -> RunSummary {
-    let state = row.state;
-    let lease = |(holder, until_ms)| LeaseInfo { holder, until_ms, epoch: state.epoch };
-    RunSummary {
-        run: row.run,
-        title: row.title,
-        created_ms: row.created_ms,
-        updated_ms: state.updated_ms,
-        status: state.status,
-        len: state.len,
-        epoch: state.epoch,
-        lease: state.lease.map(lease),
+        found.ok_or_else(|| RunReadError::NoSuchRun(run.clone()))
     }
 }

@@ -4,7 +4,7 @@ use reknit_protocol::RunId;
 
 use super::Journal;
 use crate::blob::split_event;
-use crate::rules::{self, PreparedAppend, PreparedRun};
+use crate::rules;
 use crate::{
     Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, Lease, LeaseError, LeaseTerm, Liveness, NewRun,
     RunSignal, SendError, SignalId, Snapshot,
@@ -13,9 +13,9 @@ use crate::{
 impl Journal {
     /// Creates a run with its event 0 and leases it to `holder`, in one transaction.
     pub async fn create(&self, run: NewRun, holder: &Holder, term: LeaseTerm) -> Result<Lease, CreateError> {
-        let run = PreparedRun { run: run.run, title: run.title, first: split_event(run.first) };
-        let holder = holder.clone();
-        self.write(move |tables| rules::create(tables, &run, &holder, term)).await
+        let NewRun { run, title, first } = run;
+        let (first, holder) = (split_event(first), holder.clone());
+        self.write(move |tables| rules::create(tables, &run, &title, &first, &holder, term)).await
     }
 
     /// Leases a run that has no lease or whose lease has expired.
@@ -69,9 +69,10 @@ impl Journal {
 
     /// Appends to a run in one transaction, if `lease` is its newest lease and the run has the expected length. Returns
     /// the new length.
-    pub async fn append(&self, lease: &Lease, append: Append) -> Result<u64, AppendError> {
-        let (lease, append) = (lease.clone(), PreparedAppend::from(append));
-        self.write(move |tables| rules::append(tables, &lease, &append)).await
+    pub async fn append(&self, lease: &Lease, mut append: Append) -> Result<u64, AppendError> {
+        let events: Vec<_> = append.events.drain(..).map(split_event).collect();
+        let lease = lease.clone();
+        self.write(move |tables| rules::append(tables, &lease, &append, &events)).await
     }
 
     /// Claims an effect before the caller performs it. A claim is permanent.

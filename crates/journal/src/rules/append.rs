@@ -3,66 +3,51 @@
 use std::collections::BTreeSet;
 
 use super::{RuleResult, check_lease};
-use crate::blob::{SplitEvent, split_event};
+use crate::blob::SplitEvent;
 use crate::error::storage::StoreResult;
 use crate::tables::{RunKey, RunRow, WriteTables};
-use crate::{Append, AppendError, Lease, RunEnding, SignalId, Snapshot, StoredMapping};
+use crate::{Append, AppendError, Lease, RunEnding, SignalId, Snapshot};
 
-/// An append whose events are already split: splitting takes time, so it happens before the store is locked.
-pub(crate) struct PreparedAppend {
-    expected_len: u64,
-    events: Vec<SplitEvent>,
-    consumed: Vec<SignalId>,
-    snapshot: Option<Snapshot>,
-    learned_mappings: Vec<StoredMapping>,
-    ending: Option<RunEnding>,
-}
-
-impl From<Append> for PreparedAppend {
-    fn from(append: Append) -> Self {
-        let Append { expected_len, events, consumed, snapshot, learned_mappings, ending } = append;
-        let events = events.into_iter().map(split_event).collect();
-        Self { expected_len, events, consumed, snapshot, learned_mappings, ending }
-    }
-}
-
-/// Compare-and-append: writes all of `new`, or nothing.
+/// Compare-and-append: writes all of `new`, or nothing. `events` are its events, which were split before the store was locked,
+/// because splitting takes time.
 pub(crate) fn append(
     tables: &mut dyn WriteTables,
     lease: &Lease,
-    new: &PreparedAppend,
+    new: &Append,
+    events: &[SplitEvent],
 ) -> RuleResult<u64, AppendError> {
-    let mut row = match check_length(tables, lease, new.expected_len, |len| len == new.expected_len)? {
-        Err(refused) => return Ok(Err(refused)),
-        Ok(row) => row,
-    };
-    let len = row.state.len.saturating_add(u64::try_from(new.events.len()).unwrap_or(u64::MAX));
-    if let Some(id) = first_not_pending(tables, row.key, &new.consumed)? {
+    let RunRow { key, summary: mut run } =
+        match check_length(tables, lease, new.expected_len, |len| len == new.expected_len)? {
+            Err(refused) => return Ok(Err(refused)),
+            Ok(row) => row,
+        };
+    let len = run.len.saturating_add(u64::try_from(events.len()).unwrap_or(u64::MAX));
+    if let Some(id) = first_not_pending(tables, key, &new.consumed)? {
         return Ok(Err(AppendError::SignalNotPending { run: lease.run.clone(), id }));
     }
     if let Some(snapshot) = new.snapshot.as_ref().filter(|snapshot| snapshot.len > len) {
         return Ok(Err(AppendError::Conflict { run: lease.run.clone(), len, expected: snapshot.len }));
     }
-    for (seq, event) in (row.state.len..).zip(&new.events) {
-        tables.add_event(row.key, seq, event)?;
-        row.state.updated_ms = event.event.at_ms;
+    for (seq, event) in (run.len..).zip(events) {
+        tables.add_event(key, seq, event)?;
+        run.updated_ms = event.event.at_ms;
     }
     for id in &new.consumed {
-        tables.consume(row.key, *id, len)?;
+        tables.consume(key, *id, len)?;
     }
     if let Some(snapshot) = &new.snapshot {
-        tables.set_snapshot(row.key, snapshot)?;
+        tables.set_snapshot(key, snapshot)?;
     }
     for mapping in &new.learned_mappings {
-        tables.set_learned_mapping(mapping, row.state.updated_ms)?;
+        tables.set_learned_mapping(mapping, run.updated_ms)?;
     }
     if let Some(RunEnding { status, at_ms }) = &new.ending {
-        row.state.status = Some(status.clone());
-        row.state.updated_ms = *at_ms;
-        row.state.lease = None;
+        run.status = Some(status.clone());
+        run.updated_ms = *at_ms;
+        run.lease = None;
     }
-    row.state.len = len;
-    tables.set_run(row.key, &row.state)?;
+    run.len = len;
+    tables.set_run(key, &run)?;
     Ok(Ok(len))
 }
 
@@ -88,8 +73,8 @@ fn check_length(
     let run = || lease.run.clone();
     Ok(match check_lease(tables, lease)? {
         Err(by) => Err(AppendError::Fenced { run: run(), by }),
-        Ok(row) if fits(row.state.len) => Ok(row),
-        Ok(row) => Err(AppendError::Conflict { run: run(), len: row.state.len, expected }),
+        Ok(row) if fits(row.summary.len) => Ok(row),
+        Ok(row) => Err(AppendError::Conflict { run: run(), len: row.summary.len, expected }),
     })
 }
 

@@ -4,39 +4,35 @@ use reknit_protocol::RunId;
 
 use super::{RuleResult, check_lease, fenced};
 use crate::blob::SplitEvent;
-use crate::tables::{RunState, WriteTables};
-use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseTerm};
-
-/// A run to create, with its event already split.
-pub(crate) struct PreparedRun {
-    pub(crate) run: RunId,
-    pub(crate) title: String,
-    pub(crate) first: SplitEvent,
-}
+use crate::tables::WriteTables;
+use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, RunSummary};
 
 /// Creates the run, event 0 and the first lease.
 pub(crate) fn create(
     tables: &mut dyn WriteTables,
-    new: &PreparedRun,
+    run: &RunId,
+    title: &str,
+    first: &SplitEvent,
     holder: &Holder,
     term: LeaseTerm,
 ) -> RuleResult<Lease, CreateError> {
-    let PreparedRun { run, title, first } = new;
     if tables.run(run)?.is_some() {
-        return Ok(Err(CreateError::Exists { run: run.clone() }));
+        return Ok(Err(CreateError::Exists(run.clone())));
     }
-    let lease = Lease { run: run.clone(), epoch: 1, holder: holder.clone(), until_ms: term.until_ms() };
     let at_ms = first.event.at_ms;
-    let state = RunState {
+    let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: 1 };
+    let key = tables.add_run(&RunSummary {
+        run: run.clone(),
+        title: title.to_owned(),
+        created_ms: at_ms,
         updated_ms: at_ms,
         status: None,
         len: 1,
-        epoch: lease.epoch,
-        lease: Some((lease.holder.clone(), lease.until_ms)),
-    };
-    let key = tables.add_run(run, title, at_ms, &state)?;
+        epoch: info.epoch,
+        lease: Some(info.clone()),
+    })?;
     tables.add_event(key, 0, first)?;
-    Ok(Ok(lease))
+    Ok(Ok(Lease { run: run.clone(), info }))
 }
 
 /// Leases a run that has no lease, whose lease has expired, or whose lease has the epoch `forced_epoch`.
@@ -47,29 +43,29 @@ pub(crate) fn acquire(
     term: LeaseTerm,
     forced_epoch: Option<u64>,
 ) -> RuleResult<Lease, LeaseError> {
-    let Some(row) = tables.run(run)? else { return Ok(Err(LeaseError::NoSuchRun { run: run.clone() })) };
-    let mut state = row.state;
-    if let Some(status) = state.status {
+    let Some(row) = tables.run(run)? else { return Ok(Err(LeaseError::NoSuchRun(run.clone()))) };
+    let mut summary = row.summary;
+    if let Some(status) = summary.status {
         return Ok(Err(LeaseError::Ended { run: run.clone(), status }));
     }
-    if let Some((holder, until_ms)) = state.lease
+    if let Some(LeaseInfo { holder, until_ms, epoch }) = summary.lease
         && term.now_ms < until_ms
-        && forced_epoch != Some(state.epoch)
+        && forced_epoch != Some(epoch)
     {
-        return Ok(Err(LeaseError::Held { run: run.clone(), holder, until_ms, epoch: state.epoch }));
+        return Ok(Err(LeaseError::Held { run: run.clone(), holder, until_ms, epoch }));
     }
-    state.epoch += 1;
-    let lease = Lease { run: run.clone(), epoch: state.epoch, holder: holder.clone(), until_ms: term.until_ms() };
-    state.lease = Some((lease.holder.clone(), lease.until_ms));
-    tables.set_run(row.key, &state)?;
-    Ok(Ok(lease))
+    summary.epoch += 1;
+    let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: summary.epoch };
+    summary.lease = Some(info.clone());
+    tables.set_run(row.key, &summary)?;
+    Ok(Ok(Lease { run: run.clone(), info }))
 }
 
 /// Extends the lease to the end of `term`.
 pub(crate) fn renew(tables: &mut dyn WriteTables, lease: &Lease, term: LeaseTerm) -> RuleResult<Lease, FenceError> {
-    let renewed = Lease { until_ms: term.until_ms(), ..lease.clone() };
-    let set = set_lease(tables, lease, Some((renewed.holder.clone(), renewed.until_ms)))?;
-    Ok(set.map(|()| renewed))
+    let info = LeaseInfo { until_ms: term.until_ms(), ..lease.info.clone() };
+    let set = set_lease(tables, lease, Some(info.clone()))?;
+    Ok(set.map(|()| Lease { run: lease.run.clone(), info }))
 }
 
 /// Gives the lease back.
@@ -78,11 +74,11 @@ pub(crate) fn release(tables: &mut dyn WriteTables, lease: &Lease) -> RuleResult
 }
 
 /// Replaces `lease`, if it is the current lease of its run.
-fn set_lease(tables: &mut dyn WriteTables, lease: &Lease, new: Option<(Holder, i64)>) -> RuleResult<(), FenceError> {
+fn set_lease(tables: &mut dyn WriteTables, lease: &Lease, new: Option<LeaseInfo>) -> RuleResult<(), FenceError> {
     let mut row = match check_lease(tables, lease)? {
         Err(by) => return Ok(Err(fenced(&lease.run, by))),
         Ok(row) => row,
     };
-    row.state.lease = new;
-    Ok(Ok(tables.set_run(row.key, &row.state)?))
+    row.summary.lease = new;
+    Ok(Ok(tables.set_run(row.key, &row.summary)?))
 }

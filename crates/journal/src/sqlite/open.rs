@@ -37,14 +37,14 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
         Ok(FileKind::New | FileKind::Journal(SCHEMA_VERSION)) => {}
         Ok(FileKind::Journal(found @ ..SCHEMA_VERSION)) => return Err(OpenError::Older { path, found, supported }),
         Ok(FileKind::Journal(found)) => return Err(OpenError::Newer { path, found, supported }),
-        Ok(FileKind::Foreign) => return Err(OpenError::NotAJournal { path }),
+        Ok(FileKind::Foreign) => return Err(OpenError::NotAJournal(path)),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
-            return Err(OpenError::NotAJournal { path });
+            return Err(OpenError::NotAJournal(path));
         }
         Err(error) => return Err(fail(error.into())),
     }
     if !enable_write_ahead_log(&sqlite).map_err(|error| fail(error.into()))? {
-        return Err(OpenError::UnsupportedFileSystem { path });
+        return Err(OpenError::UnsupportedFileSystem(path));
     }
     prepare_writer(&mut sqlite, durability).map_err(|error| fail(error.into()))?;
     Ok(WriterConnection { path, identity, sqlite })

@@ -34,7 +34,7 @@ impl Readers {
         &self,
         work: impl FnOnce(&dyn ReadTables) -> StoreResult<T> + Send + 'static,
     ) -> Result<T, StorageError> {
-        let closed = || StorageError::Closed { path: self.path.clone() };
+        let closed = || StorageError::Closed(self.path.clone());
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| closed())?;
         let (path, idle) = (self.path.clone(), Arc::clone(&self.idle));
         let reading = task::spawn_blocking(move || {

@@ -6,7 +6,8 @@ mod write;
 use rusqlite::{Connection, Row};
 
 use crate::error::storage::{StoreFailure, StoreResult};
-use crate::tables::{RunKey, RunRow, RunState};
+use crate::tables::{RunKey, RunRow};
+use crate::{LeaseInfo, RunSummary};
 
 /// The tables, inside an open transaction.
 pub(crate) struct SqliteTables<'c>(pub(crate) &'c Connection);
@@ -16,18 +17,23 @@ const SELECT_RUN: &str =
     "SELECT key, run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms FROM runs";
 
 fn run_row(row: &Row<'_>) -> StoreResult<RunRow> {
+    let epoch = row.get(7)?;
     let lease = match (row.get::<_, Option<String>>(8)?, row.get(9)?) {
         (Some(holder), Some(until_ms)) => {
             let unreadable = |error| StoreFailure::Contents(format!("cannot read the holder of a run: {error}"));
-            Some((serde_json::from_str(&holder).map_err(unreadable)?, until_ms))
+            Some(LeaseInfo { holder: serde_json::from_str(&holder).map_err(unreadable)?, until_ms, epoch })
         }
         _ => None,
     };
-    Ok(RunRow {
-        key: RunKey(row.get(0)?),
+    let summary = RunSummary {
         run: row.get::<_, String>(1)?.into(),
         title: row.get(2)?,
         created_ms: row.get(3)?,
-        state: RunState { updated_ms: row.get(4)?, status: row.get(5)?, len: row.get(6)?, epoch: row.get(7)?, lease },
-    })
+        updated_ms: row.get(4)?,
+        status: row.get(5)?,
+        len: row.get(6)?,
+        epoch,
+        lease,
+    };
+    Ok(RunRow { key: RunKey(row.get(0)?), summary })
 }

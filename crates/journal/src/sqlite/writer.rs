@@ -53,7 +53,7 @@ impl Writer {
         T: Send + 'static,
         E: From<StorageError> + Send + 'static,
     {
-        let closed = || StorageError::Closed { path: self.path.clone() };
+        let closed = || StorageError::Closed(self.path.clone());
         let (job, answer) = PendingWrite::new(work);
         let queue = self.queue.as_ref().ok_or_else(closed)?;
         queue.send(Box::new(job)).await.map_err(|_| closed())?;

@@ -17,11 +17,11 @@ async fn signals_stay_pending_in_order_until_an_append_consumes_them() {
         assert_eq!(inbox.iter().map(|message| message.id).collect::<Vec<_>>(), [first, second], "{}", store.name);
         assert_eq!((inbox[0].at_ms, &inbox[0].signal), (5, &cancel));
 
-        store.journal.append(&lease, Append::at(1).event(event(6)).consuming(first)).await.unwrap();
+        store.journal.append(&lease, Append { consumed: vec![first], ..Append::at(1).event(event(6)) }).await.unwrap();
         let inbox = store.journal.inbox(lease.run()).await.unwrap();
         assert_eq!(inbox.iter().map(|message| message.id).collect::<Vec<_>>(), [second]);
         // An append without events clears a signal that has no meaning.
-        store.journal.append(&lease, Append::at(2).consuming(second)).await.unwrap();
+        store.journal.append(&lease, Append { consumed: vec![second], ..Append::at(2) }).await.unwrap();
         assert_eq!(store.journal.inbox(lease.run()).await.unwrap(), []);
     }
 }
@@ -34,15 +34,15 @@ async fn a_signal_is_consumed_once_and_only_by_its_own_run() {
         let mine = store.journal.send(lease.run(), RunSignal::new("cancel", "{}"), 0).await.unwrap();
         let foreign = store.journal.send(other.run(), RunSignal::new("cancel", "{}"), 0).await.unwrap();
         for append in [
-            Append::at(1).event(event(1)).consuming(mine).consuming(mine),
-            Append::at(1).event(event(1)).consuming(mine).consuming(foreign),
+            Append { consumed: vec![mine, mine], ..Append::at(1).event(event(1)) },
+            Append { consumed: vec![mine, foreign], ..Append::at(1).event(event(1)) },
         ] {
             let refused = store.journal.append(&lease, append).await;
             assert!(matches!(refused, Err(AppendError::SignalNotPending { .. })), "{}: {refused:?}", store.name);
         }
         assert_eq!(store.journal.summary(lease.run()).await.unwrap().len, 1);
-        store.journal.append(&lease, Append::at(1).event(event(1)).consuming(mine)).await.unwrap();
-        let again = store.journal.append(&lease, Append::at(2).consuming(mine)).await.unwrap_err();
+        store.journal.append(&lease, Append { consumed: vec![mine], ..Append::at(1).event(event(1)) }).await.unwrap();
+        let again = store.journal.append(&lease, Append { consumed: vec![mine], ..Append::at(2) }).await.unwrap_err();
         assert_eq!(again.to_string(), "signal 1 is not pending in the inbox of run `r`", "{}", store.name);
         assert_eq!(store.journal.inbox(other.run()).await.unwrap().len(), 1);
     }

@@ -1,14 +1,14 @@
 //! Request bodies.
 
 use reknit_dialogue::{
-    Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Role, Thought, ToolCallId, ToolChoice, ToolDefinition,
+    Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Role, Thought, ToolCallId, ToolChoice,
 };
 use reknit_protocol::{Object, Value};
 
 use super::family::{ModelFamily, ThinkingSetting, family};
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
 use crate::openai::is_strict;
-use crate::request_body::{RequestBody, arguments, object, strings, turns};
+use crate::request_body::{RequestBody, arguments, strings, tool_declaration, turns};
 use crate::{FormatSupport, Streaming, Target};
 
 /// The smallest budget that the server accepts.
@@ -20,30 +20,26 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let mut body = RequestBody::new(format_used(target.format, family, &request.format));
     body.insert("model", target.model.as_str());
     body.insert("max_tokens", request.max_tokens);
-    body.insert_some("system", system(request).map(Value::from));
+    body.insert_some("system", system(request));
     body.insert("messages", turns(&request.messages, "assistant", "content", blocks));
     if !request.tools.is_empty() {
-        body.insert("tools", request.tools.iter().map(tool).collect::<Value>());
-        body.insert_some("tool_choice", tool_choice(&request.tool_choice).map(Value::from));
+        body.insert(
+            "tools",
+            request.tools.iter().map(|tool| tool_declaration(tool, "input_schema")).collect::<Value>(),
+        );
+        body.insert_some("tool_choice", tool_choice(&request.tool_choice));
     }
     let reasons = insert_output_config(&mut body, family, request);
-    let temperature = request.temperature.filter(|temperature| temperature.hundredths() <= 100);
-    if temperature != request.temperature {
-        body.omit("temperature");
-    }
-    let temperature = temperature.map(|temperature| temperature.to_number().into());
-    body.insert_if("temperature", family.sampling && !reasons, "temperature", temperature);
+    let in_range = request.temperature.is_none_or(|temperature| temperature.hundredths() <= 100);
+    let temperature = request.temperature.map(|temperature| temperature.to_number().into());
+    body.insert_if("temperature", family.sampling && !reasons && in_range, "temperature", temperature);
     if !request.stop.is_empty() {
         body.insert("stop_sequences", strings(&request.stop));
     }
-    if request.seed.is_some() {
-        body.omit("seed");
-    }
+    body.omit_if("seed", request.seed.is_some());
     // The only metadata that this provider stores.
-    let user = request.metadata.get("user_id").map(|user| object([("user_id", user.as_str().into())]).into());
-    if request.metadata.len() > usize::from(user.is_some()) {
-        body.omit("metadata");
-    }
+    let user = request.metadata.get("user_id").map(|user| Value::from([("user_id", user.as_str().into())]));
+    body.omit_if("metadata", request.metadata.len() > usize::from(user.is_some()));
     body.insert_some("metadata", user);
     if target.streaming == Streaming::On {
         body.insert("stream", true);
@@ -65,7 +61,7 @@ fn format_used(support: FormatSupport, family: &ModelFamily, requested: &Respons
 fn insert_output_config(body: &mut RequestBody, family: &ModelFamily, request: &ModelRequest) -> bool {
     let mut output = Object::new();
     if let (FormatUsed::Strict, ResponseFormat::Schema { schema, .. }) = (body.format_used, &request.format) {
-        output.insert("format", object([("type", "json_schema".into()), ("schema", schema.clone())]));
+        output.insert("format", [("type", "json_schema".into()), ("schema", schema.clone())]);
     }
     // Reasoning and a forced tool call exclude each other, and the request needs the call.
     let forced = matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Named(_));
@@ -76,7 +72,7 @@ fn insert_output_config(body: &mut RequestBody, family: &ModelFamily, request: &
             false
         }
         (Some(Effort::None), ThinkingSetting::Effort) => {
-            body.insert("thinking", object([("type", "disabled".into())]));
+            body.insert("thinking", [("type", "disabled".into())]);
             false
         }
         (Some(_), _) if forced => {
@@ -84,19 +80,17 @@ fn insert_output_config(body: &mut RequestBody, family: &ModelFamily, request: &
             false
         }
         (Some(effort), ThinkingSetting::Effort) => {
-            body.insert("thinking", object([("type", "adaptive".into())]));
+            body.insert("thinking", [("type", "adaptive".into())]);
             let effort = if effort == Effort::Minimal { Effort::Low } else { effort };
             output.insert("effort", effort.as_str());
             true
         }
         (Some(effort), ThinkingSetting::Budget) => {
             let tokens = budget(effort, request.max_tokens);
-            let thinking =
-                tokens.map(|tokens| object([("type", "enabled".into()), ("budget_tokens", tokens.into())]).into());
-            if thinking.is_none() {
-                body.omit("effort");
+            match tokens {
+                Some(tokens) => body.insert("thinking", [("type", "enabled".into()), ("budget_tokens", tokens.into())]),
+                None => body.omit("effort"),
             }
-            body.insert_some("thinking", thinking);
             tokens.is_some()
         }
     };
@@ -131,7 +125,7 @@ fn blocks(message: &Message) -> Vec<Value> {
     }
     match message {
         Message::Tool { call, text, is_error, .. } => {
-            let mut result = object([
+            let mut result = Object::from([
                 ("type", "tool_result".into()),
                 ("tool_use_id", id(call).into()),
                 ("content", text.as_str().into()),
@@ -143,17 +137,17 @@ fn blocks(message: &Message) -> Vec<Value> {
         }
         // The server refuses empty text blocks.
         message if !message.text().trim().is_empty() => {
-            blocks.push(object([("type", "text".into()), ("text", message.text().into())]).into());
+            blocks.push([("type", "text".into()), ("text", message.text().into())].into());
         }
         _ => {}
     }
     blocks.extend(message.tool_calls().iter().map(|call| {
-        Value::from(object([
+        Value::from([
             ("type", "tool_use".into()),
             ("id", id(&call.id).into()),
             ("name", call.name.as_str().into()),
             ("input", arguments(&call.arguments).into()),
-        ]))
+        ])
     }));
     blocks
 }
@@ -162,16 +156,13 @@ fn blocks(message: &Message) -> Vec<Value> {
 fn thought(thought: &Thought) -> Option<Value> {
     let state = thought.provider_state.as_ref()?;
     match state.format.as_str() {
-        STATE_FORMAT => Some(
-            object([
-                ("type", "thinking".into()),
-                ("thinking", thought.text.as_str().into()),
-                ("signature", state.text.as_str().into()),
-            ])
-            .into(),
-        ),
+        STATE_FORMAT => Some(Value::from([
+            ("type", "thinking".into()),
+            ("thinking", thought.text.as_str().into()),
+            ("signature", state.text.as_str().into()),
+        ])),
         REDACTED_STATE_FORMAT => {
-            Some(object([("type", "redacted_thinking".into()), ("data", state.text.as_str().into())]).into())
+            Some(Value::from([("type", "redacted_thinking".into()), ("data", state.text.as_str().into())]))
         }
         _ => None,
     }
@@ -183,21 +174,12 @@ fn id(id: &ToolCallId) -> String {
     id.as_str().chars().map(replace).collect()
 }
 
-fn tool(tool: &ToolDefinition) -> Value {
-    let tool = object([
-        ("name", tool.name.as_str().into()),
-        ("description", tool.description.as_str().into()),
-        ("input_schema", tool.schema.clone()),
-    ]);
-    tool.into()
-}
-
-fn tool_choice(choice: &ToolChoice) -> Option<Object> {
+fn tool_choice(choice: &ToolChoice) -> Option<Value> {
     match choice {
         ToolChoice::Auto => None,
-        ToolChoice::None => Some(object([("type", "none".into())])),
-        ToolChoice::Required => Some(object([("type", "any".into())])),
-        ToolChoice::Named(name) => Some(object([("type", "tool".into()), ("name", name.as_str().into())])),
+        ToolChoice::None => Some(Value::from([("type", "none".into())])),
+        ToolChoice::Required => Some(Value::from([("type", "any".into())])),
+        ToolChoice::Named(name) => Some(Value::from([("type", "tool".into()), ("name", name.as_str().into())])),
     }
 }
 

@@ -4,7 +4,6 @@ use reknit_dialogue::Effort;
 use reknit_protocol::Object;
 
 use crate::model_info::base_name;
-use crate::request_body::object;
 
 /// How a model's reasoning is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +44,7 @@ pub(super) fn thinking_config(model: &str, effort: Effort) -> Option<Object> {
                 Effort::High => 24_576,
             };
             let thoughts = ("includeThoughts", (tokens > 0).into());
-            Some(object([("thinkingBudget", tokens.into()), thoughts])).filter(|_| tokens >= min_tokens)
+            Some(Object::from([("thinkingBudget", tokens.into()), thoughts])).filter(|_| tokens >= min_tokens)
         }
         ThinkingSetting::Level => {
             let level = match effort {
@@ -53,7 +52,7 @@ pub(super) fn thinking_config(model: &str, effort: Effort) -> Option<Object> {
                 Effort::None => return None,
                 other => other.as_str(),
             };
-            Some(object([("thinkingLevel", level.into()), ("includeThoughts", true.into())]))
+            Some(Object::from([("thinkingLevel", level.into()), ("includeThoughts", true.into())]))
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Request bodies.
 
-use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Role, ToolCall, ToolChoice, ToolDefinition};
+use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Role, ToolCall, ToolChoice};
 use reknit_protocol::{Object, Value};
 
 use super::STATE_FORMAT;
 use super::family::thinking_config;
 use crate::Target;
-use crate::request_body::{RequestBody, arguments, object, strings, turns};
+use crate::request_body::{RequestBody, arguments, strings, tool_declaration, turns};
 
 /// The path after the base URL.
 pub(crate) fn path(model: &str, method: &str) -> String {
@@ -16,19 +16,17 @@ pub(crate) fn path(model: &str, method: &str) -> String {
 /// The body of the request.
 pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let mut body = RequestBody::new(target.format.reduce(&request.format));
-    body.insert_some("systemInstruction", system(request).map(Value::from));
+    body.insert_some("systemInstruction", system(request));
     body.insert("contents", turns(&request.messages, "model", "parts", parts));
     if !request.tools.is_empty() {
-        let declarations: Value = request.tools.iter().map(tool).collect();
-        let tools = vec![Value::from(object([("functionDeclarations", declarations)]))];
-        body.insert("tools", tools);
-        body.insert_some("toolConfig", tool_config(&request.tool_choice).map(Value::from));
+        let declarations: Value =
+            request.tools.iter().map(|tool| tool_declaration(tool, "parametersJsonSchema")).collect();
+        body.insert("tools", vec![Value::from([("functionDeclarations", declarations)])]);
+        body.insert_some("toolConfig", tool_config(&request.tool_choice));
     }
     let config = generation_config(&mut body, target, request);
     body.insert("generationConfig", config);
-    if !request.metadata.is_empty() {
-        body.omit("metadata");
-    }
+    body.omit_if("metadata", !request.metadata.is_empty());
     body
 }
 
@@ -69,67 +67,51 @@ fn generation_config(body: &mut RequestBody, target: &Target, request: &ModelReq
     config
 }
 
-fn system(request: &ModelRequest) -> Option<Object> {
-    let texts: Vec<Value> = request
-        .messages
-        .iter()
-        .filter(|message| message.role() == Role::System)
-        .map(|message| object([("text", message.text().into())]).into())
-        .collect();
-    Some(texts).filter(|texts| !texts.is_empty()).map(|texts| object([("parts", texts.into())]))
+fn system(request: &ModelRequest) -> Option<Value> {
+    let messages = request.messages.iter().filter(|message| message.role() == Role::System);
+    let texts: Vec<Value> = messages.map(|message| Value::from([("text", message.text().into())])).collect();
+    (!texts.is_empty()).then(|| Value::from([("parts", texts.into())]))
 }
 
 fn parts(message: &Message) -> Vec<Value> {
     if let Message::Tool { call, name, text, is_error } = message {
         let key = if *is_error { "error" } else { "output" };
-        let response = object([
+        let response = Value::from([
             ("id", call.as_str().into()),
             ("name", name.as_str().into()),
-            ("response", object([(key, text.as_str().into())]).into()),
+            ("response", [(key, text.as_str().into())].into()),
         ]);
-        return vec![object([("functionResponse", response.into())]).into()];
+        return vec![Value::from([("functionResponse", response)])];
     }
     let text = Some(message.text()).filter(|text| !text.is_empty());
-    let text = text.map(|text| Value::from(object([("text", text.into())])));
+    let text = text.map(|text| Value::from([("text", text.into())]));
     text.into_iter().chain(message.tool_calls().iter().map(call)).collect()
 }
 
 fn call(call: &ToolCall) -> Value {
-    let function = object([
+    let function = Value::from([
         ("id", call.id.as_str().into()),
         ("name", call.name.as_str().into()),
         ("args", arguments(&call.arguments).into()),
     ]);
-    let mut part = object([("functionCall", function.into())]);
+    let mut part = Object::from([("functionCall", function)]);
     if let Some(state) = call.provider_state.as_ref().filter(|state| state.format == STATE_FORMAT) {
         part.insert("thoughtSignature", state.text.as_str());
     }
     part.into()
 }
 
-fn tool(tool: &ToolDefinition) -> Value {
-    let declaration = object([
-        ("name", tool.name.as_str().into()),
-        ("description", tool.description.as_str().into()),
-        ("parametersJsonSchema", tool.schema.clone()),
-    ]);
-    declaration.into()
-}
-
-fn tool_config(choice: &ToolChoice) -> Option<Object> {
-    let mut config = object([(
-        "mode",
-        match choice {
-            ToolChoice::Auto => return None,
-            ToolChoice::None => "NONE",
-            ToolChoice::Required | ToolChoice::Named(_) => "ANY",
-        }
-        .into(),
-    )]);
+fn tool_config(choice: &ToolChoice) -> Option<Value> {
+    let mode = match choice {
+        ToolChoice::Auto => return None,
+        ToolChoice::None => "NONE",
+        ToolChoice::Required | ToolChoice::Named(_) => "ANY",
+    };
+    let mut config = Object::from([("mode", mode.into())]);
     if let ToolChoice::Named(name) = choice {
         config.insert("allowedFunctionNames", vec![Value::from(name.as_str())]);
     }
-    Some(object([("functionCallingConfig", config.into())]))
+    Some(Value::from([("functionCallingConfig", config.into())]))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use reknit_protocol::Value;
 use super::STATE_FORMAT;
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
 use crate::json::{at, count, has_list, list, text};
-use crate::request_body::object;
 use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
 
 /// Reads one event of a stream.
@@ -59,8 +58,8 @@ fn read_part(builder: &mut AnswerBuilder, part: &Value, on_delta: OnDelta<'_>) {
 fn blocked(json: &Value, reason: &str) -> Value {
     let message = text(json, &["promptFeedback", "blockReasonMessage"]);
     let message = message.map_or_else(|| format!("the request was blocked ({reason})"), str::to_owned);
-    let error = object([("status", "content_filter".into()), ("message", message.into())]);
-    object([("error", error.into())]).into()
+    let error = Value::from([("status", "content_filter".into()), ("message", message.into())]);
+    Value::from([("error", error)])
 }
 
 fn usage(usage: &Value) -> Option<Usage> {

@@ -4,7 +4,7 @@ use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Thought
 use reknit_protocol::{Object, Value};
 
 use super::family::{ModelFamily, family};
-use crate::request_body::{RequestBody, arguments, object, strings};
+use crate::request_body::{RequestBody, arguments, strings, tool_declaration};
 use crate::{Streaming, Target};
 
 /// The body of the request.
@@ -14,8 +14,9 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body.insert("model", target.model.as_str());
     body.insert("messages", request.messages.iter().map(|message| message_json(message, family)).collect::<Value>());
     if !request.tools.is_empty() {
-        body.insert("tools", tools(request));
-        body.insert_some("tool_choice", tool_choice(&request.tool_choice));
+        let tools = request.tools.iter().map(|tool| function(tool_declaration(tool, "parameters")));
+        body.insert("tools", tools.collect::<Value>());
+        body.insert_some("tool_choice", tool_choice(&request.tool_choice, named_choice));
     }
     let temperature = request.temperature.map(|temperature| temperature.to_number().into());
     body.insert_if("temperature", family.sampling, "temperature", temperature);
@@ -25,20 +26,18 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body.insert_some("seed", request.seed.map(Value::from));
     let effort = request.effort.map(|effort| family.effort(effort).unwrap_or_default().into());
     body.insert_if("reasoning_effort", !family.efforts.is_empty(), "effort", effort);
-    if !request.metadata.is_empty() {
-        // The server accepts metadata only if it may store the whole conversation.
-        body.omit("metadata");
-    }
-    body.insert_some("response_format", response_format(&request.format, body.format_used).map(Value::from));
+    // The server accepts metadata only if it may store the whole conversation.
+    body.omit_if("metadata", !request.metadata.is_empty());
+    body.insert_some("response_format", response_format(&request.format, body.format_used));
     if target.streaming == Streaming::On {
         body.insert("stream", true);
-        body.insert("stream_options", object([("include_usage", true.into())]));
+        body.insert("stream_options", [("include_usage", true.into())]);
     }
     body
 }
 
 fn message_json(message: &Message, family: &ModelFamily) -> Value {
-    let mut json = object([("role", message.role().as_str().into()), ("content", message.text().into())]);
+    let mut json = Object::from([("role", message.role().as_str().into()), ("content", message.text().into())]);
     match message {
         Message::Assistant { text, tool_calls, reasoning } => {
             if !tool_calls.is_empty() {
@@ -63,46 +62,41 @@ fn message_json(message: &Message, family: &ModelFamily) -> Value {
 }
 
 fn tool_call(call: &ToolCall) -> Value {
-    let function =
-        object([("name", call.name.as_str().into()), ("arguments", arguments(&call.arguments).to_string().into())]);
-    object([("id", call.id.as_str().into()), ("type", "function".into()), ("function", function.into())]).into()
+    let arguments = arguments(&call.arguments).to_string();
+    let function = Value::from([("name", call.name.as_str().into()), ("arguments", arguments.into())]);
+    Value::from([("id", call.id.as_str().into()), ("type", "function".into()), ("function", function)])
 }
 
-fn tools(request: &ModelRequest) -> Value {
-    let tool = |tool: &reknit_dialogue::ToolDefinition| {
-        let function = object([
-            ("name", tool.name.as_str().into()),
-            ("description", tool.description.as_str().into()),
-            ("parameters", tool.schema.clone()),
-        ]);
-        Value::from(object([("type", "function".into()), ("function", function.into())]))
-    };
-    request.tools.iter().map(tool).collect()
-}
-
-fn tool_choice(choice: &ToolChoice) -> Option<Value> {
+/// The value of `tool_choice`. `named` gives the value that forces a call of the tool with this name.
+pub(crate) fn tool_choice(choice: &ToolChoice, named: fn(&str) -> Value) -> Option<Value> {
     match choice {
         ToolChoice::Auto => None,
         ToolChoice::None => Some("none".into()),
         ToolChoice::Required => Some("required".into()),
-        ToolChoice::Named(name) => {
-            let function = object([("name", name.as_str().into())]);
-            Some(object([("type", "function".into()), ("function", function.into())]).into())
-        }
+        ToolChoice::Named(name) => Some(named(name)),
     }
 }
 
-fn response_format(requested: &ResponseFormat, used: FormatUsed) -> Option<Object> {
+/// The wrapper of a function that this format uses in declarations and choices.
+fn function(declaration: Value) -> Value {
+    Value::from([("type", "function".into()), ("function", declaration)])
+}
+
+fn named_choice(name: &str) -> Value {
+    function(Value::from([("name", name.into())]))
+}
+
+fn response_format(requested: &ResponseFormat, used: FormatUsed) -> Option<Value> {
     match (used, requested) {
         (FormatUsed::Strict | FormatUsed::Schema, ResponseFormat::Schema { name, schema }) => {
-            let json_schema = object([
+            let json_schema = Value::from([
                 ("name", name.as_str().into()),
                 ("strict", (used == FormatUsed::Strict).into()),
                 ("schema", schema.clone()),
             ]);
-            Some(object([("type", "json_schema".into()), ("json_schema", json_schema.into())]))
+            Some(Value::from([("type", "json_schema".into()), ("json_schema", json_schema)]))
         }
-        (FormatUsed::Json, _) => Some(object([("type", "json_object".into())])),
+        (FormatUsed::Json, _) => Some(Value::from([("type", "json_object".into())])),
         (FormatUsed::Text | FormatUsed::Schema | FormatUsed::Strict, _) => None,
     }
 }

@@ -1,6 +1,6 @@
 //! One step of a plan.
 
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, object, wire};
 use crate::{AgentName, Number, Object, Path, StepId, Value};
 
 const CAPABILITY: &str = "capability";
@@ -103,7 +103,7 @@ impl Wire for Step {
 
 /// Checks the entries that the accessors of [`Step`] read, which would otherwise report a wrong entry as absent.
 fn read_metadata(value: Value, path: &Path) -> Result<Object, ShapeError> {
-    let object = crate::shape::object(value, path)?;
+    let object = object(value, path)?;
     let check = |key: &str, expected, is_valid: fn(&Value) -> bool| match object.get(key) {
         Some(value) if !value.is_null() && !is_valid(value) => Err(ShapeError::kind(path.key(key), expected, value)),
         _ => Ok(()),

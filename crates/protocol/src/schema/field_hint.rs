@@ -31,20 +31,6 @@ impl FieldHint {
         }
     }
 
-    /// Adds an example.
-    #[must_use]
-    pub fn example(mut self, example: impl Into<Value>) -> Self {
-        self.example = Some(example.into());
-        self
-    }
-
-    /// Adds a description.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
     /// The JSON Schema of the field: type, description, and the example under `examples`.
     ///
     /// An example string becomes a value of the type if it parses as one: `"35.6"` for a number gives `35.6`. It never

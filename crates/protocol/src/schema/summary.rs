@@ -34,7 +34,7 @@ impl Summary {
     /// ```
     /// use reknit_protocol::schema::{FieldHint, AdditionalProperties, Summary};
     ///
-    /// let latitude = FieldHint::new("lat", "float64").example("35.6");
+    /// let latitude = FieldHint { example: Some("35.6".into()), ..FieldHint::new("lat", "float64") };
     /// let summary = Summary { required: vec![latitude], ..Summary::default() };
     /// assert_eq!(
     ///     summary.to_schema(AdditionalProperties::Allowed).to_string(),

@@ -69,24 +69,12 @@ impl<'a> ObjectReader<'a> {
         self.require(key, "a string", text)
     }
 
-    pub(crate) fn require_flag(&mut self, key: &str) -> Result<bool, ShapeError> {
-        self.require(key, "a boolean", flag)
-    }
-
     /// Fails if the field is present and not null.
     pub(crate) fn require_absent(&mut self, key: &str, expected: &'static str) -> Result<(), ShapeError> {
         match self.take(key) {
             Some(value) => Err(ShapeError::kind(self.path.key(key), expected, &value)),
             None => Ok(()),
         }
-    }
-
-    pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>, ShapeError> {
-        self.read(key, flag)
-    }
-
-    pub(crate) fn object(&mut self, key: &str) -> Result<Option<Object>, ShapeError> {
-        self.read(key, object)
     }
 
     /// Takes a list; an absent list has no items.
@@ -96,15 +84,6 @@ impl<'a> ObjectReader<'a> {
         item: impl Fn(Value, &Path) -> Result<T, ShapeError>,
     ) -> Result<Vec<T>, ShapeError> {
         Ok(self.read(key, |value, path| list(value, path, item))?.unwrap_or_default())
-    }
-
-    /// Takes a required list.
-    pub(crate) fn require_list<T>(
-        &mut self,
-        key: &str,
-        item: impl Fn(Value, &Path) -> Result<T, ShapeError>,
-    ) -> Result<Vec<T>, ShapeError> {
-        self.require(key, "an array", |value, path| list(value, path, item))
     }
 
     /// The fields that were not taken.
@@ -120,7 +99,7 @@ pub(crate) fn text(value: Value, path: &Path) -> Result<String, ShapeError> {
     }
 }
 
-fn flag(value: Value, path: &Path) -> Result<bool, ShapeError> {
+pub(crate) fn flag(value: Value, path: &Path) -> Result<bool, ShapeError> {
     match value {
         Value::Bool(flag) => Ok(flag),
         other => Err(ShapeError::kind(path.clone(), "a boolean", &other)),
@@ -134,7 +113,16 @@ pub(crate) fn object(value: Value, path: &Path) -> Result<Object, ShapeError> {
     }
 }
 
-fn list<T>(
+impl TryFrom<Value> for Object {
+    type Error = ShapeError;
+
+    /// Fails unless the value is an object.
+    fn try_from(value: Value) -> Result<Self, ShapeError> {
+        object(value, &Path::root())
+    }
+}
+
+pub(crate) fn list<T>(
     value: Value,
     path: &Path,
     item: impl Fn(Value, &Path) -> Result<T, ShapeError>,

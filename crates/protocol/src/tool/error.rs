@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Category;
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, flag, object, wire};
 use crate::{Object, Path, Value};
 
 /// The error that a tool reports: enough to choose a remedy without interpreting prose.
@@ -115,8 +115,8 @@ impl Wire for ToolError {
             code: fields.require_text("code")?,
             message: fields.require_text("message")?,
             category: fields.text("category")?.map(|word| word.as_str().into()),
-            retryable: fields.flag("retryable")?.into(),
-            details: fields.object("details")?.unwrap_or_default(),
+            retryable: fields.read("retryable", flag)?.into(),
+            details: fields.read("details", object)?.unwrap_or_default(),
             extra: fields.finish(),
         })
     }

@@ -1,7 +1,7 @@
 //! The envelope of every tool response.
 
 use super::ToolError;
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, flag, wire};
 use crate::{Path, Value};
 
 /// The response of a tool: `success` with `data`, or a failure with an `error`.
@@ -77,7 +77,7 @@ impl ToolResponse {
 impl Wire for ToolResponse {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
         let mut fields = ObjectReader::new(value, path)?;
-        let success = fields.require_flag("success")?;
+        let success = fields.require("success", "a boolean", flag)?;
         let data = fields.take_nullable("data");
         let error = if success {
             fields.require_absent("error", "no error, because `success` is true")?;

@@ -142,7 +142,7 @@ fn an_example_becomes_a_value_of_its_type_only_if_its_text_parses_as_one() {
         ("", Value::from("5"), r#""5""#),
         ("string", Value::from(7), "7"),
     ] {
-        let schema = FieldHint::new("f", type_word).example(example).to_schema();
+        let schema = FieldHint { example: Some(example), ..FieldHint::new("f", type_word) }.to_schema();
         let examples = schema.get("examples").expect("the example is kept");
         assert_eq!(examples.to_string(), format!("[{typed}]"), "type: {type_word}");
         assert_eq!(schema.get("default"), None, "an example is not a default");
@@ -153,7 +153,7 @@ fn an_example_becomes_a_value_of_its_type_only_if_its_text_parses_as_one() {
 fn the_first_hint_with_a_name_describes_the_field() {
     let summary = Summary {
         required: vec![FieldHint::new("a", "int"), FieldHint::new("a", "string")],
-        optional: vec![FieldHint::new("a", "bool").description("second")],
+        optional: vec![FieldHint { description: Some("second".into()), ..FieldHint::new("a", "bool") }],
         ..Summary::default()
     };
     let schema = summary.to_schema(AdditionalProperties::Allowed);

@@ -44,7 +44,7 @@ pub(super) fn read_models(models: &[Entry], lookup: EnvironmentLookup<'_>) -> Re
 /// The model with its default time limits, without its key.
 fn target(name: &str, model: &Entry) -> Result<Target, ConfigError> {
     let named = model.text("provider");
-    let provider = Provider::ALL.into_iter().find(|provider| named == Some(provider.as_str()));
+    let provider = named.and_then(Provider::from_word);
     let provider = provider.unwrap_or(Provider::Compatible);
     let mut target = Target::for_provider(provider, name, model.text("model").unwrap_or_default());
     match model.text("url") {

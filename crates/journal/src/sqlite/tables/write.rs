@@ -1,13 +1,12 @@
 //! Writing rows of `SQLite`.
 
-use reknit_protocol::RunId;
 use rusqlite::{Params, params};
 
 use super::SqliteTables;
 use crate::blob::SplitEvent;
 use crate::error::storage::{StoreFailure, StoreResult};
-use crate::tables::{RunKey, RunState, WriteTables};
-use crate::{ClaimOutcome, Holder, RunSignal, SignalId, Snapshot, StoredMapping};
+use crate::tables::{RunKey, WriteTables};
+use crate::{ClaimOutcome, RunSignal, RunSummary, SignalId, Snapshot, StoredMapping};
 
 impl SqliteTables<'_> {
     /// Returns how many rows changed.
@@ -17,16 +16,16 @@ impl SqliteTables<'_> {
 }
 
 /// The columns `holder` and `until_ms`.
-fn lease_columns(lease: Option<&(Holder, i64)>) -> StoreResult<(Option<String>, Option<i64>)> {
-    let Some((holder, until_ms)) = lease else { return Ok((None, None)) };
+fn lease_columns(run: &RunSummary) -> StoreResult<(Option<String>, Option<i64>)> {
+    let Some(lease) = &run.lease else { return Ok((None, None)) };
     let unwritable = |error| StoreFailure::Contents(format!("cannot write the holder of a run: {error}"));
-    Ok((Some(serde_json::to_string(holder).map_err(unwritable)?), Some(*until_ms)))
+    Ok((Some(serde_json::to_string(&lease.holder).map_err(unwritable)?), Some(lease.until_ms)))
 }
 
 impl WriteTables for SqliteTables<'_> {
-    fn add_run(&mut self, run: &RunId, title: &str, created_ms: i64, state: &RunState) -> StoreResult<RunKey> {
-        let (holder, until_ms) = lease_columns(state.lease.as_ref())?;
-        let RunState { updated_ms, status, len, epoch, lease: _ } = state;
+    fn add_run(&mut self, summary: &RunSummary) -> StoreResult<RunKey> {
+        let (holder, until_ms) = lease_columns(summary)?;
+        let RunSummary { run, title, created_ms, updated_ms, status, len, epoch, lease: _ } = summary;
         self.execute(
             "INSERT INTO runs (run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -35,13 +34,12 @@ impl WriteTables for SqliteTables<'_> {
         Ok(RunKey(self.0.last_insert_rowid()))
     }
 
-    fn set_run(&mut self, key: RunKey, state: &RunState) -> StoreResult<()> {
-        let (holder, until_ms) = lease_columns(state.lease.as_ref())?;
-        let RunState { updated_ms, status, len, epoch, lease: _ } = state;
+    fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()> {
+        let (holder, until_ms) = lease_columns(run)?;
         self.execute(
             "UPDATE runs SET updated_ms = ?2, status = ?3, len = ?4, epoch = ?5, holder = ?6, until_ms = ?7
              WHERE key = ?1",
-            params![key.0, updated_ms, status, len, epoch, holder, until_ms],
+            params![key.0, run.updated_ms, run.status, run.len, run.epoch, holder, until_ms],
         )?;
         Ok(())
     }

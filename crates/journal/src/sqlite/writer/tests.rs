@@ -6,8 +6,9 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::blob::split_event;
 use crate::error::storage::StoreResult;
-use crate::rules::{self, PreparedAppend, PreparedRun};
+use crate::rules;
 use crate::sqlite::file::side_file;
 use crate::sqlite::open::open;
 use crate::{Append, AppendError, CreateError, Durability, Holder, Lease, LeaseTerm, NewEvent};
@@ -21,18 +22,17 @@ fn open_new() -> (TempDir, WriterConnection) {
 }
 
 fn create_run(run: &str) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<Lease, CreateError> + Send + use<> {
-    let first = crate::blob::split_event(NewEvent::new(0, "started", "{}"));
-    let new = PreparedRun { run: run.into(), title: String::new(), first };
+    let (run, first) = (run.into(), split_event(NewEvent::new(0, "started", "{}")));
     let holder = Holder::this_process();
-    move |tables| rules::create(tables, &new, &holder, TERM)
+    move |tables| rules::create(tables, &run, "", &first, &holder, TERM)
 }
 
 fn append_event(
     lease: &Lease,
     body: String,
 ) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<u64, AppendError> + Send + use<> {
-    let (lease, append) = (lease.clone(), PreparedAppend::from(Append::at(1).event(NewEvent::new(0, "test", body))));
-    move |tables| rules::append(tables, &lease, &append)
+    let (lease, event) = (lease.clone(), split_event(NewEvent::new(0, "test", body)));
+    move |tables| rules::append(tables, &lease, &Append::at(1), std::slice::from_ref(&event))
 }
 
 fn job<T, E, W>(work: W) -> (Box<dyn WriteJob>, oneshot::Receiver<Result<T, E>>)

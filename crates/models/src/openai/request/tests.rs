@@ -78,6 +78,6 @@ fn each_tool_choice_has_its_json() {
         (ToolChoice::Required, Some(r#""required""#)),
         (ToolChoice::Named("f".into()), Some(r#"{"type":"function","function":{"name":"f"}}"#)),
     ] {
-        assert_eq!(tool_choice(&choice).map(|value| value.to_string()).as_deref(), expected);
+        assert_eq!(tool_choice(&choice, named_choice).map(|value| value.to_string()).as_deref(), expected);
     }
 }

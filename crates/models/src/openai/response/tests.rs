@@ -72,21 +72,6 @@ fn text_in_parts_is_concatenated() {
 }
 
 #[test]
-fn each_finish_reason_has_its_variant() {
-    for (reason, expected) in [
-        ("stop", FinishReason::Complete),
-        ("length", FinishReason::Length),
-        ("content_filter", FinishReason::ContentFilter),
-        ("tool_calls", FinishReason::ToolCalls),
-        ("function_call", FinishReason::ToolCalls),
-        ("eos", FinishReason::Other("eos".into())),
-    ] {
-        let answer = whole_choice(&json!({"message": {"content": "x"}, "finish_reason": reason})).unwrap();
-        assert_eq!(answer.finish, expected);
-    }
-}
-
-#[test]
 fn an_answer_without_text_keeps_its_calls_reasoning_or_refusal() {
     let call = json!({"id": "1", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 1"}});
     let answer = whole_choice(&json!({"message": {"content": null, "tool_calls": [call]}, "finish_reason": "stop"}));
@@ -153,17 +138,6 @@ fn tool_calls_are_assembled_from_pieces_with_and_without_indexes() {
 }
 
 #[test]
-fn an_unreadable_event_is_skipped_and_counted() {
-    let mut builder = AnswerBuilder::default();
-    for data in [&b"{\"choices\":"[..], b"7", b"\xff"] {
-        assert_eq!(event(&mut builder, data, &mut |_| {}), Ok(EventOutcome::Unreadable));
-    }
-    let last = br#"{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}"#;
-    assert_eq!(event(&mut builder, last, &mut |_| {}), Ok(EventOutcome::Progress));
-    assert_eq!(build(builder).unwrap().skipped_events, 3);
-}
-
-#[test]
 fn only_a_finish_reason_or_the_end_mark_ends_a_stream() {
     let mut builder = AnswerBuilder::default();
     for (data, ended) in [
@@ -181,11 +155,4 @@ fn a_second_choice_is_not_mixed_into_the_first() {
     let other = r#"{"choices":[{"index":1,"delta":{"content":"other"}}]}"#;
     let one = r#"{"choices":[{"index":0,"delta":{"content":"one"},"finish_reason":"stop"}]}"#;
     assert_eq!(streamed(&[other, one]).0.unwrap().text, "one");
-}
-
-#[test]
-fn an_error_inside_a_stream_is_returned_unchanged() {
-    let error =
-        event(&mut AnswerBuilder::default(), br#"{"error":{"message":"overloaded"}}"#, &mut |_| {}).unwrap_err();
-    assert_eq!(error.0.to_string(), r#"{"error":{"message":"overloaded"}}"#);
 }

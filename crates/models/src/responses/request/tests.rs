@@ -1,3 +1,5 @@
+use reknit_dialogue::ToolChoice;
+
 use super::*;
 use crate::Provider;
 use crate::sample::{conversation, target};

@@ -6,7 +6,7 @@ use indexmap::map;
 
 use super::Object;
 use super::entries::Entries;
-use crate::{Path, ShapeError, Value};
+use crate::Value;
 
 impl Object {
     /// The keys and values, in order.
@@ -154,15 +154,6 @@ impl FromIterator<(String, Value)> for Object {
 impl<const N: usize> From<[(&str, Value); N]> for Object {
     fn from(entries: [(&str, Value); N]) -> Self {
         entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-    }
-}
-
-impl TryFrom<Value> for Object {
-    type Error = ShapeError;
-
-    /// Fails unless the value is an object.
-    fn try_from(value: Value) -> Result<Self, ShapeError> {
-        crate::shape::object(value, &Path::root())
     }
 }
 
