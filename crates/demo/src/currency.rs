@@ -50,10 +50,10 @@ struct ConversionHandler {
 /// The tool.
 pub(crate) fn service(data: &Arc<Data>, down: u32) -> Service {
     let handler = ConversionHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
-    Service::new("currency-tool").describe("Amounts of money in another currency").capability(
+    Service::new("currency-tool").description("Amounts of money in another currency").capability(
         CapabilityDefinition::new("convert_currency", SideEffect::Read, handler)
-            .describe("Converts an amount of money from one currency to another")
-            .with_output::<Conversion>(),
+            .description("Converts an amount of money from one currency to another")
+            .output::<Conversion>(),
     )
 }
 

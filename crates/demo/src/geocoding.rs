@@ -41,10 +41,10 @@ struct GeocodeHandler {
 /// The tool.
 pub(crate) fn service(data: &Arc<Data>, down: u32) -> Service {
     let handler = GeocodeHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
-    Service::new("geocoding-tool").describe("Where places are").capability(
+    Service::new("geocoding-tool").description("Where places are").capability(
         CapabilityDefinition::new("geocode", SideEffect::Read, handler)
-            .describe("Gets the coordinates, the country and the currency of a city")
-            .with_output::<Location>(),
+            .description("Gets the coordinates, the country and the currency of a city")
+            .output::<Location>(),
     )
 }
 

@@ -72,16 +72,16 @@ pub(crate) fn service(data: &Arc<Data>, down: u32, orders: &Orders) -> Service {
     let quote = QuoteHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
     let order = OrderHandler { data: Arc::clone(data), orders: orders.clone() };
     Service::new("stock-tool")
-        .describe("Share prices, and orders to sell shares")
+        .description("Share prices, and orders to sell shares")
         .capability(
             CapabilityDefinition::new("get_stock_quote", SideEffect::Read, quote)
-                .describe("Gets the current price of one share by its ticker symbol")
-                .with_output::<Quote>(),
+                .description("Gets the current price of one share by its ticker symbol")
+                .output::<Quote>(),
         )
         .capability(
             CapabilityDefinition::new("place_order", SideEffect::Keyed, order)
-                .describe("Places an order to sell shares; only for a user who asks to sell now")
-                .with_output::<PlacedOrder>(),
+                .description("Places an order to sell shares; only for a user who asks to sell now")
+                .output::<PlacedOrder>(),
         )
 }
 

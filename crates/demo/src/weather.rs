@@ -64,10 +64,10 @@ pub(crate) fn service(data: &Arc<Data>, faults: Faults) -> Service {
         rate_limits: FailureCountdown::new(faults.weather_rate_limits),
         retry_after: faults.weather_retry_after,
     };
-    Service::new("weather-tool").describe("The weather now").capability(
+    Service::new("weather-tool").description("The weather now").capability(
         CapabilityDefinition::new("get_weather", SideEffect::Read, handler)
-            .describe("Gets the current weather at a latitude and a longitude")
-            .with_output::<Weather>(),
+            .description("Gets the current weather at a latitude and a longitude")
+            .output::<Weather>(),
     )
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //!              .-----------------------------------------------------.
 //!              v                                                     |
-//! Rotation::target() -> one attempt -> ModelAnswer  -> succeeded()   |   the counters are reset
+//! Rotation::target() -> one attempt -> ModelAnswer  -> restart()     |   the counters are reset
 //!              |            |                                        |
 //!              |            '--------> ModelFailure -> failed() -----+-> Next::Ask | Next::Wait
 //!              |                                                     |
@@ -41,7 +41,6 @@ mod purpose;
 mod request;
 mod request_cost;
 mod rotation;
-mod target_name;
 mod temperature;
 mod tool_definition;
 mod usage;
@@ -52,12 +51,12 @@ pub use classify::{FailureEvidence, classify, classify_with_provider_names};
 pub use delta::Delta;
 pub use error_class::ErrorClass;
 pub use failure::ModelFailure;
-pub use message::{Message, ProviderState, Role, Thought, ToolCall, ToolCallId};
+pub use message::{Message, ProviderState, Role, Thought, ToolCall};
 pub use price::{Money, MoneyError, Price, PriceError, Prices};
 pub use purpose::Purpose;
+pub use reknit_protocol::{TargetName, ToolCallId};
 pub use request::{Effort, ModelRequest, ResponseFormat};
 pub use rotation::{GiveUpReason, Next, OnAuthError, Rotation, RotationPolicy, RotationRules};
-pub use target_name::TargetName;
 pub use temperature::{Temperature, TemperatureError};
 pub use tool_definition::{ToolChoice, ToolDefinition};
 pub use usage::{Usage, UsageSource};

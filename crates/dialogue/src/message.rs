@@ -1,7 +1,6 @@
 //! Messages of a conversation.
 
-use std::fmt;
-
+use reknit_protocol::{ToolCallId, word_enum};
 use serde::{Deserialize, Serialize};
 
 /// One message of a conversation.
@@ -51,7 +50,7 @@ pub enum Message {
         /// The result or the error.
         text: String,
         /// Whether the call failed.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
 }
@@ -115,29 +114,19 @@ impl Message {
     }
 }
 
-/// Author of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// The application.
-    System,
-    /// The user.
-    User,
-    /// The model.
-    Assistant,
-    /// A tool.
-    Tool,
-}
-
-impl Role {
-    /// The name in JSON, which most providers share.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
+word_enum! {
+    /// Author of a message. Most providers share its word.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Role {
+        /// The application.
+        System = "system",
+        /// The user.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// A tool.
+        Tool = "tool",
     }
 }
 
@@ -159,43 +148,6 @@ impl ToolCall {
     /// A call without provider state.
     pub fn new(id: impl Into<ToolCallId>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
         Self { id: id.into(), name: name.into(), arguments: arguments.into(), provider_state: None }
-    }
-}
-
-/// Id of a tool call and of its result. Unique within one answer; where a provider gives no ids, the first call of each
-/// answer is `call_1`.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ToolCallId(String);
-
-impl ToolCallId {
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&str> for ToolCallId {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl From<String> for ToolCallId {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl fmt::Display for ToolCallId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(&self.0)
-    }
-}
-
-impl fmt::Debug for ToolCallId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(out)
     }
 }
 
@@ -223,11 +175,6 @@ impl ProviderState {
     pub fn new(format: impl Into<String>, text: impl Into<String>) -> Self {
         Self { format: format.into(), text: text.into() }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_protocol::Value;
+use reknit_protocol::{Value, word_enum};
 use serde::{Deserialize, Serialize};
 
 use crate::{Message, Temperature, ToolChoice, ToolDefinition};
@@ -100,32 +100,21 @@ pub enum ResponseFormat {
     },
 }
 
-/// How much a model should reason before it answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effort {
-    /// No reasoning.
-    None,
-    /// As little as possible.
-    Minimal,
-    /// Little reasoning.
-    Low,
-    /// Moderate reasoning.
-    Medium,
-    /// Much reasoning.
-    High,
-}
-
-impl Effort {
-    /// The name in JSON, which most providers share.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Minimal => "minimal",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
+word_enum! {
+    /// How much a model should reason before it answers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Effort {
+        /// No reasoning.
+        None = "none",
+        /// As little as possible.
+        Minimal = "minimal",
+        /// Little reasoning.
+        Low = "low",
+        /// Moderate reasoning.
+        Medium = "medium",
+        /// Much reasoning.
+        High = "high",
     }
 }
 

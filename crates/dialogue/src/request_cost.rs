@@ -6,6 +6,10 @@ use crate::{Message, ModelRequest, Money, Prices, ProviderState, ResponseFormat,
 const TOKENS_PER_MESSAGE: u64 = 4;
 /// About right for English and JSON; too few tokens for rare scripts.
 const BYTES_PER_TOKEN: u64 = 4;
+/// Upper bound of the delimiters around a message or a tool, for any model.
+const MAX_DELIMITER_TOKENS: u64 = 32;
+/// Upper bound of the instructions about tools and formats that a provider adds itself.
+const MAX_INSTRUCTION_TOKENS: u64 = 1_000;
 
 impl Usage {
     /// A rough estimate for a request and the part of its answer that has arrived.
@@ -21,14 +25,7 @@ impl Usage {
         let input = messages.chain(tools).fold(schema, u64::saturating_add);
         Self::of(input, tokens(answer.len()), UsageSource::Estimated)
     }
-}
 
-/// Upper bound of the delimiters around a message or a tool, for any model.
-const MAX_DELIMITER_TOKENS: u64 = 32;
-/// Upper bound of the instructions about tools and formats that a provider adds itself.
-const MAX_INSTRUCTION_TOKENS: u64 = 1_000;
-
-impl Usage {
     /// An upper bound for any attempt at this request: one token for each byte, and the longest answer allowed.
     pub fn upper_bound(request: &ModelRequest) -> Self {
         let messages = request.messages.iter().map(max_message_tokens);

@@ -57,12 +57,6 @@ impl Rotation {
     }
 
     /// Gives up rather than starting an attempt at or after this time of the clock that [`Rotation::failed`] is given.
-    #[must_use]
-    pub fn with_deadline_ms(self, deadline_ms: u64) -> Self {
-        Self { deadline_ms: Some(deadline_ms), ..self }
-    }
-
-    /// Moves the deadline, for a clock that is paused at times.
     pub fn set_deadline_ms(&mut self, deadline_ms: u64) {
         self.deadline_ms = Some(deadline_ms);
     }
@@ -150,12 +144,7 @@ impl Rotation {
         }
     }
 
-    /// Reports that the attempt on [`Rotation::target`] was answered, and restarts.
-    pub fn succeeded(&mut self) {
-        self.restart();
-    }
-
-    /// Restarts for the next request: at the first target, with all attempts. Targets that were dropped for their key or
+    /// Restarts, after an answer or for the next request: at the first target, with all attempts. Targets that were dropped for their key or
     /// their quota stay out, because waiting does not help them.
     pub fn restart(&mut self) {
         self.cursor = 0;

@@ -80,6 +80,11 @@ ids! {
     AgentName,
     /// The name of a capability, unique within its tool or agent: `get_weather`.
     CapabilityName,
+    /// The name of a configured model on a server: `local`, `groq-70b`. The user chooses it, not the provider.
+    TargetName,
+    /// The id of a model's tool call and of its result, unique within one answer. Where a provider gives no ids, the first
+    /// call of each answer is `call_1`.
+    ToolCallId,
 }
 
 #[cfg(test)]

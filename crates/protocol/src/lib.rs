@@ -43,7 +43,7 @@ pub use call_tool::CallTool;
 pub use capability::{Capability, SideEffect};
 pub use effect_id::{EffectId, EffectIdError, EffectKind, EffectOwner, ScopeLevel};
 pub use human_duration::human_duration;
-pub use id::{AgentName, CapabilityName, PlanId, RunId, StepId};
+pub use id::{AgentName, CapabilityName, PlanId, RunId, StepId, TargetName, ToolCallId};
 pub use json::number::{Number, NumberError};
 pub use json::object::{self, Object};
 pub use json::parse::{MAX_DEPTH, NextChar, ParseError, ParseProblem};

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use reknit_protocol::{Object, truncate};
-use serde::Serialize;
 
 use crate::redact::{redact_object, redact_text};
 
@@ -15,8 +14,7 @@ pub(crate) const MAX_ERROR: usize = 500;
 pub(crate) const MAX_BRIEF: usize = 200;
 
 /// The value of an attribute of a span or event, or of a field of a log line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum AttributeValue {
     /// A text.
     Text(String),

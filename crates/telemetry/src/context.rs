@@ -80,11 +80,7 @@ impl TraceContext {
 }
 
 fn first<const N: usize>(hash: [u8; 32]) -> [u8; N] {
-    let mut bytes = [0; N];
-    for (byte, from) in bytes.iter_mut().zip(hash) {
-        *byte = from;
-    }
-    bytes
+    std::array::from_fn(|index| hash.get(index).copied().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_dialogue::{Message, ModelAnswer, ModelFailure, ModelRequest, Purpose, TargetName};
+use reknit_dialogue::{Message, ModelAnswer, ModelFailure, ModelRequest, Purpose, TargetName, ToolCall};
 use reknit_engine::{ApplyError, Event, LlmDebug, Machine, ModelQuestion, ModelRecord, RecordKind};
 use reknit_protocol::{EffectId, Object, Value};
 
@@ -96,9 +96,7 @@ impl Interaction {
     /// The answer, redacted: its text, then its tool calls.
     pub fn response(&self) -> String {
         let Ok(answer) = &self.outcome else { return String::new() };
-        let calls = answer.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments));
-        let text = Some(answer.text.clone()).filter(|text| !text.is_empty());
-        redact_text(&text.into_iter().chain(calls).collect::<Vec<_>>().join("\n"))
+        redact_text(&text_and_calls(&answer.text, &answer.tool_calls))
     }
 
     /// Why there is no answer, redacted.
@@ -137,10 +135,13 @@ impl Interaction {
 fn message_text(message: &Message) -> String {
     match message {
         Message::Tool { name, text, .. } => format!("{name}: {text}"),
-        other => {
-            let calls = other.tool_calls().iter().map(|call| format!("{} {}", call.name, call.arguments));
-            let text = Some(other.text().to_owned()).filter(|text| !text.is_empty());
-            text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
-        }
+        other => text_and_calls(other.text(), other.tool_calls()),
     }
+}
+
+/// The text, if there is any, then each tool call on a line.
+fn text_and_calls(text: &str, calls: &[ToolCall]) -> String {
+    let text = Some(text.to_owned()).filter(|text| !text.is_empty());
+    let calls = calls.iter().map(|call| format!("{} {}", call.name, call.arguments));
+    text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
 }

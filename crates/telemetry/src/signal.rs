@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use reknit_engine::{SpanId, TraceId};
-use serde::Serialize;
 
 use crate::attribute_value::AttributeValue;
 use crate::table_entry::{Severity, SignalKind};
@@ -27,18 +26,6 @@ impl Signal {
             Self::Metric(metric) => vec![metric.name],
             Self::Log(line) => vec![line.name],
         }
-    }
-}
-
-impl From<Metric> for Signal {
-    fn from(metric: Metric) -> Self {
-        Self::Metric(metric)
-    }
-}
-
-impl From<LogLine> for Signal {
-    fn from(line: LogLine) -> Self {
-        Self::Log(line)
     }
 }
 
@@ -112,14 +99,13 @@ pub struct Metric {
 }
 
 /// A log line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LogLine {
     /// The severity.
     pub severity: Severity,
     /// The component that logs the line, such as `agent:retry`.
     pub source: &'static str,
     /// The beginning of the message, which is the name in the table.
-    #[serde(skip)]
     pub name: &'static str,
     /// The message.
     pub message: String,

@@ -1,10 +1,14 @@
 //! The table of all signals.
 
-/// Defines signals as `NAME: number of attributes = definition;`, and a list of all of them.
+/// Defines signals as `NAME = kind, name, keys of the attributes;`, and a list of all of them. The doc comment of a signal
+/// is its description in the documentation.
 macro_rules! definitions {
-    ($list:ident: $($name:ident: $attributes:literal = $definition:expr;)*) => {
-        $(pub(crate) static $name: Definition<$attributes> = $definition;)*
-        pub(crate) static $list: &[crate::table_entry::TableEntry] = &[$($name.entry()),*];
+    ($list:ident: $($(#[doc = $description:literal])+ $constant:ident = $kind:expr, $name:literal, $keys:expr;)*) => {
+        $(
+            pub(crate) static $constant: $crate::definition::Definition<{ $crate::definition::count(&$keys) }> =
+                $crate::definition::Definition::new($kind, $name, &$keys, concat!($($description),+));
+        )*
+        pub(crate) static $list: &[$crate::table_entry::TableEntry] = &[$($constant.entry),*];
     };
 }
 

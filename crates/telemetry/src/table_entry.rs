@@ -1,7 +1,5 @@
 //! One row of the table of signals.
 
-use serde::Serialize;
-
 /// A signal of the table: its name, its attributes and when it is produced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableEntry {
@@ -11,8 +9,6 @@ pub struct TableEntry {
     pub name: &'static str,
     /// The keys of the attributes, labels or fields that the signal always has.
     pub keys: &'static [&'static str],
-    /// The unit of a histogram; empty if it has none.
-    pub unit: &'static str,
     /// When the signal is produced, or what a metric counts.
     pub description: &'static str,
 }
@@ -33,22 +29,17 @@ pub enum SignalKind {
 }
 
 /// The severity of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// A failure that is final.
-    #[serde(rename = "ERR")]
     Error,
     /// A failure that is being handled.
-    #[serde(rename = "WRN")]
     Warning,
     /// The end of a run or session.
-    #[serde(rename = "FIN")]
     Final,
     /// A notable event of normal operation.
-    #[serde(rename = "INF")]
     Info,
     /// A detail of normal operation.
-    #[serde(rename = "VRB")]
     Verbose,
 }
 

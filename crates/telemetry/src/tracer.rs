@@ -19,8 +19,8 @@ use reknit_protocol::{CallTool, EffectId, ScopeLevel, StepId};
 use crate::attribute_value::{AttributeValue, MAX_TEXT};
 use crate::context::TraceContext;
 use crate::definition::Definition;
-use crate::signal::{LogLine, Metric, Signal, Span, SpanEvent, SpanKind, SpanStatus};
-use crate::table::{self, logs};
+use crate::signal::{Signal, Span, SpanEvent, SpanKind, SpanStatus};
+use crate::table::{self, logs, metrics};
 use steps::StepTrace;
 
 /// The key of the span that contains all others.
@@ -39,6 +39,8 @@ pub struct Tracer {
     /// The calls and questions in progress.
     open: BTreeMap<EffectId, OpenEffect>,
     planning: planning::Planning,
+    /// The time of the event whose records are being observed.
+    at_ms: i64,
     /// How long the question took whose end is among the records being observed; 0 if there is none.
     latency_ms: u64,
     module: &'static str,
@@ -91,6 +93,7 @@ impl Tracer {
             children: BTreeMap::new(),
             open: BTreeMap::new(),
             planning: planning::Planning::default(),
+            at_ms: 0,
             latency_ms: 0,
             module: table::ORCHESTRATION,
             signals: Vec::new(),
@@ -99,9 +102,10 @@ impl Tracer {
 
     /// Maps the records that a machine produced for one event. `at_ms` is the time of that event.
     pub fn observe(&mut self, at_ms: i64, records: &[Record]) -> Vec<Signal> {
+        self.at_ms = at_ms;
         self.latency_ms = 0;
         for record in records {
-            self.map(at_ms, &record.scope, &record.kind);
+            self.map(&record.scope, &record.kind);
         }
         std::mem::take(&mut self.signals)
     }
@@ -111,60 +115,63 @@ impl Tracer {
         &self.context
     }
 
-    fn map(&mut self, at_ms: i64, scope: &[ScopeLevel], record: &RecordKind) {
+    fn map(&mut self, scope: &[ScopeLevel], record: &RecordKind) {
         let turn = match scope {
             [] => None,
             [ScopeLevel::Turn(turn)] => Some(*turn),
-            [turn, call, rest @ ..] => return self.map_child(at_ms, &[*turn, *call], rest, record),
+            [turn, call, rest @ ..] => return self.map_child(&[*turn, *call], rest, record),
             [ScopeLevel::Call(_)] => return,
         };
         match record {
-            RecordKind::Model(record) => self.map_model(at_ms, scope, record),
-            RecordKind::Run(record) => self.map_run(at_ms, turn, record),
-            RecordKind::Session(record) => self.map_session(at_ms, record),
+            RecordKind::Model(record) => self.map_model(scope, record),
+            RecordKind::Run(record) => self.map_run(turn, record),
+            RecordKind::Session(record) => self.map_session(record),
         }
     }
 
     /// Passes a record to the tracer of the nested machine that made it.
-    fn map_child(&mut self, at_ms: i64, child: &[ScopeLevel], scope: &[ScopeLevel], record: &RecordKind) {
+    fn map_child(&mut self, child: &[ScopeLevel], scope: &[ScopeLevel], record: &RecordKind) {
         let mut tracer = self.children.remove(child).unwrap_or_else(|| {
             let parent = self.context.span(&self.step_parent());
             Self { module: self.module, ..Self::new(self.context.within(child, parent)) }
         });
-        tracer.map(at_ms, scope, record);
+        tracer.at_ms = self.at_ms;
+        tracer.map(scope, record);
         self.signals.append(&mut tracer.signals);
         if tracer.root.is_some() {
             self.children.insert(child.to_vec(), tracer);
         }
     }
 
-    fn map_run(&mut self, at_ms: i64, turn: Option<u32>, record: &RunRecord) {
+    fn map_run(&mut self, turn: Option<u32>, record: &RunRecord) {
         match record {
-            RunRecord::Started { request, has_plan } => self.start_run(at_ms, request, *has_plan),
-            RunRecord::Resumed => self.restart_open_effects(at_ms),
-            RunRecord::ToolsSelected(selection) => self.count_saved_tokens(selection.saved_tokens),
-            RunRecord::PlanAccepted { .. } => self.end_planning("success", at_ms),
-            RunRecord::PlanRejected { attempt, problems, will_retry } => {
-                self.map_rejected_plan(at_ms, *attempt, problems, *will_retry);
+            RunRecord::Started { request, has_plan } => self.start_run(request, *has_plan),
+            RunRecord::Resumed => self.restart_open_effects(),
+            RunRecord::ToolsSelected(selection) => {
+                self.measure(&metrics::TOKENS_SAVED, selection.saved_tokens, [self.module()]);
             }
-            RunRecord::StepStarted(step) => self.start_step(at_ms, turn, step),
-            RunRecord::CallStarted(call) => self.start_call(at_ms, turn, call),
-            RunRecord::CallEnded { call, end, fault } => self.end_call(at_ms, turn, call, end, fault.as_ref()),
-            RunRecord::CallSkipped { id, until_ms } => self.skip_effect(at_ms, &id_in_turn(turn, id), *until_ms),
-            RunRecord::RungStarted(start) => self.start_rung(at_ms, turn, start),
+            RunRecord::PlanAccepted { .. } => self.end_planning("success"),
+            RunRecord::PlanRejected { attempt, problems, will_retry } => {
+                self.map_rejected_plan(*attempt, problems, *will_retry);
+            }
+            RunRecord::StepStarted(step) => self.start_step(turn, step),
+            RunRecord::CallStarted(call) => self.start_call(turn, call),
+            RunRecord::CallEnded { call, end, fault } => self.end_call(turn, call, end, fault.as_ref()),
+            RunRecord::CallSkipped { id, until_ms } => self.skip_effect(&id_in_turn(turn, id), *until_ms),
+            RunRecord::RungStarted(start) => self.start_rung(turn, start),
             RunRecord::AdviceRead { step, rung, advice, answer } => {
-                self.map_advice(at_ms, &StepKey::new(turn, step), *rung, advice, answer);
+                self.map_advice(&StepKey::new(turn, step), *rung, advice, answer);
             }
             RunRecord::Mended { step, mend, detail } => {
-                self.map_mend(at_ms, &StepKey::new(turn, step), mend, detail);
+                self.map_mend(&StepKey::new(turn, step), mend, detail);
             }
-            RunRecord::FeedbackExhausted(step) => self.map_exhausted_feedback(at_ms, &StepKey::new(turn, step)),
+            RunRecord::FeedbackExhausted(step) => self.map_exhausted_feedback(&StepKey::new(turn, step)),
             RunRecord::StepEnded { step, end, calls, mends } => {
-                self.end_step(at_ms, &StepKey::new(turn, step), end, (*calls, *mends));
+                self.end_step(&StepKey::new(turn, step), end, (*calls, *mends));
             }
             // The run of a turn's calls is not a request of its own.
             RunRecord::Ended { .. } if turn.is_some() => {}
-            RunRecord::Ended { status, reason, steps, spent } => self.end_run(at_ms, *status, reason, *steps, spent),
+            RunRecord::Ended { status, reason, steps, spent } => self.end_run(*status, reason, *steps, spent),
             RunRecord::StepBound { .. }
             | RunRecord::WaitStarted { .. }
             | RunRecord::WaitEnded(_)
@@ -174,30 +181,36 @@ impl Tracer {
         }
     }
 
-    fn start_run(&mut self, at_ms: i64, request: &str, has_plan: bool) {
-        self.root = Some((OpenSpan::new(ROOT, at_ms), RootInfo::Run { request: request.to_owned(), has_plan }));
+    fn start_run(&mut self, request: &str, has_plan: bool) {
+        self.root = Some((OpenSpan::new(ROOT, self.at_ms), RootInfo::Run { request: request.to_owned(), has_plan }));
         // A nested run is part of a session, which has logged its own start.
         if !self.context.is_nested() {
             let request = AttributeValue::excerpt(request, MAX_TEXT);
-            self.log(logs::STARTED.log_line("", ["process_request".into(), self.run_id(), request]));
+            self.log(&logs::STARTED, ["process_request".into(), self.run_id(), request]);
         }
     }
 
     /// Restarts the calls and questions in progress: the process that had started them is gone.
-    fn restart_open_effects(&mut self, at_ms: i64) {
-        self.open.values_mut().for_each(|effect| effect.since_ms = at_ms);
+    fn restart_open_effects(&mut self) {
+        self.open.values_mut().for_each(|effect| effect.since_ms = self.at_ms);
     }
 
     fn run_id(&self) -> AttributeValue {
         self.context.run().as_str().into()
     }
 
-    fn log(&mut self, line: LogLine) {
-        self.signals.push(line.into());
+    /// Logs a line whose message is the name in the table.
+    fn log<const N: usize>(&mut self, definition: &Definition<N>, values: [AttributeValue; N]) {
+        self.signals.push(Signal::Log(definition.log_line("", values)));
     }
 
-    fn count(&mut self, metric: Metric) {
-        self.signals.push(metric.into());
+    /// Increments a counter by one.
+    fn count<const N: usize>(&mut self, counter: &Definition<N>, labels: [Cow<'static, str>; N]) {
+        self.measure(counter, 1, labels);
+    }
+
+    fn measure<const N: usize>(&mut self, metric: &Definition<N>, value: u64, labels: [Cow<'static, str>; N]) {
+        self.signals.push(Signal::Metric(metric.metric(value, labels)));
     }
 
     fn module(&self) -> Cow<'static, str> {
@@ -218,7 +231,6 @@ impl Tracer {
         (kind, parent): (SpanKind, Option<String>),
         (definition, values): (&Definition<N>, [AttributeValue; N]),
         status: SpanStatus,
-        at_ms: i64,
     ) {
         let parent = parent.map(|key| self.context.span(&key));
         self.signals.push(Signal::Span(Box::new(Span {
@@ -226,10 +238,10 @@ impl Tracer {
             id: self.context.span(&span.key),
             parent_is_remote: parent.is_none() && self.context.parent().is_some() && !self.context.is_nested(),
             parent: parent.or(self.context.parent()),
-            name: definition.name(),
+            name: definition.entry.name,
             kind,
             start_ms: span.start_ms,
-            end_ms: at_ms.max(span.start_ms),
+            end_ms: self.at_ms.max(span.start_ms),
             attributes: definition.attributes(values).into_iter().filter(is_reported).collect(),
             events: span.events,
             status,

@@ -16,31 +16,10 @@ pub struct CallBarrier {
 struct State {
     /// How many calls have ever arrived.
     arrived: usize,
-    /// How many calls may continue.
-    released: Released,
+    /// How many calls may continue; `usize::MAX` for all.
+    released: usize,
     /// How many calls have continued.
     passed: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Released {
-    First(usize),
-    All,
-}
-
-impl Default for Released {
-    fn default() -> Self {
-        Self::First(0)
-    }
-}
-
-impl State {
-    fn may_pass(&self) -> bool {
-        match self.released {
-            Released::First(count) => self.passed < count,
-            Released::All => true,
-        }
-    }
 }
 
 impl Default for CallBarrier {
@@ -57,16 +36,12 @@ impl CallBarrier {
 
     /// Releases all calls, waiting and future ones.
     pub fn release_all(&self) {
-        self.state.send_modify(|state| state.released = Released::All);
+        self.state.send_modify(|state| state.released = usize::MAX);
     }
 
     /// Releases one more call.
     pub fn release_one(&self) {
-        self.state.send_modify(|state| {
-            if let Released::First(count) = &mut state.released {
-                *count += 1;
-            }
-        });
+        self.state.send_modify(|state| state.released = state.released.saturating_add(1));
     }
 
     /// Waits until `count` calls have arrived, released ones included. It has no timeout of its own.
@@ -88,7 +63,7 @@ impl CallBarrier {
         let mut states = self.state.subscribe();
         loop {
             let passed = self.state.send_if_modified(|state| {
-                let may_pass = state.may_pass();
+                let may_pass = state.passed < state.released;
                 state.passed += usize::from(may_pass);
                 may_pass
             });

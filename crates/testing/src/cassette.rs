@@ -7,21 +7,18 @@ mod serve;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 
+use crate::lock::lock;
 use crate::server::Server;
 use recording::Recording;
-
-/// Larger than any prompt or answer, smaller than the memory of a test machine.
-const MAX_BODY: usize = 16 * 1024 * 1024;
 
 /// A server on loopback that records the exchanges between a client and a real server, or replays them without the real
 /// server.
 ///
-/// A request is identified by a hash of its method, path and body; white space between JSON tokens does not count. Each
+/// A request is identified by its method, path and body; white space between JSON tokens does not count. Each
 /// recorded response is replayed once, in the order of recording. A request that is not in the recording is a miss: it is
 /// answered with 400 and the difference to the nearest recorded request. API keys are not recorded: request headers are
 /// left out, and the values of headers that hold a key are redacted everywhere else.
@@ -112,8 +109,7 @@ impl Cassette {
 
     async fn start(mode: Mode, recording: Recording) -> Result<Self, CassetteError> {
         let state = Arc::new(CassetteState { mode, recording: Mutex::new(recording), misses: Mutex::default() });
-        let router = Router::new().fallback(serve::serve).layer(DefaultBodyLimit::max(MAX_BODY));
-        let router = router.with_state(Arc::clone(&state));
+        let router = Router::new().fallback(serve::serve).with_state(Arc::clone(&state));
         let server = Server::start(router).await.map_err(|error| CassetteError::Start(Box::new(error)))?;
         Ok(Self { server, state })
     }
@@ -132,8 +128,4 @@ impl Cassette {
     pub fn remaining(&self) -> usize {
         lock(&self.state.recording).remaining()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

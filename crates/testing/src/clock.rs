@@ -1,9 +1,11 @@
 //! A clock that only the test advances.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{oneshot, watch};
+
+use crate::lock::lock;
 
 /// A clock that only the test advances. Clones share one time.
 ///
@@ -46,7 +48,7 @@ impl VirtualClock {
 
     /// The time of the clock in milliseconds.
     pub fn now_ms(&self) -> u64 {
-        self.lock().now
+        lock(&self.state).now
     }
 
     /// Advances the clock and wakes the sleepers whose time has come.
@@ -57,7 +59,7 @@ impl VirtualClock {
 
     /// Advances the clock to a time and wakes the sleepers whose time has come. An earlier time changes nothing.
     pub fn advance_to(&self, ms: u64) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.now = state.now.max(ms);
         while let Some(first) = state.sleepers.first_entry() {
             if first.key().0 > ms {
@@ -78,7 +80,7 @@ impl VirtualClock {
 
     /// The wake time of the next sleeper.
     pub fn next_wake(&self) -> Option<u64> {
-        self.lock().sleepers.keys().next().map(|(at, _)| *at)
+        lock(&self.state).sleepers.keys().next().map(|(at, _)| *at)
     }
 
     /// Sleeps until the clock reaches a time; returns at once if it has already.
@@ -96,7 +98,7 @@ impl VirtualClock {
     }
 
     fn begin_sleep(&self, ms: u64) -> Option<Sleep<'_>> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.now >= ms {
             return None;
         }
@@ -106,10 +108,6 @@ impl VirtualClock {
         state.sleepers.insert(id, waker);
         self.sleeper_count.send_replace(state.sleepers.len());
         Some(Sleep { clock: self, id, woken })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -122,7 +120,7 @@ struct Sleep<'a> {
 
 impl Drop for Sleep<'_> {
     fn drop(&mut self) {
-        let mut state = self.clock.lock();
+        let mut state = lock(&self.clock.state);
         if state.sleepers.remove(&self.id).is_some() {
             self.clock.sleeper_count.send_replace(state.sleepers.len());
         }

@@ -40,6 +40,7 @@ pub mod tool;
 mod call_barrier;
 mod cassette;
 mod clock;
+mod lock;
 mod log;
 mod reply;
 mod rules;

@@ -1,36 +1,32 @@
 //! The requests of a server in order, and a way to wait for them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use tokio::sync::watch;
 
-/// Entries in the order of their arrival. Clones share the entries.
+use crate::lock::lock;
+
+/// Entries in the order of their arrival.
 #[derive(Debug)]
 pub(crate) struct Log<T> {
-    entries: Arc<Mutex<Vec<T>>>,
-    count: Arc<watch::Sender<usize>>,
-}
-
-impl<T> Clone for Log<T> {
-    fn clone(&self) -> Self {
-        Self { entries: Arc::clone(&self.entries), count: Arc::clone(&self.count) }
-    }
+    entries: Mutex<Vec<T>>,
+    count: watch::Sender<usize>,
 }
 
 impl<T> Default for Log<T> {
     fn default() -> Self {
-        Self { entries: Arc::default(), count: Arc::new(watch::Sender::new(0)) }
+        Self { entries: Mutex::default(), count: watch::Sender::new(0) }
     }
 }
 
 impl<T: Clone> Log<T> {
     pub(crate) fn all(&self) -> Vec<T> {
-        self.lock().clone()
+        lock(&self.entries).clone()
     }
 
     /// Adds an entry that `make` derives from the earlier ones, under one lock.
     pub(crate) fn push_with<E>(&self, make: impl FnOnce(&[T]) -> Result<T, E>) -> Result<T, E> {
-        let mut entries = self.lock();
+        let mut entries = lock(&self.entries);
         let entry = make(&entries)?;
         entries.push(entry.clone());
         self.count.send_replace(entries.len());
@@ -41,9 +37,5 @@ impl<T: Clone> Log<T> {
     pub(crate) async fn wait_for(&self, count: usize) {
         // The sender lives as long as this log, so the wait cannot fail.
         let _ = self.count.subscribe().wait_for(|entries| *entries >= count).await;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<T>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

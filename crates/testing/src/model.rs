@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Path, State};
+use axum::extract::{ConnectInfo, Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -27,9 +27,6 @@ use crate::log::Log;
 use crate::reply::{Content, Rendered, deliver, script_error};
 use crate::rules::Rules;
 use crate::server::{ResetSwitch, Server};
-
-/// Larger than any prompt, smaller than the memory of a test machine.
-const MAX_BODY: usize = 16 * 1024 * 1024;
 
 /// A model on loopback that replies by its [`Script`] in every wire format of [`ModelApi`], streaming and not. It lists
 /// itself at `/v1/models`.
@@ -51,7 +48,7 @@ const MAX_BODY: usize = 16 * 1024 * 1024;
 #[derive(Debug)]
 pub struct ScriptedModel {
     server: Server,
-    log: Log<ReceivedRequest>,
+    state: Arc<ModelState>,
 }
 
 #[derive(Debug)]
@@ -63,18 +60,17 @@ struct ModelState {
 impl ScriptedModel {
     /// Serves the model on a free port of 127.0.0.1.
     pub async fn start(script: Script) -> io::Result<Self> {
-        let log = Log::default();
-        let state = Arc::new(ModelState { rules: Rules::new(script.rules), log: log.clone() });
+        let state = Arc::new(ModelState { rules: Rules::new(script.rules), log: Log::default() });
+        let completions = |api| post(move |incoming: Incoming| complete(incoming, RouteInfo::new(api)));
         let router = Router::new()
-            .route("/v1/chat/completions", post(chat))
-            .route("/v1/responses", post(responses))
-            .route("/v1/messages", post(anthropic))
+            .route("/v1/chat/completions", completions(ModelApi::Chat))
+            .route("/v1/responses", completions(ModelApi::Responses))
+            .route("/v1/messages", completions(ModelApi::Anthropic))
             .route("/v1/models/{call}", post(gemini))
             .route("/v1beta/models/{call}", post(gemini))
             .route("/v1/models", get(models))
-            .layer(DefaultBodyLimit::max(MAX_BODY))
-            .with_state(state);
-        Ok(Self { server: Server::start(router).await?, log })
+            .with_state(Arc::clone(&state));
+        Ok(Self { server: Server::start(router).await?, state })
     }
 
     /// The base URL for clients of any wire format: `http://127.0.0.1:41234/v1`.
@@ -84,7 +80,7 @@ impl ScriptedModel {
 
     /// All requests in the order of their arrival.
     pub fn requests(&self) -> Vec<ReceivedRequest> {
-        self.log.all()
+        self.state.log.all()
     }
 
     /// The requests that no rule matched. A test asserts that this is empty if its script should cover every request.
@@ -94,7 +90,7 @@ impl ScriptedModel {
 
     /// Waits until there have been `count` requests. It has no timeout of its own.
     pub async fn wait_for_requests(&self, count: usize) {
-        self.log.wait_for(count).await;
+        self.state.log.wait_for(count).await;
     }
 }
 
@@ -104,18 +100,6 @@ async fn models() -> axum::Json<serde_json::Value> {
 
 /// The extractors that all routes share.
 type Incoming = (State<Arc<ModelState>>, ConnectInfo<ResetSwitch>, HeaderMap, Bytes);
-
-async fn chat(incoming: Incoming) -> Response {
-    complete(incoming, RouteInfo::new(ModelApi::Chat)).await
-}
-
-async fn responses(incoming: Incoming) -> Response {
-    complete(incoming, RouteInfo::new(ModelApi::Responses)).await
-}
-
-async fn anthropic(incoming: Incoming) -> Response {
-    complete(incoming, RouteInfo::new(ModelApi::Anthropic)).await
-}
 
 /// The path has the model and whether to stream: `m-1:streamGenerateContent`.
 async fn gemini(Path(call): Path<String>, incoming: Incoming) -> Response {

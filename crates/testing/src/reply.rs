@@ -7,10 +7,11 @@ mod raw;
 use std::time::Duration;
 
 use reknit_protocol::{ToolError, Value};
+use serde::Deserialize;
 
 use crate::CallBarrier;
 pub(crate) use deliver::{Framing, Rendered, deliver, script_error};
-use fault::{BodyFaults, ConnectionFault, Ending, Position};
+use fault::{BodyFaults, ConnectionFault, Ending};
 pub(crate) use raw::RawReply;
 
 /// One reply of a scripted model or tool: content, status, headers, delays and faults.
@@ -32,14 +33,13 @@ pub struct Reply {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) delay: Option<Duration>,
     pub(crate) barrier: Option<CallBarrier>,
-    connection_fault: ConnectionFault,
+    connection_fault: Option<ConnectionFault>,
     body_faults: BodyFaults,
     pub(crate) usage: Usage,
     pub(crate) finish_reason: String,
     /// The reasoning of the model before its answer.
     pub(crate) reasoning: String,
-    /// Names and arguments of the tool calls of the model.
-    pub(crate) calls: Vec<(String, String)>,
+    pub(crate) calls: Vec<ScriptedCall>,
 }
 
 /// What a reply contains.
@@ -57,8 +57,18 @@ pub(crate) enum Content {
     Body(String),
 }
 
+/// A tool call of a model.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScriptedCall {
+    pub(crate) name: String,
+    /// Sent as given, even if it is not JSON.
+    pub(crate) arguments: String,
+}
+
 /// Why a model refuses a request.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Refusal {
     ContextLength,
     ContentFilter(String),
@@ -84,7 +94,7 @@ impl Reply {
             headers: Vec::new(),
             delay: None,
             barrier: None,
-            connection_fault: ConnectionFault::None,
+            connection_fault: None,
             body_faults: BodyFaults::default(),
             usage: Usage::CountWords,
             finish_reason: "stop".to_owned(),
@@ -124,7 +134,7 @@ impl Reply {
     }
 
     fn with_fault(mut self, fault: ConnectionFault) -> Self {
-        self.connection_fault = fault;
+        self.connection_fault = Some(fault);
         self
     }
 
@@ -146,7 +156,7 @@ impl Reply {
     /// Adds a tool call of the model.
     #[must_use]
     pub fn with_tool_call(mut self, name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        self.calls.push((name.into(), arguments.into()));
+        self.calls.push(ScriptedCall { name: name.into(), arguments: arguments.into() });
         self
     }
 
@@ -201,25 +211,25 @@ impl Reply {
     /// Closes the connection after this many bytes of the body, at the latest before the last byte.
     #[must_use]
     pub fn cut_after(self, bytes: usize) -> Self {
-        self.with_fault(ConnectionFault::Cut { after: Position::Bytes(bytes) })
+        self.with_fault(ConnectionFault::CutAfter(bytes))
     }
 
     /// Closes the connection after this many events of a stream, at the latest before the last event.
     #[must_use]
     pub fn cut_after_events(self, events: usize) -> Self {
-        self.with_fault(ConnectionFault::Cut { after: Position::Events(events) })
+        self.with_fault(ConnectionFault::CutAfterEvents(events))
     }
 
     /// Stops after this many bytes of the body and keeps the connection open.
     #[must_use]
     pub fn stall_after(self, bytes: usize) -> Self {
-        self.with_fault(ConnectionFault::Stall { after: Position::Bytes(bytes) })
+        self.with_fault(ConnectionFault::StallAfter(bytes))
     }
 
     /// Stops after this many events of a stream and keeps the connection open.
     #[must_use]
     pub fn stall_after_events(self, events: usize) -> Self {
-        self.with_fault(ConnectionFault::Stall { after: Position::Events(events) })
+        self.with_fault(ConnectionFault::StallAfterEvents(events))
     }
 
     /// Sends the head at once and the body after this time, by tokio's clock.

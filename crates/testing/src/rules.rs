@@ -1,11 +1,12 @@
 //! Rules in order: the first that matches and is active gives the reply.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::Reply;
+use crate::lock::lock;
 
 /// The reply to the requests that a matcher accepts, and when the rule is active.
 #[derive(Debug, Clone)]
@@ -78,7 +79,7 @@ impl<M> Rules<M> {
     /// The reply of the first active rule whose matcher `matches` accepts.
     pub(crate) fn choose(&self, matches: impl Fn(&M) -> bool) -> Option<Reply> {
         let uptime = self.uptime();
-        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rules = lock(&self.rules);
         let rule = rules
             .iter_mut()
             .find_map(|rule| (matches(&rule.matcher) && rule.active.use_once(uptime)).then_some(rule))?;

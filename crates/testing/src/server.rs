@@ -6,6 +6,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
 use tokio::net::TcpListener;
@@ -14,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use connection::Connection;
 pub(crate) use connection::ResetSwitch;
+
+/// Larger than any prompt or answer, smaller than the memory of a test machine.
+const MAX_BODY: usize = 16 * 1024 * 1024;
 
 /// A server on a free port of 127.0.0.1. Dropping it closes the port and every connection, answered or not.
 #[derive(Debug)]
@@ -29,7 +33,8 @@ impl Server {
         let address = listener.local_addr()?;
         let closed = CancellationToken::new();
         let listener = LoopbackListener { listener, closed: closed.clone() };
-        let service = router.into_make_service_with_connect_info::<ResetSwitch>();
+        let service =
+            router.layer(DefaultBodyLimit::max(MAX_BODY)).into_make_service_with_connect_info::<ResetSwitch>();
         let task = tokio::spawn(async move { axum::serve(listener, service).await });
         Ok(Self { address, closed, task })
     }

@@ -1,12 +1,11 @@
 //! A tool server whose replies follow rules, and that records its calls.
 
-mod call_file;
 mod call_matcher;
 mod recorded_call;
 mod routes;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reknit_protocol::{Capability, CapabilityName, SideEffect, Value};
@@ -18,7 +17,6 @@ use crate::Reply;
 use crate::log::Log;
 use crate::rules::{Active, Rule, Rules};
 use crate::server::Server;
-use call_file::CallFile;
 use routes::ToolState;
 
 /// The definition of a tool whose replies follow rules. [`start`](ScriptedTool::start) serves it on loopback.
@@ -29,7 +27,7 @@ pub struct ScriptedTool {
     name: String,
     capabilities: Vec<AnnouncedCapability>,
     rules: Vec<Rule<(CapabilityName, CallMatcher)>>,
-    call_file: Option<CallFile>,
+    call_file: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -96,37 +94,34 @@ impl ScriptedTool {
     /// 500.
     #[must_use]
     pub fn record_to(mut self, path: impl AsRef<Path>) -> Self {
-        self.call_file = Some(CallFile::new(path.as_ref()));
+        self.call_file = Some(path.as_ref().to_owned());
         self
     }
 
     /// Serves the tool on a free port of 127.0.0.1.
     pub async fn start(self) -> io::Result<RunningTool> {
-        let log = Log::default();
-        let state = ToolState {
-            name: self.name.clone(),
+        let state = Arc::new(ToolState {
+            name: self.name,
             capabilities: self.capabilities,
             rules: Rules::new(self.rules),
-            log: log.clone(),
+            log: Log::default(),
             call_file: self.call_file,
-        };
-        let server = Server::start(routes::router(Arc::new(state))).await?;
-        Ok(RunningTool { name: self.name, server, log })
+        });
+        Ok(RunningTool { server: Server::start(routes::router(Arc::clone(&state))).await?, state })
     }
 }
 
 /// A scripted tool that accepts calls. Dropping it closes its port and its connections.
 #[derive(Debug)]
 pub struct RunningTool {
-    name: String,
     server: Server,
-    log: Log<RecordedCall>,
+    state: Arc<ToolState>,
 }
 
 impl RunningTool {
     /// The name of the tool.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.state.name
     }
 
     /// The URL of the tool: `http://127.0.0.1:41234`.
@@ -136,7 +131,7 @@ impl RunningTool {
 
     /// All calls in the order of their arrival.
     pub fn calls(&self) -> Vec<RecordedCall> {
-        self.log.all()
+        self.state.log.all()
     }
 
     /// The calls of one capability.
@@ -151,6 +146,6 @@ impl RunningTool {
 
     /// Waits until there have been `count` calls. It has no timeout of its own.
     pub async fn wait_for_calls(&self, count: usize) {
-        self.log.wait_for(count).await;
+        self.state.log.wait_for(count).await;
     }
 }

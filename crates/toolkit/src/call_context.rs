@@ -13,15 +13,8 @@ pub struct CallContext {
 
 impl CallContext {
     /// A call to a capability. Unit tests use it to call a handler without a server.
-    pub fn new(capability: impl Into<CapabilityName>) -> Self {
-        Self { capability: capability.into(), key: None }
-    }
-
-    /// The same call under an idempotency key.
-    #[must_use]
-    pub fn with_key(mut self, key: IdempotencyKey) -> Self {
-        self.key = Some(key);
-        self
+    pub fn new(capability: impl Into<CapabilityName>, key: Option<IdempotencyKey>) -> Self {
+        Self { capability: capability.into(), key }
     }
 
     /// The capability that was called: one handler can serve several.
@@ -39,7 +32,7 @@ impl CallContext {
 const MAX_KEY_BYTES: usize = 255;
 
 /// The value of the header `Idempotency-Key`: all calls with the same key have one effect.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
@@ -60,12 +53,6 @@ impl IdempotencyKey {
     /// The text of the header.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Debug for IdempotencyKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(out)
     }
 }
 

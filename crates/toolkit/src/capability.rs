@@ -1,6 +1,5 @@
 //! A capability as its author defines it, and as a service runs it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use reknit_protocol::{Capability, CapabilityName, SideEffect, Value};
@@ -17,7 +16,7 @@ use crate::{CallContext, Handler, schema};
 ///
 /// The side effect decides which calls a caller may repeat. For a `keyed` capability the service answers a second call
 /// under the same idempotency key with the answer of the first, without calling the handler again.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct CapabilityDefinition {
     capability: Capability,
     schema: Value,
@@ -45,14 +44,14 @@ impl CapabilityDefinition {
 
     /// Sets the description that planners read.
     #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         self.capability.description = description.into();
         self
     }
 
     /// Announces the fields of the answer, so that a plan can refer to them before the first call.
     #[must_use]
-    pub fn with_output<Output: JsonSchema>(mut self) -> Self {
+    pub fn output<Output: JsonSchema>(mut self) -> Self {
         self.capability.output_summary = schema::summary(&schema::for_output::<Output>());
         self
     }
@@ -69,11 +68,6 @@ impl CapabilityDefinition {
         &self.capability
     }
 
-    /// The full JSON Schema of the arguments.
-    pub fn schema(&self) -> &Value {
-        &self.schema
-    }
-
     /// Fails if the type of the arguments has a schema that is not valid.
     pub(crate) fn compile(self) -> Result<Endpoint, SchemaError> {
         let schema = Schema::compile(&self.schema)?;
@@ -81,13 +75,8 @@ impl CapabilityDefinition {
     }
 }
 
-impl fmt::Debug for CapabilityDefinition {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("CapabilityDefinition").field("capability", &self.capability).finish_non_exhaustive()
-    }
-}
-
 /// A capability that a service answers, with its compiled schema.
+#[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) capability: Capability,
     pub(crate) schema: Schema,
@@ -101,11 +90,5 @@ impl Endpoint {
             Ok(()) => self.handler.answer(context, parameters).await,
             Err(error) => Reply::error(&error),
         }
-    }
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Endpoint").field("capability", &self.capability).finish_non_exhaustive()
     }
 }

@@ -1,5 +1,6 @@
 //! The trait that tool authors implement, and its untyped form that services store.
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use futures_util::FutureExt;
@@ -45,6 +46,12 @@ pub(crate) trait JsonHandler: Send + Sync {
 }
 
 const _: fn(&dyn JsonHandler) = |_| {};
+
+impl fmt::Debug for dyn JsonHandler {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JsonHandler")
+    }
+}
 
 pub(crate) struct TypedHandler<H, Args> {
     handler: H,

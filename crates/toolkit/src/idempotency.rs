@@ -87,7 +87,7 @@ impl IdempotencyStore {
             if entry.request != request {
                 return Claim::DifferentRequest;
             }
-            return Claim::Repeated(EarlierCall { reply: entry.reply.clone() });
+            return Claim::Repeated(EarlierCall(entry.reply.clone()));
         }
         let bytes = request.len() + key.as_str().len();
         if entries.by_id.len() >= self.limits.entries || entries.bytes + bytes > self.limits.bytes {
@@ -167,15 +167,13 @@ impl RunPermit {
 
 /// An earlier call under the same key.
 #[derive(Debug)]
-pub(crate) struct EarlierCall {
-    reply: ReplyReceiver,
-}
+pub(crate) struct EarlierCall(ReplyReceiver);
 
 impl EarlierCall {
     /// Waits for the reply; `None` if the call was aborted and its outcome is unknown.
     pub(crate) async fn reply(mut self) -> Option<Reply> {
         // The wait ends: the earlier call has a time limit.
-        self.reply.wait_for(Option::is_some).await.ok().and_then(|reply| reply.clone())
+        self.0.wait_for(Option::is_some).await.ok().and_then(|reply| reply.clone())
     }
 }
 

@@ -39,11 +39,11 @@
 //!
 //! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 //! let running = Service::new("geocoding-tool")
-//!     .describe("Finds places")
+//!     .description("Finds places")
 //!     .capability(
 //!         CapabilityDefinition::new("locate", SideEffect::Read, locate)
-//!             .describe("Finds the country of a city")
-//!             .with_output::<Location>(),
+//!             .description("Finds the country of a city")
+//!             .output::<Location>(),
 //!     )
 //!     .start()
 //!     .await?;

@@ -113,7 +113,7 @@ impl Service {
 
     /// Sets the description of the tool.
     #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }

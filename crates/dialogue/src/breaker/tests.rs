@@ -74,7 +74,7 @@ fn failures_of_more_than_a_minute_ago_do_not_count() {
 fn a_refused_call_is_an_answer_and_never_opens_the_breaker() {
     let mut breaker = model_breaker();
     for status in [400, 401, 403, 404, 405, 408, 409, 413, 422, 499] {
-        for class in ErrorClass::ALL.into_iter().filter(|class| *class != ErrorClass::RateLimit) {
+        for class in ErrorClass::ALL.iter().copied().filter(|class| *class != ErrorClass::RateLimit) {
             let failure = ModelFailure::new(class, "no").with_status(status);
             assert_eq!(CallOutcome::from_model_result(&Err(failure)), CallOutcome::Answered, "{status} {class}");
         }

@@ -9,6 +9,15 @@ fn rotation(targets: &[&str], rules: RotationRules) -> Rotation {
     Rotation::new(targets.iter().map(|&target| target.into()).collect(), rules)
 }
 
+fn prefer(targets: &[&str]) -> Rotation {
+    rotation(targets, RotationRules::prefer_primary())
+}
+
+fn with_deadline(mut rotation: Rotation, deadline_ms: u64) -> Rotation {
+    rotation.set_deadline_ms(deadline_ms);
+    rotation
+}
+
 fn current(rotation: &Rotation) -> &str {
     rotation.target().map_or("-", TargetName::as_str)
 }
@@ -129,7 +138,7 @@ fn waits_stay_within_their_bounds() {
 
 #[test]
 fn only_a_rate_limit_causes_a_wait_while_there_is_another_target() {
-    for class in ErrorClass::ALL.into_iter().filter(|class| !class.is_fatal() && *class != ErrorClass::RateLimit) {
+    for class in ErrorClass::ALL.iter().copied().filter(|class| !class.is_fatal() && *class != ErrorClass::RateLimit) {
         let failure = failure(class).with_retry_after_ms(30_000);
         let mut rotation = rotation(&["a", "b"], many_attempts());
         for _ in 0..6 {
@@ -196,21 +205,12 @@ fn a_skipped_target_does_not_hide_that_the_others_are_rate_limited() {
 }
 
 #[test]
-fn success_resets_the_counters() {
-    let mut rotation = rotation(&["a", "b"], RotationRules::default());
-    rotation.failed(&limited(None), 0);
-    rotation.failed(&failure(ErrorClass::Timeout), 0);
-    rotation.succeeded();
-    assert_eq!(rotation, super::tests::rotation(&["a", "b"], RotationRules::default()));
-}
-
-#[test]
 fn a_wait_past_the_deadline_gives_up_and_a_shorter_one_does_not() {
     for (deadline, expected) in [(10_999, Next::GiveUp(GiveUpReason::Deadline)), (11_001, Next::Wait { ms: 1_000 })] {
-        let mut rotation = rotation(&["a"], many_attempts()).with_deadline_ms(deadline);
+        let mut rotation = with_deadline(rotation(&["a"], many_attempts()), deadline);
         assert_eq!(rotation.failed(&limited(None), 10_000), expected);
     }
-    let mut late = rotation(&["a", "b"], many_attempts()).with_deadline_ms(10_000);
+    let mut late = with_deadline(rotation(&["a", "b"], many_attempts()), 10_000);
     assert_eq!(late.failed(&failure(ErrorClass::Timeout), 10_000), Next::GiveUp(GiveUpReason::Deadline));
 }
 
@@ -238,7 +238,7 @@ fn every_give_up_reason_has_its_message() {
 }
 
 fn any_failure() -> impl Strategy<Value = ModelFailure> {
-    (prop::sample::select(&ErrorClass::ALL[..]), prop::option::of(0..200_000_u64))
+    (prop::sample::select(ErrorClass::ALL), prop::option::of(0..200_000_u64))
         .prop_map(|(class, ms)| ModelFailure { retry_after_ms: ms, ..failure(class) })
 }
 
@@ -335,7 +335,7 @@ proptest! {
         for event in &events {
             report(&mut rotation, event, 0);
         }
-        rotation.succeeded();
+        rotation.restart();
         let left = rotation.slots.iter().map(|slot| slot.target.clone()).collect();
         prop_assert_eq!(rotation, Rotation::new(left, rules));
     }

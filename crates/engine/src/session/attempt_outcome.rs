@@ -109,7 +109,7 @@ impl Session {
             self.add_notices(classified.notices.drain(..));
             let attempts = record.attempt;
             self.record_attempt(record);
-            self.state.rotation.succeeded();
+            self.state.rotation.restart();
             return self.act_on_answer(answer, classified, attempts);
         };
         if kind == AnswerKind::Truncated && self.state.max_output_tokens == self.started.rules.max_output_tokens {

@@ -1,6 +1,5 @@
 //! Tool calls.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use reknit_engine::CallEnd;
@@ -13,14 +12,13 @@ use crate::signal::{SpanKind, SpanStatus};
 use crate::table::{metrics, spans};
 
 impl Tracer {
-    pub(super) fn start_call(&mut self, at_ms: i64, turn: Option<u32>, call: &Arc<CallTool>) {
-        let effect = OpenEffect { since_ms: at_ms, kind: OpenKind::Call(Arc::clone(call)) };
+    pub(super) fn start_call(&mut self, turn: Option<u32>, call: &Arc<CallTool>) {
+        let effect = OpenEffect { since_ms: self.at_ms, kind: OpenKind::Call(Arc::clone(call)) };
         self.open.entry(id_in_turn(turn, &call.id)).or_insert(effect);
     }
 
     pub(super) fn end_call(
         &mut self,
-        at_ms: i64,
         turn: Option<u32>,
         call: &Arc<CallTool>,
         end: &CallEnd,
@@ -31,11 +29,11 @@ impl Tracer {
         }
         let id = id_in_turn(turn, &call.id);
         if let Some(effect) = self.open.remove(&id) {
-            self.close_call(at_ms, &id, call, effect.since_ms, end);
+            self.close_call(&id, call, effect.since_ms, end);
         }
     }
 
-    pub(super) fn close_call(&mut self, at_ms: i64, id: &EffectId, call: &CallTool, since_ms: i64, end: &CallEnd) {
+    pub(super) fn close_call(&mut self, id: &EffectId, call: &CallTool, since_ms: i64, end: &CallEnd) {
         let (status, code, error) = match end {
             CallEnd::Replied { status, .. } if *status < 400 => ("success", *status, String::new()),
             CallEnd::Replied { status, .. } => ("error", *status, status.to_string()),
@@ -43,11 +41,9 @@ impl Tracer {
             CallEnd::Interrupted => ("interrupted", 0, "interrupted".to_owned()),
         };
         let (agent, capability) = (&call.agent, &call.capability);
-        let labels = || [capability.to_string().into(), agent.to_string().into(), self.module(), Cow::from(status)];
-        let calls = metrics::TOOL_CALLS.metric(1, labels());
-        let latency = metrics::TOOL_CALL_MS.metric(elapsed_ms(since_ms, at_ms), labels());
-        self.count(calls);
-        self.count(latency);
+        let labels = [capability.to_string().into(), agent.to_string().into(), self.module(), status.into()];
+        self.count(&metrics::TOOL_CALLS, labels.clone());
+        self.measure(&metrics::TOOL_CALL_MS, elapsed_ms(since_ms, self.at_ms), labels);
         let values = [
             self.run_id(),
             call.step.as_str().into(),
@@ -65,7 +61,7 @@ impl Tracer {
         let status = if message.is_empty() { SpanStatus::Ok } else { SpanStatus::Error(message) };
         let span = OpenSpan::new(id.to_string(), since_ms);
         let parent = Some(self.effect_parent(id));
-        self.close(span, (SpanKind::Client, parent), (&spans::HTTP_CLIENT_REQUEST, values), status, at_ms);
+        self.close(span, (SpanKind::Client, parent), (&spans::HTTP_CLIENT_REQUEST, values), status);
     }
 }
 

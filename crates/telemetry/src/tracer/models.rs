@@ -26,48 +26,48 @@ impl QuestionEnd<'_> {
 }
 
 impl Tracer {
-    pub(super) fn map_model(&mut self, at_ms: i64, scope: &[ScopeLevel], record: &ModelRecord) {
+    pub(super) fn map_model(&mut self, scope: &[ScopeLevel], record: &ModelRecord) {
         match record {
             ModelRecord::Asked(question) => {
                 let id = question.id.clone().nested_in(scope);
-                self.start_question(at_ms, ModelQuestion { id, ..question.clone() });
+                self.start_question(ModelQuestion { id, ..question.clone() });
             }
             ModelRecord::Answered { id, answer, failure } => {
                 let end = QuestionEnd { answer: Some(answer), usage: Some(answer.usage), failure: failure.as_ref() };
-                self.end_question(at_ms, &id.clone().nested_in(scope), end);
+                self.end_question(&id.clone().nested_in(scope), end);
             }
             ModelRecord::Failed { id, failure } => {
                 let end = QuestionEnd { answer: None, usage: failure.usage, failure: Some(failure) };
-                self.end_question(at_ms, &id.clone().nested_in(scope), end);
+                self.end_question(&id.clone().nested_in(scope), end);
             }
             ModelRecord::Skipped { id, until_ms } => {
-                self.skip_effect(at_ms, &id.clone().nested_in(scope), *until_ms);
+                self.skip_effect(&id.clone().nested_in(scope), *until_ms);
             }
         }
     }
 
-    fn start_question(&mut self, at_ms: i64, question: ModelQuestion) {
+    fn start_question(&mut self, question: ModelQuestion) {
         // The question was asked again after a crash, and its request event exists already.
         if self.open.contains_key(&question.id) {
             return;
         }
         match question.purpose {
             Purpose::PlanGeneration | Purpose::TieredSelection | Purpose::Synthesis => {
-                self.add_request_event(at_ms, &question);
+                self.add_request_event(&question);
             }
-            Purpose::MicroResolution | Purpose::ErrorAnalysis => self.add_repair_request_event(at_ms, &question),
+            Purpose::MicroResolution | Purpose::ErrorAnalysis => self.add_repair_request_event(&question),
             Purpose::SemanticRetry
             | Purpose::Correction
             | Purpose::SynthesisStreaming
             | Purpose::HallucinationDetection
             | Purpose::AgentTurn => {}
         }
-        let effect = OpenEffect { since_ms: at_ms, kind: OpenKind::Question(question.clone()) };
+        let effect = OpenEffect { since_ms: self.at_ms, kind: OpenKind::Question(question.clone()) };
         self.open.insert(question.id, effect);
     }
 
     /// Adds the event of a question that repairs a step.
-    fn add_repair_request_event(&mut self, at_ms: i64, question: &ModelQuestion) {
+    fn add_repair_request_event(&mut self, question: &ModelQuestion) {
         let Some(key) = StepKey::of(&question.id) else { return };
         let Some(step) = self.steps.get_mut(&key) else { return };
         let (id, capability) = (step.id(), step.capability());
@@ -75,43 +75,43 @@ impl Tracer {
             let text = prompt(&question.request);
             let length = text.len().into();
             events::RESOLUTION_REQUEST
-                .event_at(at_ms, [id, capability, AttributeValue::excerpt(&text, MAX_TEXT), length])
+                .event_at(self.at_ms, [id, capability, AttributeValue::excerpt(&text, MAX_TEXT), length])
         } else {
-            events::ANALYSIS_START.event_at(at_ms, [id, capability, step.status().into()])
+            events::ANALYSIS_START.event_at(self.at_ms, [id, capability, step.status().into()])
         };
         step.add_event(event);
     }
 
-    fn end_question(&mut self, at_ms: i64, id: &EffectId, end: QuestionEnd<'_>) {
+    fn end_question(&mut self, id: &EffectId, end: QuestionEnd<'_>) {
         let Some(OpenEffect { since_ms, kind: OpenKind::Question(question) }) = self.open.remove(id) else { return };
-        let (purpose, ms) = (question.purpose, elapsed_ms(since_ms, at_ms));
+        let (purpose, ms) = (question.purpose, elapsed_ms(since_ms, self.at_ms));
         self.latency_ms = ms;
         let status = if end.failure.is_some() { "error" } else { "success" };
-        let labels = || [self.module(), Cow::from(purpose.as_str()), status.into()];
-        let mut measured = vec![metrics::AI_REQUESTS.metric(1, labels()), metrics::AI_REQUEST_MS.metric(ms, labels())];
+        let (module, provider) = (self.module, purpose.as_str());
+        let labels = || [Cow::from(module), provider.into(), status.into()];
+        self.count(&metrics::AI_REQUESTS, labels());
+        self.measure(&metrics::AI_REQUEST_MS, ms, labels());
         if let Some(usage) = &end.usage {
             for (kind, tokens) in [("input", usage.input_tokens), ("output", usage.output_tokens)] {
-                let labels = [self.module(), purpose.as_str().into(), kind.into()];
-                measured.push(metrics::AI_TOKENS.metric(tokens, labels));
+                self.measure(&metrics::AI_TOKENS, tokens, [module.into(), provider.into(), kind.into()]);
             }
         }
-        self.signals.extend(measured.into_iter().map(Into::into));
-        self.close_question(&question, since_ms, end, at_ms);
+        self.close_question(&question, since_ms, end);
         if let Some(failure) = end.failure.filter(|_| purpose != Purpose::AgentTurn) {
             let error = AttributeValue::excerpt(&failure.to_string(), MAX_ERROR);
             let values = [purpose.as_str().into(), self.run_id(), error, failure.class.as_str().into(), ms.into()];
-            self.log(logs::MODEL_FAILED.log_line("", values));
+            self.log(&logs::MODEL_FAILED, values);
         }
         match purpose {
             Purpose::PlanGeneration | Purpose::TieredSelection | Purpose::Synthesis => {
-                self.add_response_event(at_ms, &question, end, ms);
+                self.add_response_event(&question, end, ms);
             }
-            Purpose::SemanticRetry => self.map_context_latency(at_ms, id, &end),
+            Purpose::SemanticRetry => self.map_context_latency(id, &end),
             _ => {}
         }
     }
 
-    fn close_question(&mut self, question: &ModelQuestion, since_ms: i64, end: QuestionEnd<'_>, at_ms: i64) {
+    fn close_question(&mut self, question: &ModelQuestion, since_ms: i64, end: QuestionEnd<'_>) {
         let target = question.target.as_str();
         let (answer, usage) = (end.answer, end.usage.as_ref());
         let values = [
@@ -135,21 +135,21 @@ impl Tracer {
         };
         let span = OpenSpan::new(question.id.to_string(), since_ms);
         let parent = Some(self.effect_parent(&question.id));
-        self.close(span, (SpanKind::Client, parent), (&spans::CHAT, values), status, at_ms);
+        self.close(span, (SpanKind::Client, parent), (&spans::CHAT, values), status);
     }
 
     /// Closes calls and questions whose outcome will never arrive.
-    pub(super) fn abandon(&mut self, at_ms: i64, is_abandoned: impl Fn(&EffectId) -> bool) {
+    pub(super) fn abandon(&mut self, is_abandoned: impl Fn(&EffectId) -> bool) {
         let ids: Vec<EffectId> = self.open.keys().filter(|id| is_abandoned(id)).cloned().collect();
         for id in ids {
             match self.open.remove(&id) {
                 Some(OpenEffect { since_ms, kind: OpenKind::Question(question) }) => {
                     let failure = ModelFailure::new(ErrorClass::NetworkError, "the answer was not awaited");
                     let end = QuestionEnd { answer: None, usage: None, failure: Some(&failure) };
-                    self.close_question(&question, since_ms, end, at_ms);
+                    self.close_question(&question, since_ms, end);
                 }
                 Some(OpenEffect { since_ms, kind: OpenKind::Call(call) }) => {
-                    self.close_call(at_ms, &id, &call, since_ms, &reknit_engine::CallEnd::Interrupted);
+                    self.close_call(&id, &call, since_ms, &reknit_engine::CallEnd::Interrupted);
                 }
                 None => {}
             }
@@ -157,15 +157,16 @@ impl Tracer {
     }
 
     /// Reports a call or question that was not sent because a circuit breaker is open. It has no span.
-    pub(super) fn skip_effect(&mut self, at_ms: i64, id: &EffectId, until_ms: i64) {
+    pub(super) fn skip_effect(&mut self, id: &EffectId, until_ms: i64) {
         let kind = match self.open.remove(id).map(|effect| effect.kind) {
             Some(OpenKind::Question(_)) => "model",
             Some(OpenKind::Call(_)) => "tool",
             None => return,
         };
-        self.count(metrics::GATE_CLOSED.metric(1, [self.module(), kind.into()]));
-        let wait_ms = elapsed_ms(at_ms, until_ms);
-        let event = events::GATE_CLOSED.event_at(at_ms, [kind.into(), id.to_string().as_str().into(), wait_ms.into()]);
+        self.count(&metrics::GATE_CLOSED, [self.module(), kind.into()]);
+        let wait_ms = elapsed_ms(self.at_ms, until_ms);
+        let event =
+            events::GATE_CLOSED.event_at(self.at_ms, [kind.into(), id.to_string().as_str().into(), wait_ms.into()]);
         match StepKey::of(id).and_then(|key| self.steps.get_mut(&key)) {
             Some(step) => step.add_event(event),
             None => self.add_event(event),

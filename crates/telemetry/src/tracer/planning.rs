@@ -29,7 +29,7 @@ fn question_events(purpose: Purpose) -> QuestionEvents {
 }
 
 impl Tracer {
-    pub(super) fn add_request_event(&mut self, at_ms: i64, question: &ModelQuestion) {
+    pub(super) fn add_request_event(&mut self, question: &ModelQuestion) {
         let (request, ..) = question_events(question.purpose);
         let (prompt, attempt) = (prompt(&question.request), question.attempt);
         let values = [
@@ -40,17 +40,17 @@ impl Tracer {
             question.request.max_tokens.into(),
             attempt.into(),
         ];
-        self.add_event(request.event_at(at_ms, values));
+        self.add_event(request.event_at(self.at_ms, values));
         if question.purpose == Purpose::PlanGeneration {
-            self.planning.since_ms.get_or_insert(at_ms);
+            self.planning.since_ms.get_or_insert(self.at_ms);
             if attempt > 1 && attempt > self.planning.attempt {
-                self.count(metrics::PLAN_RETRIES.metric(1, [self.module()]));
+                self.count(&metrics::PLAN_RETRIES, [self.module()]);
             }
             self.planning.attempt = attempt;
         }
     }
 
-    pub(super) fn add_response_event(&mut self, at_ms: i64, question: &ModelQuestion, end: QuestionEnd<'_>, ms: u64) {
+    pub(super) fn add_response_event(&mut self, question: &ModelQuestion, end: QuestionEnd<'_>, ms: u64) {
         let (_, response, error_event) = question_events(question.purpose);
         let (answer, error) = (end.answer, end.error());
         let event = match (answer, error) {
@@ -66,35 +66,31 @@ impl Tracer {
                     ms.into(),
                     question.attempt.into(),
                 ];
-                response.event_at(at_ms, values)
+                response.event_at(self.at_ms, values)
             }
             (_, error) => {
                 let error = AttributeValue::excerpt(&error.unwrap_or_default(), MAX_ERROR);
-                error_event.event_at(at_ms, [self.run_id(), error, ms.into(), question.attempt.into()])
+                error_event.event_at(self.at_ms, [self.run_id(), error, ms.into(), question.attempt.into()])
             }
         };
         self.add_event(event);
     }
 
-    pub(super) fn map_rejected_plan(&mut self, at_ms: i64, attempt: u32, problems: &[String], will_retry: bool) {
+    pub(super) fn map_rejected_plan(&mut self, attempt: u32, problems: &[String], will_retry: bool) {
         let problems = problems.join("; ");
         let error = || AttributeValue::excerpt(&problems, MAX_ERROR);
         let values = [self.run_id(), error(), attempt.into(), will_retry.into()];
-        self.add_event(events::PLAN_PARSE_ERROR.event_at(at_ms, values));
+        self.add_event(events::PLAN_PARSE_ERROR.event_at(self.at_ms, values));
         let retry = if will_retry { "true" } else { "false" };
-        self.count(metrics::PLAN_PARSE_ERRORS.metric(1, [self.module(), retry.into()]));
+        self.count(&metrics::PLAN_PARSE_ERRORS, [self.module(), retry.into()]);
         let values = ["plan_generation".into(), self.run_id(), attempt.into(), will_retry.into(), error()];
-        self.log(logs::PLAN_FAILED.log_line("", values));
+        self.log(&logs::PLAN_FAILED, values);
     }
 
     /// Counts the outcome of planning, once.
-    pub(super) fn end_planning(&mut self, status: &'static str, at_ms: i64) {
+    pub(super) fn end_planning(&mut self, status: &'static str) {
         let Some(since_ms) = self.planning.since_ms.take() else { return };
-        self.count(metrics::PLANS.metric(1, [self.module(), status.into()]));
-        self.count(metrics::PLAN_MS.metric(elapsed_ms(since_ms, at_ms), [self.module(), status.into()]));
-    }
-
-    pub(super) fn count_saved_tokens(&mut self, saved_tokens: u64) {
-        self.count(metrics::TOKENS_SAVED.metric(saved_tokens, [self.module()]));
+        self.count(&metrics::PLANS, [self.module(), status.into()]);
+        self.measure(&metrics::PLAN_MS, elapsed_ms(since_ms, self.at_ms), [self.module(), status.into()]);
     }
 }

@@ -12,84 +12,80 @@ use super::models::QuestionEnd;
 use super::steps::StepTrace;
 use super::{StepKey, Tracer};
 use crate::attribute_value::{AttributeValue, MAX_BRIEF, MAX_ERROR, MAX_TEXT};
-use crate::signal::SpanEvent;
+use crate::definition::Definition;
 use crate::table::{events, logs, metrics};
 
 impl Tracer {
     fn step_labels(&self, key: &StepKey) -> Option<[Cow<'static, str>; 3]> {
-        Some(self.labels(&self.steps.get(key)?.description))
+        Some(self.labels(self.steps.get(key)?))
     }
 
     /// Adds an event to the span of a step.
-    fn add_step_event(&mut self, key: &StepKey, event: SpanEvent) {
+    fn add_step_event<const N: usize>(&mut self, key: &StepKey, event: &Definition<N>, values: [AttributeValue; N]) {
         if let Some(step) = self.steps.get_mut(key) {
-            step.add_event(event);
+            step.add_event(event.event_at(self.at_ms, values));
         }
     }
 
     fn close_rung(&mut self, key: &StepKey, rung: ModelRung) -> bool {
-        self.steps.get_mut(key).is_some_and(|step| step.close_rung(rung))
+        self.steps.get_mut(key).is_some_and(|step| step.open_rungs.remove(&rung))
     }
 
     /// Reports the start of a rung that asks a model. A rung may ask several models, but starts once.
-    pub(super) fn start_rung(&mut self, at_ms: i64, turn: Option<u32>, start: &RungStart) {
-        let key = StepKey::new(turn, &start.step);
-        let Some(step) = self.steps.get_mut(&key) else { return };
+    pub(super) fn start_rung(&mut self, turn: Option<u32>, start: &RungStart) {
+        let Some(step) = self.steps.get_mut(&StepKey::new(turn, &start.step)) else { return };
         step.fault = Some(Arc::clone(&start.fault));
-        let is_new = step.open_rung(start.rung);
+        let is_new = step.open_rungs.insert(start.rung);
         let step = step.clone();
         match start.rung {
-            ModelRung::Resolution if is_new => {
-                self.count(metrics::RESOLUTIONS.metric(1, self.labels(&step.description)));
-            }
+            ModelRung::Resolution if is_new => self.count(&metrics::RESOLUTIONS, self.labels(&step)),
             ModelRung::Resolution => {}
-            ModelRung::Feedback => self.start_feedback(at_ms, &key, &step, start),
-            ModelRung::Context => self.start_context(at_ms, &key, &step, start),
+            ModelRung::Feedback => self.start_feedback(&step, start),
+            ModelRung::Context => self.start_context(&step, start),
         }
     }
 
-    fn start_feedback(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, start: &RungStart) {
-        if let Some(step) = self.steps.get_mut(key) {
+    fn start_feedback(&mut self, step: &StepTrace, start: &RungStart) {
+        if let Some(step) = self.steps.get_mut(&step.key) {
             step.feedback_uses = start.uses;
         }
         let error = || AttributeValue::excerpt(&start.fault.to_string(), MAX_ERROR);
         let values =
             [step.id(), step.capability(), step.agent(), start.uses.into(), error(), start.is_type_error.into()];
-        self.add_step_event(key, events::FEEDBACK_STARTED.event_at(at_ms, values));
-        self.count(metrics::FEEDBACK.metric(1, self.labels(&step.description)));
+        self.add_step_event(&step.key, &events::FEEDBACK_STARTED, values);
+        self.count(&metrics::FEEDBACK, self.labels(step));
         let definition = if start.is_type_error { &logs::TYPE_ERROR } else { &logs::REFUSED };
-        self.log(definition.log_line("", ["validation_feedback".into(), step.id(), start.uses.into(), error()]));
+        self.log(definition, ["validation_feedback".into(), step.id(), start.uses.into(), error()]);
     }
 
-    fn start_context(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, start: &RungStart) {
+    fn start_context(&mut self, step: &StepTrace, start: &RungStart) {
         let (retries, status, keys) = (start.uses.saturating_sub(1), step.status(), start.source_keys);
         let values =
             [step.id(), step.capability(), retries.into(), status.into(), keys.into(), start.is_independent.into()];
-        self.add_step_event(key, events::CONTEXT_START.event_at(at_ms, values));
-        let [capability, _, module] = self.labels(&step.description);
-        self.count(metrics::CONTEXT.metric(1, [capability.clone(), module.clone()]));
+        self.add_step_event(&step.key, &events::CONTEXT_START, values);
+        let [capability, _, module] = self.labels(step);
+        self.count(&metrics::CONTEXT, [capability.clone(), module.clone()]);
         if start.is_independent {
-            self.count(metrics::CONTEXT_INDEPENDENT.metric(1, [capability, module]));
+            self.count(&metrics::CONTEXT_INDEPENDENT, [capability, module]);
         }
-        self.log(logs::CONTEXT_START.log_line("", [step.id(), step.capability(), status.into(), keys.into()]));
+        self.log(&logs::CONTEXT_START, [step.id(), step.capability(), status.into(), keys.into()]);
     }
 
     /// Reports how long a question of the rung `context` took, and its failure.
-    pub(super) fn map_context_latency(&mut self, at_ms: i64, id: &EffectId, end: &QuestionEnd<'_>) {
+    pub(super) fn map_context_latency(&mut self, id: &EffectId, end: &QuestionEnd<'_>) {
         let Some(key) = StepKey::of(id) else { return };
         let Some([capability, _, module]) = self.step_labels(&key) else { return };
         let ms = self.latency_ms;
-        self.count(metrics::CONTEXT_LATENCY.metric(ms, [capability.clone(), module.clone()]));
+        self.measure(&metrics::CONTEXT_LATENCY, ms, [capability.clone(), module.clone()]);
         let Some(error) = end.error() else { return };
         let values = || [AttributeValue::excerpt(&error, MAX_ERROR), ms.into()];
-        self.add_step_event(&key, events::CONTEXT_ERROR.event_at(at_ms, values()));
-        self.count(metrics::CONTEXT_LLM_ERRORS.metric(1, [capability, module]));
-        self.log(logs::CONTEXT_LLM_FAILED.log_line("", values()));
+        self.add_step_event(&key, &events::CONTEXT_ERROR, values());
+        self.count(&metrics::CONTEXT_LLM_ERRORS, [capability, module]);
+        self.log(&logs::CONTEXT_LLM_FAILED, values());
     }
 
     pub(super) fn map_advice(
         &mut self,
-        at_ms: i64,
         key: &StepKey,
         rung: ModelRung,
         advice: &Result<Arc<Advice>, String>,
@@ -97,115 +93,105 @@ impl Tracer {
     ) {
         let Some(step) = self.steps.get(key).cloned() else { return };
         match (rung, advice) {
-            (ModelRung::Feedback, Ok(advice)) => self.map_analysis(at_ms, key, &step, advice),
-            (ModelRung::Context, Ok(advice)) => self.map_context_advice(at_ms, key, &step, advice),
+            (ModelRung::Feedback, Ok(advice)) => self.map_analysis(&step, advice),
+            (ModelRung::Context, Ok(advice)) => self.map_context_advice(&step, advice),
             (ModelRung::Context, Err(problem)) => {
                 let values =
                     || [AttributeValue::excerpt(problem, MAX_ERROR), AttributeValue::excerpt(&answer.text, MAX_BRIEF)];
-                self.add_step_event(key, events::CONTEXT_PARSE_ERROR.event_at(at_ms, values()));
-                self.log(logs::CONTEXT_UNREADABLE.log_line("", values()));
+                self.add_step_event(key, &events::CONTEXT_PARSE_ERROR, values());
+                self.log(&logs::CONTEXT_UNREADABLE, values());
             }
             (ModelRung::Feedback, Err(_)) | (ModelRung::Resolution, _) => {}
         }
     }
 
-    fn map_analysis(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, advice: &Advice) {
+    fn map_analysis(&mut self, step: &StepTrace, advice: &Advice) {
         let reason = || AttributeValue::excerpt(&advice.reason, MAX_BRIEF);
         let (changes, ms) = (advice.changes.len(), self.latency_ms);
         let values = [step.id(), step.capability(), advice.retry.into(), reason(), changes.into(), ms.into()];
-        self.add_step_event(key, events::ANALYSIS_COMPLETE.event_at(at_ms, values));
+        self.add_step_event(&step.key, &events::ANALYSIS_COMPLETE, values);
         if advice.retry || advice.transient {
             return;
         }
-        self.close_rung(key, ModelRung::Feedback);
-        self.add_step_event(key, events::ANALYSIS_NO_RETRY.event_at(at_ms, [step.id(), reason()]));
-        let [capability, _, module] = self.labels(&step.description);
+        self.close_rung(&step.key, ModelRung::Feedback);
+        self.add_step_event(&step.key, &events::ANALYSIS_NO_RETRY, [step.id(), reason()]);
+        let [capability, _, module] = self.labels(step);
         let status = step.status();
-        self.count(metrics::NO_RETRY.metric(1, [capability, status.to_string().into(), module]));
+        self.count(&metrics::NO_RETRY, [capability, status.to_string().into(), module]);
         let operation = "error_analysis_no_retry".into();
-        self.log(logs::NO_RETRY.log_line("", [operation, step.id(), step.capability(), status.into(), reason()]));
+        self.log(&logs::NO_RETRY, [operation, step.id(), step.capability(), status.into(), reason()]);
     }
 
-    fn map_context_advice(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, advice: &Advice) {
+    fn map_context_advice(&mut self, step: &StepTrace, advice: &Advice) {
         let analysis = || AttributeValue::excerpt(&advice.reason, MAX_BRIEF);
         let ms = self.latency_ms;
         let values = [advice.retry.into(), analysis(), advice.changes.len().into(), ms.into()];
-        self.add_step_event(key, events::CONTEXT_COMPLETE.event_at(at_ms, values));
+        self.add_step_event(&step.key, &events::CONTEXT_COMPLETE, values);
         let metric = if advice.retry { &metrics::CONTEXT_SUCCESS } else { &metrics::CONTEXT_CANNOT_FIX };
-        let [capability, _, module] = self.labels(&step.description);
-        self.count(metric.metric(1, [capability, module]));
+        let [capability, _, module] = self.labels(step);
+        self.count(metric, [capability, module]);
         if !advice.retry {
-            self.close_rung(key, ModelRung::Context);
+            self.close_rung(&step.key, ModelRung::Context);
         }
         let changes = AttributeValue::parameters(&advice.changes);
         let values = [step.id(), step.capability(), advice.retry.into(), analysis(), changes, ms.into()];
-        self.log(logs::CONTEXT_COMPLETE.log_line("", values));
+        self.log(&logs::CONTEXT_COMPLETE, values);
     }
 
-    pub(super) fn map_mend(&mut self, at_ms: i64, key: &StepKey, mend: &Mend, detail: &MendDetail) {
+    pub(super) fn map_mend(&mut self, key: &StepKey, mend: &Mend, detail: &MendDetail) {
         let Some(step) = self.steps.get(key).cloned() else { return };
         let description = mend.description.as_str();
         match detail {
-            MendDetail::Coerced { values } => self.map_coercion(at_ms, key, &step, description, *values),
-            MendDetail::ByRule if mend.effect == MendEffect::Applied => self.map_rule(at_ms, key, &step, description),
+            MendDetail::Coerced { values } => self.map_coercion(&step, description, *values),
+            MendDetail::ByRule if mend.effect == MendEffect::Applied => self.map_rule(&step, description),
             MendDetail::ByRule => {}
-            MendDetail::Resent { times, fault } => self.map_resend(at_ms, key, &step, description, (*times, fault)),
+            MendDetail::Resent { times, fault } => self.map_resend(&step, description, (*times, fault)),
             MendDetail::Learned => {
                 let values = [step.id(), step.capability(), AttributeValue::excerpt(description, MAX_ERROR)];
-                self.add_step_event(key, events::MAPPING_APPLIED.event_at(at_ms, values));
-                self.count(metrics::MAPPINGS.metric(1, self.labels(&step.description)));
+                self.add_step_event(key, &events::MAPPING_APPLIED, values);
+                self.count(&metrics::MAPPINGS, self.labels(&step));
             }
             MendDetail::ByModel { uses, parameters, analysis, answer } => match mend.rung {
-                Rung::Feedback => self.map_feedback_success(at_ms, key, &step, *uses, parameters),
-                Rung::Context => self.map_semantic_retry(at_ms, key, &step, *uses, (parameters, analysis)),
-                _ => self.map_resolution(at_ms, key, &step, answer.as_deref()),
+                Rung::Feedback => self.map_feedback_success(&step, *uses, parameters),
+                Rung::Context => self.map_semantic_retry(&step, *uses, (parameters, analysis)),
+                _ => self.map_resolution(&step, answer.as_deref()),
             },
             MendDetail::NotByModel { uses, cause } => match mend.rung {
                 Rung::Feedback if self.close_rung(key, ModelRung::Feedback) => {
-                    self.map_feedback_failure(at_ms, key, *uses, rejection_label(*cause));
+                    self.map_feedback_failure(key, *uses, rejection_label(*cause));
                 }
                 Rung::Context if self.close_rung(key, ModelRung::Context) => {
                     let values =
                         ["semantic_retry_failed".into(), step.id(), AttributeValue::excerpt(description, MAX_ERROR)];
-                    self.log(logs::SEMANTIC_RETRY_FAILED.log_line("", values));
+                    self.log(&logs::SEMANTIC_RETRY_FAILED, values);
                 }
-                Rung::Resolution => self.map_failed_resolution(at_ms, key, &step, description, *cause),
+                Rung::Resolution => self.map_failed_resolution(&step, description, *cause),
                 _ => {}
             },
         }
     }
 
-    fn map_coercion(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, description: &str, values: usize) {
-        let event = events::TYPE_COERCION.event_at(at_ms, [values.into(), step.capability(), step.id()]);
-        self.add_step_event(key, event);
-        let [capability, _, module] = self.labels(&step.description);
-        self.count(metrics::COERCIONS.metric(1, [capability, module]));
+    fn map_coercion(&mut self, step: &StepTrace, description: &str, values: usize) {
+        self.add_step_event(&step.key, &events::TYPE_COERCION, [values.into(), step.capability(), step.id()]);
+        let [capability, _, module] = self.labels(step);
+        self.count(&metrics::COERCIONS, [capability, module]);
         let description = AttributeValue::excerpt(description, MAX_ERROR);
-        self.log(logs::COERCED.log_line("", ["type_coercion".into(), step.id(), step.capability(), description]));
+        self.log(&logs::COERCED, ["type_coercion".into(), step.id(), step.capability(), description]);
     }
 
-    fn map_rule(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, description: &str) {
+    fn map_rule(&mut self, step: &StepTrace, description: &str) {
         let description = || AttributeValue::excerpt(description, MAX_ERROR);
-        let event = events::FACTS_APPLIED.event_at(at_ms, [step.id(), step.capability(), description()]);
-        self.add_step_event(key, event);
-        self.count(metrics::FACTS.metric(1, self.labels(&step.description)));
-        self.log(logs::FACTS.log_line("", ["facts".into(), step.id(), step.capability(), description()]));
+        self.add_step_event(&step.key, &events::FACTS_APPLIED, [step.id(), step.capability(), description()]);
+        self.count(&metrics::FACTS, self.labels(step));
+        self.log(&logs::FACTS, ["facts".into(), step.id(), step.capability(), description()]);
     }
 
-    fn map_resend(
-        &mut self,
-        at_ms: i64,
-        key: &StepKey,
-        step: &StepTrace,
-        description: &str,
-        (times, fault): (u32, &Arc<CallFault>),
-    ) {
+    fn map_resend(&mut self, step: &StepTrace, description: &str, (times, fault): (u32, &Arc<CallFault>)) {
         // A model that advises to send the same call again has not failed.
-        self.close_rung(key, ModelRung::Feedback);
-        self.close_rung(key, ModelRung::Context);
+        self.close_rung(&step.key, ModelRung::Feedback);
+        self.close_rung(&step.key, ModelRung::Context);
         let description = || AttributeValue::excerpt(description, MAX_ERROR);
-        let event = events::RESEND.event_at(at_ms, [step.id(), step.capability(), times.into(), description()]);
-        self.add_step_event(key, event);
+        self.add_step_event(&step.key, &events::RESEND, [step.id(), step.capability(), times.into(), description()]);
         let reason = match fault.origin {
             FaultOrigin::Transport(_) => "transport",
             FaultOrigin::Interrupted => "interrupted",
@@ -213,94 +199,80 @@ impl Tracer {
             FaultOrigin::Status(500..) => "server_error",
             FaultOrigin::Status(_) | FaultOrigin::Local => "other",
         };
-        let [capability, agent, module] = self.labels(&step.description);
-        self.count(metrics::RESENDS.metric(1, [capability, agent, module, reason.into()]));
-        self.log(logs::RETRY.log_line("", ["resend".into(), step.id(), step.agent(), times.into(), description()]));
+        let [capability, agent, module] = self.labels(step);
+        self.count(&metrics::RESENDS, [capability, agent, module, reason.into()]);
+        self.log(&logs::RETRY, ["resend".into(), step.id(), step.agent(), times.into(), description()]);
     }
 
-    fn map_resolution(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, answer: Option<&ModelAnswer>) {
-        self.close_rung(key, ModelRung::Resolution);
+    fn map_resolution(&mut self, step: &StepTrace, answer: Option<&ModelAnswer>) {
+        self.close_rung(&step.key, ModelRung::Resolution);
         let text = AttributeValue::excerpt(answer.map_or("", |answer| answer.text.as_str()), MAX_TEXT);
         let values = [step.id(), step.capability(), text, self.latency_ms.into()];
-        self.add_step_event(key, events::RESOLUTION_RESPONSE.event_at(at_ms, values));
-        self.count(metrics::RESOLUTION_SUCCESS.metric(1, self.labels(&step.description)));
+        self.add_step_event(&step.key, &events::RESOLUTION_RESPONSE, values);
+        self.count(&metrics::RESOLUTION_SUCCESS, self.labels(step));
     }
 
-    fn map_failed_resolution(
-        &mut self,
-        at_ms: i64,
-        key: &StepKey,
-        step: &StepTrace,
-        description: &str,
-        cause: RejectionCause,
-    ) {
-        if !self.close_rung(key, ModelRung::Resolution) {
+    fn map_failed_resolution(&mut self, step: &StepTrace, description: &str, cause: RejectionCause) {
+        if !self.close_rung(&step.key, ModelRung::Resolution) {
             return;
         }
         let values =
             [step.id(), step.capability(), AttributeValue::excerpt(description, MAX_ERROR), self.latency_ms.into()];
-        self.add_step_event(key, events::RESOLUTION_ERROR.event_at(at_ms, values));
+        self.add_step_event(&step.key, &events::RESOLUTION_ERROR, values);
         let reason = if cause == RejectionCause::NoAnswer { "llm_error" } else { "refused" };
-        let [capability, agent, module] = self.labels(&step.description);
-        self.count(metrics::RESOLUTION_FAILED.metric(1, [capability, agent, module, reason.into()]));
+        let [capability, agent, module] = self.labels(step);
+        self.count(&metrics::RESOLUTION_FAILED, [capability, agent, module, reason.into()]);
     }
 
-    fn map_feedback_success(&mut self, at_ms: i64, key: &StepKey, step: &StepTrace, uses: u32, parameters: &Object) {
-        self.close_rung(key, ModelRung::Feedback);
+    fn map_feedback_success(&mut self, step: &StepTrace, uses: u32, parameters: &Object) {
+        self.close_rung(&step.key, ModelRung::Feedback);
         let parameters = || AttributeValue::parameters(parameters);
         let values = [step.id(), step.capability(), uses.into(), parameters()];
-        self.add_step_event(key, events::FEEDBACK_SUCCESS.event_at(at_ms, values));
-        self.count(metrics::FEEDBACK_SUCCESS.metric(1, self.labels(&step.description)));
-        self.log(logs::CORRECTED.log_line("", ["validation_feedback_success".into(), step.id(), parameters()]));
+        self.add_step_event(&step.key, &events::FEEDBACK_SUCCESS, values);
+        self.count(&metrics::FEEDBACK_SUCCESS, self.labels(step));
+        self.log(&logs::CORRECTED, ["validation_feedback_success".into(), step.id(), parameters()]);
     }
 
-    fn map_feedback_failure(&mut self, at_ms: i64, key: &StepKey, uses: u32, reason: &'static str) {
+    fn map_feedback_failure(&mut self, key: &StepKey, uses: u32, reason: &'static str) {
         let Some(step) = self.steps.get(key).cloned() else { return };
         let values = [step.id(), step.capability(), uses.into(), reason.into()];
-        self.add_step_event(key, events::FEEDBACK_FAILED.event_at(at_ms, values));
-        let [capability, agent, module] = self.labels(&step.description);
-        self.count(metrics::FEEDBACK_FAILED.metric(1, [capability, agent, module, reason.into()]));
-        self.log(logs::FEEDBACK_FAILED.log_line("", ["validation_feedback_failed".into(), step.id(), reason.into()]));
+        self.add_step_event(key, &events::FEEDBACK_FAILED, values);
+        let [capability, agent, module] = self.labels(&step);
+        self.count(&metrics::FEEDBACK_FAILED, [capability, agent, module, reason.into()]);
+        self.log(&logs::FEEDBACK_FAILED, ["validation_feedback_failed".into(), step.id(), reason.into()]);
     }
 
     /// Reports, once per step, that a call was rejected after the last allowed correction by feedback.
-    pub(super) fn map_exhausted_feedback(&mut self, at_ms: i64, key: &StepKey) {
+    pub(super) fn map_exhausted_feedback(&mut self, key: &StepKey) {
         let Some(step) = self.steps.get_mut(key).filter(|step| !step.feedback_exhausted) else { return };
         step.feedback_exhausted = true;
         let uses = step.feedback_uses;
-        self.map_feedback_failure(at_ms, key, uses, "max_retries_exceeded");
+        self.map_feedback_failure(key, uses, "max_retries_exceeded");
     }
 
-    fn map_semantic_retry(
-        &mut self,
-        at_ms: i64,
-        key: &StepKey,
-        step: &StepTrace,
-        uses: u32,
-        (parameters, analysis): (&Object, &str),
-    ) {
-        self.close_rung(key, ModelRung::Context);
+    fn map_semantic_retry(&mut self, step: &StepTrace, uses: u32, (parameters, analysis): (&Object, &str)) {
+        self.close_rung(&step.key, ModelRung::Context);
         let (analysis, parameters) =
             (|| AttributeValue::excerpt(analysis, MAX_TEXT), || AttributeValue::parameters(parameters));
         let values = [step.id(), step.capability(), analysis(), parameters()];
-        self.add_step_event(key, events::SEMANTIC_RETRY.event_at(at_ms, values));
-        let [capability, _, module] = self.labels(&step.description);
-        self.count(metrics::CONTEXT_APPLIED.metric(1, [capability, module]));
+        self.add_step_event(&step.key, &events::SEMANTIC_RETRY, values);
+        let [capability, _, module] = self.labels(step);
+        self.count(&metrics::CONTEXT_APPLIED, [capability, module]);
         let operation = "semantic_retry_applied".into();
         let values = [operation, step.id(), step.capability(), analysis(), parameters(), uses.into()];
-        self.log(logs::SEMANTIC_RETRY.log_line("", values));
+        self.log(&logs::SEMANTIC_RETRY, values);
     }
 
     /// Reports the rungs that a step left open because it ended while a model was asked.
-    pub(super) fn stop_rungs(&mut self, at_ms: i64, key: &StepKey) {
+    pub(super) fn stop_rungs(&mut self, key: &StepKey) {
         if self.close_rung(key, ModelRung::Feedback) {
             let uses = self.steps.get(key).map_or(0, |step| step.feedback_uses);
-            self.map_feedback_failure(at_ms, key, uses, "stopped");
+            self.map_feedback_failure(key, uses, "stopped");
         }
         if self.close_rung(key, ModelRung::Resolution)
             && let Some([capability, agent, module]) = self.step_labels(key)
         {
-            self.count(metrics::RESOLUTION_FAILED.metric(1, [capability, agent, module, "stopped".into()]));
+            self.count(&metrics::RESOLUTION_FAILED, [capability, agent, module, "stopped".into()]);
         }
     }
 }

@@ -5,37 +5,37 @@ use reknit_protocol::{EffectOwner, ScopeLevel};
 
 use super::session_lines::{log_lines, metrics};
 use super::{OpenSpan, ROOT, RootInfo, Tracer};
-use crate::signal::{SpanKind, SpanStatus};
+use crate::signal::{Signal, SpanKind, SpanStatus};
 use crate::table::{self, spans};
 
 impl Tracer {
-    pub(super) fn map_session(&mut self, at_ms: i64, record: &SessionRecord) {
-        self.signals.extend(metrics(record).into_iter().map(Into::into));
-        self.signals.extend(log_lines(record).into_iter().map(Into::into));
+    pub(super) fn map_session(&mut self, record: &SessionRecord) {
+        self.signals.extend(metrics(record).into_iter().map(Signal::Metric));
+        self.signals.extend(log_lines(record).into_iter().map(Signal::Log));
         match record {
             SessionRecord::Started { agent, input } => {
                 self.module = table::AGENT;
                 let info = RootInfo::Session { agent: agent.clone(), input: input.clone() };
-                self.root = Some((OpenSpan::new(ROOT, at_ms), info));
+                self.root = Some((OpenSpan::new(ROOT, self.at_ms), info));
             }
-            SessionRecord::Resumed => self.restart_open_effects(at_ms),
+            SessionRecord::Resumed => self.restart_open_effects(),
             SessionRecord::TurnStarted(turn) => {
                 let key = ScopeLevel::Turn(*turn).to_string();
-                self.turn = Some((*turn, OpenSpan::new(key, at_ms)));
+                self.turn = Some((*turn, OpenSpan::new(key, self.at_ms)));
             }
             SessionRecord::TurnEnded { turn, attempts, outcome, .. } => {
                 let owner = EffectOwner::Turn(*turn);
-                self.abandon(at_ms, |id| *id.owner() == owner && id.scope().is_empty());
-                self.end_turn(*attempts, outcome.as_str(), at_ms);
+                self.abandon(|id| *id.owner() == owner && id.scope().is_empty());
+                self.end_turn(*attempts, outcome.as_str());
             }
             SessionRecord::Reported(report) => {
-                self.end_session(at_ms, report.turn, report.exit, Ending::Report(report).status(), &report.spent);
+                self.end_session(report.turn, report.exit, Ending::Report(report).status(), &report.spent);
             }
             _ => {}
         }
     }
 
-    pub(super) fn end_turn(&mut self, attempts: u32, status: &'static str, at_ms: i64) {
+    pub(super) fn end_turn(&mut self, attempts: u32, status: &'static str) {
         let Some((turn, span)) = self.turn.take() else { return };
         let values = [self.run_id(), turn.into(), attempts.into(), status.into()];
         let outcome = match status {
@@ -43,6 +43,6 @@ impl Tracer {
             _ => SpanStatus::Ok,
         };
         let parent = Some(ROOT.to_owned());
-        self.close(span, (SpanKind::Internal, parent), (&spans::TURN, values), outcome, at_ms);
+        self.close(span, (SpanKind::Internal, parent), (&spans::TURN, values), outcome);
     }
 }

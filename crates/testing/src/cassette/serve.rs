@@ -13,7 +13,8 @@ use reknit_protocol::Value;
 
 use super::recording::{RecordedRequest, RecordedResponse};
 use super::redact::Secrets;
-use super::{CassetteState, Mode, difference, lock};
+use super::{CassetteState, Mode, difference};
+use crate::lock::lock;
 
 pub(super) async fn serve(
     State(state): State<Arc<CassetteState>>,

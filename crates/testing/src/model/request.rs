@@ -24,7 +24,7 @@ pub struct ReceivedRequest {
     pub matched: bool,
     headers: Vec<(String, String)>,
     model: String,
-    streaming: bool,
+    pub(super) streaming: bool,
 }
 
 /// What the path of a request determines.
@@ -85,10 +85,6 @@ impl ReceivedRequest {
     /// The value of a header; `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
-    pub(super) fn is_streaming(&self) -> bool {
-        self.streaming
     }
 
     pub(super) fn wants_usage_in_stream(&self) -> bool {

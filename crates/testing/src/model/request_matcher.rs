@@ -3,19 +3,23 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use super::ReceivedRequest;
 
 type Test = Arc<dyn Fn(&ReceivedRequest) -> bool + Send + Sync>;
 
 /// Matches the requests that fulfil every condition.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct RequestMatcher {
-    pub(super) purpose: Option<String>,
-    pub(super) says: Vec<String>,
-    pub(super) lacks: Vec<String>,
-    pub(super) nth: Option<usize>,
-    pub(super) last_role: Option<String>,
-    pub(super) test: Option<Test>,
+    purpose: Option<String>,
+    says: Vec<String>,
+    lacks: Vec<String>,
+    nth: Option<usize>,
+    last_role: Option<String>,
+    #[serde(skip)]
+    test: Option<Test>,
 }
 
 impl RequestMatcher {

@@ -130,7 +130,7 @@ impl TryFrom<RawScript> for Script {
         for (index, rule) in raw.rules.into_iter().enumerate() {
             let problem = |problem| ScriptError::Rule { rule: index + 1, problem };
             let active = rule.active().map_err(problem)?;
-            script = script.add(rule.when.into(), active, Reply::try_from(rule.reply).map_err(problem)?);
+            script = script.add(rule.when, active, Reply::try_from(rule.reply).map_err(problem)?);
         }
         Ok(script)
     }
@@ -146,7 +146,7 @@ pub(crate) struct RawScript {
 #[serde(deny_unknown_fields)]
 struct RawRule {
     #[serde(default)]
-    when: RawWhen,
+    when: RequestMatcher,
     times: Option<u32>,
     for_ms: Option<u64>,
     flapping: Option<RawFlapping<u32>>,
@@ -172,31 +172,6 @@ impl RawRule {
                 Ok(Active::FlappingFor { on: Duration::from_millis(*on), off: Duration::from_millis(*off) })
             }
             _ => Err("a rule may have only one of `times`, `for_ms`, `flapping` and `flapping_ms`"),
-        }
-    }
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct RawWhen {
-    purpose: Option<String>,
-    #[serde(default)]
-    says: Vec<String>,
-    #[serde(default)]
-    lacks: Vec<String>,
-    nth: Option<usize>,
-    last_role: Option<String>,
-}
-
-impl From<RawWhen> for RequestMatcher {
-    fn from(raw: RawWhen) -> Self {
-        Self {
-            purpose: raw.purpose,
-            says: raw.says,
-            lacks: raw.lacks,
-            nth: raw.nth,
-            last_role: raw.last_role,
-            ..Self::any()
         }
     }
 }

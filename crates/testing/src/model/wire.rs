@@ -10,7 +10,7 @@ use reknit_protocol::Value;
 
 use super::{ReceivedRequest, RequestMessage};
 use crate::Reply;
-use crate::reply::{Framing, Rendered, Usage};
+use crate::reply::{Framing, Rendered, ScriptedCall, Usage};
 
 /// The provider APIs that a scripted model serves, each at its own path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,7 +31,7 @@ pub(super) struct ModelAnswer<'a> {
     model: &'a str,
     text: &'a str,
     reasoning: &'a str,
-    calls: &'a [(String, String)],
+    calls: &'a [ScriptedCall],
     finish: &'a str,
     usage: Option<(u64, u64)>,
     wants_usage_in_stream: bool,
@@ -62,7 +62,7 @@ impl ModelApi {
             usage: usage(request, reply, text),
             wants_usage_in_stream: request.wants_usage_in_stream(),
         };
-        if request.is_streaming() {
+        if request.streaming {
             let mut chunks = match self {
                 Self::Chat => chat::stream_events(&answer),
                 Self::Responses => responses::stream_events(&answer),
@@ -118,6 +118,13 @@ fn call_id(answer: &ModelAnswer<'_>, index: usize) -> String {
 /// The arguments as JSON, for formats that do not have them as text. Text that is not JSON becomes a string.
 fn arguments(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|_| serde_json::Value::String(text.to_owned()))
+}
+
+/// Sets a member of a JSON object.
+fn set(object: &mut serde_json::Value, key: &str, value: serde_json::Value) {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(key.to_owned(), value);
+    }
 }
 
 fn usage(request: &ReceivedRequest, reply: &Reply, text: &str) -> Option<(u64, u64)> {

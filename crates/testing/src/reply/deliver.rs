@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, stream};
 use reknit_protocol::Value;
 
-use super::{BodyFaults, ConnectionFault, Position, Reply};
+use super::{BodyFaults, ConnectionFault, Reply};
 use crate::server::ResetSwitch;
 
 /// One chunk of padding.
@@ -61,9 +61,9 @@ pub(crate) async fn deliver(reply: &Reply, rendered: Rendered, reset_switch: &Re
     }
     match reply.connection_fault {
         // This wait ends when the caller disconnects or the server is dropped.
-        ConnectionFault::Silence => pending::<()>().await,
-        ConnectionFault::Reset => reset_switch.reset(),
-        ConnectionFault::None | ConnectionFault::Cut { .. } | ConnectionFault::Stall { .. } => {}
+        Some(ConnectionFault::Silence) => pending::<()>().await,
+        Some(ConnectionFault::Reset) => reset_switch.reset(),
+        _ => {}
     }
     match response(reply, rendered) {
         Ok(response) => response,
@@ -88,17 +88,12 @@ fn response(reply: &Reply, rendered: Rendered) -> Result<Response, axum::http::E
         builder = builder.header(HeaderName::try_from(name)?, HeaderValue::try_from(value)?);
     }
     let framing = rendered.framing;
-    let plan = SendPlan::new(reply, rendered);
+    let chunks = chunks_with_faults(&reply.body_faults, rendered);
+    let length: usize = chunks.iter().map(Bytes::len).sum();
     if framing == Framing::Length {
-        builder = builder.header(CONTENT_LENGTH, plan.content_length);
+        builder = builder.header(CONTENT_LENGTH, length);
     }
-    builder.body(Body::from_stream(send(plan.steps)))
-}
-
-/// The steps that send a body, and the length of the body without faults.
-struct SendPlan {
-    steps: Vec<SendStep>,
-    content_length: usize,
+    builder.body(Body::from_stream(send(send_steps(reply, chunks, length))))
 }
 
 enum SendStep {
@@ -108,36 +103,31 @@ enum SendStep {
     Hang,
 }
 
-impl SendPlan {
-    fn new(reply: &Reply, rendered: Rendered) -> Self {
-        let chunks = chunks_with_faults(&reply.body_faults, rendered);
-        let length: usize = chunks.iter().map(Bytes::len).sum();
-        let (sent, end) = match reply.connection_fault {
-            // The last byte or event is never sent, so that the body is always incomplete.
-            ConnectionFault::Cut { after: Position::Bytes(bytes) } => {
-                (first_bytes(chunks, bytes.min(length.saturating_sub(1))), Some(SendStep::Disconnect))
-            }
-            ConnectionFault::Cut { after: Position::Events(events) } => {
-                let events = events.min(chunks.len().saturating_sub(1));
-                (chunks.into_iter().take(events).collect(), Some(SendStep::Disconnect))
-            }
-            ConnectionFault::Stall { after: Position::Bytes(bytes) } => {
-                (first_bytes(chunks, bytes), Some(SendStep::Hang))
-            }
-            ConnectionFault::Stall { after: Position::Events(events) } => {
-                (chunks.into_iter().take(events).collect(), Some(SendStep::Hang))
-            }
-            ConnectionFault::None | ConnectionFault::Reset | ConnectionFault::Silence => (chunks, None),
-        };
-        let faults = &reply.body_faults;
-        let mut steps: Vec<SendStep> = faults.first_token_after.map(SendStep::Wait).into_iter().collect();
-        for (index, chunk) in sent.into_iter().enumerate() {
-            steps.extend(faults.event_interval.filter(|_| index > 0).map(SendStep::Wait));
-            steps.push(SendStep::Send(chunk));
+/// The steps that send a body of `length` bytes, as far as the fault of the connection allows.
+fn send_steps(reply: &Reply, chunks: Vec<Bytes>, length: usize) -> Vec<SendStep> {
+    let (sent, end) = match reply.connection_fault {
+        // The last byte or event is never sent, so that the body is always incomplete.
+        Some(ConnectionFault::CutAfter(bytes)) => {
+            (first_bytes(chunks, bytes.min(length.saturating_sub(1))), Some(SendStep::Disconnect))
         }
-        steps.extend(end);
-        Self { steps, content_length: length }
+        Some(ConnectionFault::CutAfterEvents(events)) => {
+            let events = events.min(chunks.len().saturating_sub(1));
+            (chunks.into_iter().take(events).collect(), Some(SendStep::Disconnect))
+        }
+        Some(ConnectionFault::StallAfter(bytes)) => (first_bytes(chunks, bytes), Some(SendStep::Hang)),
+        Some(ConnectionFault::StallAfterEvents(events)) => {
+            (chunks.into_iter().take(events).collect(), Some(SendStep::Hang))
+        }
+        Some(ConnectionFault::Reset | ConnectionFault::Silence) | None => (chunks, None),
+    };
+    let faults = &reply.body_faults;
+    let mut steps: Vec<SendStep> = faults.first_token_after.map(SendStep::Wait).into_iter().collect();
+    for (index, chunk) in sent.into_iter().enumerate() {
+        steps.extend(faults.event_interval.filter(|_| index > 0).map(SendStep::Wait));
+        steps.push(SendStep::Send(chunk));
     }
+    steps.extend(end);
+    steps
 }
 
 /// The chunks of a body with the malformed event and the padding.

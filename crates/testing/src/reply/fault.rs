@@ -2,29 +2,21 @@
 
 use std::time::Duration;
 
-/// What goes wrong with the connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use serde::Deserialize;
+
+/// What goes wrong with the connection. Events are the chunks that the server sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ConnectionFault {
-    None,
     Reset,
     /// The request is never answered.
     Silence,
-    /// The connection is closed within the body.
-    Cut {
-        after: Position,
-    },
+    /// The connection is closed after this many bytes of the body.
+    CutAfter(usize),
+    CutAfterEvents(usize),
     /// The connection stays open, and the rest of the body never comes.
-    Stall {
-        after: Position,
-    },
-}
-
-/// A position in a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Position {
-    Bytes(usize),
-    /// The chunks that the server sends: the events of a stream.
-    Events(usize),
+    StallAfter(usize),
+    StallAfterEvents(usize),
 }
 
 /// What goes wrong with the body.

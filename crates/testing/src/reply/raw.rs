@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{ConnectionFault, Ending, Position, Reply, Usage};
+use super::{ConnectionFault, Content, Ending, Refusal, Reply, ScriptedCall, Usage};
 
 /// A reply in a script file: a `text`, or a `status` with a `body`, or a refusal, or a fault.
 #[derive(Debug, Deserialize)]
@@ -14,14 +14,14 @@ pub(crate) struct RawReply {
     text: Option<String>,
     status: Option<u16>,
     body: Option<String>,
-    refusal: Option<RawRefusal>,
+    refusal: Option<Refusal>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
     retry_after: Option<u64>,
     delay_ms: Option<u64>,
     first_token_after_ms: Option<u64>,
     event_every_ms: Option<u64>,
-    fault: Option<RawFault>,
+    fault: Option<ConnectionFault>,
     malformed_event: Option<usize>,
     #[serde(default)]
     without_terminator: bool,
@@ -31,32 +31,7 @@ pub(crate) struct RawReply {
     usage: Option<RawUsage>,
     reasoning: Option<String>,
     #[serde(default)]
-    calls: Vec<RawCall>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawCall {
-    name: String,
-    arguments: String,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum RawFault {
-    Reset,
-    Silence,
-    CutAfter(usize),
-    CutAfterEvents(usize),
-    StallAfter(usize),
-    StallAfterEvents(usize),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum RawRefusal {
-    ContextLength,
-    ContentFilter(String),
+    calls: Vec<ScriptedCall>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -64,19 +39,6 @@ enum RawRefusal {
 struct RawUsage {
     prompt: u64,
     completion: u64,
-}
-
-impl From<RawFault> for ConnectionFault {
-    fn from(raw: RawFault) -> Self {
-        match raw {
-            RawFault::Reset => Self::Reset,
-            RawFault::Silence => Self::Silence,
-            RawFault::CutAfter(bytes) => Self::Cut { after: Position::Bytes(bytes) },
-            RawFault::CutAfterEvents(events) => Self::Cut { after: Position::Events(events) },
-            RawFault::StallAfter(bytes) => Self::Stall { after: Position::Bytes(bytes) },
-            RawFault::StallAfterEvents(events) => Self::Stall { after: Position::Events(events) },
-        }
-    }
 }
 
 impl TryFrom<RawReply> for Reply {
@@ -93,16 +55,14 @@ impl TryFrom<RawReply> for Reply {
         if let Some(text) = raw.reasoning {
             reply = reply.reasoning(text);
         }
-        for call in raw.calls {
-            reply = reply.with_tool_call(call.name, call.arguments);
-        }
+        reply.calls = raw.calls;
         if let Some(reason) = raw.finish_reason {
             reply = reply.finish_reason(reason);
         }
         if let Some(RawUsage { prompt, completion }) = raw.usage {
             reply.usage = Usage::Fixed { prompt, completion };
         }
-        reply.connection_fault = raw.fault.map_or(reply.connection_fault, ConnectionFault::from);
+        reply.connection_fault = raw.fault;
         reply.body_faults.first_token_after = raw.first_token_after_ms.map(Duration::from_millis);
         reply.body_faults.event_interval = raw.event_every_ms.map(Duration::from_millis);
         reply.body_faults.malformed_event = raw.malformed_event;
@@ -129,11 +89,10 @@ fn reply_without_faults(raw: &RawReply) -> Result<Reply, &'static str> {
         return Ok(Reply::status(200).body(body));
     }
     match (&raw.refusal, raw.status, raw.fault) {
-        (Some(RawRefusal::ContextLength), ..) => Ok(Reply::context_length()),
-        (Some(RawRefusal::ContentFilter(reason)), ..) => Ok(Reply::content_filter(reason.as_str())),
+        (Some(refusal), ..) => Ok(Reply::new(Content::Refusal(refusal.clone()))),
         (None, Some(status), _) => Ok(Reply::status(status)),
-        (None, None, Some(RawFault::Reset)) => Ok(Reply::reset()),
-        (None, None, Some(RawFault::Silence)) => Ok(Reply::silence()),
+        (None, None, Some(ConnectionFault::Reset)) => Ok(Reply::reset()),
+        (None, None, Some(ConnectionFault::Silence)) => Ok(Reply::silence()),
         (None, None, _) => Err("a reply needs `text`, `body`, `refusal`, `status`, or the fault `reset` or `silence`"),
     }
 }

@@ -1,5 +1,9 @@
 //! A call that a scripted tool has received.
 
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
+
 use reknit_protocol::{CapabilityName, Object, Value};
 
 /// A call that a scripted tool has received.
@@ -22,8 +26,9 @@ pub struct RecordedCall {
 }
 
 impl RecordedCall {
-    /// The line about this call in the file of [`ScriptedTool::record_to`](super::ScriptedTool::record_to).
-    pub(super) fn to_json_line(&self, tool: &str) -> String {
+    /// Appends a line about this call to the file of [`ScriptedTool::record_to`](super::ScriptedTool::record_to). Opens the
+    /// file for each line and writes the line at once, so that several tools can share a file.
+    pub(super) fn append_to(&self, path: &Path, tool: &str) -> io::Result<()> {
         let mut line = Object::from([
             ("tool", tool.into()),
             ("capability", self.capability.as_str().into()),
@@ -33,6 +38,7 @@ impl RecordedCall {
         if let Some(key) = &self.idempotency_key {
             line.insert("idempotency_key", key.as_str());
         }
-        line.to_string()
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        file.write_all(format!("{line}\n").as_bytes())
     }
 }

@@ -1,17 +1,17 @@
 //! The HTTP routes of the tool protocol, answered by rules.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Path, State};
+use axum::extract::{ConnectInfo, Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use reknit_protocol::{CapabilityName, Category, Object, ToolError, ToolResponse, Value};
 
-use super::call_file::CallFile;
 use super::{AnnouncedCapability, CallMatcher, RecordedCall};
 use crate::Reply;
 use crate::log::Log;
@@ -19,16 +19,13 @@ use crate::reply::{Content, Rendered, deliver, script_error};
 use crate::rules::Rules;
 use crate::server::ResetSwitch;
 
-/// Larger than the bodies that real tools accept, smaller than the memory of a test machine.
-const MAX_BODY: usize = 16 * 1024 * 1024;
-
 #[derive(Debug)]
 pub(super) struct ToolState {
     pub(super) name: String,
     pub(super) capabilities: Vec<AnnouncedCapability>,
     pub(super) rules: Rules<(CapabilityName, CallMatcher)>,
     pub(super) log: Log<RecordedCall>,
-    pub(super) call_file: Option<CallFile>,
+    pub(super) call_file: Option<PathBuf>,
 }
 
 pub(super) fn router(state: Arc<ToolState>) -> Router {
@@ -37,7 +34,6 @@ pub(super) fn router(state: Arc<ToolState>) -> Router {
         .route("/api/capabilities", get(list))
         .route("/api/capabilities/{name}", post(call))
         .route("/api/capabilities/{name}/schema", get(schema))
-        .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(state)
 }
 
@@ -103,7 +99,7 @@ impl ToolState {
                 body,
             };
             if let Some(file) = &self.call_file {
-                file.append(&self.name, &call)?;
+                call.append_to(file, &self.name)?;
             }
             Ok(call)
         })

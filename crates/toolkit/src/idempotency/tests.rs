@@ -45,16 +45,6 @@ async fn an_aborted_call_has_no_reply_and_is_not_run_again() {
     assert!(earlier.reply().await.is_none());
 }
 
-#[tokio::test]
-async fn a_repeated_call_waits_for_the_reply_of_the_running_one() {
-    let store = store();
-    let permit = first(&store, "a");
-    let Claim::Repeated(earlier) = claim(&store, "a") else { panic!("the key is known") };
-    // `join!` polls the wait first, so the reply comes after the wait has begun.
-    let (reply, ()) = tokio::join!(earlier.reply(), async { permit.finish(&Reply::data("paid".into())) });
-    assert_eq!(reply.unwrap().size(), Reply::data("paid".into()).size());
-}
-
 #[tokio::test(start_paused = true)]
 async fn removed_entries_free_their_bytes() {
     let store = IdempotencyStore::new(IdempotencyLimits { bytes: 60, ..IdempotencyLimits::default() });

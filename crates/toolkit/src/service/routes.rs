@@ -113,10 +113,7 @@ async fn call(State(state): State<Arc<ServiceState>>, Path(name): Path<String>, 
 async fn answer(state: &ServiceState, name: &str, request: Request) -> Result<Reply, Reply> {
     let endpoint = state.find(name)?;
     let _slot = state.call_slots.try_acquire().map_err(|_| Reply::error(&too_many_calls()))?;
-    let mut context = CallContext::new(endpoint.capability.name.clone());
-    if let Some(key) = idempotency_key(request.headers())? {
-        context = context.with_key(key);
-    }
+    let context = CallContext::new(endpoint.capability.name.clone(), idempotency_key(request.headers())?);
     let bytes = read_body(&state.limits, request).await?;
     let text = str::from_utf8(&bytes).map_err(|error| Reply::error(&not_json(&error.to_string())))?;
     let parameters = Value::parse(text).map_err(|error| Reply::error(&not_json(&error.to_string())))?;

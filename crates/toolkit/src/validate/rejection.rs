@@ -78,16 +78,16 @@ impl Rejection {
 
     /// The value has a type that the schema does not allow, or it has the right type and fits no alternative.
     fn wrong_type(root: &Value, path: &Path, schema: &Value, kind: &FitProblemKind, actual: &Value) -> Self {
-        let actual = type_name(kind, actual);
+        let (actual, actual_with_article) = type_names(kind, actual);
         let expected = describe_type(root, schema, Form::WithArticle);
         let message = match kind {
             FitProblemKind::NoAlternativeFits => {
                 format!("`{}` fits none of its alternatives: {expected}", field_name(path))
             }
-            _ => format!("`{}` must be {expected}, not {}", field_name(path), actual.with_article),
+            _ => format!("`{}` must be {expected}, not {}", field_name(path), actual_with_article),
         };
         let bare = describe_type(root, schema, Form::Bare);
-        let facts = Object::from([("expected", bare.into()), ("actual", actual.bare.into())]);
+        let facts = Object::from([("expected", bare.into()), ("actual", actual.into())]);
         Self::new(path, message, facts, String::new()).with_example(root, schema)
     }
 
@@ -161,18 +161,13 @@ fn field_name(path: &Path) -> String {
     text.strip_prefix('.').unwrap_or(text).to_owned()
 }
 
-/// How messages name the type of a rejected value.
-struct TypeName {
-    bare: &'static str,
-    with_article: &'static str,
-}
-
-fn type_name(kind: &FitProblemKind, actual: &Value) -> TypeName {
+/// The type of a rejected value, without and with an article.
+fn type_names(kind: &FitProblemKind, actual: &Value) -> (&'static str, &'static str) {
     match (kind, actual.kind()) {
         (FitProblemKind::Type { expected }, ValueKind::Number) if expected.contains(&SchemaType::Integer) => {
-            TypeName { bare: "number with a fraction", with_article: "a number with a fraction" }
+            ("number with a fraction", "a number with a fraction")
         }
-        (_, kind) => TypeName { bare: kind.as_str(), with_article: kind.with_article() },
+        (_, kind) => (kind.as_str(), kind.with_article()),
     }
 }
 

@@ -137,13 +137,13 @@ pub(crate) async fn bank() -> (RunningService, Caller, Arc<AtomicUsize>) {
         }
     };
     let running = Service::new("bank")
-        .describe("Moves money")
+        .description("Moves money")
         .capability(
             CapabilityDefinition::new("echo", SideEffect::Read, echo)
-                .describe("Returns its arguments")
-                .with_output::<Transfer>(),
+                .description("Returns its arguments")
+                .output::<Transfer>(),
         )
-        .capability(CapabilityDefinition::new("pay", SideEffect::Keyed, pay).describe("Pays, once for each key"))
+        .capability(CapabilityDefinition::new("pay", SideEffect::Keyed, pay).description("Pays, once for each key"))
         .start()
         .await
         .unwrap();

@@ -2,10 +2,6 @@
 
 use super::*;
 
-fn prefer(targets: &[&str]) -> Rotation {
-    rotation(targets, RotationRules::prefer_primary())
-}
-
 #[test]
 fn a_target_with_an_open_breaker_is_skipped_without_an_attempt() {
     for policy in [RotationPolicy::Advance, RotationPolicy::PreferPrimary] {
@@ -45,27 +41,17 @@ fn the_number_of_waits_for_open_breakers_is_limited() {
 }
 
 #[test]
-fn a_wait_for_an_open_breaker_is_capped_by_the_longest_wait() {
-    for policy in [RotationPolicy::Advance, RotationPolicy::PreferPrimary] {
-        let mut rotation = rotation(&["a"], RotationRules { policy, ..RotationRules::default() });
-        assert_eq!(rotation.breaker_open(900_000, 0), Next::Wait { ms: 60_000 }, "{policy:?}");
-    }
-}
-
-#[test]
-fn a_breaker_that_half_opened_meanwhile_still_causes_a_wait_so_that_the_rotation_ends() {
-    for policy in [RotationPolicy::Advance, RotationPolicy::PreferPrimary] {
-        let mut rotation = rotation(&["a"], RotationRules { policy, ..RotationRules::default() });
-        assert_eq!(rotation.breaker_open(1, 5_000), Next::Wait { ms: 1 }, "{policy:?}");
-    }
-}
-
-#[test]
-fn a_breaker_that_is_open_past_the_deadline_gives_up() {
-    for policy in [RotationPolicy::Advance, RotationPolicy::PreferPrimary] {
-        let mut rotation =
-            rotation(&["a"], RotationRules { policy, ..RotationRules::default() }).with_deadline_ms(3_000);
-        assert_eq!(rotation.breaker_open(3_000, 1_000), Next::GiveUp(GiveUpReason::Deadline), "{policy:?}");
+fn a_wait_for_an_open_breaker_is_at_least_one_millisecond_and_ends_before_the_limits() {
+    for (case, until_ms, deadline_ms, expected) in [
+        ("the longest wait", 900_000, u64::MAX, Next::Wait { ms: 60_000 }),
+        ("half-open meanwhile, but the rotation must end", 1, u64::MAX, Next::Wait { ms: 1 }),
+        ("past the deadline", 8_000, 8_000, Next::GiveUp(GiveUpReason::Deadline)),
+    ] {
+        for policy in [RotationPolicy::Advance, RotationPolicy::PreferPrimary] {
+            let rules = RotationRules { policy, ..RotationRules::default() };
+            let mut rotation = with_deadline(rotation(&["a"], rules), deadline_ms);
+            assert_eq!(rotation.breaker_open(until_ms, 5_000), expected, "case: {case}, {policy:?}");
+        }
     }
 }
 

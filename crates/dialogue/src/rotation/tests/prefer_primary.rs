@@ -3,10 +3,6 @@
 use super::*;
 use crate::Usage;
 
-fn prefer(targets: &[&str]) -> Rotation {
-    rotation(targets, RotationRules::prefer_primary())
-}
-
 fn broken() -> ModelFailure {
     failure(ErrorClass::NetworkError)
 }
@@ -53,7 +49,7 @@ fn a_target_with_a_refused_key_may_be_skipped_and_is_not_asked_again() {
         rotation(&["a", "b"], RotationRules { on_auth_error: OnAuthError::Skip, ..RotationRules::prefer_primary() });
     assert_eq!(rotation.failed(&failure(ErrorClass::AuthError), 0), Next::Ask);
     assert_eq!(current(&rotation), "b");
-    rotation.succeeded();
+    rotation.restart();
     assert_eq!(current(&rotation), "b");
     let fatal = Next::GiveUp(GiveUpReason::Fatal(ErrorClass::QuotaExceeded));
     assert_eq!(rotation.failed(&failure(ErrorClass::QuotaExceeded), 0), fatal);

@@ -29,7 +29,7 @@ const MODEL_VALUES: [&str; 14] = [
 pub(super) fn outcome(ask: &AskModel, world: &RandomWorld, now_ms: i64, tape: &mut ChoiceTape) -> EventKind {
     let effect = ask.id.clone();
     match tape.below(12) {
-        9 => EventKind::ModelFailed { effect, failure: model_failure(*tape.pick(&ErrorClass::ALL)) },
+        9 => EventKind::ModelFailed { effect, failure: model_failure(*tape.pick(ErrorClass::ALL)) },
         10 => {
             let failure = model_failure(ErrorClass::RateLimit).with_retry_after_ms(u64::from(tape.below(100)) * 1_000);
             EventKind::ModelFailed { effect, failure }

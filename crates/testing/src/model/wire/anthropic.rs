@@ -3,18 +3,11 @@
 use reknit_protocol::Value;
 use serde_json::{Value as Json, json};
 
-use super::{ModelAnswer, RequestMessage, arguments, call_id, fragments, joined_text, request_message};
+use super::{ModelAnswer, RequestMessage, arguments, call_id, chat, fragments, joined_text, request_message};
 
 pub(super) fn messages(body: &Value) -> Vec<RequestMessage> {
     let system = body.get("system").map(|system| request_message("system", joined_text(Some(system))));
-    let rest = body.get("messages").and_then(Value::as_array).unwrap_or_default();
-    let rest = rest.iter().map(|entry| {
-        request_message(
-            entry.get("role").and_then(Value::as_str).unwrap_or_default(),
-            joined_text(entry.get("content")),
-        )
-    });
-    system.into_iter().chain(rest).collect()
+    system.into_iter().chain(chat::messages(body)).collect()
 }
 
 /// The body of a response without streaming.
@@ -26,9 +19,9 @@ pub(super) fn body(answer: &ModelAnswer<'_>) -> Json {
     if !answer.text.is_empty() {
         content.push(json!({"type": "text", "text": answer.text}));
     }
-    for (index, (name, text)) in answer.calls.iter().enumerate() {
-        let input = arguments(text);
-        content.push(json!({"type": "tool_use", "id": call_id(answer, index), "name": name, "input": input}));
+    for (index, call) in answer.calls.iter().enumerate() {
+        let input = arguments(&call.arguments);
+        content.push(json!({"type": "tool_use", "id": call_id(answer, index), "name": call.name, "input": input}));
     }
     let usage = answer.usage.map(|(input, output)| json!({"input_tokens": input, "output_tokens": output}));
     json!({
@@ -65,12 +58,12 @@ pub(super) fn stream_events(answer: &ModelAnswer<'_>) -> Vec<String> {
         let text = fragments(answer.text).map(|fragment| json!({"type": "text_delta", "text": fragment}));
         block(json!({"type": "text", "text": ""}), text.collect());
     }
-    for (index, (name, text)) in answer.calls.iter().enumerate() {
+    for (index, call) in answer.calls.iter().enumerate() {
         // The same JSON as in a response without streaming, in fragments.
-        let text = arguments(text).to_string();
+        let text = arguments(&call.arguments).to_string();
         let text = if text == "{}" { "" } else { &text };
         let arguments = fragments(text).map(|fragment| json!({"type": "input_json_delta", "partial_json": fragment}));
-        let start = json!({"type": "tool_use", "id": call_id(answer, index), "name": name, "input": {}});
+        let start = json!({"type": "tool_use", "id": call_id(answer, index), "name": call.name, "input": {}});
         block(start, arguments.collect());
     }
     let usage = answer.usage.map(|(_, output)| json!({"output_tokens": output}));

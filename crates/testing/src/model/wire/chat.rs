@@ -3,7 +3,8 @@
 use reknit_protocol::Value;
 use serde_json::{Value as Json, json};
 
-use super::{ModelAnswer, RequestMessage, call_id, fragments, joined_text, request_message};
+use super::{ModelAnswer, RequestMessage, call_id, fragments, joined_text, request_message, set};
+use crate::reply::ScriptedCall;
 
 pub(super) fn messages(body: &Value) -> Vec<RequestMessage> {
     let messages = body.get("messages").and_then(Value::as_array).unwrap_or_default();
@@ -32,12 +33,12 @@ pub(super) fn stream_events(answer: &ModelAnswer<'_>) -> Vec<String> {
     let mut deltas = vec![json!({"role": "assistant", "content": ""})];
     deltas.extend(fragments(answer.reasoning).map(|fragment| json!({"reasoning_content": fragment})));
     deltas.extend(fragments(answer.text).map(|fragment| json!({"content": fragment})));
-    for (index, (name, arguments)) in answer.calls.iter().enumerate() {
-        let start = json!({"name": name, "arguments": ""});
-        let call = json!({"index": index, "id": call_id(answer, index), "type": "function", "function": start});
-        deltas.push(json!({"tool_calls": [call]}));
+    for (index, call) in answer.calls.iter().enumerate() {
+        let start = json!({"name": call.name, "arguments": ""});
+        let first = json!({"index": index, "id": call_id(answer, index), "type": "function", "function": start});
+        deltas.push(json!({"tool_calls": [first]}));
         let delta = |fragment| json!({"tool_calls": [{"index": index, "function": {"arguments": fragment}}]});
-        deltas.extend(fragments(arguments).map(delta));
+        deltas.extend(fragments(&call.arguments).map(delta));
     }
     let mut events: Vec<String> =
         deltas.into_iter().map(|delta| event(answer, &choice(delta, Json::Null), None)).collect();
@@ -49,7 +50,7 @@ pub(super) fn stream_events(answer: &ModelAnswer<'_>) -> Vec<String> {
     events
 }
 
-fn tool_call(answer: &ModelAnswer<'_>, index: usize, (name, arguments): &(String, String)) -> Json {
+fn tool_call(answer: &ModelAnswer<'_>, index: usize, ScriptedCall { name, arguments }: &ScriptedCall) -> Json {
     json!({"id": call_id(answer, index), "type": "function", "function": {"name": name, "arguments": arguments}})
 }
 
@@ -63,12 +64,6 @@ fn frame(answer: &ModelAnswer<'_>, object: &str, choices: &Json, usage: Option<J
         set(&mut frame, "usage", usage);
     }
     frame
-}
-
-fn set(object: &mut Json, key: &str, value: Json) {
-    if let Some(members) = object.as_object_mut() {
-        members.insert(key.to_owned(), value);
-    }
 }
 
 fn usage(answer: &ModelAnswer<'_>) -> Option<Json> {

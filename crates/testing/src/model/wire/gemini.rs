@@ -3,7 +3,8 @@
 use reknit_protocol::Value;
 use serde_json::{Value as Json, json};
 
-use super::{ModelAnswer, RequestMessage, arguments, call_id, fragments, joined_text, request_message};
+use super::{ModelAnswer, RequestMessage, arguments, call_id, fragments, joined_text, request_message, set};
+use crate::reply::ScriptedCall;
 
 pub(super) fn messages(body: &Value) -> Vec<RequestMessage> {
     let system =
@@ -53,8 +54,8 @@ pub(super) fn stream_events(answer: &ModelAnswer<'_>) -> Vec<String> {
 }
 
 fn calls(answer: &ModelAnswer<'_>) -> Vec<Json> {
-    let call = |(index, (name, text)): (usize, &(String, String))| {
-        let call = json!({"id": call_id(answer, index), "name": name, "args": arguments(text)});
+    let call = |(index, call): (usize, &ScriptedCall)| {
+        let call = json!({"id": call_id(answer, index), "name": call.name, "args": arguments(&call.arguments)});
         json!({"functionCall": call, "thoughtSignature": "scripted"})
     };
     answer.calls.iter().enumerate().map(call).collect()
@@ -62,14 +63,14 @@ fn calls(answer: &ModelAnswer<'_>) -> Vec<Json> {
 
 fn response(answer: &ModelAnswer<'_>, parts: &Json, finish: Option<String>) -> Json {
     let mut candidate = json!({"content": {"parts": parts, "role": "model"}, "index": 0});
-    if let (Some(finish), Some(members)) = (finish, candidate.as_object_mut()) {
-        members.insert("finishReason".to_owned(), json!(finish));
+    if let Some(finish) = finish {
+        set(&mut candidate, "finishReason", json!(finish));
     }
     let mut response = json!({"candidates": [candidate], "modelVersion": answer.model, "responseId": answer.id});
-    if let (Some((prompt, output)), Some(members)) = (answer.usage, response.as_object_mut()) {
+    if let Some((prompt, output)) = answer.usage {
         let total = prompt.saturating_add(output);
         let usage = json!({"promptTokenCount": prompt, "candidatesTokenCount": output, "totalTokenCount": total});
-        members.insert("usageMetadata".to_owned(), usage);
+        set(&mut response, "usageMetadata", usage);
     }
     response
 }

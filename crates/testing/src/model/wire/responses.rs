@@ -4,6 +4,7 @@ use reknit_protocol::Value;
 use serde_json::{Value as Json, json};
 
 use super::{ModelAnswer, RequestMessage, call_id, fragments, joined_text, request_message};
+use crate::reply::ScriptedCall;
 
 pub(super) fn messages(body: &Value) -> Vec<RequestMessage> {
     let instructions =
@@ -86,7 +87,7 @@ fn output(answer: &ModelAnswer<'_>) -> Vec<Json> {
             json!({"id": "msg-1", "type": "message", "role": "assistant", "status": "completed", "content": content}),
         );
     }
-    for (index, (name, arguments)) in answer.calls.iter().enumerate() {
+    for (index, ScriptedCall { name, arguments }) in answer.calls.iter().enumerate() {
         let id = call_id(answer, index);
         items.push(json!({"id": format!("fc-{index}"), "type": "function_call", "call_id": id, "name": name, "arguments": arguments}));
     }
