@@ -18,7 +18,7 @@ use crate::environment::{CONFIG_VARIABLE, os_variable, variable, warn_of_unknown
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::input::Input;
-use crate::telemetry::Telling;
+use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::escape_controls;
 
 /// The default configuration file, in the current folder.
@@ -43,7 +43,7 @@ pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>)
 /// A started [`Reknit`] and the telemetry of its runs.
 pub(crate) struct Setup {
     pub(crate) reknit: Reknit,
-    pub(crate) telemetry: Telling,
+    pub(crate) telemetry: TelemetrySetup,
 }
 
 impl Setup {
@@ -60,7 +60,7 @@ impl Setup {
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
         let mut config = with_detected_model(with_answer_author(config, drive.answer)?).await;
-        let telemetry = Telling::new(config.log)?;
+        let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
         let reknit = Reknit::start(config).await?;
         warn_about_tools(&reknit.problems);

@@ -37,9 +37,10 @@ pub use error::ConfigError;
 pub(crate) use field::Field;
 pub use kind::SettingKind;
 pub(crate) use kind::{POSITIVE, POSITIVE_DURATION, word};
+pub use list::SETTINGS;
 pub use origin::SettingOrigin;
 pub use reference::reference;
-pub use setting::{SETTINGS, Setting};
+pub use setting::Setting;
 pub use show::{EffectiveSetting, ShowSettings};
 
 use std::collections::BTreeMap;
@@ -54,9 +55,10 @@ use reknit_journal::Durability;
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::Value;
 use reknit_tools::Address;
+use tracing::level_filters::LevelFilter;
 
 use crate::telemetry::Telemetry;
-use crate::telemetry::log::{Level, Log, LogSettings};
+use crate::telemetry::log::{Log, LogSettings};
 use crate::{BreakerPolicy, CallLimits};
 use entry::Entry;
 use models::ConfiguredModels;
@@ -323,7 +325,7 @@ impl Config {
     /// The log, if its level is not `off`.
     pub(crate) fn telemetry(&self) -> Telemetry {
         let log = match (self.log.level, self.log_writer.clone()) {
-            (Level::Off, _) => return Telemetry::none(),
+            (LevelFilter::OFF, _) => return Telemetry::none(),
             (_, Some(Opaque(write))) => Log::new(self.log, move |line| write(line)),
             // A run does not fail because its log cannot be written.
             (_, None) => Log::new(self.log, |line| drop(std::io::stderr().write_all(line.as_bytes()))),

@@ -1,19 +1,12 @@
-//! Builds a configuration in a program: one method for each setting of the list.
+//! Builds a configuration in a program. The methods for settings are defined with the list of settings.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
-use reknit_engine::{PromptBuilder, Synthesis, UndeclaredPolicy};
-use reknit_journal::Durability;
+use reknit_engine::PromptBuilder;
 use reknit_models::Target;
-use reknit_protocol::{SideEffect, Value, redact_url};
+use reknit_protocol::{Value, redact_url};
 use reknit_tools::Address;
 
 use super::field::Field;
-use super::list::each_setting;
 use super::{Config, ConfigError, SettingOrigin};
-use crate::telemetry::log::{Form, Level};
 
 /// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.
 ///
@@ -97,7 +90,7 @@ impl ConfigBuilder {
         Ok(config)
     }
 
-    fn change(mut self, change: impl FnOnce(Config) -> Result<Config, ConfigError>) -> Self {
+    pub(super) fn change(mut self, change: impl FnOnce(Config) -> Result<Config, ConfigError>) -> Self {
         if self.first_error.is_none() {
             match change(std::mem::take(&mut self.config)) {
                 Ok(config) => self.config = config,
@@ -107,26 +100,6 @@ impl ConfigBuilder {
         self
     }
 }
-
-macro_rules! define_methods {
-    ($(
-        #[doc = $description:literal]
-        $($method:ident)? ($argument:ty: $kind:expr) $name:literal $(= $variable:literal)? $(| $alias:literal)*
-            => $($field:ident).+ $(, $($other:ident).+)*;
-    )*) => {
-        impl ConfigBuilder {$($(
-            #[doc = $description]
-            ///
-            #[doc = concat!("`", $name, "` in a file.")]
-            #[must_use]
-            pub fn $method(self, value: $argument) -> Self {
-                self.change(|config| config.with($name, value.into_value(), SettingOrigin::Program))
-            }
-        )?)*}
-    };
-}
-
-each_setting!(define_methods);
 
 /// What a method takes.
 pub(super) trait Argument {

@@ -2,11 +2,10 @@
 
 use reknit_protocol::Value;
 
-use super::Setting;
+use super::{SETTINGS, Setting};
 use super::entry::{EntryKey, MODEL_KEYS, TOOL_KEYS};
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
-use super::setting::SETTINGS;
 use super::show::toml;
 
 /// The width of the page in characters, so that it fits in a terminal.

@@ -12,7 +12,7 @@ use secrecy::ExposeSecret;
 
 use super::*;
 
-mod builder;
+pub(super) mod builder;
 mod every_setting;
 
 const NOTHING_SET: EnvironmentLookup<'static> = &|_| None;

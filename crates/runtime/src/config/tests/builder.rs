@@ -5,33 +5,12 @@ use std::time::Duration;
 
 use reknit_dialogue::Effort;
 
-use super::super::builder::Argument;
 use super::super::field::Choice;
-use super::super::list::each_setting;
+use super::super::list::builders_with_samples;
 use super::*;
-use crate::telemetry::log::{Form, Level};
-
-/// For each setting with a method: its name, a builder on which the method was called, and the same value in a file.
-macro_rules! build_with_samples {
-    ($(
-        #[doc = $description:literal]
-        $($method:ident)? ($argument:ty: $kind:expr) $name:literal $(= $variable:literal)? $(| $alias:literal)*
-            => $($field:ident).+ $(, $($other:ident).+)*;
-    )*) => {
-        fn builders_with_samples() -> Vec<(&'static str, ConfigBuilder, String)> {
-            vec![$($((
-                $name,
-                Config::builder().$method(<$argument>::sample()),
-                show::toml(&<$argument>::sample().into_value()),
-            ),)?)*]
-        }
-    };
-}
-
-each_setting!(build_with_samples);
 
 /// A value that differs from the default of every setting with an argument of this type.
-trait Sample {
+pub(in super::super) trait Sample {
     fn sample() -> Self;
 }
 
