@@ -23,9 +23,10 @@ pub(crate) struct TelemetrySetup {
 impl TelemetrySetup {
     /// Sets up the export to the collector of the environment. Fails if a variable is invalid.
     pub(crate) fn new(log: LogSettings) -> Result<Self, Failure> {
-        let settings = OtlpSettings::from_environment(&variable)
-            .map_err(|error| Failure::usage(error.to_string(), error.hint))?;
-        let collector = settings.as_ref().map(Otlp::new).transpose().map_err(Failure::start("telemetry"))?.map(Arc::new);
+        let settings =
+            OtlpSettings::from_environment(&variable).map_err(|error| Failure::usage(error.to_string(), error.hint))?;
+        let collector =
+            settings.as_ref().map(Otlp::new).transpose().map_err(Failure::start("telemetry"))?.map(Arc::new);
         Ok(Self { collector, log, parent: parent() })
     }
 

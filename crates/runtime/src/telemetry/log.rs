@@ -313,7 +313,9 @@ mod tests {
 
     #[test]
     fn lines_beyond_the_level_are_not_written() {
-        for (level, expected) in [(LevelFilter::OFF, 0), (LevelFilter::ERROR, 0), (LevelFilter::INFO, 1), (LevelFilter::DEBUG, 2)] {
+        for (level, expected) in
+            [(LevelFilter::OFF, 0), (LevelFilter::ERROR, 0), (LevelFilter::INFO, 1), (LevelFilter::DEBUG, 2)]
+        {
             assert_eq!(written(LogSettings { level, ..SETTINGS }, "run-1").lines().count(), expected, "{level:?}");
         }
     }

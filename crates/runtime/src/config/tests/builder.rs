@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reknit_dialogue::Effort;
+use reknit_protocol::SideEffect;
 
 use super::super::field::Choice;
 use super::super::list::builders_with_samples;
@@ -84,9 +85,7 @@ fn tools_and_models_are_added_to_a_configuration_that_was_read() {
 
 #[test]
 fn adding_a_model_changes_nothing_about_the_models_of_a_file() {
-    let text =
-        |name: &str| format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\nkey-env = \"K\"\n");
-    let read = read(&(text("a") + &text("b")));
+    let read = read(&(model("a", "key-env = \"K\"") + &model("b", "key-env = \"K\"")));
     let mut config = ConfigBuilder::from(read.clone()).model(Target::new("c", "http://x/v1", "m")).build().unwrap();
     assert_eq!(config.keys, read.keys);
     assert_eq!(config.check_keys().unwrap_err().to_string(), read.check_keys().unwrap_err().to_string());
