@@ -1,6 +1,5 @@
 //! Telemetry of the command: exports to a collector if the environment sets one, and prints the log if it is enabled.
 
-use std::io::Write as _;
 use std::sync::Arc;
 
 use reknit_engine::TraceParent;
@@ -11,6 +10,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::environment::variable;
 use crate::failure::Failure;
+use crate::print::print_message;
 
 /// The telemetry of the command.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl TelemetrySetup {
         let Some(collector) = &self.collector else { return };
         if let Err(error) = Arc::clone(collector).deliver().await {
             let hint = "check that a collector accepts OTLP over HTTP at this address; docs/telemetry.md describes the settings";
-            let _ = writeln!(std::io::stderr(), "warning: {error}\n\nhint: {hint}");
+            print_message(&format!("warning: {error}\n\nhint: {hint}\n"));
         }
         // Dropping the exporter would deliver all metrics again and wait for it. The process ends here anyway.
         std::mem::forget(Arc::clone(collector));
@@ -63,7 +63,7 @@ fn parent() -> Option<TraceParent> {
     match text.parse() {
         Ok(parent) => Some(parent),
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "warning: ignoring TRACEPARENT: {error}");
+            print_message(&format!("warning: ignoring TRACEPARENT: {error}\n"));
             None
         }
     }

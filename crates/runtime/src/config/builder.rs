@@ -1,12 +1,14 @@
 //! Builds a configuration in a program. The methods for settings are defined with the list of settings.
 
+use std::sync::Arc;
+
 use reknit_engine::PromptBuilder;
 use reknit_models::Target;
 use reknit_protocol::{Value, redact_url};
 use reknit_tools::Address;
 
 use super::field::Field;
-use super::{Config, ConfigError, SettingOrigin};
+use super::{Config, ConfigError, Opaque, SettingOrigin};
 
 /// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.
 ///
@@ -69,16 +71,18 @@ impl ConfigBuilder {
         self.change(|config| Ok(config.with_model(target, &SettingOrigin::Program)))
     }
 
-    /// Builds prompt templates in code. See [`Config::with_prompts`].
+    /// Builds prompt templates in code. `builder` gets the templates that it may replace: the built-in ones, or those in
+    /// the folder of `[prompts]`. See [`Config::templates`].
     #[must_use]
     pub fn prompts(self, builder: impl PromptBuilder + Send + Sync + 'static) -> Self {
-        self.change(|config| Ok(config.with_prompts(builder)))
+        self.change(|config| Ok(Config { prompt_builder: Some(Opaque(Arc::new(builder))), ..config }))
     }
 
-    /// Writes the log with `write` instead of to standard error. It is empty without a [`log_level`](Self::log_level).
+    /// Writes the log with `write` instead of to standard error. Each line includes its line break. There are no lines
+    /// without a [`log_level`](Self::log_level).
     #[must_use]
     pub fn log_to(self, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.change(|config| Ok(config.with_log(write)))
+        self.change(|config| Ok(Config { log_writer: Some(Opaque(Arc::new(write))), ..config }))
     }
 
     /// Returns the configuration. Fails with the first error of any method, or if a prompt template from code is unusable.
