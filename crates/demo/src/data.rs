@@ -1,29 +1,44 @@
 //! The embedded data.
 
 use reknit_toolkit::ExactNumber;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// A share that is traded.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Share {
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Quote {
+    /// The ticker symbol.
     pub(crate) symbol: String,
+    /// The name of the company.
     pub(crate) name: String,
+    /// The price of one share.
     pub(crate) current_price: ExactNumber,
+    /// What the price is in.
     pub(crate) currency: String,
+    /// Where the share is traded.
     pub(crate) exchange: String,
 }
 
 /// A city. Its coordinates are text, as in the answers of well-known geocoders.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Place {
-    pub(crate) name: String,
-    pub(crate) country: String,
-    pub(crate) code: String,
-    pub(crate) currency: String,
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Location {
+    /// The latitude in degrees, as text.
     pub(crate) lat: String,
+    /// The longitude in degrees, as text.
     pub(crate) lon: String,
+    /// The name of the city.
+    pub(crate) name: String,
+    /// The name of the country.
+    pub(crate) country: String,
+    /// The currency of the country.
+    pub(crate) currency: String,
+}
+
+/// A city with the code of its country.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Place {
+    #[serde(flatten)]
+    pub(crate) location: Location,
+    pub(crate) code: String,
 }
 
 /// The measurement of a weather station.
@@ -51,7 +66,7 @@ pub(crate) struct ExchangeRate {
 /// The data of all tools.
 #[derive(Debug)]
 pub(crate) struct Data {
-    pub(crate) shares: Vec<Share>,
+    pub(crate) shares: Vec<Quote>,
     pub(crate) places: Vec<Place>,
     pub(crate) weather: Vec<Measurement>,
     pub(crate) rates: Vec<ExchangeRate>,

@@ -19,12 +19,7 @@ pub struct Demo {
 impl Demo {
     /// Starts the servers with the faults of the scenario.
     pub async fn start() -> Result<Self, DemoStartError> {
-        Self::start_with(Faults::scenario()).await
-    }
-
-    /// Starts the servers with the given faults.
-    pub async fn start_with(faults: Faults) -> Result<Self, DemoStartError> {
-        let tools = DemoTools::start(faults).await?;
+        let tools = DemoTools::start(Faults::scenario()).await?;
         let model = ScriptedModel::start(scenario::script()).await.map_err(DemoStartError::Model)?;
         Ok(Self { tools, model, request: scenario::REQUEST })
     }

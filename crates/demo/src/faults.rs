@@ -32,13 +32,6 @@ impl Faults {
     }
 }
 
-impl Default for Faults {
-    /// No failures.
-    fn default() -> Self {
-        Self::none()
-    }
-}
-
 /// Counts down the calls that fail.
 #[derive(Debug)]
 pub(crate) struct FailureCountdown(AtomicU32);

@@ -6,9 +6,9 @@ use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError};
 use reknit_toolkit::{CallContext, CapabilityDefinition, Handler, Service};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::data::{Data, Place};
+use crate::data::{Data, Location, Place};
 use crate::faults::{FailureCountdown, unavailable};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -16,20 +16,6 @@ struct Args {
     /// A city, with its country if there are several of that name.
     #[schemars(example = &"Seoul, South Korea")]
     location: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Location {
-    /// The latitude in degrees, as text.
-    lat: String,
-    /// The longitude in degrees, as text.
-    lon: String,
-    /// The name of the city.
-    name: String,
-    /// The name of the country.
-    country: String,
-    /// The currency of the country.
-    currency: String,
 }
 
 #[derive(Debug)]
@@ -57,22 +43,16 @@ impl Handler<Args> for GeocodeHandler {
         }
         let place = self.data.places.iter().find(|place| matches(place, &args.location));
         let place = place.ok_or_else(|| unknown_location(&args.location))?;
-        Ok(Location {
-            lat: place.lat.clone(),
-            lon: place.lon.clone(),
-            name: place.name.clone(),
-            country: place.country.clone(),
-            currency: place.currency.clone(),
-        })
+        Ok(place.location.clone())
     }
 }
 
 /// Matches `Seoul`, `seoul, KR` and `Seoul, South Korea`, but not `Seoul, Japan`.
 fn matches(place: &Place, location: &str) -> bool {
     let (city, country) = location.split_once(',').map_or((location, None), |(city, rest)| (city, Some(rest.trim())));
-    city.trim().eq_ignore_ascii_case(&place.name)
+    city.trim().eq_ignore_ascii_case(&place.location.name)
         && country.is_none_or(|country| {
-            country.eq_ignore_ascii_case(&place.country) || country.eq_ignore_ascii_case(&place.code)
+            country.eq_ignore_ascii_case(&place.location.country) || country.eq_ignore_ascii_case(&place.code)
         })
 }
 

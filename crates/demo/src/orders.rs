@@ -16,12 +16,7 @@ pub struct Order {
 }
 
 impl Orders {
-    /// The number of orders. A repeated call with the same idempotency key counts once.
-    pub fn count(&self) -> usize {
-        self.all().len()
-    }
-
-    /// All orders.
+    /// All orders. A repeated call with the same idempotency key is one order.
     pub fn all(&self) -> Vec<Order> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

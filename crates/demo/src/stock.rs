@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
-use reknit_toolkit::{CallContext, CapabilityDefinition, ExactNumber, Handler, Service};
+use reknit_toolkit::{CallContext, CapabilityDefinition, Handler, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Data, Share};
+use crate::data::{Data, Quote};
 use crate::faults::{FailureCountdown, unavailable};
 use crate::orders::{Order, Orders};
 
@@ -17,20 +17,6 @@ struct QuoteArgs {
     /// The ticker symbol, not the name of the company.
     #[schemars(example = &"TSLA")]
     symbol: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Quote {
-    /// The ticker symbol.
-    symbol: String,
-    /// The name of the company.
-    name: String,
-    /// The price of one share.
-    current_price: ExactNumber,
-    /// What the price is in.
-    currency: String,
-    /// Where the share is traded.
-    exchange: String,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -92,14 +78,7 @@ impl Handler<QuoteArgs> for QuoteHandler {
         if self.down.next_fails() {
             return Err(unavailable("the exchange"));
         }
-        let share = find_share(&self.data, &args.symbol).ok_or_else(|| unknown_symbol(&self.data, &args.symbol))?;
-        Ok(Quote {
-            symbol: share.symbol.clone(),
-            name: share.name.clone(),
-            current_price: share.current_price.clone(),
-            currency: share.currency.clone(),
-            exchange: share.exchange.clone(),
-        })
+        find_share(&self.data, &args.symbol).cloned()
     }
 }
 
@@ -107,22 +86,21 @@ impl Handler<OrderArgs> for OrderHandler {
     type Output = PlacedOrder;
 
     async fn call(&self, _: CallContext, args: OrderArgs) -> Result<PlacedOrder, ToolError> {
-        let share = find_share(&self.data, &args.symbol).ok_or_else(|| unknown_symbol(&self.data, &args.symbol))?;
+        let share = find_share(&self.data, &args.symbol)?;
         let number = self.orders.place(Order { symbol: share.symbol.clone(), shares: args.shares });
         let order_id = format!("order-{number}");
         Ok(PlacedOrder { order_id, symbol: share.symbol.clone(), shares: args.shares, status: "accepted" })
     }
 }
 
-fn find_share<'a>(data: &'a Data, symbol: &str) -> Option<&'a Share> {
-    data.shares.iter().find(|share| share.symbol.eq_ignore_ascii_case(symbol.trim()))
-}
-
-fn unknown_symbol(data: &Data, symbol: &str) -> ToolError {
-    let known: Vec<Value> = data.shares.iter().map(|share| share.symbol.as_str().into()).collect();
-    ToolError::new(codes::SYMBOL_NOT_FOUND, format!("no share is traded as `{symbol}`"), Category::NotFound)
-        .retryable(Retryable::Yes)
-        .detail("symbol", symbol)
-        .detail("known_symbols", known)
-        .detail("hint", "use the ticker symbol of a listed company; one that is not listed has none")
+fn find_share<'a>(data: &'a Data, symbol: &str) -> Result<&'a Quote, ToolError> {
+    let found = data.shares.iter().find(|share| share.symbol.eq_ignore_ascii_case(symbol.trim()));
+    found.ok_or_else(|| {
+        let known: Vec<Value> = data.shares.iter().map(|share| share.symbol.as_str().into()).collect();
+        ToolError::new(codes::SYMBOL_NOT_FOUND, format!("no share is traded as `{symbol}`"), Category::NotFound)
+            .retryable(Retryable::Yes)
+            .detail("symbol", symbol)
+            .detail("known_symbols", known)
+            .detail("hint", "use the ticker symbol of a listed company; one that is not listed has none")
+    })
 }

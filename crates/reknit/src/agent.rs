@@ -8,7 +8,7 @@ use reknit_engine::{MACHINE_VERSION, Policy, SessionStarted, SessionTexts, SubAg
 use reknit_plan::{Catalogue, CatalogueTool};
 use reknit_protocol::RunId;
 use reknit_runtime::agent::Agent;
-use uuid::Uuid;
+use reknit_runtime::new_run_id;
 
 use crate::agent_files::AgentFile;
 use crate::cli::{AgentArguments, DriveArguments};
@@ -36,11 +36,8 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
     }
     let drive_arguments = DriveArguments { answer: None, json: arguments.json, driver: arguments.driver };
     let setup = Setup::with_config(config, &arguments.setup.files, &drive_arguments).await?;
-    let id = Uuid::now_v7();
-    let (high, low) = id.as_u64_pair();
     let mut started = started(&setup, agent)?;
-    // The id is the only random part; the seed is derived from it.
-    (started.run, started.seed) = (RunId::new(id.to_string()), high ^ low);
+    (started.run, started.seed) = new_run_id();
     input.trim().clone_into(&mut started.input);
     drive(&setup, started, &drive_arguments).await
 }
@@ -87,8 +84,7 @@ fn targets(known: &[TargetName], wanted: Option<&[String]>) -> Result<Vec<Target
         None => known.to_vec(),
         Some(names) => {
             let find = |name: &String| known.iter().find(|target| target.as_str() == name).cloned();
-            let missing = || unknown("model", names.iter().find(|name| find(name).is_none()), &all);
-            names.iter().map(find).collect::<Option<_>>().ok_or_else(missing)?
+            names.iter().map(|name| find(name).ok_or_else(|| unknown("model", name, &all))).collect::<Result<_, _>>()?
         }
     };
     if found.is_empty() {
@@ -104,12 +100,12 @@ fn catalogue(known: &Arc<Catalogue>, wanted: Option<&[String]>) -> Result<Arc<Ca
     let mut tools: Vec<CatalogueTool> = Vec::new();
     for name in names {
         let (agent, capability) = name.split_once('/').map_or((name.as_str(), None), |(a, c)| (a, Some(c)));
-        let tool = known.tool(agent).ok_or_else(|| unknown("tool", Some(name), &all))?;
+        let tool = known.tool(agent).ok_or_else(|| unknown("tool", name, &all))?;
         let entries = match capability {
             None => tool.capabilities.clone(),
             Some(capability) => {
                 let names: Vec<&str> = tool.capabilities.iter().map(|entry| entry.capability.name.as_str()).collect();
-                let entry = tool.entry(capability).ok_or_else(|| unknown("capability", Some(name), &names))?;
+                let entry = tool.entry(capability).ok_or_else(|| unknown("capability", name, &names))?;
                 vec![entry.clone()]
             }
         };
@@ -124,8 +120,7 @@ fn catalogue(known: &Arc<Catalogue>, wanted: Option<&[String]>) -> Result<Arc<Ca
     Ok(Arc::new(Catalogue { tools }))
 }
 
-fn unknown(kind: &str, name: Option<&String>, known: &[&str]) -> Failure {
-    let name = name.map(String::as_str).unwrap_or_default();
+fn unknown(kind: &str, name: &str, known: &[&str]) -> Failure {
     let hint =
         if known.is_empty() { "none is configured".to_owned() } else { format!("available: {}", known.join(", ")) };
     Failure::usage(format!("the agent uses the {kind} `{name}`, which does not exist"), hint)

@@ -21,7 +21,7 @@ pub(crate) use repair::RepairArguments;
 pub(crate) use run_arguments::{
     AnswerBy, DriveArguments, DriverKind, FileArguments, ModelArguments, ModelsArguments, SetupArguments,
 };
-pub(crate) use runs::{DecideArguments, ResumeArguments, RunsCommand};
+pub(crate) use runs::{DecideArguments, ResumeArguments, RunArgument, RunsCommand};
 
 macro_rules! examples {
     () => {
@@ -37,9 +37,12 @@ Examples:
     };
 }
 
-macro_rules! environment {
-    () => {
-        "\
+const EXAMPLES: &str = examples!();
+
+const EXAMPLES_AND_ENVIRONMENT: &str = concat!(
+    examples!(),
+    "
+
 Environment:
   REKNIT_CONFIG      the configuration file
   REKNIT_JOURNAL     the journal file
@@ -49,10 +52,7 @@ Environment:
 
 An option overrides a variable, and a variable overrides the configuration file. Every setting has a variable:
 `reknit config reference` lists them all, and `reknit config show` prints the effective settings."
-    };
-}
-
-const EXAMPLES: &str = examples!();
+);
 
 const MODELS_DETAILS: &str = "\
 If neither the configuration nor the command line names a model, Reknit uses the first API key that is set: OPENAI_API_KEY,
@@ -63,7 +63,7 @@ OPENROUTER_API_KEY. Without a key it looks for a server on this machine, on the 
 /// Runs requests with tools and repairs what fails.
 #[derive(Debug, Parser)]
 #[command(name = "reknit", version, arg_required_else_help = true)]
-#[command(after_help = EXAMPLES, after_long_help = concat!(examples!(), "\n\n", environment!()))]
+#[command(after_help = EXAMPLES, after_long_help = EXAMPLES_AND_ENVIRONMENT)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -1,6 +1,5 @@
 //! `reknit config`: shows the effective settings, and the reference page of all settings.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_runtime::config::{self, SettingOrigin, ShowSettings};
@@ -8,6 +7,7 @@ use reknit_runtime::config::{self, SettingOrigin, ShowSettings};
 use crate::cli::{AnswerBy, SetupArguments};
 use crate::environment::warn_of_unknown_variables;
 use crate::failure::Failure;
+use crate::print::{print_data, print_message};
 use crate::setup::{config_with_arguments, default_journal_path, with_answer_author};
 
 /// Prints the effective settings.
@@ -28,21 +28,16 @@ pub(crate) fn show(
         config = config.with("journal.path", path.display().to_string(), origin)?;
     }
     let text = if json { format!("{:#}\n", config.to_value(which)) } else { config.to_toml(which) };
-    let code = print(&text)?;
+    print_data(&text)?;
     if text.is_empty() {
-        // If standard error is closed, the empty output says the same.
-        let _ = writeln!(io::stderr(), "all settings have their default values");
+        print_message("all settings have their default values\n");
     }
     warn_of_unknown_variables();
-    Ok(code)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the reference page.
 pub(crate) fn reference() -> Result<ExitCode, Failure> {
-    print(&config::reference())
-}
-
-fn print(text: &str) -> Result<ExitCode, Failure> {
-    write!(io::stdout(), "{text}").map_err(Failure::Write)?;
+    print_data(&config::reference())?;
     Ok(ExitCode::SUCCESS)
 }

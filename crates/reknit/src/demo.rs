@@ -1,6 +1,5 @@
 //! `reknit demo`: runs a request that fails and is repaired.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_demo::{Demo, DemoTools, Faults};
@@ -12,6 +11,7 @@ use crate::cli::{DriveArguments, SetupArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
+use crate::print::{print_data, print_message};
 use crate::setup::{Setup, read_config, with_model};
 
 /// Runs the demo with the scripted model or a real one, or only serves its tools.
@@ -47,9 +47,8 @@ pub(crate) async fn run(
     let setup = Setup::with_config(config, &arguments.files, drive_arguments).await?;
     print_introduction(live, demo.request);
     let code = drive(&setup, setup.reknit.started(demo.request, None), drive_arguments).await?;
-    let _ = writeln!(
-        io::stderr(),
-        "hint: list your runs with `reknit runs list`; try your own request and model with `reknit demo --serve`"
+    print_message(
+        "hint: list your runs with `reknit runs list`; try your own request and model with `reknit demo --serve`\n",
     );
     // The scripted demo is expected to end as partial, because one step cannot be repaired.
     Ok(if live || code != ExitCode::from(3) { code } else { ExitCode::SUCCESS })
@@ -70,7 +69,7 @@ fn reject_unused_arguments(live: bool, arguments: &SetupArguments) -> Result<(),
 fn print_introduction(live: bool, request: &str) {
     let model =
         if live { "The model is yours." } else { "The answers of the model are scripted; everything else is real." };
-    let _ = writeln!(io::stderr(), "Four tools run on this machine. {model}\n\nRequest: {request}\n");
+    print_message(&format!("Four tools run on this machine. {model}\n\nRequest: {request}\n\n"));
 }
 
 fn addresses(endpoints: &[(String, String)]) -> Result<Vec<Address>, Failure> {
@@ -84,11 +83,10 @@ async fn serve_tools() -> Result<ExitCode, Failure> {
     let section = |(name, url): &(String, String)| format!("[[tools]]\nname = \"{name}\"\nurl = \"{url}\"\n\n");
     let sections: String = tools.endpoints().iter().map(section).collect();
     // One write, so that a script that waits for the file never reads half of it.
-    io::stdout().write_all(sections.as_bytes()).map_err(Failure::Write)?;
-    let _ = writeln!(
-        io::stderr(),
+    print_data(&sections)?;
+    print_message(
         "The tools run until you press Ctrl-C. Put the lines above into reknit.toml, and type in another terminal:\n\
-         \n  reknit ask --model-url http://127.0.0.1:8080/v1 \"What is the weather in Seoul?\""
+         \n  reknit ask --model-url http://127.0.0.1:8080/v1 \"What is the weather in Seoul?\"\n",
     );
     let _ = tokio::signal::ctrl_c().await;
     tools.shutdown().await.map_err(|source| Failure::Stop { what: "the demo tools", source: Box::new(source) })?;

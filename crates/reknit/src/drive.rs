@@ -33,10 +33,7 @@ pub(crate) async fn drive(
         DriverKind::Steady => watched.driver.start(started).await,
         DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).start(started).await,
     };
-    let code = watched.finish(setup, &run, outcome, arguments).await;
-    // After the answer, which must not wait for the telemetry collector.
-    setup.telemetry.end().await;
-    code
+    watched.finish(setup, &run, outcome, arguments).await
 }
 
 /// Resumes a run, drives it until it ends or waits, and prints the result.
@@ -46,9 +43,7 @@ pub(crate) async fn resume(setup: &Setup, run: &RunId, arguments: &DriveArgument
         DriverKind::Steady => watched.driver.resume(run).await,
         DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).resume(run).await,
     };
-    let code = watched.finish(setup, run, outcome, arguments).await;
-    setup.telemetry.end().await;
-    code
+    watched.finish(setup, run, outcome, arguments).await
 }
 
 /// How often countdowns are redrawn.
@@ -107,7 +102,7 @@ impl WatchedDriver {
         }
     }
 
-    /// Ends the display and prints the result.
+    /// Ends the display, prints the result, and delivers the telemetry.
     async fn finish(
         &self,
         setup: &Setup,
@@ -116,14 +111,18 @@ impl WatchedDriver {
         arguments: &DriveArguments,
     ) -> Result<ExitCode, Failure> {
         lock(&self.display).end();
-        match outcome? {
-            DriveOutcome::Finished(answer) => print_answer(run, &answer, arguments.json),
-            DriveOutcome::Reported(report) => print_report(run, &report, arguments.json),
-            DriveOutcome::Waiting => {
-                let saved = load_run(&setup.reknit.journal, run).await?;
-                print_waiting(run, &pending_approvals(&saved.run, &[]), arguments.json)
+        let code = match outcome {
+            Ok(DriveOutcome::Finished(answer)) => print_answer(run, &answer, arguments.json),
+            Ok(DriveOutcome::Reported(report)) => print_report(run, &report, arguments.json),
+            Ok(DriveOutcome::Waiting) => {
+                let saved = load_run(&setup.reknit.journal, run).await;
+                saved.and_then(|saved| print_waiting(run, &pending_approvals(&saved.run, &[]), arguments.json))
             }
-        }
+            Err(error) => Err(error.into()),
+        };
+        // After the answer, which must not wait for the telemetry collector.
+        setup.telemetry.end().await;
+        code
     }
 }
 

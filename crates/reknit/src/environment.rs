@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, Write as _};
 
 use reknit_protocol::spelling::nearest;
 use reknit_runtime::config::{SETTINGS, Setting};
+
+use crate::print::print_message;
 
 /// The variable that names the configuration file.
 pub(crate) const CONFIG_VARIABLE: &str = "REKNIT_CONFIG";
@@ -36,7 +37,7 @@ pub(crate) fn warn_of_unknown_variables() {
             (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
             (None, None) => "`reknit config reference` lists all of them".to_owned(),
         };
-        let _ = writeln!(io::stderr(), "warning: no setting has the variable `{name}`; {hint}");
+        print_message(&format!("warning: no setting has the variable `{name}`; {hint}\n"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! `reknit eval`: evaluates an expression over a JSON document.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
 use reknit_bind::{
     Evaluation, EvaluationError, Exactness, Expression, TemplateParseError, TemplateProblem, UnboundReason,
@@ -13,6 +13,7 @@ use crate::cli::EvalArguments;
 use crate::excerpt::Excerpt;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::print::{print_data, print_message};
 use crate::terminal_text::{one_line, shell_word};
 
 /// The name of the whole document in expressions.
@@ -94,14 +95,12 @@ fn unique_offset(text: &str, part: &str) -> Option<usize> {
 }
 
 fn print(evaluated: &Evaluation, json: bool) -> Result<(), Failure> {
-    let mut output = io::stdout().lock();
     if json {
         let text = serde_json::to_string(evaluated).map_err(|error| Failure::Write(io::Error::other(error)))?;
-        return writeln!(output, "{text}").map_err(Failure::Write);
+        return print_data(&format!("{text}\n"));
     }
-    writeln!(output, "{}", evaluated.value).map_err(Failure::Write)?;
-    // The value is printed already, so a closed standard error is not a failure.
-    let _ = io::stderr().write_all(notes(evaluated).as_bytes());
+    print_data(&format!("{}\n", evaluated.value))?;
+    print_message(&notes(evaluated));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use reknit_salvage::TextPosition;
 
-use crate::terminal_text::{char_width, visible_char, width};
+use crate::terminal_text::{cut, visible_char, width};
 
 /// The columns that are shown on each side of the position.
 const SIDE_COLUMNS: usize = 36;
@@ -22,28 +22,13 @@ impl Excerpt {
         let (before, after) = text.split_at(text.floor_char_boundary(position.offset));
         let before = before.rsplit('\n').next().unwrap_or_default();
         let after = after.split('\n').next().unwrap_or_default();
-        let reversed = window(before.chars().rev());
+        let visible = |c: char| visible_char(c).to_string();
         Self {
             line: position.line,
-            before: reversed.chars().rev().collect(),
-            after: window(after.trim_end_matches('\r').chars()),
+            before: cut(before.chars().rev().map(visible), SIDE_COLUMNS).into_iter().rev().collect(),
+            after: cut(after.trim_end_matches('\r').chars().map(visible), SIDE_COLUMNS).concat(),
         }
     }
-}
-
-/// The characters that fit into one side, and `…` if there are more.
-fn window(chars: impl Iterator<Item = char>) -> String {
-    let mut shown = String::new();
-    let mut used = 0;
-    for c in chars.map(visible_char) {
-        used += char_width(c);
-        if used > SIDE_COLUMNS {
-            shown.push('…');
-            break;
-        }
-        shown.push(c);
-    }
-    shown
 }
 
 impl fmt::Display for Excerpt {

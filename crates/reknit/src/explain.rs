@@ -5,7 +5,7 @@ use std::fmt::Write;
 use reknit_protocol::Path;
 use reknit_salvage::{Completeness, Fix, Reading};
 
-use crate::terminal_text::{one_line, one_line_end, width};
+use crate::terminal_text::{one_line, one_line_end, padded, width};
 
 /// The width to which a path is cut. Its start is cut, because its end says more.
 const PATH_COLUMNS: usize = 40;
@@ -30,10 +30,8 @@ pub(crate) fn fixes(fixes: &[Fix]) -> String {
         places => format!("fixed {places} places:\n"),
     };
     for (path, fix) in paths.iter().zip(fixes) {
-        let path_pad = path_column.saturating_sub(width(path));
-        let kind = fix.kind.description();
-        let kind_pad = kind_column.saturating_sub(width(kind));
-        let line = format!("  {path}{:path_pad$}   {kind}{:kind_pad$}   {}", "", "", change(fix));
+        let kind = padded(fix.kind.description(), kind_column);
+        let line = format!("  {}   {kind}   {}", padded(path, path_column), change(fix));
         list.push_str(line.trim_end());
         list.push('\n');
     }

@@ -130,27 +130,15 @@ impl Failure {
 
     /// 2 for bad usage, 1 for everything else.
     pub(crate) fn exit_code(&self) -> ExitCode {
-        match self {
-            Self::NotUtf8 { .. }
-            | Self::TooLong { .. }
-            | Self::Read { .. }
-            | Self::Document { .. }
-            | Self::Expression { .. }
-            | Self::Plan { .. }
-            | Self::BadPlan { .. }
-            | Self::Open(_)
-            | Self::Journal(_)
-            | Self::Send(_)
-            | Self::Drive(_)
-            | Self::Start { .. }
-            | Self::Stop { .. } => ExitCode::from(1),
+        ExitCode::from(match self {
             Self::Input { .. }
             | Self::Agent { .. }
             | Self::Schema { .. }
             | Self::Write(_)
             | Self::Config(_)
-            | Self::Usage { .. } => ExitCode::from(2),
-        }
+            | Self::Usage { .. } => 2,
+            _ => 1,
+        })
     }
 
     /// Whether the reader of the output closed it, as `head` does.

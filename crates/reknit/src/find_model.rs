@@ -1,11 +1,10 @@
 //! Finds a model when the configuration names none.
 
-use std::io::Write as _;
-
 use reknit_models::detect::{self, DetectedBy};
 use reknit_runtime::config::{Config, FindModel, KeySource, SettingOrigin};
 
 use crate::environment::variable;
+use crate::print::print_message;
 use crate::terminal_text::escape_controls;
 
 /// Adds a model that was detected by an API key or a local server, if the configuration names none, and prints a note.
@@ -18,14 +17,12 @@ pub(crate) async fn with_detected_model(config: Config) -> Config {
         None => detect::local_server().await,
     };
     let Some(found) = found else { return config };
-    // If standard error is closed, `reknit models` shows the same.
-    let _ = writeln!(
-        std::io::stderr(),
-        "note: no model is configured; using `{}` of {}, found through {}",
+    print_message(&format!(
+        "note: no model is configured; using `{}` of {}, found through {}\n",
         escape_controls(&found.target.model),
         found.target.name,
         found.by
-    );
+    ));
     let name = found.target.name.clone();
     let mut config = config.with_models(vec![found.target], &SettingOrigin::Default);
     if let DetectedBy::Key(key) = found.by {

@@ -19,6 +19,7 @@ mod input;
 mod models;
 mod plan_check;
 mod plan_file;
+mod print;
 mod print_answer;
 mod print_report;
 mod progress;
@@ -35,7 +36,6 @@ mod terminal_text;
 mod tools_check;
 mod usage;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -44,6 +44,7 @@ use reknit_runtime::config::ShowSettings;
 
 use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand, ToolsCommand};
 use failure_message::failure_message;
+use print::print_message;
 use terminal_text::escape_controls;
 
 // JSON values are many small allocations; mimalloc is faster at these than the allocator of the system.
@@ -79,8 +80,7 @@ fn main() -> ExitCode {
         // The reader closed the output, as in `reknit repair big.txt | head`.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            // If standard error is closed, only the exit status is left.
-            let _ = write!(std::io::stderr(), "{}", escape_controls(&failure_message(&failure).to_string()));
+            print_message(&escape_controls(&failure_message(&failure)));
             failure.exit_code()
         }
     }

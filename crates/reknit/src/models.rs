@@ -1,7 +1,6 @@
 //! `reknit models`: lists the models and checks whether they answer.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -14,8 +13,9 @@ use tokio::task::JoinSet;
 use crate::cli::ModelsArguments;
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
+use crate::print::{print_data, print_message};
 use crate::setup::{MODEL_HINT, build_models, read_config, with_model};
-use crate::terminal_text::{escape_controls, one_line, width};
+use crate::terminal_text::{escape_controls, one_line, padded, width};
 
 /// The width to which an error is cut, in columns.
 const ERROR_COLUMNS: usize = 120;
@@ -66,8 +66,7 @@ pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failu
     }
     print(&rows)?;
     for hint in hints.iter().flatten() {
-        // If standard error is closed, the table still shows the errors.
-        let _ = writeln!(io::stderr(), "{hint}");
+        print_message(&format!("{hint}\n"));
     }
     Ok(if hints.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -157,13 +156,9 @@ fn print<const N: usize>(rows: &[[String; N]]) -> Result<(), Failure> {
     let widths: Vec<usize> = (0..N)
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
         .collect();
-    let mut out = io::stdout().lock();
     for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, columns)| {
-            let padding = columns.saturating_sub(width(cell));
-            format!("{cell}{}", " ".repeat(padding))
-        });
-        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end()).map_err(Failure::Write)?;
+        let cells = row.iter().zip(&widths).map(|(cell, columns)| padded(cell, *columns));
+        print_data(&format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end()))?;
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! `reknit plan check`: lists the problems of a plan without running it.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,6 +12,7 @@ use crate::cli::SetupArguments;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::plan_file::{self, PlanFile};
+use crate::print::{print_data, print_message};
 use crate::setup::{read_config, tool_client, warn_about_tools, with_tools};
 use crate::terminal_text::{escape_controls, shell_word};
 use crate::usage::count;
@@ -38,7 +38,10 @@ pub(crate) async fn run(
     let input = Input::new(Some(file));
     let file = match plan_file::read(&input)? {
         Ok(file) => file,
-        Err(error) if json => return print(&plan_file::error_json(&error)).map(|()| ExitCode::from(1)),
+        Err(error) if json => {
+            print_data(&format!("{}\n", plan_file::error_json(&error)))?;
+            return Ok(ExitCode::from(1));
+        }
         Err(error) => return Err(bad_plan(input, plan_file::causes(&error), tools)),
     };
     let catalogue = match tools {
@@ -47,12 +50,12 @@ pub(crate) async fn run(
     };
     let result = check_plan(&file, catalogue.as_ref());
     if json {
-        print(&document(&result, &file))?;
+        print_data(&format!("{}\n", document(&result, &file)))?;
         return Ok(ExitCode::from(u8::from(!result.problems.is_empty())));
     }
     print_notes(&result, &file);
     if result.problems.is_empty() {
-        writeln!(io::stdout(), "{}", summary(&input, &result)).map_err(Failure::Write)?;
+        print_data(&format!("{}\n", summary(&input, &result)))?;
         return Ok(ExitCode::SUCCESS);
     }
     Err(bad_plan(input, plan_file::lines(&result.problems), tools))
@@ -103,25 +106,17 @@ async fn configured_tools(arguments: &SetupArguments) -> Result<Option<Catalogue
 
 /// Prints corrections, notes, and which checks were left out.
 fn print_notes(result: &CheckResult, file: &PlanFile) {
-    let mut out = io::stderr().lock();
-    // The result follows on standard output, so a closed standard error is not a failure.
-    for repair in plan_file::repairs(&file.fixes) {
-        let _ = writeln!(out, "note: repaired the JSON: {repair}");
-    }
-    for fix in &result.fixes {
-        let _ = writeln!(out, "note: {}", escape_controls(&fix.to_string()));
-    }
-    for note in &result.notes {
-        let _ = writeln!(out, "note: {}", escape_controls(&note.problem.to_string()));
+    let repairs = plan_file::repairs(&file.fixes).into_iter().map(|repair| format!("repaired the JSON: {repair}"));
+    let fixes = result.fixes.iter().map(|fix| escape_controls(&fix.to_string()));
+    let notes = result.notes.iter().map(|note| escape_controls(&note.problem.to_string()));
+    for note in repairs.chain(fixes).chain(notes) {
+        print_message(&format!("note: {note}\n"));
     }
     if result.tools.is_none() {
-        let _ = writeln!(out, "note: no tool is configured, so only ids, order, templates and inputs were checked");
+        print_message("note: no tool is configured, so only ids, order, templates and inputs were checked\n");
     }
     if result.tools.is_none() && result.problems.is_empty() {
-        let _ = writeln!(
-            out,
-            "hint: name tools with `--tools FILE` or `--tool NAME=URL`, or add `[[tools]]` to reknit.toml"
-        );
+        print_message("hint: name tools with `--tools FILE` or `--tool NAME=URL`, or add `[[tools]]` to reknit.toml\n");
     }
 }
 
@@ -136,20 +131,15 @@ fn summary(input: &Input, result: &CheckResult) -> String {
 }
 
 fn document(result: &CheckResult, file: &PlanFile) -> Value {
-    let list = |values: Vec<Value>| Value::Array(values);
     Value::Object(Object::from([
         ("ok", Value::Bool(result.problems.is_empty())),
         ("checked", Value::from(if result.tools.is_some() { "tools" } else { "structure" })),
         ("steps", Value::from(result.steps as u64)),
-        ("repairs", list(plan_file::repairs(&file.fixes).into_iter().map(Value::from).collect())),
-        ("fixes", list(result.fixes.iter().map(NameFix::to_value).collect())),
-        ("notes", list(result.notes.iter().map(|note| note.problem.to_value()).collect())),
-        ("problems", list(result.problems.iter().map(PlanProblem::to_value).collect())),
+        ("repairs", plan_file::repairs(&file.fixes).into_iter().map(Value::from).collect()),
+        ("fixes", result.fixes.iter().map(NameFix::to_value).collect()),
+        ("notes", result.notes.iter().map(|note| note.problem.to_value()).collect()),
+        ("problems", result.problems.iter().map(PlanProblem::to_value).collect()),
     ]))
-}
-
-fn print(value: &Value) -> Result<(), Failure> {
-    writeln!(io::stdout(), "{value}").map_err(Failure::Write)
 }
 
 fn arguments_again(input: &Input, tools: Option<&Path>) -> String {

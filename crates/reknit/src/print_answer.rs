@@ -1,6 +1,6 @@
 //! Prints the answer of a run: the answer on standard output, a summary on standard error.
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use reknit_engine::{Answer, AnswerAuthor, Outcome, Status};
@@ -8,6 +8,7 @@ use reknit_protocol::{Object, RunId, Value};
 
 use crate::approvals::ApprovalRequest;
 use crate::failure::Failure;
+use crate::print::{print_data, print_message};
 use crate::terminal_text::escape_controls;
 use crate::usage::{count, seconds, usage_summary, with_decimal_costs};
 
@@ -35,13 +36,12 @@ pub(crate) fn print_answer(run: &RunId, answer: &Answer, json: bool) -> Result<E
 
 /// Prints a result on standard output and its summary on standard error.
 pub(crate) fn print_with_summary(result: &str, summary: &str) -> Result<(), Failure> {
-    match writeln!(io::stdout(), "{result}") {
-        // The reader closed the output. The exit status still tells how the run ended.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        written => written.map_err(Failure::Write)?,
+    match print_data(&format!("{result}\n")) {
+        // The exit status still tells how the run ended.
+        Err(failure) if failure.is_broken_pipe() => {}
+        printed => printed?,
     }
-    // If standard error is closed, `reknit runs show` prints the same.
-    let _ = write!(io::stderr(), "{}", escape_controls(summary));
+    print_message(&escape_controls(summary));
     Ok(())
 }
 
@@ -53,16 +53,15 @@ pub(crate) fn print_waiting(run: &RunId, approvals: &[ApprovalRequest], json: bo
             ("status", "waiting".into()),
             ("asks", approvals.iter().map(ApprovalRequest::to_value).collect()),
         ]);
-        writeln!(io::stdout(), "{object}").map_err(Failure::Write)?;
+        print_data(&format!("{object}\n"))?;
     }
     let calls: Vec<String> =
         approvals.iter().map(|approval| format!("- {}: {}", approval.ask.step, approval.description())).collect();
-    let _ = write!(
-        io::stderr(),
+    print_message(&format!(
         "\nwaiting for approval:\n{}\n\nhint: decide with `reknit runs approve {run}` or `reknit runs deny {run}`, then continue with \
          `reknit runs resume {run}`\n",
         calls.join("\n")
-    );
+    ));
     Ok(ExitCode::from(WAITING_FOR_APPROVAL))
 }
 

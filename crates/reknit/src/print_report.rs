@@ -10,17 +10,7 @@ use crate::print_answer::{print_with_summary, result_json};
 use crate::terminal_text::escape_controls;
 use crate::usage::{count, seconds, usage_summary};
 
-/// The exit status of an ended session.
-///
-/// | status | exits |
-/// |---|---|
-/// | 0 | a model wrote the report: `EXIT-FINAL-ANSWER`, `EXIT-MAX-TURNS-WITH-RESPONSE`, `EXIT-TOKEN-LIMIT`, `EXIT-USER-STOP` |
-/// | 1 | no report after all turns or attempts: `EXIT-MAX-TURNS-NO-RESPONSE`, `EXIT-MAX-RETRIES`, `EXIT-INTERNAL-ERROR`, and `EXIT-USER-STOP` |
-/// | 5 | a limit: `EXIT-BUDGET-EXHAUSTED`, `EXIT-TIME-LIMIT`, and `EXIT-TOKEN-LIMIT` |
-/// | 7 | `EXIT-AUTH-FAILURE` |
-/// | 8 | `EXIT-QUOTA-EXCEEDED` |
-/// | 9 | `EXIT-NO-PROVIDERS` |
-/// | 130 | `EXIT-SIGNAL-RECEIVED` |
+/// The exit status of an ended session: 0 if a model wrote the report. docs/agents.md lists all of them.
 fn exit_code(report: &Report) -> u8 {
     match report.exit {
         SessionExit::SignalReceived => 130,

@@ -1,12 +1,13 @@
 //! Reads a file or standard input.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read};
 
 use reknit_salvage::ReadOptions;
 
 use crate::failure::{Failure, NotUtf8};
 use crate::input::Input;
+use crate::print::print_message;
 
 impl Input {
     /// Opens the input. Prints a note if a person has to type it.
@@ -15,7 +16,7 @@ impl Input {
             Self::Stdin => {
                 let stdin = io::stdin();
                 if stdin.is_terminal() {
-                    let _ = writeln!(io::stderr(), "note: reading from the terminal; press Ctrl-D to end the input");
+                    print_message("note: reading from the terminal; press Ctrl-D to end the input\n");
                 }
                 Ok(Box::new(stdin.lock()))
             }

@@ -2,8 +2,6 @@
 
 mod jsonl;
 
-use std::io::{self, BufReader, Write};
-
 use reknit_salvage::{ReadOptions, ReadTextError, Reading, Schema, TextPosition, read, read_as};
 
 use crate::cli::RepairArguments;
@@ -11,27 +9,26 @@ use crate::excerpt::Excerpt;
 use crate::explain;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::print::{print_data, print_message};
 use crate::schema_file;
 
 pub(crate) fn run(arguments: &RepairArguments) -> Result<(), Failure> {
     let input = Input::new(arguments.file.as_deref());
     let schema = arguments.schema.as_deref().map(schema_file::load).transpose()?;
     if arguments.jsonl {
-        let lines = BufReader::new(input.open()?);
-        return jsonl::run(lines, &mut io::stdout().lock(), schema).map_err(|error| error.into_failure(input));
+        return jsonl::run(&input, schema);
     }
     let text = input.read_text()?;
     let reading = read_text(&text, schema.as_ref()).map_err(|source| {
         let excerpt = error_position(&source).map(|position| Excerpt::of(&text, position));
         Failure::Read { input, excerpt, source: Box::new(source) }
     })?;
-    print(&text, &reading).map_err(Failure::Write)?;
+    print(&text, &reading)?;
     let mut messages = explain::warnings(&reading);
     if arguments.explain {
         messages.insert_str(0, &explain::fixes(&reading.fixes));
     }
-    // The value is printed already, so a closed standard error is not a failure.
-    let _ = io::stderr().write_all(messages.as_bytes());
+    print_message(&messages);
     Ok(())
 }
 
@@ -47,21 +44,14 @@ fn read_text(text: &str, schema: Option<&Schema>) -> Result<Reading, ReadTextErr
 fn error_position(error: &ReadTextError) -> Option<TextPosition> {
     match error {
         ReadTextError::Unreadable { position, .. } | ReadTextError::TooDeep { position, .. } => Some(*position),
-        ReadTextError::Empty { .. }
-        | ReadTextError::Ambiguous { .. }
-        | ReadTextError::DoesNotFit(_)
-        | ReadTextError::TooLarge { .. } => None,
+        _ => None,
     }
 }
 
 /// Prints the value, or the text itself without any change if it needed no fix.
-fn print(text: &str, reading: &Reading) -> io::Result<()> {
-    let mut output = io::stdout().lock();
+fn print(text: &str, reading: &Reading) -> Result<(), Failure> {
     if reading.fixes.is_empty() {
-        output.write_all(text.trim_matches([' ', '\t', '\r', '\n']).as_bytes())?;
-        output.write_all(b"\n")?;
-    } else {
-        writeln!(output, "{}", reading.value)?;
+        return print_data(&format!("{}\n", text.trim_matches([' ', '\t', '\r', '\n'])));
     }
-    output.flush()
+    print_data(&format!("{}\n", reading.value))
 }

@@ -8,21 +8,21 @@ mod show;
 mod status;
 mod step_history;
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use reknit_engine::{Decision, Ending};
 use reknit_journal::{Journal, Liveness};
 use reknit_protocol::RunId;
 
-use crate::cli::{ResumeArguments, RunsCommand};
+use crate::cli::{FileArguments, ResumeArguments, RunArgument, RunsCommand};
 use crate::drive;
 use crate::failure::Failure;
+use crate::print::print_message;
 use crate::print_answer::print_answer;
 use crate::print_report::print_report;
 use crate::resume_check::{last_targets, missing_requirements};
 use crate::saved_run::{find_run, load_run};
-use crate::setup::{Setup, config_with_arguments, open_journal, read_config};
+use crate::setup::{Setup, config_with_arguments, open_journal};
 
 /// Runs a `reknit runs` command.
 pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
@@ -32,7 +32,7 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
         }
         RunsCommand::Show { run, step, events, llm, json, journal } => {
             let options = show::ShowOptions { step: step.as_deref(), events, llm, json };
-            show::run(&journal, &run.run, &options).await
+            show::run(&journal, &run, &options).await
         }
         RunsCommand::Resume(arguments) => resume(&arguments).await,
         RunsCommand::Cancel(arguments) => cancel(&arguments).await,
@@ -41,16 +41,15 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The journal of the arguments, and the run in it that they name.
-async fn open_run(arguments: &ResumeArguments) -> Result<(Journal, RunId), Failure> {
-    let files = &arguments.setup.files;
-    let journal = open_journal(&read_config(files.config.as_deref())?, files)?;
-    let run = find_run(&journal, &arguments.run.run).await?;
+/// The journal, and the run in it that the argument names.
+async fn open_run(files: &FileArguments, argument: &RunArgument) -> Result<(Journal, RunId), Failure> {
+    let journal = open_journal(files)?;
+    let run = find_run(&journal, &argument.run).await?;
     Ok((journal, run))
 }
 
 async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
-    let (journal, run) = open_run(arguments).await?;
+    let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
     let saved = load_run(&journal, &run).await?.run;
     // An ended run only prints its answer, which needs neither tools nor models.
     match saved.ending() {
@@ -75,7 +74,7 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
 
 /// Asks the process that drives the run to cancel it. If there is none, takes the run over and cancels it here.
 async fn cancel(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
-    let (journal, run) = open_run(arguments).await?;
+    let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
     if let Some(status) = summary.status {
         return Err(Failure::usage(
@@ -86,7 +85,7 @@ async fn cancel(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
     let now_ms = jiff::Timestamp::now().as_millisecond();
     journal.send(&run, reknit_runtime::signals::cancel(), now_ms).await?;
     if let Some(lease) = summary.lease.filter(|lease| lease.holder.liveness() != Liveness::Dead) {
-        let _ = writeln!(io::stderr(), "asked {} to cancel run {run}", lease.holder);
+        print_message(&format!("asked {} to cancel run {run}\n", lease.holder));
         return Ok(ExitCode::SUCCESS);
     }
     let setup = Setup::new(&arguments.setup, &arguments.drive).await?;

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::future::Future;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ValueEnum as _;
 use reknit_journal::Journal;
 use reknit_models::{Models, Target, TargetError};
 use reknit_protocol::redact_url;
@@ -18,7 +19,8 @@ use crate::environment::{CONFIG_VARIABLE, os_variable, variable, warn_of_unknown
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::input::Input;
-use crate::telemetry::Telling;
+use crate::print::print_message;
+use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::escape_controls;
 
 /// The default configuration file, in the current folder.
@@ -43,7 +45,7 @@ pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>)
 /// A started [`Reknit`] and the telemetry of its runs.
 pub(crate) struct Setup {
     pub(crate) reknit: Reknit,
-    pub(crate) telemetry: Telling,
+    pub(crate) telemetry: TelemetrySetup,
 }
 
 impl Setup {
@@ -60,7 +62,7 @@ impl Setup {
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
         let mut config = with_detected_model(with_answer_author(config, drive.answer)?).await;
-        let telemetry = Telling::new(config.log)?;
+        let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
         let reknit = Reknit::start(config).await?;
         warn_about_tools(&reknit.problems);
@@ -76,13 +78,10 @@ pub(crate) fn config_with_arguments(arguments: &SetupArguments) -> Result<Config
 
 /// Applies `--answer`.
 pub(crate) fn with_answer_author(config: Config, answer: Option<AnswerBy>) -> Result<Config, Failure> {
-    let word = match answer {
-        Some(AnswerBy::Model) => "model",
-        Some(AnswerBy::Template) => "template",
-        Some(AnswerBy::Raw) => "raw",
-        None => return Ok(config),
-    };
-    Ok(config.with("answer.by", word, SettingOrigin::Flag("--answer".to_owned()))?)
+    match answer.and_then(|answer| answer.to_possible_value()) {
+        Some(word) => Ok(config.with("answer.by", word.get_name(), SettingOrigin::Flag("--answer".to_owned()))?),
+        None => Ok(config),
+    }
 }
 
 /// Reads the configuration file: the given one, that of `REKNIT_CONFIG`, or `reknit.toml` if it exists.
@@ -98,9 +97,10 @@ pub(crate) fn read_config(file: Option<&Path>) -> Result<Config, Failure> {
     }
 }
 
-/// Opens the journal.
-pub(crate) fn open_journal(config: &Config, files: &FileArguments) -> Result<Journal, Failure> {
-    let path = journal_path(config, files)?;
+/// Opens the journal of the arguments, the configuration or the default.
+pub(crate) fn open_journal(files: &FileArguments) -> Result<Journal, Failure> {
+    let config = read_config(files.config.as_deref())?;
+    let path = journal_path(&config, files)?;
     Journal::open(&path, config.durability).map_err(|error| Failure::Open(Box::new(error)))
 }
 
@@ -195,7 +195,6 @@ impl From<StartError> for Failure {
 /// Prints a warning for each tool that cannot be used.
 pub(crate) fn warn_about_tools(problems: &[reknit_tools::DiscoveryProblem]) {
     for problem in problems {
-        // If standard error is closed, the steps that need the tool report the same.
-        let _ = writeln!(std::io::stderr(), "warning: {}", escape_controls(&problem.to_string()));
+        print_message(&format!("warning: {}\n", escape_controls(&problem.to_string())));
     }
 }

@@ -7,8 +7,13 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-pub(crate) fn char_width(c: char) -> usize {
+fn char_width(c: char) -> usize {
     c.width().unwrap_or(0)
+}
+
+/// The text, filled with spaces to this number of columns.
+pub(crate) fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// The character, or a replacement of one column for a control or invisible character.
@@ -33,7 +38,8 @@ pub(crate) fn one_line_end(text: &str, columns: usize) -> String {
     cut(text.chars().rev().map(escaped), columns).into_iter().rev().collect()
 }
 
-fn cut(pieces: impl Iterator<Item = String>, columns: usize) -> Vec<String> {
+/// The pieces that fit into `columns`, and `…` if there are more.
+pub(crate) fn cut(pieces: impl Iterator<Item = String>, columns: usize) -> Vec<String> {
     let mut kept = Vec::new();
     let mut used = 0;
     for piece in pieces {

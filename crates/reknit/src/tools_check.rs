@@ -1,12 +1,12 @@
 //! `reknit tools check`: lists the capabilities of the tools and their side effect classes.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_protocol::SideEffect;
 
 use crate::cli::SetupArguments;
 use crate::failure::Failure;
+use crate::print::{print_data, print_message};
 use crate::setup::{read_config, tool_client, with_tools};
 use crate::terminal_text::{escape_controls, one_line};
 
@@ -24,29 +24,27 @@ pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCo
     }
     let found = tool_client()?.discover(&config.tools).await;
     let mut undeclared = 0;
-    let mut out = io::stdout().lock();
     if json {
-        writeln!(out, "{}", found.catalogue.to_value()).map_err(Failure::Write)?;
+        print_data(&format!("{}\n", found.catalogue.to_value()))?;
     }
     for tool in found.catalogue.tools.iter().filter(|_| !json) {
-        writeln!(out, "{}", escape_controls(tool.name.as_str())).map_err(Failure::Write)?;
+        print_data(&format!("{}\n", escape_controls(tool.name.as_str())))?;
         for entry in &tool.capabilities {
             let (agent, name) = (tool.name.as_str(), entry.capability.name.as_str());
             let class = config.policy.effects.class(agent, name, entry.capability.effect);
             let source = if class == entry.capability.effect { "" } else { " (by configuration)" };
             undeclared += usize::from(class == SideEffect::Undeclared);
-            writeln!(out, "  {}: {class}{source}", one_line(name, NAME_COLUMNS)).map_err(Failure::Write)?;
+            print_data(&format!("  {}: {class}{source}\n", one_line(name, NAME_COLUMNS)))?;
         }
     }
     for problem in &found.problems {
-        let _ = writeln!(io::stderr(), "error: {}", escape_controls(&problem.to_string()));
+        print_message(&format!("error: {}\n", escape_controls(&problem.to_string())));
     }
     if undeclared > 0 {
-        let _ = writeln!(
-            io::stderr(),
+        print_message(&format!(
             "\nnote: capabilities without a side effect class: {undeclared}; after a crash they are called again with the same idempotency key\n\
-             hint: declare it in reknit.toml: `[effects.classes]` with `\"tool/capability\" = \"read\"`"
-        );
+             hint: declare it in reknit.toml: `[effects.classes]` with `\"tool/capability\" = \"read\"`\n"
+        ));
     }
     Ok(if found.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -137,12 +137,11 @@ impl Reknit {
         self.driver().start(self.started(&request, Some(plan))).await
     }
 
-    /// The start of a run of a request or of a plan. Its id, which also seeds the jitter of the run, is random.
+    /// The start of a run of a request or of a plan, with a new id.
     pub fn started(&self, request: &str, plan: Option<Plan>) -> Started {
-        let id = Uuid::now_v7();
-        let (high, low) = id.as_u64_pair();
+        let (run, seed) = new_run_id();
         Started {
-            run: RunId::new(id.to_string()),
+            run,
             request: request.to_owned(),
             plan,
             inputs: Object::new(),
@@ -151,7 +150,7 @@ impl Reknit {
             policy: Arc::clone(&self.policy),
             templates: Arc::clone(&self.templates),
             mappings: Vec::new(),
-            seed: high ^ low,
+            seed,
             trace_parent: None,
             machine_version: MACHINE_VERSION,
         }
@@ -164,6 +163,13 @@ impl Reknit {
         let driver = Driver::with_breakers(self.journal.clone(), transport, clock as _, Arc::clone(&self.breakers));
         driver.with_telemetry(self.telemetry.clone())
     }
+}
+
+/// A random id for a run or a session, and the seed of its jitter, which follows from the id.
+pub fn new_run_id() -> (RunId, u64) {
+    let id = Uuid::now_v7();
+    let (high, low) = id.as_u64_pair();
+    (RunId::new(id.to_string()), high ^ low)
 }
 
 fn open_journal(config: &Config) -> Result<Journal, reknit_journal::OpenError> {

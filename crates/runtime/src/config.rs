@@ -37,9 +37,10 @@ pub use error::ConfigError;
 pub(crate) use field::Field;
 pub use kind::SettingKind;
 pub(crate) use kind::{POSITIVE, POSITIVE_DURATION, word};
+pub use list::SETTINGS;
 pub use origin::SettingOrigin;
 pub use reference::reference;
-pub use setting::{SETTINGS, Setting};
+pub use setting::Setting;
 pub use show::{EffectiveSetting, ShowSettings};
 
 use std::collections::BTreeMap;
@@ -54,12 +55,12 @@ use reknit_journal::Durability;
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::Value;
 use reknit_tools::Address;
+use tracing::level_filters::LevelFilter;
 
 use crate::telemetry::Telemetry;
-use crate::telemetry::log::{Level, Log, LogSettings};
+use crate::telemetry::log::{Log, LogSettings};
 use crate::{BreakerPolicy, CallLimits};
 use entry::Entry;
-use models::ConfiguredModels;
 use origin::SetValues;
 
 /// The configuration of a process.
@@ -87,7 +88,7 @@ pub struct Config {
     pub durability: Durability,
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
-    /// The level and the format of the log. See [`Config::with_log`].
+    /// The level and the format of the log. See [`ConfigBuilder::log_to`].
     pub log: LogSettings,
     /// Writes the log, if not to standard error.
     log_writer: Option<Opaque<WriteLine>>,
@@ -173,12 +174,13 @@ impl Config {
     /// Reads a configuration from the text of a file and the environment. `name` is the name of the file for errors.
     pub fn read(text: &str, name: &str, environment: EnvironmentLookup<'_>) -> Result<Self, ConfigError> {
         let file = file::parse(text, name)?;
-        let ConfiguredModels { targets: models, keys, last_limits } = models::read_models(&file.models, environment)?;
-        let mut values = file.values;
-        values.add_environment(environment)?;
-        let entry_origins = file.tools.iter().chain(&file.models).map(Entry::origin).collect();
-        let tools = read_tools(&file.tools)?;
-        Ok(Self { tools, models, keys, last_limits, values, entry_origins, ..Self::default() }.apply_values())
+        let mut config = Self::default();
+        models::read_models(&mut config, &file.models, environment)?;
+        config.values = file.values;
+        config.values.add_environment(environment)?;
+        config.tools = read_tools(&file.tools)?;
+        config.entry_origins = file.tools.iter().chain(&file.models).map(Entry::origin).collect();
+        Ok(config.apply_values())
     }
 
     /// Reads a configuration from the environment alone.
@@ -307,23 +309,10 @@ impl Config {
         self
     }
 
-    /// Builds prompt templates in code. `builder` gets the templates that it may replace: the built-in ones, or those in
-    /// the folder of `[prompts]`. See [`Config::templates`].
-    #[must_use]
-    pub fn with_prompts(self, builder: impl PromptBuilder + Send + Sync + 'static) -> Self {
-        Self { prompt_builder: Some(Opaque(Arc::new(builder))), ..self }
-    }
-
-    /// Writes the log with `write` instead of to standard error. Each line includes its line break.
-    #[must_use]
-    pub fn with_log(self, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { log_writer: Some(Opaque(Arc::new(write))), ..self }
-    }
-
     /// The log, if its level is not `off`.
     pub(crate) fn telemetry(&self) -> Telemetry {
         let log = match (self.log.level, self.log_writer.clone()) {
-            (Level::Off, _) => return Telemetry::none(),
+            (LevelFilter::OFF, _) => return Telemetry::none(),
             (_, Some(Opaque(write))) => Log::new(self.log, move |line| write(line)),
             // A run does not fail because its log cannot be written.
             (_, None) => Log::new(self.log, |line| drop(std::io::stderr().write_all(line.as_bytes()))),
@@ -343,16 +332,12 @@ impl Config {
     /// Fails if the API key of a model is missing. Only callers that call models need this check.
     pub fn check_keys(&self) -> Result<(), ConfigError> {
         for (model, source) in &self.keys {
-            let model = model.to_string();
-            match source {
-                KeySource::None | KeySource::Variable(_) | KeySource::File(_) => {}
-                KeySource::UnsetVariable(variable) => {
-                    return Err(ConfigError::UnsetKey { model, variable: variable.clone() });
-                }
-                KeySource::UnusableFile { path, problem } => {
-                    return Err(ConfigError::KeyFile { model, path: path.clone(), problem: problem.clone() });
-                }
-            }
+            let place = match source {
+                KeySource::None | KeySource::Variable(_) | KeySource::File(_) => continue,
+                KeySource::UnsetVariable(variable) => format!("variable `{variable}`, which is not set"),
+                KeySource::UnusableFile { path, problem } => format!("file `{path}`, which cannot be used: {problem}"),
+            };
+            return Err(ConfigError::MissingKey { model: model.to_string(), place });
         }
         Ok(())
     }

@@ -56,11 +56,11 @@ impl From<Ending<'_>> for DriveOutcome {
 /// Drives runs and sessions.
 #[derive(Clone)]
 pub struct Driver {
-    executor: EffectExecutor,
+    pub(crate) executor: EffectExecutor,
     holder: Holder,
     watcher: Watcher,
-    cancel: CancellationToken,
-    stop: CancellationToken,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) stop: CancellationToken,
     starts: Arc<Semaphore>,
 }
 
@@ -244,20 +244,6 @@ impl Driver {
 
     pub(crate) fn term(&self) -> LeaseTerm {
         LeaseTerm { now_ms: self.executor.clock.now_ms(), ttl_ms: LEASE_MS }
-    }
-
-    pub(crate) fn executor(&self) -> &EffectExecutor {
-        &self.executor
-    }
-
-    /// Resolves when the cancel token is cancelled.
-    pub(crate) async fn cancelled(&self) {
-        self.cancel.cancelled().await;
-    }
-
-    /// Resolves when the stop token is cancelled.
-    pub(crate) async fn stopped(&self) {
-        self.stop.cancelled().await;
     }
 
     /// Passes committed events to the telemetry sinks and to the watcher.

@@ -31,7 +31,7 @@ mod tokens;
 mod transport;
 mod watcher;
 
-pub use assembly::{Reknit, StartError};
+pub use assembly::{Reknit, StartError, new_run_id};
 pub use breakers::{BreakerPolicy, Breakers, CallLimits};
 pub use clock::{BoxFuture, Clock, SystemClock};
 pub use driver::{DriveOutcome, Driver};

@@ -52,15 +52,9 @@ pub(crate) fn from_row(record: &StoredEvent) -> Result<Event, RestoreError> {
     serde_json::from_str(&record.body).map_err(|source| RestoreError::Unreadable { seq: record.seq, source })
 }
 
-/// The effects that are due after an event and were not before it.
-pub(crate) fn newly_due(before: &[Effect], after: &[Effect]) -> Vec<DueEffect> {
-    let is_new = |effect: &&Effect| !before.iter().any(|known| known.id() == effect.id());
-    after
-        .iter()
-        .filter(|effect| effect.id().is_some())
-        .filter(is_new)
-        .filter_map(|effect| Some(DueEffect::new(effect.id()?.to_string(), effect.digest())))
-        .collect()
+/// An effect as the journal keeps it; `None` if it has no id.
+fn due_effect(effect: &Effect) -> Option<DueEffect> {
+    Some(DueEffect::new(effect.id()?.to_string(), effect.digest()))
 }
 
 /// A machine with its pending effects.
@@ -77,26 +71,27 @@ pub(crate) struct DrivenMachine {
 impl DrivenMachine {
     pub(crate) fn begin(event: &Event, telemetry: &Telemetry) -> Result<(Self, Vec<DueEffect>), RestoreError> {
         let (machine, records) = Machine::begin(event).map_err(|source| RestoreError::Refused { seq: 0, source })?;
-        let pending = machine.pending();
-        let due = newly_due(&[], &pending);
-        let mut reporter = telemetry.reporter(&machine);
-        if let Some(reporter) = &mut reporter {
-            reporter.observe(event.at_ms, &records);
-        }
-        Ok((Self { machine, pending, decided: vec![records], reporter }, due))
+        let reporter = telemetry.reporter(&machine);
+        let mut state = Self { machine, pending: Vec::new(), decided: Vec::new(), reporter };
+        let due = state.add(event, records);
+        Ok((state, due))
     }
 
     pub(crate) fn apply(&mut self, event: &Event) -> Result<Vec<DueEffect>, RestoreError> {
         let seq = self.machine.event_count();
         let records = self.machine.apply(event).map_err(|source| RestoreError::Refused { seq, source })?;
-        let after = self.machine.pending();
-        let due = newly_due(&self.pending, &after);
-        self.pending = after;
+        Ok(self.add(event, records))
+    }
+
+    /// Adds the records of an event that the machine has applied. Returns the effects that it made due.
+    fn add(&mut self, event: &Event, records: Vec<Record>) -> Vec<DueEffect> {
+        let before = std::mem::replace(&mut self.pending, self.machine.pending());
         if let Some(reporter) = &mut self.reporter {
             reporter.observe(event.at_ms, &records);
         }
         self.decided.push(records);
-        Ok(due)
+        let is_new = |effect: &&Effect| !before.iter().any(|known| known.id() == effect.id());
+        self.pending.iter().filter(is_new).filter_map(due_effect).collect()
     }
 
     fn notify_replayed(&mut self, event: &Event, watcher: &Watcher) {
@@ -141,8 +136,7 @@ pub(crate) fn replay_onto(
 ) -> Result<DrivenMachine, RestoreError> {
     let pending = machine.pending();
     let seq = machine.event_count();
-    for effect in pending.iter().filter(|effect| effect.id().is_some()) {
-        let wanted = DueEffect::new(effect.id().map(ToString::to_string).unwrap_or_default(), effect.digest());
+    for wanted in pending.iter().filter_map(due_effect) {
         if !due.iter().any(|(_, written)| *written == wanted) {
             let problem = format!("the snapshot asks for `{}`, which was never due in this form", wanted.effect);
             return Err(RestoreError::Mismatch { seq, problem });

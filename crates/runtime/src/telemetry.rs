@@ -20,8 +20,6 @@ pub trait Sink: Send + Sync + std::fmt::Debug {
     fn take(&self, batch: &SignalBatch<'_>);
 }
 
-const _: fn(&dyn Sink) = |_| {};
-
 /// The signals of one event.
 #[derive(Debug, Clone, Copy)]
 pub struct SignalBatch<'a> {

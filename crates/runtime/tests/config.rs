@@ -110,6 +110,7 @@ fn durations_may_be_written_in_several_ways() {
 #[test]
 fn a_variable_with_an_invalid_value_is_refused() {
     let errors = [
+        ("REKNIT_AGENT_MAX_RETRIES", "-1"),
         ("REKNIT_AGENT_MAX_RETRIES", " 5"),
         ("REKNIT_AGENT_MAX_RETRIES", "5.0"),
         ("REKNIT_AGENT_MAX_RETRIES", "4294967296"),
@@ -120,6 +121,7 @@ fn a_variable_with_an_invalid_value_is_refused() {
     ]
     .map(|(name, value)| with_variable(name, value).expect_err("the value is invalid"));
     insta::assert_snapshot!(errors.join("\n"), @r#"
+    REKNIT_AGENT_MAX_RETRIES: `resend.times` is "-1"; write a whole number from 0 to 4294967295
     REKNIT_AGENT_MAX_RETRIES: `resend.times` is " 5"; write a whole number from 0 to 4294967295
     REKNIT_AGENT_MAX_RETRIES: `resend.times` is "5.0"; write a whole number from 0 to 4294967295
     REKNIT_AGENT_MAX_RETRIES: `resend.times` is "4294967296"; write a whole number from 0 to 4294967295

@@ -14,32 +14,21 @@ pub struct Address {
 
 /// Why an address is not usable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AddressError {
-    /// The text is not a URL.
-    #[error("`{text}` is not the address of a tool: {problem}; write it like `http://127.0.0.1:8085`")]
-    InvalidUrl {
-        /// The text, redacted.
-        text: String,
-        /// The URL parser's error.
-        problem: String,
-    },
-    /// The URL is neither http nor https.
-    #[error(
-        "`{text}` is not the address of a tool: the scheme must be http or https; write it like `http://127.0.0.1:8085`"
-    )]
-    UnsupportedScheme {
-        /// The text, redacted.
-        text: String,
-    },
+#[error("`{text}` is not the address of a tool: {problem}; write it like `http://127.0.0.1:8085`")]
+pub struct AddressError {
+    /// The text, redacted.
+    pub text: String,
+    /// What is wrong with it.
+    pub problem: String,
 }
 
 impl Address {
     /// Parses the base URL of a tool. Its path is a prefix of every path that is requested.
     pub fn parse(name: impl Into<AgentName>, text: &str) -> Result<Self, AddressError> {
-        let base = reqwest::Url::parse(text)
-            .map_err(|error| AddressError::InvalidUrl { text: redact_url(text), problem: error.to_string() })?;
+        let invalid = |problem: String| AddressError { text: redact_url(text), problem };
+        let base = reqwest::Url::parse(text).map_err(|error| invalid(error.to_string()))?;
         if !matches!(base.scheme(), "http" | "https") {
-            return Err(AddressError::UnsupportedScheme { text: redact_url(text) });
+            return Err(invalid("the scheme must be http or https".to_owned()));
         }
         Ok(Self { name: name.into(), base })
     }

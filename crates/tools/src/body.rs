@@ -1,7 +1,6 @@
 //! Reading response bodies: bounded in size, JSON where it is JSON.
 
-use reknit_protocol::ReplyBody;
-use reknit_protocol::{ParseError, Value};
+use reknit_protocol::{ParseError, ReplyBody, Value};
 use reknit_salvage::{Completeness, FixKind, ReadOptions, Reading};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 

@@ -3,8 +3,7 @@
 use std::error::Error;
 use std::time::{Duration, SystemTime};
 
-use reknit_protocol::RetryAfter;
-use reknit_protocol::{CallTool, Delivery, ReplyBody, ToolReply, TransportFailure, TransportKind};
+use reknit_protocol::{CallTool, Delivery, ReplyBody, RetryAfter, ToolReply, TransportFailure, TransportKind};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 
 use crate::body::{BodyError, read_body, redirect_note};

@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 use std::error::Error as _;
-use std::fmt;
 use std::io;
 use std::time::Duration;
 
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
-use reknit_protocol::ReplyBody;
-use reknit_protocol::{Capability, Value};
+use reknit_protocol::{Capability, ReplyBody, Value};
 
 use crate::address::Address;
 use crate::body::{read_body, redirect_note};
@@ -30,7 +28,8 @@ pub struct Discovery {
 }
 
 /// Why a tool, a capability or a schema is missing from the catalogue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("tool `{tool}` at {address}: {message}")]
 pub struct DiscoveryProblem {
     /// The name of the tool.
     pub tool: String,
@@ -40,37 +39,19 @@ pub struct DiscoveryProblem {
     pub message: String,
 }
 
-impl fmt::Display for DiscoveryProblem {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "tool `{}` at {}: {}", self.tool, self.address, self.message)
-    }
-}
-
-impl std::error::Error for DiscoveryProblem {}
-
 impl Client {
     /// Asks every tool for its capabilities. A tool that does not answer becomes a problem; the others are still discovered.
     pub async fn discover(&self, addresses: &[Address]) -> Discovery {
         let (mut catalogue, mut problems, mut routes) = (Catalogue::default(), Vec::new(), HashMap::new());
-        let requests: Vec<_> = addresses
-            .iter()
-            .cloned()
-            .map(|address| {
-                let client = self.clone();
-                async move {
-                    let outcome = tokio::time::timeout(TIMEOUT, client.describe(&address)).await;
-                    let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")));
-                    (address, outcome)
-                }
-            })
-            .collect();
         // Concurrently: ten tools that are down must not take ten times the limit.
-        for (address, outcome) in futures_util::future::join_all(requests).await {
+        let requests = addresses.iter().map(|address| tokio::time::timeout(TIMEOUT, self.describe(address)));
+        let outcomes = futures_util::future::join_all(requests).await;
+        for (address, outcome) in addresses.iter().zip(outcomes) {
             let problem = |message| {
                 let (tool, address) = (address.name.to_string(), address.to_string());
                 DiscoveryProblem { tool, address, message }
             };
-            match outcome {
+            match outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}"))) {
                 Err(message) => problems.push(problem(message)),
                 Ok((tool, messages)) => {
                     problems.extend(messages.into_iter().map(problem));
@@ -87,7 +68,8 @@ impl Client {
 
     /// The capabilities of one tool, and a message for each that cannot be used.
     async fn describe(&self, address: &Address) -> Result<(CatalogueTool, Vec<String>), String> {
-        let listed = self.get(address, "/api/capabilities").await?;
+        let path = "/api/capabilities";
+        let listed = read(self.send(address, path).await?, path).await?;
         let list = match &listed {
             Value::Array(list) => list.as_slice(),
             other => other
@@ -127,10 +109,6 @@ impl Client {
             return Ok(None);
         }
         read(response, path).await.map(Some)
-    }
-
-    async fn get(&self, address: &Address, path: &str) -> Result<Value, String> {
-        read(self.send(address, path).await?, path).await
     }
 
     async fn send(&self, address: &Address, path: &str) -> Result<reqwest::Response, String> {

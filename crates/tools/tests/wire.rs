@@ -10,7 +10,9 @@ use reknit_testing::{Reply, ScriptedTool};
 use reknit_tools::{Address, Client, Discovery};
 
 async fn discover(name: &str, url: &str) -> Discovery {
-    Client::new().expect("a client").discover(&[Address::parse(name, url).expect("an address")]).await
+    let addresses = [Address::parse(name, url).expect("an address")];
+    // A task needs a future that is `Send`.
+    tokio::spawn(async move { Client::new().expect("a client").discover(&addresses).await }).await.expect("no panic")
 }
 
 async fn tool(reply: Reply) -> RunningTool {

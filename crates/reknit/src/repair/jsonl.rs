@@ -5,7 +5,7 @@ mod line;
 mod request;
 mod schemas;
 
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::sync::Arc;
 
 use reknit_protocol::Object;
@@ -18,40 +18,20 @@ use line::{Line, Lines};
 use request::{Request, Subject};
 use schemas::Schemas;
 
-/// An error while reading requests or writing answers.
-#[derive(Debug)]
-pub(super) enum StreamError {
-    Input(io::Error),
-    Output(io::Error),
-}
-
-impl StreamError {
-    pub(super) fn into_failure(self, input: Input) -> Failure {
-        match self {
-            Self::Input(source) => Failure::Input { input, source },
-            Self::Output(source) => Failure::Write(source),
-        }
-    }
-}
-
 /// Answers every line of the input.
-pub(super) fn run(
-    input: BufReader<impl Read>,
-    output: &mut impl Write,
-    default_schema: Option<Schema>,
-) -> Result<(), StreamError> {
-    let mut output = BufWriter::new(output);
-    let mut lines = Lines::new(input);
+pub(super) fn run(input: &Input, default_schema: Option<Schema>) -> Result<(), Failure> {
+    let mut output = BufWriter::new(io::stdout().lock());
+    let mut lines = Lines::new(BufReader::new(input.open()?));
     let mut schemas = Schemas::new(default_schema);
-    while let Some(line) = lines.next().map_err(StreamError::Input)? {
+    while let Some(line) = lines.next().map_err(|source| Failure::Input { input: input.clone(), source })? {
         let answer = answer(&line, &mut schemas);
-        writeln!(output, "{answer}").map_err(StreamError::Output)?;
+        writeln!(output, "{answer}").map_err(Failure::Write)?;
         // Flush when no further line is buffered, so that a caller that sends one line and waits gets its answer.
         if lines.may_block() {
-            output.flush().map_err(StreamError::Output)?;
+            output.flush().map_err(Failure::Write)?;
         }
     }
-    output.flush().map_err(StreamError::Output)
+    output.flush().map_err(Failure::Write)
 }
 
 /// The answer to one line.

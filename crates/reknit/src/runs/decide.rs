@@ -1,20 +1,19 @@
 //! `reknit runs approve` and `reknit runs deny`.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use reknit_engine::Decision;
 
+use super::open_run;
 use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
 use crate::cli::DecideArguments;
 use crate::failure::Failure;
-use crate::saved_run::{find_run, load_run};
-use crate::setup::{open_journal, read_config};
+use crate::print::{print_data, print_message};
+use crate::saved_run::load_run;
 
 pub(super) async fn run(arguments: &DecideArguments, decision: Decision) -> Result<ExitCode, Failure> {
-    let (files, step) = (&arguments.files, arguments.step.as_deref());
-    let journal = open_journal(&read_config(files.config.as_deref())?, files)?;
-    let run = find_run(&journal, &arguments.run.run).await?;
+    let step = arguments.step.as_deref();
+    let (journal, run) = open_run(&arguments.files, &arguments.run).await?;
     let saved = load_run(&journal, &run).await?;
     let approvals = pending_approvals(&saved.run, &inbox(&journal, &run).await?);
     let (chosen, others): (Vec<ApprovalRequest>, Vec<ApprovalRequest>) =
@@ -34,15 +33,14 @@ pub(super) async fn run(arguments: &DecideArguments, decision: Decision) -> Resu
     }
     for approval in chosen {
         // Print the call before sending the decision: the hash makes the decision valid for this call only.
-        writeln!(io::stdout(), "{}: {}", heading(approval.decided, decision), approval.description())
-            .map_err(Failure::Write)?;
+        print_data(&format!("{}: {}\n", heading(approval.decided, decision), approval.description()))?;
         if approval.decided != Some(decision) {
             let signal = reknit_runtime::signals::decide(approval.ask.id, approval.ask.hash, decision);
             let now_ms = jiff::Timestamp::now().as_millisecond();
             journal.send(&run, signal, now_ms).await?;
         }
     }
-    let _ = writeln!(io::stderr(), "\nhint: continue with `reknit runs resume {run}`");
+    print_message(&format!("\nhint: continue with `reknit runs resume {run}`\n"));
     Ok(ExitCode::SUCCESS)
 }
 

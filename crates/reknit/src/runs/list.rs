@@ -1,6 +1,5 @@
 //! `reknit runs list`.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use jiff::Timestamp;
@@ -12,24 +11,24 @@ use super::status::status_word;
 use crate::approvals::inbox;
 use crate::cli::FileArguments;
 use crate::failure::Failure;
-use crate::setup::{open_journal, read_config};
+use crate::print::{print_data, print_message};
+use crate::setup::open_journal;
 use crate::terminal_text::one_line;
 
 /// The width to which a request is cut, in columns.
 const TITLE_COLUMNS: usize = 60;
 
 pub(super) async fn run(files: &FileArguments, limit: u32, json: bool) -> Result<ExitCode, Failure> {
-    let journal = open_journal(&read_config(files.config.as_deref())?, files)?;
+    let journal = open_journal(files)?;
     let runs = journal.runs(&RunFilter::newest(limit)).await.map_err(Failure::journal)?;
     let now_ms = Timestamp::now().as_millisecond();
-    let mut out = io::stdout().lock();
     for run in &runs {
         let decided = decided(&journal, run).await?;
         let line = if json { Value::Object(object(run, decided)).to_string() } else { line(run, decided, now_ms) };
-        writeln!(out, "{line}").map_err(Failure::Write)?;
+        print_data(&(line + "\n"))?;
     }
     if runs.is_empty() && !json {
-        let _ = writeln!(io::stderr(), "the journal has no runs\n\nhint: start one with `reknit demo`");
+        print_message("the journal has no runs\n\nhint: start one with `reknit demo`\n");
     }
     Ok(ExitCode::SUCCESS)
 }

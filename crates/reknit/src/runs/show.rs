@@ -1,7 +1,7 @@
 //! `reknit runs show`.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use reknit_bind::{Backing, InputSource, Provenance, ResolvedBy};
@@ -11,14 +11,14 @@ use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
 
 use super::status::status_word;
-use super::{llm, session, step_history};
+use super::{llm, open_run, session, step_history};
 use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
-use crate::cli::FileArguments;
+use crate::cli::{FileArguments, RunArgument};
 use crate::failure::Failure;
+use crate::print::print_data;
 use crate::print_answer::answer_json;
 use crate::progress::run_lines;
-use crate::saved_run::{History, find_run, load_run};
-use crate::setup::{open_journal, read_config};
+use crate::saved_run::{History, load_run};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, usage_summary};
 
@@ -59,9 +59,12 @@ impl CurrentState<'_> {
     }
 }
 
-pub(super) async fn run(files: &FileArguments, name: &str, options: &ShowOptions<'_>) -> Result<ExitCode, Failure> {
-    let journal = open_journal(&read_config(files.config.as_deref())?, files)?;
-    let run = find_run(&journal, name).await?;
+pub(super) async fn run(
+    files: &FileArguments,
+    run: &RunArgument,
+    options: &ShowOptions<'_>,
+) -> Result<ExitCode, Failure> {
+    let (journal, run) = open_run(files, run).await?;
     let saved = load_run(&journal, &run).await?;
     let steps = saved.run.as_run().map(Run::steps).unwrap_or_default();
     if let Some(step) = options.step
@@ -89,7 +92,7 @@ pub(super) async fn run(files: &FileArguments, name: &str, options: &ShowOptions
         (false, false, Machine::Run(run)) => page(run, &saved.history(), &state, options.step),
         (false, false, Machine::Session(session)) => session::page(session, &saved.session_records(), &state),
     };
-    io::stdout().write_all(text.as_bytes()).map_err(Failure::Write)?;
+    print_data(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,19 +1,14 @@
-//! Builds a configuration in a program: one method for each setting of the list.
+//! Builds a configuration in a program. The methods for settings are defined with the list of settings.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::sync::Arc;
 
-use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
-use reknit_engine::{PromptBuilder, Synthesis, UndeclaredPolicy};
-use reknit_journal::Durability;
+use reknit_engine::PromptBuilder;
 use reknit_models::Target;
-use reknit_protocol::{SideEffect, Value, redact_url};
+use reknit_protocol::{Value, redact_url};
 use reknit_tools::Address;
 
 use super::field::Field;
-use super::list::each_setting;
-use super::{Config, ConfigError, SettingOrigin};
-use crate::telemetry::log::{Form, Level};
+use super::{Config, ConfigError, Opaque, SettingOrigin};
 
 /// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.
 ///
@@ -76,16 +71,18 @@ impl ConfigBuilder {
         self.change(|config| Ok(config.with_model(target, &SettingOrigin::Program)))
     }
 
-    /// Builds prompt templates in code. See [`Config::with_prompts`].
+    /// Builds prompt templates in code. `builder` gets the templates that it may replace: the built-in ones, or those in
+    /// the folder of `[prompts]`. See [`Config::templates`].
     #[must_use]
     pub fn prompts(self, builder: impl PromptBuilder + Send + Sync + 'static) -> Self {
-        self.change(|config| Ok(config.with_prompts(builder)))
+        self.change(|config| Ok(Config { prompt_builder: Some(Opaque(Arc::new(builder))), ..config }))
     }
 
-    /// Writes the log with `write` instead of to standard error. It is empty without a [`log_level`](Self::log_level).
+    /// Writes the log with `write` instead of to standard error. Each line includes its line break. There are no lines
+    /// without a [`log_level`](Self::log_level).
     #[must_use]
     pub fn log_to(self, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.change(|config| Ok(config.with_log(write)))
+        self.change(|config| Ok(Config { log_writer: Some(Opaque(Arc::new(write))), ..config }))
     }
 
     /// Returns the configuration. Fails with the first error of any method, or if a prompt template from code is unusable.
@@ -97,7 +94,7 @@ impl ConfigBuilder {
         Ok(config)
     }
 
-    fn change(mut self, change: impl FnOnce(Config) -> Result<Config, ConfigError>) -> Self {
+    pub(super) fn change(mut self, change: impl FnOnce(Config) -> Result<Config, ConfigError>) -> Self {
         if self.first_error.is_none() {
             match change(std::mem::take(&mut self.config)) {
                 Ok(config) => self.config = config,
@@ -107,26 +104,6 @@ impl ConfigBuilder {
         self
     }
 }
-
-macro_rules! define_methods {
-    ($(
-        #[doc = $description:literal]
-        $($method:ident)? ($argument:ty: $kind:expr) $name:literal $(= $variable:literal)? $(| $alias:literal)*
-            => $($field:ident).+ $(, $($other:ident).+)*;
-    )*) => {
-        impl ConfigBuilder {$($(
-            #[doc = $description]
-            ///
-            #[doc = concat!("`", $name, "` in a file.")]
-            #[must_use]
-            pub fn $method(self, value: $argument) -> Self {
-                self.change(|config| config.with($name, value.into_value(), SettingOrigin::Program))
-            }
-        )?)*}
-    };
-}
-
-each_setting!(define_methods);
 
 /// What a method takes.
 pub(super) trait Argument {

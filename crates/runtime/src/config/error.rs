@@ -18,23 +18,13 @@ pub enum ConfigError {
         /// What is wrong, and what to write instead.
         problem: String,
     },
-    /// The variable with the API key of a model is not set.
-    #[error("the key of model `{model}` should be in the variable `{variable}`, which is not set")]
-    UnsetKey {
+    /// The API key of a model is missing.
+    #[error("the key of model `{model}` should be in the {place}")]
+    MissingKey {
         /// The name of the model.
         model: String,
-        /// The name of the variable.
-        variable: String,
-    },
-    /// The file with the API key of a model cannot be used.
-    #[error("the key of model `{model}` should be in the file `{path}`, which cannot be used: {problem}")]
-    KeyFile {
-        /// The name of the model.
-        model: String,
-        /// The path of the file.
-        path: String,
-        /// Why it cannot be used.
-        problem: String,
+        /// The variable or the file, and why it cannot be used.
+        place: String,
     },
     /// `limits.money` is set, and this model has no price.
     #[error(

@@ -10,10 +10,11 @@ use reknit_journal::Durability;
 use reknit_mend::{IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::FormatSupport;
 use reknit_protocol::{Number, Object, SideEffect, Value};
+use tracing::level_filters::LevelFilter;
 
 use super::FindModel;
 use super::duration::{format_ms, parse_ms};
-use crate::telemetry::log::{Form, Level};
+use crate::telemetry::log::Form;
 
 /// A type that can be written in a configuration. `from_value` reads what `to_value` returns, except for null.
 pub(crate) trait Field: Sized {
@@ -68,7 +69,7 @@ choices! {
     OnAuthError { "end": Self::End, "skip": Self::Skip }
     RotationPolicy { "advance": Self::Advance, "prefer-primary": Self::PreferPrimary }
     FormatSupport { "schema": Self::Schema, "json": Self::Json, "text": Self::Text }
-    Level { "off": Self::Off, "error": Self::Error, "warn": Self::Warn, "info": Self::Info, "debug": Self::Debug }
+    LevelFilter { "off": Self::OFF, "error": Self::ERROR, "warn": Self::WARN, "info": Self::INFO, "debug": Self::DEBUG }
     Form { "text": Self::Text, "json": Self::Json }
     Option<Effort> {
         "default": None, "none": Some(Effort::None), "minimal": Some(Effort::Minimal), "low": Some(Effort::Low),

@@ -13,9 +13,9 @@ use super::entry::{Entry, EntryKey, MODEL_KEYS, TOOL_KEYS};
 use super::error::ConfigError;
 use super::kind::SettingKind;
 use super::origin::SetValues;
-use super::setting::{SETTINGS, nearest_section, nearest_setting};
+use super::setting::{nearest_section, nearest_setting};
 use super::show::toml;
-use super::{Setting, SettingOrigin};
+use super::{SETTINGS, Setting, SettingOrigin};
 
 /// Errors show at most this many characters of a value.
 const MAX_SHOWN: usize = 60;

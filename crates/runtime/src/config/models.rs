@@ -1,44 +1,35 @@
 //! The models of `[[models]]`.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reknit_dialogue::{Price, Prices, TargetName};
+use reknit_dialogue::{Price, Prices};
 use reknit_models::{Provider, Streaming, Target, Timeouts};
 
-use super::EnvironmentLookup;
-use super::api_keys::{KeySource, find_key};
+use super::api_keys::find_key;
 use super::entry::Entry;
 use super::error::ConfigError;
+use super::{Config, EnvironmentLookup};
 
-/// The models of a file.
-#[derive(Debug)]
-pub(super) struct ConfiguredModels {
-    /// In the order of the file.
-    pub(super) targets: Vec<Target>,
-    /// A missing key is an error only when a model is called.
-    pub(super) keys: BTreeMap<TargetName, KeySource>,
-    /// The time limits of each model where no other follows it.
-    pub(super) last_limits: BTreeMap<TargetName, Timeouts>,
-}
-
-pub(super) fn read_models(models: &[Entry], lookup: EnvironmentLookup<'_>) -> Result<ConfiguredModels, ConfigError> {
-    let mut targets: Vec<Target> = Vec::with_capacity(models.len());
-    let (mut keys, mut last_limits) = (BTreeMap::new(), BTreeMap::new());
+/// Adds the models of a file to the configuration. A missing API key is an error only when the model is called.
+pub(super) fn read_models(
+    config: &mut Config,
+    models: &[Entry],
+    environment: EnvironmentLookup<'_>,
+) -> Result<(), ConfigError> {
     for (index, model) in models.iter().enumerate() {
-        let name = model.name(|name| targets.iter().any(|known| known.name.as_str() == name))?;
+        let name = model.name(|name| config.models.iter().any(|known| known.name.as_str() == name))?;
         let mut target = target(name, model)?;
-        last_limits.insert(target.name.clone(), limits(model, target.timeouts));
+        config.last_limits.insert(target.name.clone(), limits(model, target.timeouts));
         if index + 1 < models.len() {
             target = target.with_fallback_timeouts();
         }
         target.timeouts = limits(model, target.timeouts);
-        let (key, source) = find_key(model, target.provider, lookup)?;
+        let (key, source) = find_key(model, target.provider, environment)?;
         target.key = key.map(Into::into);
-        keys.insert(target.name.clone(), source);
-        targets.push(target);
+        config.keys.insert(target.name.clone(), source);
+        config.models.push(target);
     }
-    Ok(ConfiguredModels { targets, keys, last_limits })
+    Ok(())
 }
 
 /// The model with its default time limits, without its key.

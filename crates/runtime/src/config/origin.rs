@@ -6,8 +6,7 @@ use std::fmt;
 use reknit_protocol::Value;
 
 use super::error::ConfigError;
-use super::setting::SETTINGS;
-use super::{EnvironmentLookup, Setting};
+use super::{EnvironmentLookup, SETTINGS, Setting};
 
 /// Where a value comes from. A flag overrides the environment, which overrides the file, which overrides the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::{Config, ConfigError, Opaque};
 
 impl Config {
     /// The prompt templates: the built-in ones, replaced by those in the folder of `[prompts]`, replaced by those of
-    /// [`Config::with_prompts`]. Fails if one of them cannot be read or lacks what a model must know.
+    /// [`ConfigBuilder::prompts`](super::ConfigBuilder::prompts). Fails if one of them cannot be read or lacks what a model must know.
     pub fn templates(&self) -> Result<Templates, ConfigError> {
         let templates = self.prompts.as_deref().map(read_folder).transpose()?.unwrap_or_default();
         Ok(match &self.prompt_builder {

@@ -2,12 +2,11 @@
 
 use reknit_protocol::Value;
 
-use super::Setting;
 use super::entry::{EntryKey, MODEL_KEYS, TOOL_KEYS};
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
-use super::setting::SETTINGS;
 use super::show::toml;
+use super::{SETTINGS, Setting};
 
 /// The width of the page in characters, so that it fits in a terminal.
 const WIDTH: usize = 80;

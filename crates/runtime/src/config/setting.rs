@@ -1,17 +1,11 @@
-//! A setting, and the constant with all of them.
+//! A setting.
 
-use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
-use reknit_engine::{Synthesis, UndeclaredPolicy};
-use reknit_journal::Durability;
 use reknit_protocol::Value;
 use reknit_protocol::spelling::{folded, nearest};
 
-use super::Config;
 use super::field::Field;
-use super::kind::SettingKind::{self, Money, SideEffects, Statuses, Switch, Temperature, TemperatureOrDefault, Text};
-use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
-use super::list::{SECTIONS, each_setting};
-use crate::telemetry::log::{Form, Level};
+use super::list::SECTIONS;
+use super::{Config, SETTINGS, SettingKind};
 
 /// The prefixes of environment variables, by priority. The second one is that of another orchestrator of the same
 /// protocol, whose users keep their variables.
@@ -29,37 +23,14 @@ pub struct Setting {
     /// Its other names in the file.
     pub aliases: &'static [&'static str],
     /// Its variable without the prefix; empty if that follows from the name.
-    variable: &'static str,
+    pub(super) variable: &'static str,
     pub(super) get: fn(&Config) -> Value,
     /// Sets a value that `kind` accepts.
     pub(super) set: fn(&mut Config, &Value),
 }
 
-macro_rules! define_settings {
-    ($(
-        #[doc = $description:literal]
-        $($method:ident)? ($argument:ty: $kind:expr) $name:literal $(= $variable:literal)? $(| $alias:literal)*
-            => $($field:ident).+ $(, $($other:ident).+)*;
-    )*) => {
-        /// All settings.
-        pub const SETTINGS: &[Setting] = &[$(Setting {
-            name: $name,
-            description: $description.trim_ascii(),
-            kind: $kind,
-            aliases: &[$($alias),*],
-            variable: concat!($($variable)?),
-            get: |config| config.$($field).+.to_value(),
-            set: |config, value| {
-                assign(&mut config.$($field).+, value);
-                $(assign(&mut config.$($other).+, value);)*
-            },
-        }),*];
-    };
-}
-
-each_setting!(define_settings);
-
-fn assign<T: Field>(field: &mut T, value: &Value) {
+/// Sets a field to a value that its kind accepts.
+pub(super) fn assign<T: Field>(field: &mut T, value: &Value) {
     if let Some(value) = T::from_value(value) {
         *field = value;
     }

@@ -3,16 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use reknit_dialogue::{Money, OnAuthError, RotationPolicy};
-use reknit_engine::{Synthesis, Templates, UndeclaredPolicy};
-use reknit_mend::{Learning, PeoplePolicy, ResolutionPolicy};
+use reknit_dialogue::Money;
+use reknit_engine::Templates;
 use reknit_models::{FormatSupport, Provider, Streaming};
-use reknit_protocol::SideEffect;
 use secrecy::ExposeSecret;
 
 use super::*;
 
-mod builder;
+pub(super) mod builder;
 mod every_setting;
 
 const NOTHING_SET: EnvironmentLookup<'static> = &|_| None;
@@ -23,6 +21,11 @@ fn read(text: &str) -> Config {
 
 fn error(text: &str) -> String {
     Config::read(text, "reknit.toml", NOTHING_SET).expect_err("the configuration is invalid").to_string()
+}
+
+/// An entry of `[[models]]`.
+fn model(name: &str, rest: &str) -> String {
+    format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n")
 }
 
 fn set(variables: &[(&str, &str)], text: &str) -> Result<Policy, String> {
@@ -37,54 +40,6 @@ fn an_empty_file_means_the_defaults() {
     assert_eq!(config.policy, Policy::default());
     assert_eq!((config.tools.len(), config.models.len(), config.journal), (0, 0, None));
     assert_eq!(config.durability, Durability::Full);
-}
-
-#[test]
-fn every_section_is_understood() {
-    let config = read(
-        r#"
-        tools = [{ name = "weather-tool", url = "http://127.0.0.1:8085/v1" }]
-        limits = { tool-calls = 7, model-calls = 0, active-time = "2 min", calls-at-once = 3, call-time = "10s", drain-time = "0s", person-time = "1h", calls-in-all = 9, calls-per-tool = 2, calls-per-model = 4 }
-        resend = { times = 1, first-wait = "10ms", longest-wait = "1s", longest-retry-after = "5s" }
-        mending = { facts = 4, feedback = 1, context = 3, context-statuses = [422], resolution = false, learn = false, independent-steps = false }
-        rotation = { policy = "prefer-primary", attempts = 5, on-auth-error = "skip", short-wait = "2s", longest-wait = "9s" }
-        breaker = { calls = 4, percent = 75, window = "10s", open-for = "20s", first-open-for = "3s", longest-cool-down = "0s" }
-        plan = { retries = 4 }
-        answer = { by = "template" }
-        effects = { undeclared = "ask", classes = { "shop/buy" = "unsafe", shop = "keyed" } }
-        people = { ask = false }
-        journal = { path = "runs.db", durability = "off" }
-        "#,
-    );
-    assert_eq!(config.tools[0].to_string(), "http://127.0.0.1:8085/v1");
-    let limits = config.call_limits;
-    assert_eq!((limits.in_all, limits.per_tool, limits.per_model), (9, 2, 4));
-    for rules in [&config.breakers.tools, &config.breakers.models] {
-        assert_eq!(
-            (rules.min_calls, rules.failure_percent, rules.window_ms, rules.max_open_ms),
-            (4, 75, 10_000, 20_000)
-        );
-        assert_eq!(rules.max_cool_down_ms, 0);
-    }
-    assert_eq!(config.breakers.models.first_open_ms, 3_000);
-    assert_eq!((config.journal.as_deref(), config.durability), (Some(Path::new("runs.db")), Durability::Off));
-    let policy = config.policy;
-    assert_eq!((policy.limits.tool_calls, policy.limits.model_calls, policy.limits.calls_at_once), (7, 0, 3));
-    assert_eq!((policy.limits.active_ms, policy.limits.call_ms), (120_000, 10_000));
-    assert_eq!((policy.limits.drain_ms, policy.limits.person_ms), (0, 3_600_000));
-    assert_eq!((policy.resend.times, policy.resend.base_ms), (1, 10));
-    assert_eq!((policy.resend.max_ms, policy.resend.max_retry_after_ms), (1_000, 5_000));
-    assert_eq!((policy.mending.facts, policy.mending.feedback, policy.mending.context), (4, 1, 3));
-    assert_eq!(policy.mending.context_statuses, [422]);
-    assert_eq!((policy.mending.resolution, policy.mending.learning), (ResolutionPolicy::Off, Learning::Off));
-    let rotation = &policy.rotation;
-    assert_eq!((rotation.policy, rotation.on_auth_error), (RotationPolicy::PreferPrimary, OnAuthError::Skip));
-    assert_eq!((rotation.max_attempts, rotation.short_wait_ms, rotation.max_wait_ms), (5, 2_000, 9_000));
-    assert_eq!(policy.planning.retries, 4);
-    assert_eq!((policy.synthesis, policy.people), (Synthesis::Template, PeoplePolicy::Nobody));
-    assert_eq!(policy.effects.undeclared, UndeclaredPolicy::Ask);
-    assert_eq!(policy.effects.class("shop", "buy", SideEffect::Read), SideEffect::Unsafe);
-    assert_eq!(policy.effects.class("shop", "look", SideEffect::Read), SideEffect::Keyed);
 }
 
 #[test]
@@ -118,9 +73,6 @@ fn a_model_has_its_key_from_the_environment_and_its_limits_from_the_file() {
 
 #[test]
 fn a_model_that_another_follows_has_shorter_limits_unless_the_file_sets_them() {
-    let model = |name: &str, rest: &str| {
-        format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n")
-    };
     let seconds = |config: &Config| -> Vec<[u64; 3]> {
         let limits = config.models.iter().map(|target| target.timeouts);
         limits.map(|limits| [limits.first_byte, limits.first_token, limits.idle].map(|it| it.as_secs())).collect()
@@ -138,19 +90,32 @@ fn a_model_that_another_follows_has_shorter_limits_unless_the_file_sets_them() {
 }
 
 #[test]
-fn the_rotation_policy_decides_the_attempts_and_the_breaker_of_models() {
-    let defaults = read("");
+fn the_settings_of_breakers_are_those_of_tools_and_models() {
+    let breaker = "{ calls = 4, percent = 75, window = \"10s\", open-for = \"20s\", longest-cool-down = \"0s\" }";
+    let breakers = read(&format!("breaker = {breaker}")).breakers;
+    for rules in [breakers.tools, breakers.models] {
+        assert_eq!((rules.min_calls, rules.failure_percent, rules.window_ms), (4, 75, 10_000));
+        assert_eq!((rules.max_open_ms, rules.max_cool_down_ms), (20_000, 0));
+    }
+}
+
+#[test]
+fn the_rotation_policy_decides_the_default_attempts_and_the_breaker_of_models() {
+    let attempts = |config: &Config| {
+        let effective = config.effective().iter().find(|one| one.setting.name == "rotation.attempts");
+        effective.unwrap().value.clone()
+    };
+    let (defaults, prefers) = (read(""), read("rotation.policy = \"prefer-primary\""));
+    assert_eq!((attempts(&defaults), attempts(&prefers)), (Value::from(3), Value::from(6)));
     assert_eq!((defaults.policy.rotation, defaults.breakers), (RotationRules::default(), BreakerPolicy::default()));
-    let prefers = read("[rotation]\npolicy = \"prefer-primary\"");
     assert_eq!(prefers.policy.rotation, RotationRules::prefer_primary());
     assert_eq!(prefers.breakers.models.consecutive_failures, Some(2));
+    let both = read("[rotation]\nattempts = 4\npolicy = \"prefer-primary\"\n");
+    assert_eq!(both.policy.rotation.max_attempts, 4);
 }
 
 #[test]
 fn the_rotation_knows_the_context_windows_of_models() {
-    let model = |name: &str, rest: &str| {
-        format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n")
-    };
     let config = read(&(model("a", "max-context = 8192") + &model("b", "")));
     assert_eq!(config.policy.rotation.context_windows, [("a".into(), 8192)].into());
     let other = Target { max_context: Some(4096), ..Target::new("c", "http://x/v1", "m") };
@@ -194,17 +159,8 @@ fn a_published_price_is_used_unless_the_file_sets_a_price_or_a_url() {
 }
 
 #[test]
-fn steps_may_have_a_time_limit() {
-    assert_eq!(read("").policy.limits.step_ms, None);
-    assert_eq!(read("[limits]\nstep-time = \"2 min\"").policy.limits.step_ms, Some(120_000));
-    assert!(error("[limits]\nstep-time = \"0s\"").contains("limits.step-time"));
-}
-
-#[test]
 fn a_money_limit_needs_the_price_of_every_model_even_if_it_is_0() {
-    let text = |rest: &str| {
-        format!("[limits]\nmoney = 2\n[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}")
-    };
+    let text = |rest: &str| "[limits]\nmoney = 2\n".to_owned() + &model("a", rest);
     let unpriced = read(&text(""));
     assert_eq!(unpriced.policy.limits.money, Some(Money::from_nanos(2_000_000_000)));
     assert!(unpriced.check_prices().unwrap_err().to_string().contains("model `a`"));
@@ -212,7 +168,7 @@ fn a_money_limit_needs_the_price_of_every_model_even_if_it_is_0() {
     free.check_prices().unwrap();
     assert!(free.policy.prices.contains_key("a"));
     assert!(free.with_models(Vec::new(), &SettingOrigin::Program).policy.prices.is_empty());
-    read("[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"").check_prices().unwrap();
+    read(&model("a", "")).check_prices().unwrap();
 }
 
 #[test]
@@ -220,17 +176,12 @@ fn an_api_key_is_read_from_a_file_which_must_exist() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     std::fs::write(&path, "s3cret\n").unwrap();
-    let text = |path: &std::path::Path| {
-        format!(
-            "[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\nkey-file = {:?}\n",
-            path.display().to_string()
-        )
-    };
+    let text = |path: &Path| model("a", &format!("key-file = {:?}", path.display().to_string()));
     let config = read(&text(&path));
     config.check_keys().unwrap();
     assert_eq!(config.models[0].key.as_ref().map(ExposeSecret::expose_secret), Some("s3cret"));
     assert!(!format!("{config:?}").contains("s3cret"));
-    let error = read(&text(std::path::Path::new("/no/such/key"))).check_keys().unwrap_err().to_string();
+    let error = read(&text(Path::new("/no/such/key"))).check_keys().unwrap_err().to_string();
     insta::assert_snapshot!(error, @"the key of model `a` should be in the file `/no/such/key`, which cannot be used: No such file or directory (os error 2)");
 }
 
@@ -257,8 +208,7 @@ fn a_provider_needs_its_api_key_and_a_self_hosted_server_does_not() {
 
 #[test]
 fn a_missing_api_key_matters_only_if_the_model_is_used() {
-    let text = "[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\nkey-env = \"NO_SUCH_KEY\"\n";
-    let config = read(text);
+    let config = read(&model("a", "key-env = \"NO_SUCH_KEY\""));
     let error = config.check_keys().unwrap_err().to_string();
     insta::assert_snapshot!(error, @"the key of model `a` should be in the variable `NO_SUCH_KEY`, which is not set");
     config.with_models(Vec::new(), &SettingOrigin::Program).check_keys().unwrap();
@@ -267,7 +217,6 @@ fn a_missing_api_key_matters_only_if_the_model_is_used() {
 #[test]
 fn an_error_names_the_file_the_line_the_key_the_value_and_what_to_write() {
     let tool = |name: &str, url: &str| format!("[[tools]]\nname = \"{name}\"\nurl = \"{url}\"\n");
-    let model = |rest: &str| format!("[[models]]\nname = \"a\"\nurl = \"http://x/v1\"\nmodel = \"m\"\n{rest}\n");
     let errors = [
         "tool-calls = 3".to_owned(),
         "[limits]\ntool-cals = 3".to_owned(),
@@ -277,23 +226,19 @@ fn an_error_names_the_file_the_line_the_key_the_value_and_what_to_write() {
         "[limits]\ncalls-at-once = 0".to_owned(),
         "[limits]\ncall-time = 30".to_owned(),
         "[limits]\ncall-time = \"30\"".to_owned(),
-        "[limits]\nactive-time = \"0s\"".to_owned(),
         "[mending]\ncontext-statuses = [200]".to_owned(),
         "[rotation]\non-auth-error = \"stop\"".to_owned(),
-        "[rotation]\npolicy = \"primary\"".to_owned(),
         "[breaker]\npercent = 101".to_owned(),
-        "[breaker]\nopen-for = \"0s\"".to_owned(),
         "[answer]\nby = \"magic\"".to_owned(),
         "[effects]\nclasses = { \"a/b\" = \"harmless\" }".to_owned(),
         "[people]\nask = \"yes\"".to_owned(),
-        "[journal]\ndurability = \"some\"".to_owned(),
         tool("", "http://x"),
         tool("a", "x:1"),
         tool("a", "http://x") + &tool("a", "http://y"),
         "[[tools]]\nname = \"a\"".to_owned(),
-        model("format = \"yaml\""),
-        model("idle-time = \"0 s\""),
-        model("") + &model(""),
+        model("a", "format = \"yaml\""),
+        model("a", "idle-time = \"0 s\""),
+        model("a", "") + &model("a", ""),
     ]
     .map(|text| error(&text));
     insta::assert_snapshot!(errors.join("\n"), @r#"
@@ -305,16 +250,12 @@ fn an_error_names_the_file_the_line_the_key_the_value_and_what_to_write() {
     reknit.toml, line 2: `limits.calls-at-once` is 0; write a whole number from 1 to 4294967295
     reknit.toml, line 2: `limits.call-time` is 30; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`, in quotes
     reknit.toml, line 2: `limits.call-time` is "30"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
-    reknit.toml, line 2: `limits.active-time` is "0s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
     reknit.toml, line 2: `mending.context-statuses` is [200]; write a list of statuses from 400 to 599
     reknit.toml, line 2: `rotation.on-auth-error` is "stop"; write one of `end`, `skip`
-    reknit.toml, line 2: `rotation.policy` is "primary"; write one of `advance`, `prefer-primary`
     reknit.toml, line 2: `breaker.percent` is 101; write a whole number from 1 to 100
-    reknit.toml, line 2: `breaker.open-for` is "0s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
     reknit.toml, line 2: `answer.by` is "magic"; write one of `model`, `template`, `raw`
     reknit.toml, line 2: `effects.classes` is { "a/b" = "harmless" }; write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
     reknit.toml, line 2: `people.ask` is "yes"; write `true` or `false`, without quotes
-    reknit.toml, line 2: `journal.durability` is "some"; write one of `full`, `normal`, `off`
     reknit.toml, line 2: `tools.name` is ""; write a text that is not empty
     reknit.toml, line 3: `tools.url` is "x:1"; write an http or https address, like `http://127.0.0.1:8085`
     reknit.toml, line 5: `tools.name` is "a"; another one has this name; write a different one
@@ -357,23 +298,6 @@ fn a_switch_overrides_a_number_and_our_prefix_overrides_the_other_one() {
 }
 
 #[test]
-fn an_error_about_a_variable_names_it_with_its_value() {
-    let errors = [
-        ("REKNIT_AGENT_MAX_RETRIES", "-1"),
-        ("GOMIND_AGENT_MAX_RETRIES", "many"),
-        ("REKNIT_AGENT_USE_AI_CORRECTION", "yes"),
-        ("GOMIND_SEMANTIC_RETRY_INDEPENDENT_STEPS", "0"),
-    ]
-    .map(|variable| set(&[variable], "").expect_err("the value is not accepted"));
-    insta::assert_snapshot!(errors.join("\n"), @r#"
-    REKNIT_AGENT_MAX_RETRIES: `resend.times` is "-1"; write a whole number from 0 to 4294967295
-    GOMIND_AGENT_MAX_RETRIES: `resend.times` is "many"; write a whole number from 0 to 4294967295
-    REKNIT_AGENT_USE_AI_CORRECTION: `mending.models` is "yes"; write `true` or `false`
-    GOMIND_SEMANTIC_RETRY_INDEPENDENT_STEPS: `mending.independent-steps` is "0"; write `true` or `false`
-    "#);
-}
-
-#[test]
 fn prompts_in_a_folder_replace_the_built_in_ones_and_an_error_names_the_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = Config { prompts: Some(folder.path().to_owned()), ..read("") };
@@ -392,12 +316,6 @@ fn prompts_in_a_folder_replace_the_built_in_ones_and_an_error_names_the_file() {
     }
     let config = Config { prompts: Some(folder.path().join("none")), ..config };
     assert!(config.templates().is_err());
-}
-
-#[test]
-fn the_tool_selection_and_the_prompts_folder_can_be_set() {
-    assert_eq!(read("[plan]\nchoose-from = 3").policy.planning.choose_from, 3);
-    assert_eq!(read("[prompts]\nfolder = \"words\"").prompts.as_deref(), Some(Path::new("words")));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The log: each log line is an event of the `tracing` crate.
 //!
 //! ```text
-//!   LogLine -> emit -> the subscriber of the program, for example a LogSubscriber, which prints text or JSON
+//!   LogLine -> emit -> the subscriber of the program, for example a Log, which prints text or JSON
 //! ```
 //!
 //! All events have the target [`TARGET`]. The names of `tracing` fields are fixed at compile time, so the fields of a log
@@ -14,60 +14,12 @@ use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::Interest;
-use tracing::{Event, Metadata, Subscriber, span};
+use tracing::{Event, Level, Metadata, Subscriber, span};
 
 use super::{SignalBatch, Sink};
 
 /// The target of all events.
 pub const TARGET: &str = "reknit";
-
-/// The most detailed level of lines that are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Level {
-    /// No lines.
-    #[default]
-    Off,
-    /// Failures that are final.
-    Error,
-    /// Also failures that are being handled.
-    Warn,
-    /// Also notable events of normal operation.
-    Info,
-    /// Also details.
-    Debug,
-}
-
-impl Level {
-    /// The name in settings and lines.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Error => "error",
-            Self::Warn => "warn",
-            Self::Info => "info",
-            Self::Debug => "debug",
-        }
-    }
-
-    const fn of(severity: Severity) -> Self {
-        match severity {
-            Severity::Error => Self::Error,
-            Severity::Warning => Self::Warn,
-            Severity::Final | Severity::Info => Self::Info,
-            Severity::Verbose => Self::Debug,
-        }
-    }
-
-    const fn filter(self) -> LevelFilter {
-        match self {
-            Self::Off => LevelFilter::OFF,
-            Self::Error => LevelFilter::ERROR,
-            Self::Warn => LevelFilter::WARN,
-            Self::Info => LevelFilter::INFO,
-            Self::Debug => LevelFilter::DEBUG,
-        }
-    }
-}
 
 /// The format of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,12 +32,28 @@ pub enum Form {
 }
 
 /// Which lines are written, and in which format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogSettings {
     /// The most detailed level that is written.
-    pub level: Level,
+    pub level: LevelFilter,
     /// The format.
     pub form: Form,
+}
+
+impl Default for LogSettings {
+    /// No lines.
+    fn default() -> Self {
+        Self { level: LevelFilter::OFF, form: Form::Text }
+    }
+}
+
+fn level(severity: Severity) -> Level {
+    match severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARN,
+        Severity::Final | Severity::Info => Level::INFO,
+        Severity::Verbose => Level::DEBUG,
+    }
 }
 
 /// Whether a subscriber may be interested in log lines.
@@ -102,7 +70,7 @@ pub(super) fn emit(batch: &SignalBatch<'_>) {
             ($level:ident) => {
                 tracing::event!(
                     target: TARGET,
-                    tracing::Level::$level,
+                    Level::$level,
                     message = line.message.as_str(),
                     source = line.source,
                     severity = line.severity.as_str(),
@@ -113,12 +81,11 @@ pub(super) fn emit(batch: &SignalBatch<'_>) {
                 )
             };
         }
-        match Level::of(line.severity) {
-            Level::Off => {}
-            Level::Error => emit_at!(ERROR),
-            Level::Warn => emit_at!(WARN),
-            Level::Info => emit_at!(INFO),
-            Level::Debug => emit_at!(DEBUG),
+        match level(line.severity) {
+            Level::ERROR => emit_at!(ERROR),
+            Level::WARN => emit_at!(WARN),
+            Level::INFO => emit_at!(INFO),
+            _ => emit_at!(DEBUG),
         }
     }
 }
@@ -133,19 +100,24 @@ fn json_fields(line: &LogLine) -> Map<String, Value> {
     line.fields.iter().map(|(name, field)| ((*name).to_owned(), value(field))).collect()
 }
 
-/// Formats lines and passes each one, including its line break, to a function.
-struct LineWriter {
+/// Writes log lines: as a sink of runs, or as the `tracing` subscriber of a program, which ignores all other events.
+pub struct Log {
     settings: LogSettings,
     write: Box<dyn Fn(&str) + Send + Sync>,
 }
 
-impl fmt::Debug for LineWriter {
+impl fmt::Debug for Log {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("LineWriter").field("settings", &self.settings).finish_non_exhaustive()
+        out.debug_struct("Log").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 
-impl LineWriter {
+impl Log {
+    /// A log that calls `write` with each line, including its line break.
+    pub fn new(settings: LogSettings, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { settings, write: Box::new(write) }
+    }
+
     fn write(&self, level: Level, line: LogRecord) {
         (self.write)(&match self.settings.form {
             Form::Text => line.into_text(level),
@@ -154,63 +126,35 @@ impl LineWriter {
     }
 }
 
-/// A sink that writes log lines, whatever `tracing` subscriber the program has.
-#[derive(Debug)]
-pub struct Log(LineWriter);
-
-impl Log {
-    /// A log that calls `write` with each line, including its line break.
-    pub fn new(settings: LogSettings, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self(LineWriter { settings, write: Box::new(write) })
-    }
-}
-
 impl Sink for Log {
     fn take(&self, batch: &SignalBatch<'_>) {
         for signal in batch.signals {
             if let Signal::Log(line) = signal
-                && Level::of(line.severity) <= self.0.settings.level
+                && level(line.severity) <= self.settings.level
             {
-                self.0.write(Level::of(line.severity), LogRecord::new(batch, line));
+                self.write(level(line.severity), LogRecord::new(batch, line));
             }
         }
     }
 }
 
-/// A `tracing` subscriber that writes the log lines of runs, and ignores all other events.
-#[derive(Debug)]
-pub struct LogSubscriber(LineWriter);
-
-impl LogSubscriber {
-    /// A subscriber that calls `write` with each line, including its line break.
-    pub fn new(settings: LogSettings, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self(LineWriter { settings, write: Box::new(write) })
-    }
-}
-
-impl Subscriber for LogSubscriber {
+impl Subscriber for Log {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
         if self.enabled(metadata) { Interest::always() } else { Interest::never() }
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && metadata.target() == TARGET && *metadata.level() <= self.0.settings.level.filter()
+        metadata.is_event() && metadata.target() == TARGET && *metadata.level() <= self.settings.level
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.0.settings.level.filter())
+        Some(self.settings.level)
     }
 
     fn event(&self, event: &Event<'_>) {
         let mut line = LogRecord::default();
         event.record(&mut line);
-        let level = match *event.metadata().level() {
-            tracing::Level::ERROR => Level::Error,
-            tracing::Level::WARN => Level::Warn,
-            tracing::Level::INFO => Level::Info,
-            tracing::Level::DEBUG | tracing::Level::TRACE => Level::Debug,
-        };
-        self.0.write(level, line);
+        self.write(*event.metadata().level(), line);
     }
 
     // Spans are never enabled, so the methods about spans have nothing to do.
@@ -282,7 +226,6 @@ impl LogRecord {
     }
 
     fn into_text(self, level: Level) -> String {
-        let level = level.as_str().to_uppercase();
         let mut text = format!("{} {level:5} {} {}", self.timestamp(), self.source, without_control(&self.message));
         for (name, value) in &self.fields {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -300,7 +243,7 @@ impl LogRecord {
         let mut object = Map::new();
         for (name, value) in [
             ("timestamp", self.timestamp()),
-            ("level", level.as_str().to_owned()),
+            ("level", level.as_str().to_ascii_lowercase()),
             ("component", self.source),
             ("message", self.message),
             ("request_id", self.request_id),
@@ -327,7 +270,7 @@ mod tests {
 
     use super::*;
 
-    const SETTINGS: LogSettings = LogSettings { level: Level::Debug, form: Form::Json };
+    const SETTINGS: LogSettings = LogSettings { level: LevelFilter::DEBUG, form: Form::Json };
 
     /// A buffer, and a function that appends to it.
     fn buffer() -> (Arc<Mutex<String>>, impl Fn(&str) + Send + Sync + 'static) {
@@ -362,15 +305,17 @@ mod tests {
 
     #[test]
     fn a_line_is_one_line_of_text_or_one_object() {
-        let text = written(LogSettings { level: Level::Info, form: Form::Text }, "run-1");
+        let text = written(LogSettings { level: LevelFilter::INFO, form: Form::Text }, "run-1");
         insta::assert_snapshot!(text, @r#"2025-11-13T02:13:20.123Z WARN  framework/orchestration Step [2J failed step_id=s error="no \"such\"\nplace" reason="" attempt=2 will_retry=true"#);
-        let json = written(LogSettings { level: Level::Warn, form: Form::Json }, "run-1");
+        let json = written(LogSettings { level: LevelFilter::WARN, form: Form::Json }, "run-1");
         insta::assert_snapshot!(json, @r#"{"timestamp":"2025-11-13T02:13:20.123Z","level":"warn","component":"framework/orchestration","message":"Step\u001b[2J failed","request_id":"run-1","trace_id":"7c8bbf791238ac6eca7549ab06b31086","step_id":"s","error":"no \"such\"\nplace","reason":"","attempt":2,"will_retry":true}"#);
     }
 
     #[test]
     fn lines_beyond_the_level_are_not_written() {
-        for (level, expected) in [(Level::Off, 0), (Level::Error, 0), (Level::Info, 1), (Level::Debug, 2)] {
+        for (level, expected) in
+            [(LevelFilter::OFF, 0), (LevelFilter::ERROR, 0), (LevelFilter::INFO, 1), (LevelFilter::DEBUG, 2)]
+        {
             assert_eq!(written(LogSettings { level, ..SETTINGS }, "run-1").lines().count(), expected, "{level:?}");
         }
     }
@@ -378,7 +323,7 @@ mod tests {
     #[test]
     fn the_subscriber_of_a_program_writes_the_same_lines_and_ignores_other_events() {
         let (lines, write) = buffer();
-        tracing::subscriber::set_global_default(LogSubscriber::new(SETTINGS, write)).unwrap();
+        tracing::subscriber::set_global_default(Log::new(SETTINGS, write)).unwrap();
         // Another test may have reached an event before the subscriber was installed.
         tracing::callsite::rebuild_interest_cache();
         tracing::error!(request_id = "observed", "an event of another library");

@@ -9,7 +9,7 @@ use reknit_journal::Journal;
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::CallTool;
 use reknit_protocol::{Capability, Plan, SideEffect, Step, Value};
-use reknit_runtime::config::Config;
+use reknit_runtime::config::{Config, ConfigBuilder};
 use reknit_runtime::{Committed, DriveOutcome, Reknit, RunStart, Watcher};
 use reknit_telemetry::interactions;
 use tokio::time::Instant;
@@ -85,7 +85,8 @@ impl Scene {
             Arc::new(ScriptedTransport { log: Mutex::default(), began, tool: self.tool, model: self.model });
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&lines);
-        let config = config.with_log(move |line| kept.lock().expect("the lock is not poisoned").push(line.to_owned()));
+        let log = move |line: &str| kept.lock().expect("the lock is not poisoned").push(line.to_owned());
+        let config = ConfigBuilder::from(config).log_to(log).build().expect("the configuration is valid");
         let reknit = Reknit::with_transport(Arc::clone(&transport) as _, catalogue(self.extra_capabilities), config)
             .expect("the configuration is valid");
         let person_ms = Arc::new(Mutex::new(None));

@@ -3,7 +3,7 @@
 use reknit_protocol::{Object, Path, Value};
 use reknit_salvage::{Completeness, FitError, Fix, ReadTextError, Reading, SchemaError};
 
-use super::request::{BadLine, Problem};
+use super::request::BadLine;
 use crate::repair::error_position;
 
 /// The answer for a value that was read from a text.
@@ -46,15 +46,11 @@ fn path(path: &Path) -> Value {
 
 /// The answer to a line that is not a request.
 pub(super) fn bad_line(bad: BadLine) -> Object {
-    let code = match bad.problem {
-        Problem::NotARequest => "bad_line",
-        Problem::TooLarge => "too_large",
-    };
     let mut details = Object::from([("line", bad.line.into())]);
     if let Some(column) = bad.column {
         details.insert("column", column);
     }
-    error(code, bad.message, details)
+    error(bad.code, bad.message, details)
 }
 
 /// The answer to a request whose schema is not valid.

@@ -25,7 +25,8 @@ pub(super) enum Subject {
 #[derive(Debug, PartialEq)]
 pub(super) struct BadLine {
     pub(super) id: Option<Value>,
-    pub(super) problem: Problem,
+    /// The code of the error in the answer.
+    pub(super) code: &'static str,
     pub(super) message: String,
     /// The number of the line in the input, from 1.
     pub(super) line: usize,
@@ -33,34 +34,28 @@ pub(super) struct BadLine {
     pub(super) column: Option<usize>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Problem {
-    NotARequest,
-    TooLarge,
-}
-
 impl Request {
     pub(super) fn parse(line: &Line<'_>) -> Result<Self, BadLine> {
-        let bad = |problem, message, column| BadLine { id: None, problem, message, line: line.number, column };
+        let error = |code, message, column| BadLine { id: None, code, message, line: line.number, column };
+        let bad = |message: String, column| error("bad_line", message, column);
         let bytes = match line.content {
             Content::Bytes(bytes) => bytes,
             Content::TooLong(limit) => {
                 let message = format!("the line is longer than {} MiB", limit >> 20);
-                return Err(bad(Problem::TooLarge, message, None));
+                return Err(error("too_large", message, None));
             }
         };
         let text = str::from_utf8(bytes).map_err(|_| {
             let NotUtf8 { byte, position } = NotUtf8::new(bytes);
             let message = format!("the line is not UTF-8 text: invalid byte 0x{byte:02x}");
-            bad(Problem::NotARequest, message, Some(position.column))
+            bad(message, Some(position.column))
         })?;
-        let value = Value::parse(text).map_err(|error| {
-            bad(Problem::NotARequest, format!("the line is not JSON: {}", error.problem), Some(error.column))
-        })?;
+        let value = Value::parse(text)
+            .map_err(|error| bad(format!("the line is not JSON: {}", error.problem), Some(error.column)))?;
         let Value::Object(object) = value else {
-            return Err(bad(Problem::NotARequest, "the line is not an object".to_owned(), None));
+            return Err(bad("the line is not an object".to_owned(), None));
         };
-        Self::from_object(object).map_err(|(id, message)| BadLine { id, ..bad(Problem::NotARequest, message, None) })
+        Self::from_object(object).map_err(|(id, message)| BadLine { id, ..bad(message, None) })
     }
 
     fn from_object(mut object: Object) -> Result<Self, (Option<Value>, String)> {

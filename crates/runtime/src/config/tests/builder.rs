@@ -4,34 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reknit_dialogue::Effort;
+use reknit_protocol::SideEffect;
 
-use super::super::builder::Argument;
 use super::super::field::Choice;
-use super::super::list::each_setting;
+use super::super::list::builders_with_samples;
 use super::*;
-use crate::telemetry::log::{Form, Level};
-
-/// For each setting with a method: its name, a builder on which the method was called, and the same value in a file.
-macro_rules! build_with_samples {
-    ($(
-        #[doc = $description:literal]
-        $($method:ident)? ($argument:ty: $kind:expr) $name:literal $(= $variable:literal)? $(| $alias:literal)*
-            => $($field:ident).+ $(, $($other:ident).+)*;
-    )*) => {
-        fn builders_with_samples() -> Vec<(&'static str, ConfigBuilder, String)> {
-            vec![$($((
-                $name,
-                Config::builder().$method(<$argument>::sample()),
-                show::toml(&<$argument>::sample().into_value()),
-            ),)?)*]
-        }
-    };
-}
-
-each_setting!(build_with_samples);
 
 /// A value that differs from the default of every setting with an argument of this type.
-trait Sample {
+pub(in super::super) trait Sample {
     fn sample() -> Self;
 }
 
@@ -105,9 +85,7 @@ fn tools_and_models_are_added_to_a_configuration_that_was_read() {
 
 #[test]
 fn adding_a_model_changes_nothing_about_the_models_of_a_file() {
-    let text =
-        |name: &str| format!("[[models]]\nname = \"{name}\"\nurl = \"http://x/v1\"\nmodel = \"m\"\nkey-env = \"K\"\n");
-    let read = read(&(text("a") + &text("b")));
+    let read = read(&(model("a", "key-env = \"K\"") + &model("b", "key-env = \"K\"")));
     let mut config = ConfigBuilder::from(read.clone()).model(Target::new("c", "http://x/v1", "m")).build().unwrap();
     assert_eq!(config.keys, read.keys);
     assert_eq!(config.check_keys().unwrap_err().to_string(), read.check_keys().unwrap_err().to_string());

@@ -214,14 +214,3 @@ fn an_error_about_a_url_does_not_show_its_secrets() {
     let built = Config::builder().tool("a", "me:s3cret@host").build().expect_err("this is not a URL").to_string();
     assert!(built.contains("[redacted]@host") && !built.contains("s3cret"), "{built}");
 }
-
-#[test]
-fn the_default_number_of_attempts_depends_on_the_rotation_policy_in_any_order() {
-    let config = read("[rotation]\nattempts = 4\npolicy = \"prefer-primary\"\n");
-    assert_eq!(config.policy.rotation.max_attempts, 4);
-    let attempts = |config: &Config| {
-        config.effective().iter().find(|one| one.setting.name == "rotation.attempts").unwrap().value.clone()
-    };
-    assert_eq!(attempts(&read("rotation.policy = \"prefer-primary\"")), Value::from(6));
-    assert_eq!(attempts(&read("")), Value::from(3));
-}

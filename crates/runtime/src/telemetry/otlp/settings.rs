@@ -36,31 +36,15 @@ pub struct Destination {
 
 /// An invalid or unsupported value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// An unsupported protocol.
-    #[error("`{variable}` is `{value}`, but telemetry can only be sent as `http/protobuf`")]
-    Protocol {
-        /// The variable.
-        variable: String,
-        /// Its value.
-        value: String,
-    },
-    /// An invalid address.
-    #[error("`{variable}` is `{value}`; write an http or https address")]
-    Address {
-        /// The variable.
-        variable: String,
-        /// Its value, redacted.
-        value: String,
-    },
-    /// An invalid timeout.
-    #[error("`{variable}` is `{value}`; write a positive whole number of milliseconds")]
-    Timeout {
-        /// The variable.
-        variable: String,
-        /// Its value.
-        value: String,
-    },
+#[error("`{variable}` is `{value}`{problem}")]
+pub struct SettingsError {
+    /// The variable.
+    pub variable: String,
+    /// Its value, redacted if it is an address.
+    pub value: String,
+    problem: &'static str,
+    /// How to fix it.
+    pub hint: &'static str,
 }
 
 /// Returns the value of a variable.
@@ -97,17 +81,26 @@ fn destination(signal: &str, get: Get<'_>) -> Result<Option<Destination>, Settin
     };
     let lower = address.to_ascii_lowercase();
     if !["http://", "https://"].iter().any(|scheme| lower.starts_with(scheme)) {
-        return Err(SettingsError::Address { variable, value: redact_url(&address) });
+        let (problem, hint) = ("; write an http or https address", "for example, `http://127.0.0.1:4318`");
+        return Err(SettingsError { variable, value: redact_url(&address), problem, hint });
     }
     match lookup(PROTOCOL) {
-        Some((value, variable)) if value != "http/protobuf" => return Err(SettingsError::Protocol { variable, value }),
+        Some((value, variable)) if value != "http/protobuf" => {
+            let problem = ", but telemetry can only be sent as `http/protobuf`";
+            let hint = "set it to `http/protobuf`, or unset it; collectors accept this protocol on port 4318";
+            return Err(SettingsError { variable, value, problem, hint });
+        }
         _ => {}
     }
     let limit = match lookup(TIMEOUT) {
         None => DEFAULT_TIMEOUT,
         Some((value, variable)) => match value.parse() {
             Ok(ms) if ms > 0 => Duration::from_millis(ms),
-            _ => return Err(SettingsError::Timeout { variable, value }),
+            _ => {
+                let problem = "; write a positive whole number of milliseconds";
+                let hint = "`10000` is ten seconds; unset it for the default of three seconds";
+                return Err(SettingsError { variable, value, problem, hint });
+            }
         },
     };
     let path = format!("/v1/{}", signal.to_ascii_lowercase());
@@ -176,23 +169,12 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_address_is_an_error_that_shows_no_secret() {
-        let error = read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "me:s3cret@a:4318")]);
-        let message = "`OTEL_EXPORTER_OTLP_ENDPOINT` is `[redacted]@a:4318`; write an http or https address";
-        assert_eq!(error, Err(message.to_owned()));
-    }
-
-    #[test]
-    fn an_unsupported_protocol_is_an_error() {
-        let error = read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]);
-        assert_eq!(
-            error,
-            Err("`OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`, but telemetry can only be sent as `http/protobuf`".to_owned())
-        );
-        assert_eq!(
-            read(&[("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]),
-            Ok(None),
-            "without an address the protocol does not matter"
-        );
+    fn an_invalid_address_or_protocol_is_an_error_that_shows_no_secret() {
+        let (endpoint, protocol) = ("OTEL_EXPORTER_OTLP_ENDPOINT", ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"));
+        let address = "`OTEL_EXPORTER_OTLP_ENDPOINT` is `[redacted]@a:4318`; write an http or https address";
+        assert_eq!(read(&[(endpoint, "me:s3cret@a:4318")]), Err(address.to_owned()));
+        let grpc = "`OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`, but telemetry can only be sent as `http/protobuf`";
+        assert_eq!(read(&[(endpoint, "http://a"), protocol]), Err(grpc.to_owned()));
+        assert_eq!(read(&[protocol]), Ok(None), "without an address the protocol does not matter");
     }
 }
