@@ -21,10 +21,10 @@ const CAUSE_COLUMNS: usize = 200;
 
 /// The error, each cause once, an excerpt with the position, and a hint with a command to type.
 pub(crate) fn failure_message(failure: &Failure) -> String {
-    let causes: String = causes(failure).iter().map(|cause| format!("  caused by: {cause}\n")).collect();
+    let causes: Vec<String> = causes(failure).iter().map(|cause| format!("  caused by: {cause}\n")).collect();
     let excerpt = excerpt(failure).map(|excerpt| format!("\n{excerpt}")).unwrap_or_default();
     let hint = hint(failure).map(|hint| format!("\nhint: {hint}\n")).unwrap_or_default();
-    format!("error: {failure}\n{causes}{excerpt}{hint}")
+    format!("error: {failure}\n{}{excerpt}{hint}", causes.concat())
 }
 
 fn causes(failure: &Failure) -> Vec<String> {
