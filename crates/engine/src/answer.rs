@@ -2,17 +2,16 @@
 
 pub(crate) mod account;
 
-use reknit_protocol::{AgentName, CapabilityName, Object, StepId, Value, exact};
+use reknit_protocol::{AgentName, CapabilityName, Object, StepId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
-use crate::labelled_enum::labelled_enum;
 use account::account_text;
 use reknit_mend::{Fate, Mend};
 
-labelled_enum! {
+word_enum! {
     /// The final status of a run.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Status {
         /// Every step succeeded.

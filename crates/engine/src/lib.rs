@@ -25,7 +25,6 @@ mod elapsed;
 mod event;
 mod history;
 mod internal_error;
-mod labelled_enum;
 mod nest;
 mod policy;
 mod record;
@@ -33,6 +32,7 @@ mod report;
 mod run;
 mod session;
 mod session_start;
+mod session_texts;
 mod synthesis;
 mod templates;
 mod trace_parent;
@@ -47,11 +47,11 @@ pub use history::{HistoryEntry, HistoryKind, history};
 pub use policy::{Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy};
 pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,
-    ModelQuestion, ModelRecord, Record, RecordKind, RejectionCause, RetryDirective, RunRecord, RungStart,
-    SessionRecord, StepDescription, StepEnd, TurnOutcome, WaitEnd, WaitReason,
+    ModelQuestion, ModelRecord, ModelWaitReason, Record, RecordKind, RejectionCause, RetryDirective, RunRecord,
+    RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
 };
 pub use report::{
-    ChildReport, FinalTurnReason, REPORT_ALIAS, REPORT_TOOL, Report, ReportSource, ReportStatus, SessionExit,
+    ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, Report, ReportSource, ReportStatus, SessionExit,
     SyntheticReason, Totals,
 };
 pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView};
@@ -59,6 +59,9 @@ pub use session::{
     ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,
     SessionActivity, SessionView,
 };
-pub use session_start::{Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SessionTexts, SubAgent};
+pub use session_start::{
+    AgentMending, CallsInText, Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent,
+};
+pub use session_texts::{REPORT_TOOL, SessionTexts};
 pub use templates::{PromptBuilder, TemplateError, Templates};
 pub use trace_parent::{SpanId, TraceId, TraceParent, TraceParentError};

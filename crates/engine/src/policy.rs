@@ -48,8 +48,9 @@ pub struct Limits {
     /// The cost of model calls, in the currency of the prices. With this limit, models without a price are not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
-    /// Active time: without waiting for a person.
-    pub active_ms: u64,
+    /// Active time: without waiting for a person. `None` is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_ms: Option<u64>,
     /// Tool calls in progress at once.
     pub calls_at_once: u32,
     /// The time for one step, from when its inputs are available, without waiting for a person. A plan can override it
@@ -167,7 +168,7 @@ impl Default for Limits {
             tool_calls: 50,
             model_calls: 25,
             money: None,
-            active_ms: 10 * 60 * 1000,
+            active_ms: Some(10 * 60 * 1000),
             calls_at_once: 5,
             step_ms: None,
             call_ms: 30_000,

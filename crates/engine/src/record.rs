@@ -12,7 +12,8 @@ pub use directive::{Action, RetryDirective};
 pub use model::{ModelQuestion, ModelRecord};
 pub use run::{CallEnd, MendDetail, RejectionCause, RunRecord, RungStart, StepDescription, StepEnd, WaitReason};
 pub use session::{
-    AnswerKind, Attempt, AttemptStatus, CollapseReason, ContextAction, DropReason, SessionRecord, TurnOutcome, WaitEnd,
+    AnswerKind, Attempt, AttemptStatus, CollapseReason, ContextAction, DropReason, ModelWaitReason, SessionRecord,
+    TextCallForm, TurnOutcome, WaitEnd,
 };
 
 use reknit_protocol::ScopeLevel;

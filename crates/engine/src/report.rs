@@ -4,15 +4,12 @@ mod exit;
 
 pub use exit::SessionExit;
 
-use reknit_protocol::{Object, Value, exact};
+use reknit_mend::Rung;
+use reknit_protocol::{Object, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
-use crate::labelled_enum::labelled_enum;
 use crate::session_start::ReportFormat;
-
-/// The tool with which a model gives its report.
-pub const REPORT_TOOL: &str = "agent__final_report";
 
 /// Another accepted name of the report tool.
 pub const REPORT_ALIAS: &str = "final_report";
@@ -48,21 +45,50 @@ pub struct Report {
     pub spent: Spent,
     /// Totals over all attempts.
     pub totals: Totals,
+    /// How many tool calls succeeded.
+    #[serde(default)]
+    pub successful_calls: u32,
+    /// Doubts about the report: figures in it that neither the request nor a result states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
+    /// The calls that were changed or sent again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mended: Vec<MendedCall>,
     /// The outcomes of the plans and agents that were called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildReport>,
 }
 
+/// A call that was not sent as the model wrote it, or more than once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MendedCall {
+    /// The turn of the call.
+    pub turn: u32,
+    /// The id of the call: `call-2`, or `call-2/price` for a step of a plan.
+    pub call: String,
+    /// The tool, as the model is shown it.
+    pub tool: String,
+    /// The rung of the repair ladder.
+    pub rung: Rung,
+    /// What was changed and why.
+    pub change: String,
+}
+
 impl Report {
+    /// Whether its figures are invented: no tool call succeeded, and nothing states them.
+    pub fn is_doubtful(&self) -> bool {
+        !self.doubts.is_empty() && self.successful_calls == 0
+    }
+
     /// Whether a model wrote the report.
     pub fn is_answer(&self) -> bool {
         self.source != ReportSource::Synthetic
     }
 }
 
-labelled_enum! {
+word_enum! {
     /// Whether the work was done, as the model judges it.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ReportStatus {
         /// The work was done, or the model does not say otherwise.
@@ -74,9 +100,9 @@ labelled_enum! {
     }
 }
 
-labelled_enum! {
+word_enum! {
     /// The origin of a report.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum ReportSource {
         /// A call of the report tool.
@@ -90,9 +116,9 @@ labelled_enum! {
     }
 }
 
-labelled_enum! {
+word_enum! {
     /// Why the machine wrote the report.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum SyntheticReason {
         /// The final turn had no report.
@@ -155,9 +181,9 @@ impl SyntheticReason {
     }
 }
 
-labelled_enum! {
+word_enum! {
     /// Why a turn is the final one.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum FinalTurnReason {
         /// The conversation does not fit any context window.
@@ -170,6 +196,8 @@ labelled_enum! {
         UserStop = "user_stop",
         /// The budget covers only one more question.
         Budget = "budget",
+        /// The time limit is nearly reached.
+        TimeLimit = "time_limit",
     }
 }
 
@@ -188,6 +216,9 @@ pub struct ChildReport {
     pub done: bool,
     /// What it spent.
     pub spent: Spent,
+    /// The calls of a called agent that were changed or sent again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mended: Vec<MendedCall>,
     /// The outcomes of the plans and agents that it called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildReport>,

@@ -153,7 +153,7 @@ impl Run {
             EventKind::Cancelled | EventKind::Stopped => self.stop(Stop::Cancelled)?,
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.on_late_outcome(kind),
             EventKind::Woke { effect } if self.state.clock.deadline_id() == *effect => {
-                let limit = self.policy().limits.active_ms;
+                let limit = self.policy().limits.active_ms.unwrap_or_default();
                 self.stop(Stop::Exhausted(Exhausted::Time(limit)))?;
             }
             kind if self.on_consultation(kind)? || self.on_step_event(kind)? => {}
@@ -182,7 +182,7 @@ impl Run {
         };
         // A run that is ending needs no second end: a deadline that stays due would fire again and again.
         if !self.state.stop.as_ref().is_some_and(Stop::is_immediate) {
-            effects.extend(self.state.clock.effect(self.policy().limits.active_ms));
+            effects.extend(self.policy().limits.active_ms.and_then(|limit_ms| self.state.clock.effect(limit_ms)));
         }
         effects
     }

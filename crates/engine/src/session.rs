@@ -30,11 +30,14 @@
 
 mod ask_model;
 mod attempt_outcome;
+mod calls_in_text;
 mod child_machines;
 mod classify_answer;
 mod context_window;
+mod doubts;
 mod finish;
 mod machine;
+mod mended_calls;
 mod notice;
 mod plan_tool;
 mod report_draft;
@@ -50,6 +53,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reknit_dialogue::{Message, Rotation, RotationRules};
+use reknit_mend::{MendingPolicy, ResolutionPolicy, RuleChanges};
 use reknit_protocol::ScopeLevel;
 use reknit_salvage::Schema;
 
@@ -68,9 +72,10 @@ use crate::record::{Record, RecordKind, SessionRecord};
 use crate::report::Totals;
 use crate::run::state::{ActiveClock, State as RunState};
 use crate::run::{ApplyError, Run, check_version};
-use crate::session_start::SessionStarted;
+use crate::session_start::{AgentMending, SessionStarted};
 use child_machines::Child;
 use state::{AbortReason, Phase, State};
+use stop::final_turn_reserve_ms;
 use toolbox::Toolbox;
 
 /// The state machine of one session. [`Session::apply`] takes in an event, [`Session::pending`] lists the effects that
@@ -131,12 +136,15 @@ impl Session {
             fallback_report: None,
             final_report_attempts: 0,
             max_output_tokens: started.rules.max_output_tokens,
+            output_limits: BTreeMap::new(),
             abort_reason: None,
             last_stop_reason: None,
             last_error: None,
             turns_completed: 0,
             totals: Totals::default(),
             uncertain_calls: Vec::new(),
+            mended: Vec::new(),
+            successful_calls: 0,
             stored_results: stored_results::StoredResults::default(),
             token_counts: token_estimate::TokenCounts::default(),
             uncountable: BTreeSet::new(),
@@ -167,9 +175,7 @@ impl Session {
             kind if matches!(self.state.phase, Phase::Ended(_)) => self.on_late_outcome(kind),
             EventKind::Cancelled => self.abort(AbortReason::Cancelled),
             EventKind::Stopped => self.stop(),
-            EventKind::Woke { effect } if self.state.clock.deadline_id() == *effect => {
-                self.abort(AbortReason::TimeLimit);
-            }
+            EventKind::Woke { effect } if self.state.clock.deadline_id() == *effect => self.on_deadline(),
             kind => {
                 if !(self.on_question_event(kind) || self.on_call_event(event.at_ms, kind)) {
                     self.on_late_outcome(kind);
@@ -208,7 +214,7 @@ impl Session {
         };
         // A session that is ending needs no second end: a deadline that stays due would fire again and again.
         if self.state.abort_reason.is_none() {
-            effects.extend(self.state.clock.effect(self.started.policy.limits.active_ms));
+            effects.extend(self.time_limit_ms().and_then(|limit_ms| self.state.clock.effect(limit_ms)));
         }
         effects
     }
@@ -247,6 +253,19 @@ impl Session {
     }
 }
 
+/// Turns off the repairs that the rules of an agent do not allow.
+fn limit_mending(policy: &mut MendingPolicy, allowed: AgentMending) {
+    if allowed == AgentMending::Models {
+        return;
+    }
+    policy.resolution = ResolutionPolicy::Off;
+    policy.feedback = 0;
+    policy.context = 0;
+    if allowed == AgentMending::Spelling {
+        policy.rule_changes = RuleChanges::SpellingOnly;
+    }
+}
+
 impl SessionSetup {
     fn new(started: &SessionStarted) -> Result<Self, ApplyError> {
         check_version(started.machine_version)?;
@@ -254,10 +273,15 @@ impl SessionSetup {
         let report_schema = report_schema.map_err(|error| ApplyError::ReportSchema(error.to_string()))?;
         let mut policy = started.policy.as_ref().clone();
         policy.synthesis = Synthesis::Template;
+        limit_mending(&mut policy.mending, started.rules.mending);
+        // Calls that are given up at the time limit must leave time for the final turn.
+        let reserve_ms = started.rules.max_time_ms.map_or(u64::MAX, final_turn_reserve_ms);
+        policy.limits.active_ms = None;
+        policy.limits.drain_ms = policy.limits.drain_ms.min(reserve_ms / 2);
         // Repairs must not use up the model call that the report needs.
         policy.limits.model_calls = policy.limits.model_calls.saturating_sub(1);
         Ok(Self {
-            toolbox: Toolbox::new(&started.catalogue, &started.agents, started.rules.plans, &started.rules.report),
+            toolbox: Toolbox::new(started),
             public_catalogue: Arc::new(started.catalogue.without_internal()),
             report_schema,
             calls_started: Started {

@@ -3,14 +3,10 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{Effort, TargetName, Temperature};
-use reknit_protocol::{RunId, Value, exact};
+use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
-mod texts;
-
-pub use texts::SessionTexts;
-
-use crate::labelled_enum::labelled_enum;
+use crate::session_texts::SessionTexts;
 use crate::trace_parent::TraceParent;
 use crate::{Policy, Templates};
 use reknit_plan::Catalogue;
@@ -72,6 +68,31 @@ pub enum Plans {
     Allowed,
 }
 
+/// How far the calls of an agent may be changed before they are sent. The agent's model has the context of the
+/// conversation; rules and other models do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentMending {
+    /// Only the spelling of names and values: types, keys, letter case.
+    #[default]
+    Spelling,
+    /// Also values that the error of the tool determines.
+    Rules,
+    /// Also values that another model suggests, as in a run.
+    Models,
+}
+
+/// Whether calls that a model writes as text are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallsInText {
+    /// They are made, and the fix is recorded.
+    #[default]
+    Made,
+    /// They are text.
+    Ignored,
+}
+
 /// The rules for turns and the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionRules {
@@ -79,8 +100,12 @@ pub struct SessionRules {
     pub max_turns: u32,
     /// Attempts per turn, the first included.
     pub max_retries: u32,
-    /// The token limit for one answer; doubled once if an answer is truncated.
+    /// The token limit for one answer; doubled for one retry if an answer is truncated.
     pub max_output_tokens: u32,
+    /// The time limit of the session, without waiting for a person. Part of it is reserved for the final turn. `None` is no
+    /// limit: turns and attempts bound the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_time_ms: Option<u64>,
     /// The time limit for one attempt.
     pub llm_timeout_ms: u64,
     /// The sampling temperature; `None` for the provider's default.
@@ -92,6 +117,12 @@ pub struct SessionRules {
     /// Whether the agent may submit a whole plan at once.
     #[serde(default)]
     pub plans: Plans,
+    /// How far calls may be changed before they are sent.
+    #[serde(default)]
+    pub mending: AgentMending,
+    /// Whether calls that a model writes as text are made.
+    #[serde(default)]
+    pub calls_in_text: CallsInText,
     /// The required form of the report.
     pub report: ReportRules,
 }
@@ -102,11 +133,14 @@ impl Default for SessionRules {
             max_turns: 10,
             max_retries: 3,
             max_output_tokens: 4_096,
+            max_time_ms: None,
             llm_timeout_ms: 600_000,
             temperature: Some(Temperature::ZERO),
             effort: None,
             result_bytes: 12_288,
             plans: Plans::Off,
+            mending: AgentMending::Spelling,
+            calls_in_text: CallsInText::Made,
             report: ReportRules { format: ReportFormat::Markdown, schema: None },
         }
     }
@@ -122,9 +156,9 @@ pub struct ReportRules {
     pub schema: Option<Value>,
 }
 
-labelled_enum! {
+word_enum! {
     /// The format of a report.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ReportFormat {
         /// Plain text.

@@ -7,6 +7,8 @@ use minijinja::{Environment, UndefinedBehavior};
 use reknit_dialogue::Message;
 use serde::{Deserialize, Serialize};
 
+use crate::session_texts::{self, SessionTexts};
+
 /// The line between the system message and the user message.
 const ROLE_SEPARATOR: &str = "\n---\n";
 
@@ -32,6 +34,8 @@ pub struct Templates {
     pub context: String,
     /// Requests the answer. Variables: `request`, `results`, `missing`, `mended`.
     pub answer: String,
+    /// The instructions and notices of sessions, in sections. A section that is left out keeps its built-in text.
+    pub session: String,
 }
 
 impl Default for Templates {
@@ -43,6 +47,7 @@ impl Default for Templates {
             feedback: include_str!("../prompts/feedback.txt").to_owned(),
             context: include_str!("../prompts/context.txt").to_owned(),
             answer: include_str!("../prompts/answer.txt").to_owned(),
+            session: session_texts::BUILT_IN.to_owned(),
         }
     }
 }
@@ -59,6 +64,9 @@ pub enum TemplateError {
         /// The name.
         name: String,
     },
+    /// The texts for sessions cannot be used.
+    #[error("the prompt `session` is invalid: {0}")]
+    Session(String),
     /// The template omits a variable that the model needs.
     #[error("the prompt `{name}` must contain `{{{{ {variable} }}}}`: without it the model cannot answer")]
     Missing {
@@ -92,7 +100,7 @@ impl<F: Fn(&str, &str) -> Option<String>> PromptBuilder for F {
 }
 
 /// The variables of each template. A template must use all of them: a model invents what it is not told.
-const VARIABLES: [(&str, &[&str]); 6] = [
+const VARIABLES: [(&str, &[&str]); 7] = [
     ("choice", &["tools", "request"]),
     ("plan", &["tools", "request", "last", "problems"]),
     ("resolution", &["request", "instruction", "agent", "capability", "description", "wanted", "sources", "schema"]),
@@ -119,11 +127,15 @@ const VARIABLES: [(&str, &[&str]); 6] = [
         &["request", "instruction", "agent", "capability", "description", "sources", "schema", "facts", "attempts"],
     ),
     ("answer", &["request", "results", "missing", "mended"]),
+    (SESSION, &[]),
 ];
+
+/// The name of the texts for sessions. They are no template: they have sections instead of variables.
+const SESSION: &str = "session";
 
 impl Templates {
     /// The names of the prompts.
-    pub const NAMES: [&str; 6] = ["choice", "plan", "resolution", "feedback", "context", "answer"];
+    pub const NAMES: [&str; 7] = ["choice", "plan", "resolution", "feedback", "context", "answer", SESSION];
 
     /// Replaces a template. The new one must use every variable of the default.
     ///
@@ -143,6 +155,11 @@ impl Templates {
         let Some((name, variables)) = VARIABLES.into_iter().find(|(other, _)| *other == name) else {
             return Err(TemplateError::UnknownName { name: name.to_owned() });
         };
+        if name == SESSION {
+            SessionTexts::read(&text).map_err(TemplateError::Session)?;
+            self.session = text;
+            return Ok(());
+        }
         // Each variable gets a placeholder that appears nowhere else.
         let placeholders: Vec<String> = variables.iter().map(|variable| format!("\u{1}{variable}\u{1}")).collect();
         let values: Vec<(&'static str, &str)> =
@@ -153,6 +170,12 @@ impl Templates {
         }
         *self.template_mut(name) = text;
         Ok(())
+    }
+
+    /// The texts for sessions.
+    pub fn session_texts(&self) -> SessionTexts {
+        // `replace` has read the text before.
+        SessionTexts::read(&self.session).unwrap_or_default()
     }
 
     /// Replaces the templates that the builder provides. Fails as [`Templates::replace`] does.
@@ -184,6 +207,7 @@ impl Templates {
             "resolution" => &mut self.resolution,
             "feedback" => &mut self.feedback,
             "context" => &mut self.context,
+            SESSION => &mut self.session,
             _ => &mut self.answer,
         }
     }

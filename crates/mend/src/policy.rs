@@ -36,6 +36,9 @@ pub struct MendingPolicy {
     pub learning: Learning,
     /// How often the facts in errors may change the call of one step before a model is asked; 0 is never.
     pub facts: u32,
+    /// How far the facts in errors may change a call.
+    #[serde(default)]
+    pub rule_changes: RuleChanges,
     /// How often a model may be shown the error of one step.
     pub feedback: u32,
     /// How often a model may be shown the error of one step with the request and the results.
@@ -44,6 +47,17 @@ pub struct MendingPolicy {
     pub context_statuses: Vec<u16>,
     /// Whether the context rung is allowed for a step without dependencies, which has only the request to go by.
     pub independent_steps: IndependentSteps,
+}
+
+/// How far rules may change a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleChanges {
+    /// As far as the side effect of the call allows.
+    #[default]
+    BySideEffect,
+    /// Only the spelling of names and values, whatever the side effect.
+    SpellingOnly,
 }
 
 /// Whether the context rung is allowed for a step without dependencies.
@@ -100,6 +114,7 @@ impl Default for MendingPolicy {
             resolution: ResolutionPolicy::Once,
             learning: Learning::On,
             facts: 2,
+            rule_changes: RuleChanges::BySideEffect,
             feedback: 2,
             context: 2,
             context_statuses: vec![400, 404, 409, 422],

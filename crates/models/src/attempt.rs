@@ -41,7 +41,7 @@ impl<'a> Attempt<'a> {
     pub(crate) fn new(endpoint: &'a Endpoint, request: &'a ModelRequest) -> Self {
         let mut timeouts = endpoint.target.timeouts;
         if let Some(ms) = request.timeout_ms {
-            timeouts.total = timeouts.total.min(Duration::from_millis(ms));
+            timeouts.set_total(Duration::from_millis(ms));
         }
         Self {
             endpoint,

@@ -44,6 +44,16 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
+    /// Sets the time for the complete answer. A longer one is also the time to the first byte and token: whoever grants a slow
+    /// model more time does so for all of its answer.
+    pub(crate) fn set_total(&mut self, total: Duration) {
+        if total > self.total {
+            self.first_byte = self.first_byte.max(total);
+            self.first_token = self.first_token.max(total);
+        }
+        self.total = total;
+    }
+
     /// `first_byte` and `first_token` of a target with a fallback.
     pub(crate) const FALLBACK_FIRST_TOKEN: Duration = Duration::from_secs(12);
     /// `idle` of a target with a fallback.
@@ -141,6 +151,18 @@ mod tests {
         idle: Duration::from_secs(4),
         total: Duration::from_secs(9),
     };
+
+    #[test]
+    fn a_request_can_shorten_and_lengthen_the_total() {
+        let mut timeouts = Timeouts::default();
+        timeouts.set_total(Duration::from_secs(5));
+        assert_eq!(timeouts, Timeouts { total: Duration::from_secs(5), ..Timeouts::default() });
+        let mut timeouts = Timeouts::default();
+        timeouts.set_total(Duration::from_mins(30));
+        let long = Duration::from_mins(30);
+        let expected = Timeouts { first_byte: long, first_token: long, total: long, ..Timeouts::default() };
+        assert_eq!(timeouts, expected);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn each_stage_has_its_own_timeout_and_message() {

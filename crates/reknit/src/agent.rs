@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Policy, SessionStarted, SessionTexts, SubAgent};
+use reknit_engine::{MACHINE_VERSION, Policy, SessionStarted, SubAgent};
 use reknit_plan::{Catalogue, CatalogueTool};
 use reknit_protocol::RunId;
 use reknit_runtime::agent::Agent;
@@ -60,7 +60,7 @@ fn started(setup: &Setup, file: AgentFile) -> Result<SessionStarted, Failure> {
         prompt: agent.prompt,
         rules: agent.rules,
         templates: Arc::clone(&setup.reknit.templates),
-        words: Arc::new(SessionTexts::default()),
+        words: Arc::new(setup.reknit.templates.session_texts()),
         seed: 0,
         trace_parent: None,
         machine_version: MACHINE_VERSION,
@@ -72,7 +72,6 @@ fn policy(policy: &Policy, agent: &Agent) -> Policy {
     let limits = &mut policy.limits;
     limits.tool_calls = own.tool_calls.unwrap_or(limits.tool_calls);
     limits.model_calls = own.model_calls.unwrap_or(limits.model_calls);
-    limits.active_ms = own.active_ms.unwrap_or(limits.active_ms);
     limits.calls_at_once = own.calls_at_once.unwrap_or(limits.calls_at_once);
     policy
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use reknit_engine::{Report, ReportSource, SessionExit};
+use reknit_engine::{Report, ReportSource, ReportStatus, SessionExit};
 use reknit_protocol::{RunId, Value};
 
 use crate::failure::Failure;
@@ -10,11 +10,15 @@ use crate::print_answer::{print_with_summary, result_json};
 use crate::terminal_text::escape_controls;
 use crate::usage::{count, seconds, usage_summary};
 
-/// The exit status of an ended session: 0 if a model wrote the report. docs/agents.md lists all of them.
+/// The exit status of an ended session: the status of the report if a model wrote it. docs/agents.md lists all of them.
 fn exit_code(report: &Report) -> u8 {
     match report.exit {
         SessionExit::SignalReceived => 130,
-        _ if report.is_answer() => 0,
+        _ if report.is_answer() => match report.status {
+            ReportStatus::Success => 0,
+            ReportStatus::Partial => 3,
+            ReportStatus::Failure => 1,
+        },
         SessionExit::BudgetExhausted | SessionExit::TimeLimit | SessionExit::TokenLimit => 5,
         SessionExit::AuthFailure => 7,
         SessionExit::QuotaExceeded => 8,
@@ -54,8 +58,17 @@ fn summary(run: &RunId, report: &Report) -> String {
         }
         ReportSource::Synthetic => "note: no model wrote this report\n".to_owned(),
     };
+    let doubts: String = report.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
+    let status_note = match report.status {
+        _ if !report.is_answer() => String::new(),
+        ReportStatus::Success => String::new(),
+        ReportStatus::Partial if report.is_doubtful() => {
+            "note: the report is partial: no tool call succeeded\n".to_owned()
+        }
+        status => format!("note: the status of the report is `{status}`\n"),
+    };
     format!(
-        "\n{source_note}{}: {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        "\n{source_note}{doubts}{status_note}{}: {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
         report.exit,
         count(report.turn, "turn"),
         usage_summary(spent),
@@ -65,7 +78,7 @@ fn summary(run: &RunId, report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reknit_engine::{ReportFormat, ReportStatus, Spent, SyntheticReason, Totals};
+    use reknit_engine::{ReportFormat, Spent, SyntheticReason, Totals};
 
     use reknit_protocol::Object;
 
@@ -86,6 +99,9 @@ mod tests {
             final_report_attempts: 0,
             spent: Spent::default(),
             totals: Totals::default(),
+            successful_calls: 1,
+            doubts: Vec::new(),
+            mended: Vec::new(),
             children: Vec::new(),
         }
     }

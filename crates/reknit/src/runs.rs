@@ -4,6 +4,7 @@ mod decide;
 mod list;
 mod llm;
 mod session;
+mod session_log;
 mod show;
 mod status;
 mod step_history;

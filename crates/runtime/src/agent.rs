@@ -53,8 +53,6 @@ pub struct AgentLimits {
     pub tool_calls: Option<u32>,
     /// Maximum number of model calls.
     pub model_calls: Option<u32>,
-    /// Maximum duration, without the time it waits for a person.
-    pub active_ms: Option<u64>,
     /// Maximum number of concurrent tool calls.
     pub calls_at_once: Option<u32>,
 }

@@ -1,8 +1,7 @@
 //! The reaction to a failed attempt. The rotation decides; this module describes the decision for records.
 
 use reknit_dialogue::{GiveUpReason, ModelFailure, Next};
-
-use crate::labelled_enum::labelled_enum;
+use reknit_protocol::word_enum;
 
 /// The reaction to a failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,8 +18,9 @@ pub struct RetryDirective {
     pub sources: Vec<String>,
 }
 
-labelled_enum! {
+word_enum! {
     /// The action after a failed attempt.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Action {
         /// The next target is asked; this one may be asked again.
         Retry = "retry",

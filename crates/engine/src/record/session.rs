@@ -1,10 +1,9 @@
 //! Decisions of a session.
 
 use reknit_dialogue::{ErrorClass, Money, TargetName, Usage};
-use reknit_protocol::EffectId;
+use reknit_protocol::{EffectId, word_enum};
 
 use super::directive::RetryDirective;
-use crate::labelled_enum::labelled_enum;
 use crate::report::{ChildReport, FinalTurnReason, Report, ReportSource};
 
 /// A decision of a session.
@@ -21,11 +20,20 @@ pub enum SessionRecord {
     TurnStarted(u32),
     /// An attempt to ask a model is over.
     Attempt(Box<Attempt>),
-    /// A wait for rate limits ended.
-    WaitEnded {
+    /// The session waits before the next attempt.
+    WaitStarted {
         /// The turn.
         turn: u32,
         /// The planned length, in milliseconds.
+        ms: u64,
+        /// What it waits for.
+        reason: ModelWaitReason,
+    },
+    /// A wait ended.
+    WaitEnded {
+        /// The turn.
+        turn: u32,
+        /// The actual length, in milliseconds.
         ms: u64,
         /// What ended it.
         end: WaitEnd,
@@ -38,6 +46,24 @@ pub enum SessionRecord {
         target: TargetName,
         /// When the target can be asked again, in milliseconds since 1970.
         until_ms: i64,
+    },
+    /// A call that a model wrote as text is made.
+    CallInText {
+        /// The turn.
+        turn: u32,
+        /// The tool, as the model named it.
+        tool: String,
+        /// How it was written.
+        form: TextCallForm,
+    },
+    /// A provider refused the output limit and stated a smaller one, which is used from now on.
+    OutputLimitLearned {
+        /// The turn.
+        turn: u32,
+        /// The target.
+        target: TargetName,
+        /// The limit, in tokens.
+        max_tokens: u32,
     },
     /// A call in an answer was dropped.
     CallDropped {
@@ -157,8 +183,9 @@ impl AttemptStatus {
     }
 }
 
-labelled_enum! {
+word_enum! {
     /// The kind of an answer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum AnswerKind {
         /// Tool calls.
         ToolCalls = "tool_calls",
@@ -211,30 +238,63 @@ impl ContextAction {
     }
 }
 
-/// Why a wait ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WaitEnd {
-    /// The time was up.
-    Completed,
-    /// The user stopped the session.
-    AbortedStop,
-    /// The session was cancelled, or its time limit was reached.
-    AbortedCancel,
+word_enum! {
+    /// What a session waits for before it asks a model again.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ModelWaitReason {
+        /// Every target is at its rate limit.
+        RateLimit = "rate_limit",
+        /// The circuit breaker of every target is open.
+        BreakerOpen = "breaker_open",
+        /// The only target failed, and a pause may help.
+        Failure = "failure",
+    }
 }
 
-/// Why a call was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DropReason {
-    /// Its arguments are unreadable.
-    Malformed,
-    /// No such tool exists.
-    Unknown,
-    /// The final turn does not allow it.
-    NotPermitted,
+word_enum! {
+    /// How a call was written as text.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum TextCallForm {
+        /// As JSON that is the whole answer.
+        WholeAnswer = "whole_answer",
+        /// As JSON in a fenced block.
+        Fence = "fenced_block",
+        /// Between tags.
+        Tag = "tag",
+        /// As `name(key=value)`.
+        FunctionCall = "function_call",
+    }
 }
 
-labelled_enum! {
+word_enum! {
+    /// Why a wait ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum WaitEnd {
+        /// The time was up.
+        Completed = "completed",
+        /// The user stopped the session, or only the time for the final turn was left.
+        AbortedStop = "aborted_stop",
+        /// The session was cancelled, or its time limit was reached.
+        AbortedCancel = "aborted_cancel",
+    }
+}
+
+word_enum! {
+    /// Why a call was dropped.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum DropReason {
+        /// Its arguments are unreadable.
+        Malformed = "malformed",
+        /// No such tool exists.
+        Unknown = "unknown",
+        /// The final turn does not allow it.
+        NotPermitted = "not_permitted",
+    }
+}
+
+word_enum! {
     /// Why the remaining turns were reduced.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum CollapseReason {
         /// The model gave a report that was rejected.
         FinalReportAttempt = "final_report_attempt",
@@ -243,8 +303,9 @@ labelled_enum! {
     }
 }
 
-labelled_enum! {
+word_enum! {
     /// How a turn ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum TurnOutcome {
         /// Tools were called.
         ToolCalls = "tool_calls",

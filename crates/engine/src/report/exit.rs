@@ -1,12 +1,11 @@
 //! Exit codes of sessions. Their names are stable.
 
+use reknit_protocol::word_enum;
 use serde::{Deserialize, Serialize};
 
-use crate::labelled_enum::labelled_enum;
-
-labelled_enum! {
+word_enum! {
     /// Why a session ended.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum SessionExit {
         /// The model gave its report.

@@ -102,9 +102,11 @@ impl Run {
     /// Books the cost of an attempt that is over, and tells the question how much time the run has left.
     fn end_attempt(&mut self, topic: Topic, bill: Bill<'_>) -> Decided {
         let now_ms = self.state.now_ms;
-        let left_ms = self.policy().limits.active_ms.saturating_sub(self.state.clock.active_ms(now_ms));
+        let left_ms = self.active_ms_left();
         let (question, spent) = self.state.consultation_mut(topic)?;
-        question.set_run_deadline(now_ms.saturating_add_unsigned(left_ms), now_ms);
+        if let Some(left_ms) = left_ms {
+            question.set_run_deadline(now_ms.saturating_add_unsigned(left_ms), now_ms);
+        }
         question.settle(spent, bill);
         Ok(())
     }

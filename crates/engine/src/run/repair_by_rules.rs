@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reknit_bind::{CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{
-    AllowedChanges, CallFault, Fact, FaultOrigin, Mend, MendEffect, RejectedCall, Rung, extract_facts, facts_as_lines,
-    facts_from_problems, repair_by_rules,
+    AllowedChanges, CallFault, Fact, FaultOrigin, Mend, MendEffect, RejectedCall, RuleChanges, Rung, extract_facts,
+    facts_as_lines, facts_from_problems, repair_by_rules,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, StepId, Value};
@@ -100,10 +100,11 @@ impl Run {
             facts,
             message: &fault.message,
             referenced: referenced(planned, step),
-            allowed_changes: match self.side_effect(planned) {
+            allowed_changes: match (self.policy().mending.rule_changes, self.side_effect(planned)) {
                 // A person approves every change of an unsafe call.
-                SideEffect::Read | SideEffect::Unsafe => AllowedChanges::Any,
-                SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared => AllowedChanges::SpellingOnly,
+                (RuleChanges::BySideEffect, SideEffect::Read | SideEffect::Unsafe) => AllowedChanges::Any,
+                (RuleChanges::BySideEffect, SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared)
+                | (RuleChanges::SpellingOnly, _) => AllowedChanges::SpellingOnly,
             },
             request: [&self.started.request, &planned.instruction],
             results,

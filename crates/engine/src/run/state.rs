@@ -191,6 +191,11 @@ impl ActiveClock {
         }
     }
 
+    /// Replaces the deadline by another one.
+    pub(crate) fn next_deadline(&mut self) {
+        self.ordinal += 1;
+    }
+
     pub(crate) fn deadline_id(&self) -> EffectId {
         EffectId::new(EffectOwner::Run, EffectKind::Deadline, self.ordinal)
     }

@@ -25,9 +25,14 @@ impl Run {
     pub(super) fn call_timeout_ms(&self, step: &StepRun) -> u64 {
         let limits = &self.policy().limits;
         let now_ms = self.state.now_ms;
-        let run_left = limits.active_ms.saturating_sub(self.state.clock.active_ms(now_ms));
+        let run_left = self.active_ms_left().unwrap_or(u64::MAX);
         let step_left = step.deadline_ms.map_or(u64::MAX, |deadline| ms_between(now_ms, deadline));
         limits.call_ms.min(run_left).min(step_left).max(1)
+    }
+
+    /// The active time that is left to the run; `None` if it has no limit.
+    pub(super) fn active_ms_left(&self) -> Option<u64> {
+        Some(self.policy().limits.active_ms?.saturating_sub(self.state.clock.active_ms(self.state.now_ms)))
     }
 
     /// Why nothing more is done for a step at `at_ms`, if its deadline has passed by then.

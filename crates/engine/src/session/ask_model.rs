@@ -23,10 +23,12 @@ impl Session {
         self.state.turn_started_ms = self.state.now_ms;
         self.state.question_ordinal = 0;
         self.state.count_ordinal = 0;
+        self.state.max_output_tokens = self.started.rules.max_output_tokens;
         self.state.rotation.restart();
-        if self.state.turn >= self.state.max_turns && self.state.final_turn_reason.is_none() {
-            self.state.final_turn_reason = Some(FinalTurnReason::MaxTurns);
+        if self.state.turn >= self.state.max_turns && !self.is_final_turn() {
+            self.set_final_turn(FinalTurnReason::MaxTurns);
         }
+        self.update_rotation_deadline();
         self.record(SessionRecord::TurnStarted(self.state.turn));
         if let Some(reason) = self.state.final_turn_reason {
             self.record(SessionRecord::FinalTurn { turn: self.state.turn, reason });
@@ -135,8 +137,27 @@ impl Session {
 
     /// Makes the current turn the final one.
     pub(super) fn force_final_turn(&mut self, reason: FinalTurnReason) {
-        self.state.final_turn_reason = Some(reason);
+        self.set_final_turn(reason);
+        self.update_rotation_deadline();
         self.record(SessionRecord::FinalTurn { turn: self.state.turn, reason });
+    }
+
+    /// Makes this turn, or the next one that starts, the final one.
+    pub(super) fn set_final_turn(&mut self, reason: FinalTurnReason) {
+        if !self.is_final_turn() {
+            // The deadline of the final turn is another one.
+            self.state.clock.next_deadline();
+        }
+        self.state.final_turn_reason = Some(reason);
+    }
+
+    /// Tells the rotation when the time of the session is over, so that it does not wait longer.
+    pub(super) fn update_rotation_deadline(&mut self) {
+        if let Some(limit_ms) = self.time_limit_ms() {
+            let left_ms = limit_ms.saturating_sub(self.state.clock.active_ms(self.state.now_ms));
+            let now_ms = u64::try_from(self.state.now_ms).unwrap_or(0);
+            self.state.rotation.set_deadline_ms(now_ms.saturating_add(left_ms));
+        }
     }
 
     pub(super) fn end_turn(&mut self, outcome: TurnOutcome, attempts: u32) {
@@ -159,10 +180,11 @@ impl Session {
         Some(AskModel { id: self.ask_id(), target, purpose: Purpose::AgentTurn, request })
     }
 
-    /// The question for one target: `max_tokens` is limited to what its window leaves.
+    /// The question for one target: `max_tokens` is limited to what its window and its provider allow.
     fn request(&self, target: &TargetName) -> ModelRequest {
         let request = self.question();
-        ModelRequest { max_tokens: self.max_output_tokens(target, size(&request)), ..request }
+        let stated = self.state.output_limits.get(target).copied().unwrap_or(u32::MAX);
+        ModelRequest { max_tokens: self.max_output_tokens(target, size(&request)).min(stated), ..request }
     }
 
     pub(super) fn ask_id(&self) -> EffectId {
@@ -196,6 +218,7 @@ impl Session {
             FinalTurnReason::RetryExhaustion => &words.final_retries,
             FinalTurnReason::UserStop => &words.final_stop,
             FinalTurnReason::Budget => &words.final_budget,
+            FinalTurnReason::TimeLimit => &words.final_time,
         });
         let last = last.map(|text| Notice { reason: RetryReason::FinalTurn, text: text.clone() });
         self.state.notices.iter().cloned().chain(last).collect()

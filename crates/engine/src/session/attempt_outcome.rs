@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, Next, UsageSource};
+use reknit_dialogue::{
+    ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, Next, TargetName, UsageSource, stated_output_limit,
+};
 
 use super::Session;
 use super::classify_answer::{AnswerClassifier, ClassifiedAnswer};
@@ -13,8 +15,8 @@ use crate::budget::Bill;
 use crate::elapsed::ms_between;
 use crate::event::EventKind;
 use crate::record::{
-    AnswerKind, Attempt, AttemptStatus, CollapseReason, ModelRecord, RetryDirective, SessionRecord, TurnOutcome,
-    WaitEnd,
+    AnswerKind, Attempt, AttemptStatus, CollapseReason, ModelRecord, ModelWaitReason, RetryDirective, SessionRecord,
+    TurnOutcome, WaitEnd,
 };
 use crate::report::{FinalTurnReason, SyntheticReason};
 
@@ -49,8 +51,8 @@ impl Session {
         let Phase::Waiting { since_ms, until_ms, .. } = self.state.phase else {
             return self.end_on_internal_error("a wait ended that had not begun");
         };
-        let ms = ms_between(since_ms, until_ms);
-        self.state.totals.backoff_ms += ms.min(self.since(since_ms));
+        let ms = ms_between(since_ms, until_ms).min(self.since(since_ms));
+        self.state.totals.backoff_ms += ms;
         self.record(SessionRecord::WaitEnded { turn: self.state.turn, ms, end });
     }
 
@@ -65,8 +67,26 @@ impl Session {
         }
         if failure.class == ErrorClass::ContextLength {
             self.learn_window(&record.target);
+        } else {
+            self.learn_output_limit(&record.target, failure);
         }
         self.fail_attempt(Attempt { usage: failure.usage, ..record }, failure, None);
+    }
+
+    /// Takes over the output limit that a provider states when it refuses a larger one.
+    fn learn_output_limit(&mut self, target: &TargetName, failure: &ModelFailure) {
+        let Some(requested) = self.question_effect().map(|question| question.request.max_tokens) else { return };
+        if !failure.status.is_some_and(|status| (400..500).contains(&status)) {
+            return;
+        }
+        if let Some(max_tokens) = stated_output_limit(&failure.message, requested) {
+            self.state.output_limits.insert(target.clone(), max_tokens);
+            self.record(SessionRecord::OutputLimitLearned {
+                turn: self.state.turn,
+                target: target.clone(),
+                max_tokens,
+            });
+        }
     }
 
     /// The driver sent nothing because the target's breaker is open. This counts as no attempt and costs nothing.
@@ -83,7 +103,7 @@ impl Session {
         self.state.last_error =
             Some(format!("model `{target}` was not asked: its circuit breaker is open or it is at its rate limit"));
         self.record(SessionRecord::TargetSkipped { turn: self.state.turn, target, until_ms });
-        self.follow_rotation(attempt, next);
+        self.follow_rotation(attempt, next, ModelWaitReason::BreakerOpen);
     }
 
     fn on_answer(&mut self, answer: &ModelAnswer) {
@@ -112,9 +132,9 @@ impl Session {
             self.state.rotation.restart();
             return self.act_on_answer(answer, classified, attempts);
         };
-        if kind == AnswerKind::Truncated && self.state.max_output_tokens == self.started.rules.max_output_tokens {
-            // Only once: a second truncated answer must become shorter.
-            self.state.max_output_tokens = self.state.max_output_tokens.saturating_mul(2);
+        if kind == AnswerKind::Truncated {
+            // Only once in a turn: a second truncated answer must become shorter.
+            self.state.max_output_tokens = self.started.rules.max_output_tokens.saturating_mul(2);
         }
         let message = classified.notices.first().map(|notice| notice.text.clone());
         self.add_notices(classified.notices.drain(..));
@@ -130,6 +150,7 @@ impl Session {
             },
             words: &self.started.words,
             final_turn: self.is_final_turn(),
+            calls_in_text: self.started.rules.calls_in_text,
         };
         classifier.classify(answer)
     }
@@ -145,6 +166,9 @@ impl Session {
     /// Applies everything in an answer except its calls: dropped calls, a fallback report, and fewer turns.
     fn apply_findings(&mut self, classified: &mut ClassifiedAnswer) {
         let turn = self.state.turn;
+        for (tool, form) in classified.text_calls.drain(..) {
+            self.record(SessionRecord::CallInText { turn, tool, form });
+        }
         for (tool, why) in classified.dropped.drain(..) {
             self.record(SessionRecord::CallDropped { turn, tool, why });
         }
@@ -183,12 +207,12 @@ impl Session {
                 self.end_turn(TurnOutcome::Failed, attempt);
                 self.end_with_fallback_report();
             }
-            _ => self.follow_rotation(attempt, next),
+            _ => self.follow_rotation(attempt, next, wait_reason(failure.class)),
         }
     }
 
     /// Follows the rotation's decision.
-    pub(super) fn follow_rotation(&mut self, attempt: u32, next: Next) {
+    pub(super) fn follow_rotation(&mut self, attempt: u32, next: Next, wait_reason: ModelWaitReason) {
         let now_ms = self.state.now_ms;
         match next {
             Next::Ask => self.begin_attempt(),
@@ -199,21 +223,22 @@ impl Session {
             }
             Next::Wait { ms } => {
                 let until_ms = now_ms.saturating_add_unsigned(ms);
+                self.record(SessionRecord::WaitStarted { turn: self.state.turn, ms, reason: wait_reason });
                 self.state.phase = Phase::Waiting { attempt, since_ms: now_ms, until_ms };
             }
             Next::GiveUp(reason) => {
                 self.end_turn(TurnOutcome::Failed, attempt);
                 match reason {
-                    GiveUpReason::Fatal(ErrorClass::AuthError) => self.end_synthetic(SyntheticReason::AuthError),
-                    GiveUpReason::Fatal(ErrorClass::QuotaExceeded) => {
-                        self.end_synthetic(SyntheticReason::QuotaExceeded);
+                    GiveUpReason::Fatal(ErrorClass::AuthError) => {
+                        self.end_with_pending_report(SyntheticReason::AuthError);
                     }
-                    GiveUpReason::NoTargets => self.end_synthetic(SyntheticReason::NoProviders),
-                    GiveUpReason::Fatal(_)
-                    | GiveUpReason::AttemptsSpent { .. }
-                    | GiveUpReason::Deadline
-                    | GiveUpReason::BreakersOpen => {
-                        self.on_attempts_exhausted();
+                    GiveUpReason::Fatal(ErrorClass::QuotaExceeded) => {
+                        self.end_with_pending_report(SyntheticReason::QuotaExceeded);
+                    }
+                    GiveUpReason::NoTargets => self.end_with_pending_report(SyntheticReason::NoProviders),
+                    GiveUpReason::Deadline => self.on_attempts_exhausted(FinalTurnReason::TimeLimit),
+                    GiveUpReason::Fatal(_) | GiveUpReason::AttemptsSpent { .. } | GiveUpReason::BreakersOpen => {
+                        self.on_attempts_exhausted(FinalTurnReason::RetryExhaustion);
                     }
                 }
             }
@@ -221,11 +246,13 @@ impl Session {
     }
 
     /// Forces the final turn after a turn in which every attempt failed; ends the session after the final turn.
-    fn on_attempts_exhausted(&mut self) {
+    fn on_attempts_exhausted(&mut self, reason: FinalTurnReason) {
         if self.is_final_turn() {
             return self.end_with_fallback_report();
         }
-        self.state.final_turn_reason = Some(FinalTurnReason::RetryExhaustion);
+        self.set_final_turn(reason);
+        // The notices are about answers of the turn that failed.
+        self.state.notices.clear();
         self.begin_turn();
     }
 
@@ -264,6 +291,11 @@ impl Session {
         self.record_attempt(Attempt { error: Some("abandoned because the session ends".to_owned()), ..record });
         self.end_turn(TurnOutcome::Stopped, attempts);
     }
+}
+
+/// What a wait after a failure waits for.
+fn wait_reason(class: ErrorClass) -> ModelWaitReason {
+    if class == ErrorClass::RateLimit { ModelWaitReason::RateLimit } else { ModelWaitReason::Failure }
 }
 
 /// Why an answer is unusable; `None` for a usable one.

@@ -7,6 +7,7 @@ use reknit_protocol::{Object, RunId, ScopeLevel, Value};
 use serde::{Deserialize, Serialize};
 
 use super::classify_answer::{Call, Callee};
+use super::mended_calls::{changes_text, mended_calls};
 use super::plan_tool::read_plan_call;
 use super::state::Phase;
 use super::tool_calls::{ToolOutput, call_name, call_scope};
@@ -135,7 +136,7 @@ impl Session {
         let (kind, share) = match &call.callee {
             Callee::StoredResult => {
                 let text = self.state.stored_results.read(&call.parameters, self.started.rules.result_bytes / 2)?;
-                return Ok(ChildState::Ended(ToolOutput { text, is_error: false }));
+                return Ok(ChildState::Ended(ToolOutput::success(text)));
             }
             Callee::Plan => self.plan_start(index, &call.parameters)?,
             Callee::Agent(number) => self.agent_start(index, *number, &call.parameters)?,
@@ -179,11 +180,13 @@ impl Session {
         if input.is_empty() {
             return Err("`input` is missing: say what the agent is asked".to_owned());
         }
-        let (policy, share) = limit_policy(&agent.session.policy, &self.budget_share());
+        let left = self.budget_share();
+        let (policy, share) = limit_policy(&agent.session.policy, &left);
         if share.model_calls == 0 {
             return Err("nothing is left to spend on it".to_owned());
         }
-        let started = SessionStarted { run: self.child_run_id(index), input, policy, ..agent.session.clone() };
+        let mut started = SessionStarted { run: self.child_run_id(index), input, policy, ..agent.session.clone() };
+        started.rules.max_time_ms = smaller(started.rules.max_time_ms, left.active_ms);
         Ok((EventKind::SessionStarted(Box::new(started)), share))
     }
 
@@ -207,7 +210,7 @@ impl Session {
             tool_calls: limits.tool_calls.saturating_sub(spent.tool_calls) / parts,
             model_calls: limits.model_calls.saturating_sub(spent.model_calls).saturating_sub(1) / parts,
             money: limits.money.map(|money| spent.left_of(money).divided_by(parts)),
-            active_ms: limits.active_ms.saturating_sub(self.state.clock.active_ms(self.state.now_ms)),
+            active_ms: self.time_limit_ms().map(|ms| ms.saturating_sub(self.state.clock.active_ms(self.state.now_ms))),
             ..limits.clone()
         }
     }
@@ -236,14 +239,29 @@ impl Session {
             };
             let (name, share) = (call.for_history.name.clone(), *share);
             replace_share(&mut self.state.spent, share, &child.machine.spent());
-            let (output, status, children) = match child.machine.ending() {
-                Some(Ending::Answer(answer)) => (plan_output(answer), answer.status.as_str(), Vec::new()),
-                Some(Ending::Report(report)) => (agent_output(report), report.exit.as_str(), report.children.clone()),
+            let (turn, call) = (self.state.turn, call_name(child.call));
+            let (mut mended, mut children) = (Vec::new(), Vec::new());
+            let (output, status) = match child.machine.ending() {
+                Some(Ending::Answer(answer)) => {
+                    for step in &answer.steps {
+                        let id = format!("{call}/{}", step.step);
+                        self.state.mended.extend(mended_calls(
+                            turn,
+                            &id,
+                            self.setup.toolbox.name_of(step),
+                            &step.mends,
+                        ));
+                    }
+                    (plan_output(answer), answer.status.as_str())
+                }
+                Some(Ending::Report(report)) => {
+                    (mended, children) = (report.mended.clone(), report.children.clone());
+                    (agent_output(report), report.exit.as_str())
+                }
                 None => return self.end_on_internal_error("a child machine that ended has no result"),
             };
-            let (done, spent) = (!output.is_error, child.machine.spent());
-            let (turn, call, status) = (self.state.turn, call_name(child.call), status.to_owned());
-            let report = ChildReport { turn, call, name, status, done, spent, children };
+            let (done, spent, status) = (!output.is_error, child.machine.spent(), status.to_owned());
+            let report = ChildReport { turn, call, name, status, done, spent, mended, children };
             self.state.children.push(report.clone());
             self.record(SessionRecord::ChildEnded(Box::new(report)));
             self.add_uncertain_calls(child.machine.uncertain_calls());
@@ -289,14 +307,19 @@ fn limit_policy(policy: &Policy, left: &Limits) -> (Arc<Policy>, BudgetShare) {
     let limits = &mut policy.limits;
     limits.tool_calls = limits.tool_calls.min(left.tool_calls);
     limits.model_calls = limits.model_calls.min(left.model_calls);
-    limits.active_ms = limits.active_ms.min(left.active_ms);
-    limits.money = match (limits.money, left.money) {
-        (Some(own), Some(left)) => Some(own.min(left)),
-        (own, left) => own.or(left),
-    };
+    limits.active_ms = smaller(limits.active_ms, left.active_ms);
+    limits.money = smaller(limits.money, left.money);
     let money = limits.money.filter(|_| left.money.is_some()).unwrap_or_default();
     let share = BudgetShare { tool_calls: limits.tool_calls, model_calls: limits.model_calls, money };
     (Arc::new(policy), share)
+}
+
+/// The smaller of two limits; `None` is no limit.
+fn smaller<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
 }
 
 /// Replaces a share by what the child actually spent.
@@ -324,7 +347,11 @@ fn plan_output(answer: &Answer) -> ToolOutput {
     };
     let mut steps = Object::new();
     for report in &answer.steps {
-        steps.insert(report.step.as_str(), Value::Object(Object::from([step(&report.outcome)])));
+        let mut outcome = Object::from([step(&report.outcome)]);
+        if let Some(changes) = changes_text(&report.mends) {
+            outcome.insert("changed_before_it_was_sent", changes);
+        }
+        steps.insert(report.step.as_str(), Value::Object(outcome));
     }
     let mut output = Object::from([("status", Value::from(answer.status.as_str())), ("steps", Value::Object(steps))]);
     if !answer.outputs.is_empty() {
@@ -334,7 +361,7 @@ fn plan_output(answer: &Answer) -> ToolOutput {
         output.insert("reason", reason.as_str());
     }
     let is_error = !matches!(answer.status, Status::Complete | Status::Partial);
-    ToolOutput { text: Value::Object(output).to_string(), is_error }
+    ToolOutput { text: Value::Object(output).to_string(), is_error, note: None }
 }
 
 /// The output of an agent: its report. A report with status `failure` is a failed call.
@@ -345,5 +372,5 @@ fn agent_output(report: &Report) -> ToolOutput {
     };
     let failed = report.status == ReportStatus::Failure;
     let text = if failed { format!("(agent failed: {content})") } else { content };
-    ToolOutput { text, is_error: failed }
+    ToolOutput { text, is_error: failed, note: None }
 }

@@ -4,12 +4,14 @@ use reknit_dialogue::{FinishReason, ModelAnswer, ToolCall};
 use reknit_protocol::{AgentName, CapabilityName, Object, Value, exact};
 use serde::{Deserialize, Serialize};
 
+use super::calls_in_text::{TextCall, TextCalls, calls_in_text, without_reasoning};
 use super::notice::{Notice, RetryReason};
 use super::report_draft::{FallbackReport, RejectedReport, ReportDraft, ReportReader, parse_complete};
 use super::toolbox::{ToolLookup, Toolbox};
-use crate::record::{AnswerKind, CollapseReason, DropReason};
-use crate::report::{REPORT_TOOL, ReportSource};
-use crate::session_start::{ReportFormat, SessionTexts};
+use crate::record::{AnswerKind, CollapseReason, DropReason, TextCallForm};
+use crate::report::{ReportSource, ReportStatus};
+use crate::session_start::{CallsInText, ReportFormat};
+use crate::session_texts::{REPORT_TOOL, SessionTexts};
 use crate::uncertain_call::UncertainCall;
 
 /// The context that is needed to classify an answer.
@@ -19,6 +21,7 @@ pub(super) struct AnswerClassifier<'a> {
     pub(super) report_reader: ReportReader<'a>,
     pub(super) words: &'a SessionTexts,
     pub(super) final_turn: bool,
+    pub(super) calls_in_text: CallsInText,
 }
 
 /// The contents of an answer.
@@ -27,6 +30,10 @@ pub(super) struct ClassifiedAnswer {
     pub(super) calls: Vec<Call>,
     pub(super) report: Option<(ToolCall, ReportDraft)>,
     pub(super) dropped: Vec<(String, DropReason)>,
+    /// The calls that the model wrote as text.
+    pub(super) text_calls: Vec<(String, TextCallForm)>,
+    /// The text without the calls in it, if there are any.
+    pub(super) text: Option<String>,
     pub(super) notices: Vec<Notice>,
     /// A report to commit if the model gives no better one.
     pub(super) fallback_report: Option<FallbackReport>,
@@ -90,6 +97,10 @@ impl AnswerClassifier<'_> {
         for call in &answer.tool_calls {
             self.classify_call(call, &mut classified);
         }
+        let text = without_reasoning(&answer.text);
+        if answer.tool_calls.is_empty() && self.calls_in_text == CallsInText::Made {
+            self.classify_calls_in_text(&text, &mut classified);
+        }
         let kind = if classified.report.is_some() {
             AnswerKind::FinalReport
         } else if !classified.calls.is_empty() {
@@ -101,18 +112,42 @@ impl AnswerClassifier<'_> {
         } else if !classified.dropped.is_empty() {
             AnswerKind::UnknownTool
         } else {
-            self.classify_text(answer, &mut classified)
+            self.classify_text(answer, &text, &mut classified)
         };
         (kind, classified)
     }
 
-    fn classify_text(self, answer: &ModelAnswer, classified: &mut ClassifiedAnswer) -> AnswerKind {
-        let (kind, reason, words) = if !answer.text.trim().is_empty() {
-            let found = self.report_reader.find_in_text(&answer.text, self.final_turn);
-            classified.fallback_report =
-                found.map(|draft| FallbackReport { source: ReportSource::TextFallback, draft });
+    /// Takes the calls that the model wrote as text. A report among them is kept as the fallback report.
+    fn classify_calls_in_text(self, text: &str, classified: &mut ClassifiedAnswer) {
+        let is_callable = |call: &TextCall| match self.toolbox.find(&call.name) {
+            ToolLookup::Report => true,
+            ToolLookup::Found(tool) => call.form != TextCallForm::FunctionCall || tool.is_read,
+            ToolLookup::Unknown { .. } => false,
+        };
+        let TextCalls { calls, rest } = calls_in_text(text, is_callable);
+        for (number, TextCall { name, parameters, form }) in (1..).zip(calls) {
+            if let ToolLookup::Report = self.toolbox.find(&name) {
+                let draft = self.report_reader.read(&parameters).ok();
+                classified.fallback_report = draft.map(FallbackReport::from_text).or(classified.fallback_report.take());
+                continue;
+            }
+            classified.text_calls.push((name.clone(), form));
+            let call = ToolCall::new(format!("text_{number}"), name, parameters.to_string());
+            self.classify_call(&call, classified);
+        }
+        if !classified.text_calls.is_empty() {
+            classified.text = Some(rest);
+        }
+    }
+
+    fn classify_text(self, answer: &ModelAnswer, text: &str, classified: &mut ClassifiedAnswer) -> AnswerKind {
+        let (kind, reason, words) = if !text.is_empty() {
+            if classified.fallback_report.is_none() {
+                let found = self.report_reader.find_in_text(text, self.final_turn);
+                classified.fallback_report = found.map(FallbackReport::from_text);
+            }
             (AnswerKind::TextOnly, RetryReason::TextOnly, &self.words.text_only)
-        } else if answer.reasoning.is_empty() {
+        } else if answer.reasoning.is_empty() && answer.text.trim().is_empty() {
             (AnswerKind::Empty, RetryReason::Empty, &self.words.empty)
         } else {
             (AnswerKind::ReasoningOnly, RetryReason::ReasoningOnly, &self.words.reasoning_only)
@@ -195,6 +230,7 @@ impl AnswerClassifier<'_> {
             let parameters = read.as_ref().and_then(|reading| reading.value.as_object());
             if let Some(Ok(mut draft)) = parameters.map(|parameters| self.report_reader.read(parameters)) {
                 draft.metadata.insert("truncated", true);
+                draft.status = ReportStatus::Partial;
                 classified.fallback_report = Some(FallbackReport { source: ReportSource::ToolMessage, draft });
             }
         }

@@ -9,7 +9,7 @@ use super::Session;
 use super::state::Phase;
 use super::token_estimate::size;
 use crate::effect::{CountTokens, Effect};
-use crate::record::{ContextAction, SessionRecord, TurnOutcome};
+use crate::record::{ContextAction, ModelWaitReason, SessionRecord, TurnOutcome};
 use crate::report::FinalTurnReason;
 use reknit_protocol::{EffectId, EffectKind, EffectOwner};
 
@@ -142,7 +142,7 @@ impl Session {
         let now_ms = u64::try_from(self.state.now_ms).unwrap_or(0);
         if let Some(next) = self.state.rotation.exclude_target(now_ms) {
             self.record_context_action(ContextAction::Skipped(target.clone()));
-            return self.follow_rotation(self.state.rotation.attempts() + 1, next);
+            return self.follow_rotation(self.state.rotation.attempts() + 1, next, ModelWaitReason::RateLimit);
         }
         self.state.rotation.readmit();
         let results = self.compact_results();

@@ -17,15 +17,24 @@ impl Session {
             Some(FinalTurnReason::MaxTurns) => SessionExit::MaxTurnsWithResponse,
             Some(FinalTurnReason::Context) => SessionExit::TokenLimit,
             Some(FinalTurnReason::UserStop) => SessionExit::UserStop,
+            Some(FinalTurnReason::TimeLimit) => SessionExit::TimeLimit,
         };
         self.end(source, draft, None, exit);
+    }
+
+    /// Ends because no model can be asked any more: with the fallback report if there is one.
+    pub(super) fn end_with_pending_report(&mut self, reason: SyntheticReason) {
+        match self.state.fallback_report.take() {
+            Some(FallbackReport { source, draft }) => self.commit_report(source, draft),
+            None => self.end_synthetic(reason),
+        }
     }
 
     /// Ends a session whose final turn has no report: with the fallback report, or else with a synthetic one.
     pub(super) fn end_with_fallback_report(&mut self) {
         let reason = match (self.state.abort_reason, self.state.final_turn_reason) {
             (Some(AbortReason::Cancelled), _) => SyntheticReason::Cancelled,
-            (Some(AbortReason::TimeLimit), _) => SyntheticReason::TimeLimit,
+            (Some(AbortReason::TimeLimit), _) | (None, Some(FinalTurnReason::TimeLimit)) => SyntheticReason::TimeLimit,
             (None, Some(FinalTurnReason::MaxTurns)) => SyntheticReason::MaxTurnsExhausted,
             (None, Some(FinalTurnReason::Context)) => SyntheticReason::ContextLimit,
             (None, Some(FinalTurnReason::RetryExhaustion)) => SyntheticReason::RetriesExhausted,
@@ -76,12 +85,14 @@ impl Session {
             return;
         }
         self.state.spent.release(std::mem::take(&mut self.state.report_reserve));
+        let doubts = if source == ReportSource::Synthetic { Vec::new() } else { self.doubts(&draft.content) };
+        let status = self.checked_status(draft.status, &doubts);
         let report = Report {
             format: self.started.rules.report.format,
             content: draft.content,
             content_json: draft.content_json,
             metadata: draft.metadata,
-            status: draft.status,
+            status,
             source,
             forced_final_reason: self.state.final_turn_reason,
             synthetic_reason,
@@ -90,6 +101,9 @@ impl Session {
             final_report_attempts: self.state.final_report_attempts,
             spent: self.spent(),
             totals: self.state.totals.clone(),
+            successful_calls: self.state.successful_calls,
+            doubts,
+            mended: self.state.mended.clone(),
             children: self.state.children.clone(),
         };
         let report = Box::new(report);

@@ -9,7 +9,7 @@ use crate::effect::Effect;
 use crate::event::{Event, EventKind};
 use crate::policy::Policy;
 use crate::record::Record;
-use crate::report::{Report, SessionExit};
+use crate::report::{Report, ReportStatus, SessionExit};
 use crate::run::{ApplyError, Run};
 use crate::trace_parent::TraceParent;
 use crate::uncertain_call::UncertainCall;
@@ -42,7 +42,11 @@ impl Ending<'_> {
             Self::Answer(answer) => answer.status,
             Self::Report(report) => match report.exit {
                 SessionExit::SignalReceived => Status::Cancelled,
-                _ if report.is_answer() => Status::Complete,
+                _ if report.is_answer() => match report.status {
+                    ReportStatus::Success => Status::Complete,
+                    ReportStatus::Partial => Status::Partial,
+                    ReportStatus::Failure => Status::Failed,
+                },
                 SessionExit::BudgetExhausted | SessionExit::TimeLimit | SessionExit::TokenLimit => {
                     Status::BudgetExhausted
                 }

@@ -1,14 +1,12 @@
 //! Notices tell a model what was wrong with its last answers. They are sent with the next attempts and are never part
 //! of the history.
 
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, Value, word_enum};
 use serde::{Deserialize, Serialize};
 
-use crate::labelled_enum::labelled_enum;
-
-labelled_enum! {
+word_enum! {
     /// The reason for a notice: the tag `metadata.retryMessage`.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum RetryReason {
         /// The answer was text only.

@@ -1,8 +1,9 @@
 //! Reads a report from a model's answer and checks it before anything is decided.
 
 use crate::record::CollapseReason;
-use crate::report::{REPORT_ALIAS, REPORT_TOOL, ReportSource, ReportStatus};
+use crate::report::{REPORT_ALIAS, ReportSource, ReportStatus};
 use crate::session_start::ReportFormat;
+use crate::session_texts::REPORT_TOOL;
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Value, exact};
 use reknit_salvage::{Completeness, ReadOptions, Schema, fit, read};
@@ -24,6 +25,12 @@ pub(super) struct ReportDraft {
 pub(super) struct FallbackReport {
     pub(super) source: ReportSource,
     pub(super) draft: ReportDraft,
+}
+
+impl FallbackReport {
+    pub(super) fn from_text(draft: ReportDraft) -> Self {
+        Self { source: ReportSource::TextFallback, draft }
+    }
 }
 
 /// Why a report was rejected.
@@ -117,9 +124,12 @@ impl ReportReader<'_> {
                 content: text.trim().to_owned(),
                 content_json: None,
                 metadata: Object::new(),
-                status: ReportStatus::Success,
+                status: ReportStatus::Partial,
             }),
-            ReportFormat::Json if final_turn => self.read(&Object::from([(CONTENT_JSON, Value::from(text))])).ok(),
+            ReportFormat::Json if final_turn => {
+                let draft = self.read(&Object::from([(CONTENT_JSON, Value::from(text))])).ok()?;
+                Some(ReportDraft { status: ReportStatus::Partial, ..draft })
+            }
             ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Json => None,
         }
     }
@@ -142,10 +152,11 @@ fn call_in_text(object: &Object) -> Option<(String, Object)> {
     Some((name, parameters))
 }
 
-/// Whether an object has both a report format and a content. Other JSON is not a report.
+/// Whether an object has the keys of the report tool. Other JSON is not a report.
 fn looks_like_report(object: &Object) -> bool {
-    let format = field(object, &FORMAT).and_then(Value::as_str);
-    format.is_some() && (field(object, &CONTENT).is_some() || field(object, &[CONTENT_JSON]).is_some())
+    let has_format = field(object, &FORMAT).and_then(Value::as_str).is_some();
+    let has_content = field(object, &CONTENT).is_some() || field(object, &[CONTENT_JSON]).is_some();
+    object.contains_key("report_content") || has_format && has_content
 }
 
 fn field<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {

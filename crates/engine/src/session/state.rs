@@ -12,7 +12,7 @@ use super::report_draft::{FallbackReport, ReportDraft};
 use super::stored_results::StoredResults;
 use super::token_estimate::TokenCounts;
 use crate::budget::{Quote, Spent};
-use crate::report::{ChildReport, FinalTurnReason, Report, Totals};
+use crate::report::{ChildReport, FinalTurnReason, MendedCall, Report, Totals};
 use crate::run::state::ActiveClock;
 use crate::uncertain_call::UncertainCall;
 
@@ -48,8 +48,10 @@ pub(super) struct State {
     pub(super) collapsed_in_turn: Option<u32>,
     pub(super) fallback_report: Option<FallbackReport>,
     pub(super) final_report_attempts: u32,
-    /// The limit for one answer, in tokens.
+    /// The limit for one answer in this turn, in tokens: larger after a truncated one.
     pub(super) max_output_tokens: u32,
+    /// The output limits that providers stated when they refused a larger one.
+    pub(super) output_limits: BTreeMap<TargetName, u32>,
     /// Why the session ends without a final turn.
     pub(super) abort_reason: Option<AbortReason>,
     pub(super) last_stop_reason: Option<String>,
@@ -58,6 +60,10 @@ pub(super) struct State {
     pub(super) totals: Totals,
     /// Calls that failed but may have taken effect.
     pub(super) uncertain_calls: Vec<UncertainCall>,
+    /// The calls that were changed or sent again.
+    pub(super) mended: Vec<MendedCall>,
+    /// How many tool calls succeeded.
+    pub(super) successful_calls: u32,
     /// Results that are too long for the conversation.
     pub(super) stored_results: StoredResults,
     /// The last exact token count per target.

@@ -6,14 +6,41 @@ use crate::event::EventKind;
 use crate::record::{SessionRecord, TurnOutcome, WaitEnd};
 use crate::report::FinalTurnReason;
 
+/// The most time that is reserved for the final turn.
+const MAX_RESERVE_MS: u64 = 60_000;
+
+/// The part of a time limit that is reserved for the final turn.
+pub(super) fn final_turn_reserve_ms(limit_ms: u64) -> u64 {
+    (limit_ms / 4).min(MAX_RESERVE_MS)
+}
+
 impl Session {
+    /// The active time after which the deadline is due: earlier before the final turn, so that time is left for it.
+    pub(super) fn time_limit_ms(&self) -> Option<u64> {
+        let limit_ms = self.started.rules.max_time_ms?;
+        Some(if self.is_final_turn() { limit_ms } else { limit_ms - final_turn_reserve_ms(limit_ms) })
+    }
+
+    /// Forces the final turn when only the time for it is left, and ends the session at the time limit.
+    pub(super) fn on_deadline(&mut self) {
+        if self.is_final_turn() {
+            return self.abort(AbortReason::TimeLimit);
+        }
+        self.set_final_turn(FinalTurnReason::TimeLimit);
+        if matches!(self.state.phase, Phase::Calling(_)) {
+            return self.apply_to_all_calls(self.state.now_ms, &EventKind::Cancelled);
+        }
+        self.interrupt_turn(WaitEnd::AbortedStop);
+        self.begin_turn();
+    }
+
     /// Makes the next turn the final one. In the final turn, ends a wait for rate limits.
     pub(super) fn stop(&mut self) {
         let was_final_turn = self.is_final_turn();
         if was_final_turn && !matches!(self.state.phase, Phase::Waiting { .. }) {
             return;
         }
-        self.state.final_turn_reason = Some(FinalTurnReason::UserStop);
+        self.set_final_turn(FinalTurnReason::UserStop);
         // Calls in progress may drain, and a called agent may report; nothing else starts.
         if matches!(self.state.phase, Phase::Calling(_)) {
             return self.apply_to_all_calls(self.state.now_ms, &EventKind::Stopped);
@@ -54,6 +81,7 @@ impl Session {
     pub(super) fn on_resumed(&mut self, last_ms: i64) {
         let now_ms = self.state.now_ms;
         self.state.clock.resume(last_ms, now_ms);
+        self.update_rotation_deadline();
         self.record(SessionRecord::Resumed);
         match &self.state.phase {
             // It is the same attempt; only its question is charged again.

@@ -27,6 +27,11 @@ impl StoredResults {
         self.0.is_empty()
     }
 
+    /// All stored texts.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
     /// Stores a text and returns a reference with an outline. The same text is stored only once.
     pub(super) fn store(&mut self, text: String, outline_bytes: usize) -> String {
         let outline = outline(&text, outline_bytes);

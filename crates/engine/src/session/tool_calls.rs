@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use reknit_bind::Parameters;
 use reknit_dialogue::{Message, ModelAnswer, ToolCall};
-use reknit_protocol::{RunId, ScopeLevel, StepId, Value};
+use reknit_protocol::{RunId, ScopeLevel, StepId, Value, truncate};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::child_machines::ChildState;
 use super::classify_answer::{Call, Callee, ClassifiedAnswer};
+use super::mended_calls::{changes_text, mended_calls};
 use super::report_draft::FallbackReport;
 use super::state::{Calling, Phase};
-use crate::answer::Outcome;
+use crate::answer::{Outcome, StepReport};
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};
 use crate::nest;
@@ -23,6 +24,9 @@ use crate::run::{ApplyError, Run};
 use crate::synthesis::response_data;
 use crate::uncertain_call::UncertainCall;
 use reknit_plan::{CheckedPlan, PlannedStep};
+
+/// The maximum length of the note about changes of a call, in bytes.
+const MAX_NOTE_BYTES: usize = 2_000;
 
 /// The maximum length of the outline of a stored result, in bytes.
 const OUTLINE_BYTES: usize = 2_000;
@@ -38,7 +42,8 @@ impl Session {
         let tool_calls = classified.calls.iter().map(|call| call.for_history.clone());
         let tool_calls: Vec<ToolCall> =
             tool_calls.chain(classified.report.iter().map(|(call, _)| call.clone())).collect();
-        let message = Message::Assistant { text: answer.text.clone(), tool_calls, reasoning: answer.reasoning.clone() };
+        let text = classified.text.unwrap_or_else(|| answer.text.clone());
+        let message = Message::Assistant { text, tool_calls, reasoning: answer.reasoning.clone() };
         if classified.calls.is_empty() {
             self.state.history.push(message);
             self.end_turn(TurnOutcome::FinalReport, attempts);
@@ -164,7 +169,9 @@ impl Session {
         let written: Vec<_> = written.filter_map(|(call, is_uncertain)| is_uncertain.then_some(call)).collect();
         self.add_uncertain_calls(written.into_iter().chain(run.uncertain_calls()));
         self.state.history.push(answer);
-        let results = call_outputs(&calls, child_states, &run);
+        let reports = run.step_reports();
+        let results = call_outputs(&calls, child_states, &reports);
+        self.record_outcomes(&calls, &reports, &results);
         let ran_out = run.ran_out();
         let all_done = results.iter().all(|result| !result.is_error);
         let limit = self.result_byte_limit(results.len());
@@ -191,23 +198,40 @@ impl Session {
         }
         self.end_turn(TurnOutcome::ToolCalls, attempts);
         if ran_out {
-            self.state.final_turn_reason.get_or_insert(FinalTurnReason::Budget);
+            let reason = self.state.final_turn_reason.unwrap_or(FinalTurnReason::Budget);
+            self.set_final_turn(reason);
         }
         self.begin_turn();
+    }
+
+    /// Counts the calls that succeeded, and keeps the repairs for the report.
+    fn record_outcomes(&mut self, calls: &[Call], reports: &[StepReport], results: &[ToolOutput]) {
+        let mut reports = reports.iter();
+        for (index, (call, result)) in calls.iter().zip(results).enumerate() {
+            let is_tool = call.callee != Callee::StoredResult;
+            self.state.successful_calls += u32::from(is_tool && !result.is_error);
+            if let Callee::Capability { .. } = call.callee
+                && let Some(report) = reports.next()
+            {
+                let tool = &call.for_history.name;
+                self.state.mended.extend(mended_calls(self.state.turn, &call_name(index), tool, &report.mends));
+            }
+        }
     }
 
     /// The message with the result of a call. A result that is too long is stored, and the message has a reference to
     /// it.
     fn result_message(&mut self, call: &ToolCall, result: ToolOutput, limit: usize) -> Message {
+        let note = result.note.map_or_else(String::new, |note| format!("\n{}", truncate(note, MAX_NOTE_BYTES)));
         if result.is_error {
-            return Message::tool_error(call, truncate_with_size(result.text, limit));
+            return Message::tool_error(call, truncate_with_size(result.text, limit) + &note);
         }
         if result.text.len() <= limit {
-            return Message::tool_result(call, result.text);
+            return Message::tool_result(call, result.text + &note);
         }
         let bytes = u64::try_from(result.text.len()).unwrap_or(u64::MAX);
         self.record(SessionRecord::ResultStored { turn: self.state.turn, tool: call.name.clone(), bytes });
-        Message::tool_result(call, self.state.stored_results.store(result.text, limit.min(OUTLINE_BYTES)))
+        Message::tool_result(call, self.state.stored_results.store(result.text, limit.min(OUTLINE_BYTES)) + &note)
     }
 }
 
@@ -216,19 +240,25 @@ impl Session {
 pub(super) struct ToolOutput {
     pub(super) text: String,
     pub(super) is_error: bool,
+    /// How the call was changed before it was sent.
+    pub(super) note: Option<String>,
 }
 
 impl ToolOutput {
     pub(super) fn failure(reason: &str) -> Self {
-        Self { text: format!("(tool failed: {reason})"), is_error: true }
+        Self { text: format!("(tool failed: {reason})"), is_error: true, note: None }
+    }
+
+    pub(super) fn success(text: String) -> Self {
+        Self { text, is_error: false, note: None }
     }
 }
 
 /// The output of each call, in order.
-fn call_outputs(calls: &[Call], child_states: Vec<ChildState>, run: &Run) -> Vec<ToolOutput> {
-    let mut outcomes = run.step_reports().into_iter().map(|report| report.outcome);
+fn call_outputs(calls: &[Call], child_states: Vec<ChildState>, reports: &[StepReport]) -> Vec<ToolOutput> {
+    let mut reports = reports.iter();
     let output = |(call, state): (&Call, ChildState)| match (&call.callee, state) {
-        (Callee::Capability { .. }, _) => outcomes.next().map_or_else(not_called, step_output),
+        (Callee::Capability { .. }, _) => reports.next().map_or_else(not_called, step_output),
         (_, ChildState::Ended(output)) => output,
         (_, ChildState::NotStarted | ChildState::Running(_)) => not_called(),
     };
@@ -239,17 +269,20 @@ fn not_called() -> ToolOutput {
     ToolOutput::failure("it was not called")
 }
 
-fn step_output(outcome: Outcome) -> ToolOutput {
-    match outcome {
+/// The result of a call, and how the call was changed.
+fn step_output(report: &StepReport) -> ToolOutput {
+    let mut output = match &report.outcome {
         Outcome::Done(value) => {
-            let text = match response_data(&value) {
+            let text = match response_data(value) {
                 Value::String(text) => text,
                 other => other.to_string(),
             };
-            ToolOutput { text, is_error: false }
+            ToolOutput::success(text)
         }
-        Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => ToolOutput::failure(&reason),
-    }
+        Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => ToolOutput::failure(reason),
+    };
+    output.note = changes_text(&report.mends).map(|changes| format!("(changed before it was sent: {changes})"));
+    output
 }
 
 /// The scope of the machine that a call started.

@@ -1,18 +1,16 @@
 //! The tools that a model may call in a session: capabilities of the catalogue, other agents, a plan, and the report.
 
-use std::sync::Arc;
-
 use reknit_dialogue::ToolDefinition;
 use reknit_protocol::spelling::{are_alike, nearest};
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, SideEffect, Value};
 
 use super::classify_answer::Callee;
 use super::plan_tool::plan_tool;
 use super::report_draft::is_report;
 use super::stored_results::{READ_TOOL, read_tool};
-use crate::report::REPORT_TOOL;
-use crate::session_start::{Plans, ReportFormat, ReportRules, SubAgent};
-use reknit_plan::Catalogue;
+use crate::answer::StepReport;
+use crate::session_start::{Plans, ReportFormat, ReportRules, SessionStarted};
+use crate::session_texts::REPORT_TOOL;
 
 /// The tool that runs a whole plan.
 pub const PLAN_TOOL: &str = "agent__run_plan";
@@ -35,6 +33,8 @@ pub(super) struct Toolbox {
 pub(super) struct NamedTool {
     pub(super) name: String,
     pub(super) callee: Callee,
+    /// Whether it only reads.
+    pub(super) is_read: bool,
 }
 
 /// The tool that a model's call refers to.
@@ -46,7 +46,9 @@ pub(super) enum ToolLookup<'a> {
 }
 
 impl Toolbox {
-    pub(super) fn new(catalogue: &Arc<Catalogue>, agents: &[SubAgent], plans: Plans, report: &ReportRules) -> Self {
+    /// The tools of a session, with the side effects of their calls as the policy has them.
+    pub(super) fn new(started: &SessionStarted) -> Self {
+        let SessionStarted { catalogue, agents, rules, policy, .. } = started;
         let mut entries: Vec<NamedTool> = Vec::new();
         let mut definitions = Vec::new();
         for tool in &catalogue.tools {
@@ -58,22 +60,24 @@ impl Toolbox {
                     schema: entry.json_schema().unwrap_or_else(|| schema_of_type("object")),
                 });
                 let (agent, capability) = (tool.name.clone(), entry.capability.name.clone());
-                entries.push(NamedTool { name, callee: Callee::Capability { agent, capability } });
+                let class = policy.effects.class(agent.as_str(), capability.as_str(), entry.capability.effect);
+                let is_read = class == SideEffect::Read;
+                entries.push(NamedTool { name, callee: Callee::Capability { agent, capability }, is_read });
             }
         }
         for (index, agent) in agents.iter().enumerate() {
             let name = unique_name("agent", &agent.name, &entries);
             definitions.push(agent_tool(&name, &agent.description));
-            entries.push(NamedTool { name, callee: Callee::Agent(index) });
+            entries.push(NamedTool { name, callee: Callee::Agent(index), is_read: false });
         }
-        if plans == Plans::Allowed {
+        if rules.plans == Plans::Allowed {
             let tools = entries.iter().filter(|entry| matches!(entry.callee, Callee::Capability { .. }));
             let names: Vec<&str> = tools.map(|entry| entry.name.as_str()).collect();
             definitions.push(plan_tool(&names));
-            entries.push(NamedTool { name: PLAN_TOOL.to_owned(), callee: Callee::Plan });
+            entries.push(NamedTool { name: PLAN_TOOL.to_owned(), callee: Callee::Plan, is_read: false });
         }
-        entries.push(NamedTool { name: READ_TOOL.to_owned(), callee: Callee::StoredResult });
-        Self { entries, definitions, read_tool: read_tool(), report_tool: report_tool(report) }
+        entries.push(NamedTool { name: READ_TOOL.to_owned(), callee: Callee::StoredResult, is_read: true });
+        Self { entries, definitions, read_tool: read_tool(), report_tool: report_tool(&rules.report) }
     }
 
     /// The definitions that a model is shown. In the final turn there is only the report.
@@ -81,6 +85,20 @@ impl Toolbox {
         let others = if final_turn { &[][..] } else { &self.definitions[..] };
         let read = (has_stored_results && !final_turn).then_some(&self.read_tool);
         others.iter().chain(read).chain([&self.report_tool]).cloned().collect()
+    }
+
+    /// The name of the tool that a step calls.
+    pub(super) fn name_of<'a>(&'a self, step: &'a StepReport) -> &'a str {
+        let is_called = |entry: &&NamedTool| {
+            matches!(&entry.callee, Callee::Capability { agent, capability }
+                if *agent == step.agent && *capability == step.capability)
+        };
+        self.entries.iter().find(is_called).map_or(step.capability.as_str(), |entry| &entry.name)
+    }
+
+    /// Whether there are tools besides the report.
+    pub(super) fn has_tools(&self) -> bool {
+        !self.definitions.is_empty()
     }
 
     /// The names of all tools, for a notice about an unknown tool.

@@ -5,7 +5,7 @@ use reknit_dialogue::{Message, TargetName};
 use super::Session;
 use super::state::Phase;
 use crate::budget::Spent;
-use crate::report::{FinalTurnReason, Report};
+use crate::report::{FinalTurnReason, MendedCall, Report};
 use crate::run::StepView;
 use crate::session_start::SessionStarted;
 
@@ -102,6 +102,11 @@ impl Session {
     /// The conversation so far, without failed attempts.
     pub fn history(&self) -> &[Message] {
         &self.state.history
+    }
+
+    /// The calls that were changed or sent again so far.
+    pub fn mended(&self) -> &[MendedCall] {
+        &self.state.mended
     }
 
     /// What the session has spent so far.

@@ -163,7 +163,7 @@ fn a_model_that_rejected_its_api_key_is_not_asked_again() {
 fn a_wait_for_a_model_does_not_exceed_the_deadline_of_the_run() {
     for (limit_ms, waits) in [(1_999, false), (2_001, true)] {
         let mut policy = policy();
-        policy.limits.active_ms = limit_ms;
+        policy.limits.active_ms = Some(limit_ms);
         let mut play = Play::begin(started(None, policy));
         play.fail_model("plan/ask/1", ErrorClass::RateLimit);
         play.fail_model("plan/ask/2", ErrorClass::RateLimit);

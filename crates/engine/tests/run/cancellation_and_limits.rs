@@ -137,7 +137,7 @@ fn a_snapshot_with_an_invalid_plan_is_rejected() {
 
 #[test]
 fn the_deadline_ends_the_run_with_its_results() {
-    let mut play = start_with(|policy| policy.limits.active_ms = 5_000);
+    let mut play = start_with(|policy| policy.limits.active_ms = Some(5_000));
     play.answer_tool("a/call/1", 200, "1");
     play.wake("run/deadline/1");
     assert_eq!(play.now_ms, 6_000);

@@ -66,7 +66,7 @@ fn a_late_success_is_a_success() {
 
 #[test]
 fn the_timeout_of_a_call_is_the_time_left_to_its_step_and_run() {
-    let mut play = with(steps(), |policy| policy.limits.active_ms = 12_000);
+    let mut play = with(steps(), |policy| policy.limits.active_ms = Some(12_000));
     play.now_ms += 4_000;
     play.answer_tool("a/call/1", 503, "{}");
     play.wake("a/retry-wait/1");

@@ -1,8 +1,9 @@
 //! Attempts: targets, limits and waits.
 
-use reknit_dialogue::{ErrorClass, OnAuthError};
+use reknit_dialogue::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, OnAuthError};
 use reknit_engine::{
-    Action, AttemptStatus, FinalTurnReason, Policy, ReportSource, SessionExit, SessionRecord, SyntheticReason, WaitEnd,
+    Action, AttemptStatus, FinalTurnReason, ModelWaitReason, Policy, ReportSource, SessionExit, SessionRecord,
+    SyntheticReason, WaitEnd,
 };
 use std::sync::Arc;
 
@@ -22,6 +23,41 @@ fn a_turn_that_uses_up_its_attempts_forces_the_final_turn() {
     }
     assert_eq!(driver.report().exit, SessionExit::MaxRetries);
     assert_eq!(driver.attempts().len(), 6);
+}
+
+#[test]
+fn a_truncated_answer_raises_the_limit_for_its_retry_only() {
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.max_output_tokens = 100));
+    let truncated = || ModelAnswer { finish: FinishReason::Length, ..saying("Well,") };
+    driver.answer(truncated());
+    assert_eq!(driver.asked().2.max_tokens, 200);
+    driver.answer(truncated());
+    assert_eq!(driver.asked().2.max_tokens, 200, "a second truncated answer must become shorter");
+    driver.good_turn();
+    assert_eq!(driver.asked().2.max_tokens, 100);
+}
+
+#[test]
+fn a_refused_output_limit_is_learned_for_its_target() {
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.max_output_tokens = 200));
+    let message = "max_tokens: 200 > 150, which is the maximum allowed number of output tokens";
+    driver.fail(ModelFailure::new(ErrorClass::ModelError, message).with_status(400));
+    assert_eq!(driver.asked().2.max_tokens, 200, "the other target may accept it");
+    driver.fail_with(ErrorClass::Timeout);
+    assert_eq!((driver.asked().1.as_str(), driver.asked().2.max_tokens), ("b", 200), "`a` is excluded in this turn");
+    driver.good_turn();
+    assert_eq!((driver.asked().1.as_str(), driver.asked().2.max_tokens), ("a", 150));
+}
+
+#[test]
+fn notices_about_failed_answers_do_not_reach_the_next_turn() {
+    let mut driver = TestDriver::new();
+    for _ in 0..3 {
+        driver.answer(saying("words"));
+    }
+    let notices = driver.notices();
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(notices[0].contains("your last answers could not be used"), "{notices:?}");
 }
 
 #[test]
@@ -70,6 +106,8 @@ fn the_wait_is_the_longest_requested_one_clamped_to_one_to_sixty_seconds() {
             .collect();
         let ms = u64::try_from(waited).expect("it is not negative");
         assert_eq!(waits, [SessionRecord::WaitEnded { turn: 1, ms, end: WaitEnd::Completed }]);
+        let started = SessionRecord::WaitStarted { turn: 1, ms, reason: ModelWaitReason::RateLimit };
+        assert!(driver.session_records().contains(&started));
     }
 }
 

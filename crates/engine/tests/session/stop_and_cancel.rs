@@ -5,7 +5,7 @@ use reknit_engine::{
     Effect, EventKind, FinalTurnReason, ReportSource, SessionExit, SessionRecord, SyntheticReason, WaitEnd,
 };
 
-use crate::driver::{TestDriver, calling, rate_limited, reporting, saying};
+use crate::driver::{TestDriver, calling, effect_id, rate_limited, reporting, saying, with_rules};
 
 fn waits(driver: &TestDriver) -> Vec<WaitEnd> {
     let end =
@@ -98,14 +98,63 @@ fn a_cancelled_session_waits_for_calls_in_progress() {
 }
 
 #[test]
-fn the_time_limit_ends_the_session_with_its_fallback_report() {
-    let mut driver = TestDriver::new();
+fn the_time_limit_forces_the_final_turn_and_then_ends_the_session() {
+    let limited = || TestDriver::begin(with_rules(|rules| rules.max_time_ms = Some(60_000)));
+    let mut driver = limited();
     driver.deadline();
-    assert_eq!(driver.report().exit, SessionExit::TimeLimit);
-    let mut driver = TestDriver::new();
+    assert_eq!(driver.now_ms, 46_000, "a quarter of the time is reserved for the final turn");
+    assert_eq!(driver.session.view().forced_final_reason, Some(FinalTurnReason::TimeLimit));
+    assert_eq!(driver.shown(), ["agent__final_report"]);
+    assert!(driver.notices()[0].contains("the time limit"), "{:?}", driver.notices());
+    driver.deadline();
+    assert_eq!((driver.now_ms, driver.report().exit), (61_000, SessionExit::TimeLimit));
+    let mut driver = limited();
     driver.answer(saying(r#"{"report_format": "markdown", "report_content": "Sent."}"#));
     driver.deadline();
+    driver.deadline();
     assert_eq!((driver.report().source, driver.report().content.as_str()), (ReportSource::TextFallback, "Sent."));
+}
+
+#[test]
+fn calls_in_progress_at_the_time_limit_leave_time_for_the_final_turn() {
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.max_time_ms = Some(4_000)));
+    driver.answer(calling(&[("shop__look_up", "{}")]));
+    driver.deadline();
+    assert_eq!(driver.now_ms, 4_000);
+    driver.now_ms += 500;
+    driver.apply(EventKind::Interrupted { effect: effect_id("turn-1/call-1/call/1") });
+    assert_eq!(driver.asked().0, "turn-2/ask/1");
+    driver.answer(reporting("It is not known."));
+    assert_eq!(driver.report().exit, SessionExit::TimeLimit);
+    assert_eq!(driver.report().source, ReportSource::ToolCall);
+}
+
+#[test]
+fn a_wait_that_would_exceed_the_time_limit_does_not_begin() {
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.max_time_ms = Some(20_000)));
+    driver.fail(rate_limited(Some(30_000)));
+    driver.fail(rate_limited(Some(30_000)));
+    assert_eq!(driver.session.view().forced_final_reason, Some(FinalTurnReason::TimeLimit));
+    assert_eq!(driver.asked().0, "turn-2/ask/1");
+    driver.fail(rate_limited(Some(30_000)));
+    driver.fail(rate_limited(Some(30_000)));
+    assert_eq!(driver.report().exit, SessionExit::TimeLimit);
+}
+
+#[test]
+fn a_session_without_a_time_limit_has_no_deadline() {
+    let driver = TestDriver::new();
+    assert!(driver.session.pending().iter().all(|effect| !matches!(effect, Effect::Sleep { .. })));
+}
+
+#[test]
+fn a_pending_report_is_accepted_when_no_model_can_be_asked() {
+    for class in [ErrorClass::AuthError, ErrorClass::QuotaExceeded] {
+        let mut driver = TestDriver::new();
+        driver.answer(saying(r#"agent__final_report({"report_content": "Sent.", "status": "success"})"#));
+        driver.fail_with(class);
+        assert_eq!((driver.report().source, driver.report().content.as_str()), (ReportSource::TextFallback, "Sent."));
+    }
 }
 
 #[test]

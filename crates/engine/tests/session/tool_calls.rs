@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::Purpose;
-use reknit_engine::{Effect, EventKind, FinalTurnReason, Policy, SessionStarted};
+use reknit_dialogue::{Message, Purpose};
+use reknit_engine::{AgentMending, Effect, EventKind, FinalTurnReason, Policy, SessionStarted};
 
-use crate::driver::{TestDriver, calling, json, saying, started, with_rules};
+use crate::driver::{TestDriver, calling, json, reporting, saying, started, with_rules};
 
 #[test]
 fn the_calls_of_an_answer_run_in_parallel_and_their_results_keep_the_order() {
@@ -41,7 +41,7 @@ fn the_number_of_parallel_calls_is_limited() {
 
 #[test]
 fn a_rejected_call_is_repaired_by_a_model_before_the_turn_ends() {
-    let mut driver = TestDriver::new();
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.mending = AgentMending::Models));
     driver.answer(calling(&[("shop__look_up", r#"{"id": 7}"#)]));
     driver.reply("turn-1/call-1/call/1", 400, r#"{"message": "no such thing"}"#);
     let (id, target, _) = driver.asked();
@@ -55,7 +55,7 @@ fn a_rejected_call_is_repaired_by_a_model_before_the_turn_ends() {
 
 #[test]
 fn parameters_that_violate_the_schema_are_not_sent() {
-    let mut driver = TestDriver::new();
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.mending = AgentMending::Models));
     driver.answer(calling(&[("shop__convert", r#"{"amount": "a lot"}"#)]));
     assert!(driver.calls().is_empty());
     let purpose = driver.session.pending().into_iter().find_map(|effect| match effect {
@@ -66,6 +66,30 @@ fn parameters_that_violate_the_schema_are_not_sent() {
     let mut driver = TestDriver::new();
     driver.answer(calling(&[("shop__convert", r#"{"amount": "3"}"#)]));
     assert_eq!(driver.calls()[0].parameters.get("amount"), Some(&json("3")), "the value is coerced");
+}
+
+#[test]
+fn by_default_a_rejected_call_goes_back_to_the_model_of_the_agent() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__look_up", r#"{"id": 7}"#), ("shop__convert", r#"{"amount": "a lot"}"#)]));
+    driver.reply("turn-1/call-1/call/1", 404, r#"{"message": "no order 7", "did_you_mean": 8}"#);
+    assert_eq!(driver.asked().0, "turn-2/ask/1");
+    let results: Vec<&str> = driver.session.history().iter().rev().take(2).map(Message::text).collect();
+    assert!(results[1].contains("no order 7"), "{results:?}");
+    assert!(results[0].contains("amount"), "{results:?}");
+}
+
+#[test]
+fn a_change_of_a_call_is_told_to_the_model_and_in_the_report() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__convert", r#"{"amount": "3"}"#)]));
+    driver.reply_all(r#"{"won": 4000}"#);
+    let last = driver.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default();
+    assert_eq!(last, "{\"won\":4000}\n(changed before it was sent: $.amount: \"3\" -> 3)");
+    driver.answer(reporting("4000 won"));
+    let mended = &driver.report().mended;
+    assert_eq!((mended.len(), mended[0].call.as_str(), mended[0].tool.as_str()), (1, "call-1", "shop__convert"));
+    assert_eq!(mended[0].change, "$.amount: \"3\" -> 3");
 }
 
 #[test]

@@ -46,16 +46,17 @@ An agent file:
   ---
   You work for a shop. Say where an order is, and when it arrives.
 
-Other settings: description, agents, plans, maxOutputTokens, temperature, reasoning, maxToolCalls, maxModelCalls, maxTime,
+Other settings: description, agents, plans, mending, textCalls, maxOutputTokens, temperature, reasoning, maxToolCalls, maxModelCalls, maxTime,
 maxResultBytes, toolsAtOnce. docs/agents.md describes them.
 Ctrl-C asks for the report in one last turn; a second Ctrl-C cancels the session.
 
 Exit status:
   0    a model wrote the report
-  1    no model wrote a report: EXIT-MAX-TURNS-NO-RESPONSE, EXIT-MAX-RETRIES, EXIT-USER-STOP,
-       EXIT-INTERNAL-ERROR
+  1    the report says `failure`, or no model wrote one: EXIT-MAX-TURNS-NO-RESPONSE,
+       EXIT-MAX-RETRIES, EXIT-USER-STOP, EXIT-INTERNAL-ERROR
   2    bad usage
-  5    a limit was reached: EXIT-BUDGET-EXHAUSTED, EXIT-TIME-LIMIT, EXIT-TOKEN-LIMIT
+  3    the report says `partial`
+  5    a limit was reached, and no model wrote a report: EXIT-BUDGET-EXHAUSTED, EXIT-TIME-LIMIT, EXIT-TOKEN-LIMIT
   6    waiting for approval
   7    EXIT-AUTH-FAILURE
   8    EXIT-QUOTA-EXCEEDED

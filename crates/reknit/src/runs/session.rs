@@ -3,22 +3,32 @@
 use std::fmt::Write as _;
 
 use reknit_dialogue::Message;
-use reknit_engine::{Attempt, Session, SessionRecord};
+use reknit_engine::{MendedCall, Session, SessionRecord};
 use reknit_protocol::{Object, Value};
 
+use super::session_log;
 use super::show::{CurrentState, VALUE_COLUMNS};
 use crate::approvals::ApprovalRequest;
 use crate::failure::Failure;
 use crate::print_report::report_json;
 use crate::progress::session_lines;
 use crate::terminal_text::{escape_controls, one_line};
-use crate::usage::{count, seconds, usage_summary};
+use crate::usage::{count, usage_summary};
 
 /// The report, or the state of a session that has not ended.
-pub(super) fn as_json(session: &Session, state: &CurrentState<'_>) -> Result<Value, Failure> {
+pub(super) fn as_json(
+    session: &Session,
+    records: &[SessionRecord],
+    state: &CurrentState<'_>,
+) -> Result<Value, Failure> {
     let run = &session.started().run;
+    let log: Value = records.iter().filter_map(session_log::to_value).collect();
     if let Some(report) = session.report() {
-        return report_json(run, report);
+        let mut report = report_json(run, report)?;
+        if let Some(object) = report.as_object_mut() {
+            object.insert("log", log);
+        }
+        return Ok(report);
     }
     let view = session.view();
     let mut object = Object::from([
@@ -26,6 +36,7 @@ pub(super) fn as_json(session: &Session, state: &CurrentState<'_>) -> Result<Val
         ("status", state.status.into()),
         ("turn", u64::from(view.turn).into()),
         ("max_turns", u64::from(view.max_turns).into()),
+        ("log", log),
     ]);
     if !state.approvals.is_empty() {
         object.insert("asks", state.approvals.iter().map(ApprovalRequest::to_value).collect::<Value>());
@@ -58,10 +69,12 @@ pub(super) fn page(session: &Session, records: &[SessionRecord], state: &Current
         line(format!("approval {}: {}", approval.ask.step, approval.description()));
     }
     line(String::new());
-    for record in records {
-        if let SessionRecord::Attempt(attempt) = record {
-            line(one_line(&attempt_text(attempt), VALUE_COLUMNS));
-        }
+    for text in records.iter().filter_map(session_log::line) {
+        line(one_line(&text, VALUE_COLUMNS));
+    }
+    for mended in session.mended() {
+        let MendedCall { turn, call, tool, rung, change } = mended;
+        line(one_line(&format!("mended   turn {turn}, {call} ({tool}) by {}: {change}", rung.as_str()), VALUE_COLUMNS));
     }
     line(String::new());
     for message in session.history().iter().skip(2) {
@@ -74,21 +87,6 @@ pub(super) fn page(session: &Session, records: &[SessionRecord], state: &Current
         line(report.content.clone());
     }
     page
-}
-
-fn attempt_text(attempt: &Attempt) -> String {
-    let tokens = attempt
-        .usage
-        .map_or_else(String::new, |usage| format!(", {} tokens in, {} out", usage.input_tokens, usage.output_tokens));
-    let error = attempt.error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
-    format!(
-        "attempt {}.{}  {}  {}, {}{tokens}{error}",
-        attempt.turn,
-        attempt.attempt,
-        attempt.target,
-        attempt.status.as_str(),
-        seconds(attempt.latency_ms)
-    )
 }
 
 fn message_lines(message: &Message) -> Vec<String> {

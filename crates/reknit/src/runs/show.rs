@@ -88,7 +88,9 @@ pub(super) async fn run(
         (_, json, _) if options.llm => llm::text(&run, &saved, json)?,
         (true, json, _) => events(&saved.stored, json),
         (false, true, Machine::Run(run)) => as_json(run, &saved.history(), &state)?.to_string() + "\n",
-        (false, true, Machine::Session(session)) => session::as_json(session, &state)?.to_string() + "\n",
+        (false, true, Machine::Session(session)) => {
+            session::as_json(session, &saved.session_records(), &state)?.to_string() + "\n"
+        }
         (false, false, Machine::Run(run)) => page(run, &saved.history(), &state, options.step),
         (false, false, Machine::Session(session)) => session::page(session, &saved.session_records(), &state),
     };

@@ -17,6 +17,7 @@ mod plan_check;
 mod plans;
 mod resume;
 mod runs;
+mod session_scenarios;
 mod settings;
 mod telemetry;
 mod terminal;

@@ -34,7 +34,9 @@ impl World {
     }
 
     pub(crate) fn file(self, name: &str, content: &str) -> Self {
-        fs::write(self.path().join(name), content).expect("the file can be written");
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder can be made");
+        fs::write(path, content).expect("the file can be written");
         self
     }
 

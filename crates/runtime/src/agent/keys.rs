@@ -1,7 +1,7 @@
 //! The settings at the top of an agent file.
 
 use reknit_dialogue::Effort;
-use reknit_engine::ReportFormat;
+use reknit_engine::{AgentMending, ReportFormat};
 use reknit_protocol::Value;
 use reknit_protocol::spelling::nearest;
 
@@ -12,12 +12,14 @@ use crate::config::{Field, POSITIVE, POSITIVE_DURATION, SettingKind, word};
 type ReadSetting = fn(&mut Agent, &Value) -> Result<(), String>;
 
 /// All settings.
-pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 18] = [
+pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 20] = [
     ("description", |agent, value| set(&mut agent.description, text(value))),
     ("targets", |agent, value| set(&mut agent.targets, names(value).map(Some))),
     ("tools", |agent, value| set(&mut agent.tools, names(value).map(Some))),
     ("agents", |agent, value| set(&mut agent.agents, names(value))),
     ("plans", |agent, value| set(&mut agent.rules.plans, read(value, SettingKind::Switch))),
+    ("mending", |agent, value| set(&mut agent.rules.mending, read(value, word::<AgentMending>()))),
+    ("textCalls", |agent, value| set(&mut agent.rules.calls_in_text, read(value, SettingKind::Switch))),
     ("maxTurns", |agent, value| set(&mut agent.rules.max_turns, read(value, POSITIVE))),
     ("maxRetries", |agent, value| set(&mut agent.rules.max_retries, read(value, POSITIVE))),
     ("maxOutputTokens", |agent, value| set(&mut agent.rules.max_output_tokens, read(value, POSITIVE))),
@@ -26,7 +28,7 @@ pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 18] = [
     ("reasoning", |agent, value| set(&mut agent.rules.effort, read(value, word::<Option<Effort>>()))),
     ("maxToolCalls", |agent, value| set(&mut agent.limits.tool_calls, read(value, POSITIVE).map(Some))),
     ("maxModelCalls", |agent, value| set(&mut agent.limits.model_calls, read(value, POSITIVE).map(Some))),
-    ("maxTime", |agent, value| set(&mut agent.limits.active_ms, read(value, POSITIVE_DURATION))),
+    ("maxTime", |agent, value| set(&mut agent.rules.max_time_ms, read(value, POSITIVE_DURATION))),
     ("maxResultBytes", |agent, value| set(&mut agent.rules.result_bytes, read(value, POSITIVE))),
     ("toolsAtOnce", |agent, value| set(&mut agent.limits.calls_at_once, read(value, POSITIVE).map(Some))),
     ("output.format", |agent, value| set(&mut agent.rules.report.format, report_format(value))),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reknit_dialogue::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
-use reknit_engine::{LlmDebug, Plans, Synthesis, UndeclaredPolicy};
+use reknit_engine::{AgentMending, CallsInText, LlmDebug, Plans, Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
 use reknit_mend::{IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::FormatSupport;
@@ -56,6 +56,8 @@ macro_rules! choices {
 
 choices! {
     bool { "true": true, "false": false }
+    AgentMending { "spelling": Self::Spelling, "rules": Self::Rules, "models": Self::Models }
+    CallsInText { "true": Self::Made, "false": Self::Ignored }
     FindModel { "true": Self::Allowed, "false": Self::Off }
     IndependentSteps { "true": Self::Allowed, "false": Self::Denied }
     Learning { "true": Self::On, "false": Self::Off }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
-use reknit_engine::{Synthesis, UndeclaredPolicy};
+use reknit_engine::{AgentMending, Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
 use reknit_protocol::SideEffect;
 use tracing::level_filters::LevelFilter;
@@ -216,7 +216,7 @@ settings! {
     max_turns(u32: POSITIVE) "session.max-turns" | "max_turns" => session.max_turns;
     /// Maximum number of attempts per turn, including the first.
     max_retries(u32: POSITIVE) "session.max-retries" | "max_retries" => session.max_retries;
-    /// Maximum output tokens per turn; doubled once if an answer is cut off.
+    /// Maximum output tokens per turn; doubled for one retry if an answer is cut off.
     max_output_tokens(u32: POSITIVE) "session.max-output-tokens" | "max_output_tokens"
         => session.max_output_tokens;
     /// Timeout of one attempt in a turn.
@@ -225,6 +225,12 @@ settings! {
     session_temperature(Option<f64>: TemperatureOrDefault) "session.temperature" => session.temperature;
     /// Reasoning effort of a turn; `default` leaves it to the provider.
     reasoning(Option<Effort>: word::<Option<Effort>>()) "session.reasoning" => session.effort;
+    /// Maximum duration of a session, without the time it waits for a person; no limit if it is left out.
+    session_time(Duration: POSITIVE_DURATION) "session.max-time" => session.max_time_ms;
+    /// How far the calls of an agent may be changed: `spelling` only, or by `rules`, or by other `models` too.
+    agent_mending(AgentMending: word::<AgentMending>()) "session.mending" => session.mending;
+    /// Whether calls that a model writes as text are made.
+    text_calls(bool: Switch) "session.text-calls" => session.calls_in_text;
     /// Maximum size of a tool result in the conversation, in bytes.
     result_bytes(u32: POSITIVE) "session.result-bytes" => session.result_bytes;
 

@@ -1,5 +1,7 @@
 //! `[session]`.
 
+use std::collections::BTreeSet;
+
 use reknit_dialogue::{Message, Purpose};
 
 use crate::case::{Case, case};
@@ -10,6 +12,31 @@ use crate::scripted_transport::{ModelReply, ToolBehavior};
 fn busy() -> Scene {
     let scene = Scene::request(|_, _| ModelReply::ToolCall("t__read", "{}"));
     Scene { is_session: true, tool: |_, _| ToolBehavior::RespondWithText(8_000), ..scene }
+}
+
+/// The same with a tool that takes four seconds.
+fn slow() -> Scene {
+    Scene { tool: |_, _| ToolBehavior::SucceedAfter(4_000), ..busy() }
+}
+
+/// The same with a tool that rejects every call.
+fn rejected() -> Scene {
+    Scene { tool: |_, _| ToolBehavior::Respond(400, r#"{"message": "no such thing"}"#), ..busy() }
+}
+
+/// A model that writes a call as text in every turn.
+fn writes_calls() -> Scene {
+    let scene = Scene::request(|_, _| ModelReply::Text(CALL.to_owned()));
+    Scene { is_session: true, ..scene }
+}
+
+/// A call as text.
+const CALL: &str = r#"{"name": "t__read", "arguments": {}}"#;
+
+/// The purposes of all questions, each once.
+fn purposes(observed: &Observation) -> String {
+    let names: BTreeSet<String> = observed.log.asks.iter().map(|(_, ask)| format!("{:?}", ask.purpose)).collect();
+    names.into_iter().collect::<Vec<_>>().join(" ")
 }
 
 /// A model that replies with empty text.
@@ -72,6 +99,15 @@ pub(crate) fn cases() -> Vec<Case> {
             |observed| format!("{:?}", observed.ask(Turn).request.effort),
             ("None", "Some(High)"),
         ),
+        case("session.max-time", "\"10s\"", slow, count_turns, ("10", "3")),
+        case(
+            "session.mending",
+            "\"models\"",
+            rejected,
+            purposes,
+            ("AgentTurn", "AgentTurn ErrorAnalysis SemanticRetry"),
+        ),
+        case("session.text-calls", "false", writes_calls, |observed| observed.log.calls.len().to_string(), ("9", "0")),
         case("session.result-bytes", "2048", busy, result_size, ("8 KB", "3 KB")),
     ]
 }

@@ -12,8 +12,10 @@ definitions! { METRICS:
     LLM_RETRIES = Counter, "ai_agent_llm_retries_total", [];
     /// duration of an attempt
     LLM_LATENCY = Histogram, "ai_agent_llm_latency_ms", ["status"];
-    /// waits because all targets were rate-limited
+    /// waits before an attempt, such as for rate limits
     LLM_BACKOFF = Histogram, "ai_agent_llm_backoff_ms", [];
+    /// tool calls that models wrote as text and that were made; `reason` is whole_answer, fenced_block, tag or function_call
+    CALLS_IN_TEXT = Counter, "ai_agent_tool_calls_in_text_total", ["reason"];
     /// tool calls of an answer that were not made; `reason` is malformed, unknown or not_permitted
     CALLS_DROPPED = Counter, "ai_agent_tool_calls_dropped_total", ["reason"];
     /// reductions of the number of remaining turns
@@ -49,9 +51,17 @@ definitions! { LOGS:
     PROVIDER_FAILED = RETRY, "LLM call failed: ", [];
     /// a request to a model failed, and no retry can help: the provider rejected the API key or the account
     PROVIDER_FATAL = Log(Severity::Error, "agent:retry"), "LLM call failed for good: ", [];
-    /// all targets were rate-limited
-    RATE_LIMIT_WAIT = RETRY, "All providers rate-limited: waited ", [];
-    /// the circuit breaker of a target is open or it is cooling down; the next target is asked
+    /// all targets are rate-limited, and the session waits
+    RATE_LIMIT_WAIT = RETRY, "All providers rate-limited: waiting ", [];
+    /// the session waits for another reason before it asks a model again
+    FAILURE_WAIT = RETRY, "Waiting before the next attempt: ", [];
+    /// a wait was ended early
+    WAIT_ABORTED = RETRY, "Wait ended early: ", [];
+    /// a provider refused the output limit and stated a smaller one
+    OUTPUT_LIMIT = RETRY, "Output limit learned: ", [];
+    /// a tool call that a model wrote as text is made
+    CALL_IN_TEXT = RETRY, "Tool call written as text: ", [];
+    /// the circuit breaker of a target is open or it is cooling down
     TARGET_SKIPPED = RETRY, "Target skipped: ", [];
     /// a tool call is not made because its arguments cannot be parsed
     CALL_MALFORMED = RETRY, "Invalid tool call dropped due to malformed payload", [];

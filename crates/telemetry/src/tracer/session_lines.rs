@@ -1,8 +1,8 @@
 //! Log lines and metrics of a session. Texts of providers and tools go into log lines only.
 
 use reknit_engine::{
-    AnswerKind, Attempt, AttemptStatus, ContextAction, DropReason, FinalTurnReason, ReportSource, SessionRecord,
-    SyntheticReason, WaitEnd,
+    AnswerKind, Attempt, AttemptStatus, ContextAction, DropReason, FinalTurnReason, ModelWaitReason, ReportSource,
+    SessionRecord, SyntheticReason, WaitEnd,
 };
 
 use crate::definition::Definition;
@@ -19,18 +19,20 @@ pub(super) fn log_lines(record: &SessionRecord) -> Vec<LogLine> {
         SessionRecord::Started { .. }
         | SessionRecord::TurnStarted(_)
         | SessionRecord::Resumed
-        | SessionRecord::LateOutcome(_) => return Vec::new(),
-        SessionRecord::WaitEnded { ms, end, .. } => {
-            let end = match end {
-                WaitEnd::Completed => "",
-                WaitEnd::AbortedStop => " (aborted_stop)",
-                WaitEnd::AbortedCancel => " (aborted_cancel)",
-            };
-            (&table::RATE_LIMIT_WAIT, format!("{ms} ms{end}"))
+        | SessionRecord::LateOutcome(_)
+        | SessionRecord::WaitEnded { end: WaitEnd::Completed, .. } => return Vec::new(),
+        SessionRecord::WaitStarted { ms, reason: ModelWaitReason::RateLimit, .. } => {
+            (&table::RATE_LIMIT_WAIT, format!("{ms} ms"))
         }
+        SessionRecord::WaitStarted { ms, reason, .. } => (&table::FAILURE_WAIT, format!("{ms} ms (reason={reason})")),
+        SessionRecord::WaitEnded { ms, end, .. } => (&table::WAIT_ABORTED, format!("{ms} ms ({end})")),
         SessionRecord::TargetSkipped { target, .. } => {
-            (&table::TARGET_SKIPPED, format!("{target} must not be called yet; the next target is asked"))
+            (&table::TARGET_SKIPPED, format!("{target} must not be called yet"))
         }
+        SessionRecord::OutputLimitLearned { target, max_tokens, .. } => {
+            (&table::OUTPUT_LIMIT, format!("{target} accepts at most {max_tokens} tokens"))
+        }
+        SessionRecord::CallInText { tool, form, .. } => (&table::CALL_IN_TEXT, format!("{tool} (form={form})")),
         SessionRecord::CallDropped { tool, why, .. } => dropped_call(tool, *why),
         SessionRecord::FallbackReportFound { source, .. } => {
             (&table::REPORT_KEPT, format!(" (source={})", source.as_str()))
@@ -86,13 +88,9 @@ pub(super) fn metrics(record: &SessionRecord) -> Vec<Metric> {
             ]
         }
         SessionRecord::WaitEnded { ms, .. } => vec![table::LLM_BACKOFF.metric(*ms, [])],
+        SessionRecord::CallInText { form, .. } => vec![table::CALLS_IN_TEXT.metric(1, [form.as_str().into()])],
         SessionRecord::CallDropped { why, .. } => {
-            let reason = match why {
-                DropReason::Malformed => "malformed",
-                DropReason::Unknown => "unknown",
-                DropReason::NotPermitted => "not_permitted",
-            };
-            vec![table::CALLS_DROPPED.metric(1, [reason.into()])]
+            vec![table::CALLS_DROPPED.metric(1, [why.as_str().into()])]
         }
         SessionRecord::Collapsed { reason, .. } => vec![table::COLLAPSES.metric(1, [reason.as_str().into()])],
         SessionRecord::ContextGuard { action, .. } => vec![table::CONTEXT_EVENTS.metric(1, [action.as_str().into()])],
@@ -124,7 +122,9 @@ pub(super) fn metrics(record: &SessionRecord) -> Vec<Metric> {
         | SessionRecord::TurnStarted(_)
         | SessionRecord::Resumed
         | SessionRecord::LateOutcome(_)
+        | SessionRecord::WaitStarted { .. }
         | SessionRecord::TargetSkipped { .. }
+        | SessionRecord::OutputLimitLearned { .. }
         | SessionRecord::FallbackReportFound { .. }
         | SessionRecord::FinalTurn { .. } => Vec::new(),
     }

@@ -45,7 +45,7 @@ fn the_log_lines_of_a_session_have_their_contract_messages() {
     WRN agent:retry LLM call failed: rate limited: slow down; asks to wait 3 s
     VRB agent:orchestrator Attempt 1.2 on b: rate_limit, 0 ms
     WRN agent:retry LLM call failed: rate limited: slow down
-    WRN agent:retry All providers rate-limited: waited 3000 ms
+    WRN agent:retry All providers rate-limited: waiting 3000 ms
     WRN agent:retry Invalid tool call dropped due to malformed payload: shop__look_up
     VRB agent:orchestrator Attempt 1.3 on a: tool_calls, 0 ms, tokens in=10 out=5
     VRB agent:orchestrator Turn 1 ended: tool_calls, 3 attempts, 3000 ms

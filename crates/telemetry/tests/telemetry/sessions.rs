@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use reknit_dialogue::ErrorClass;
-use reknit_engine::{Event, EventKind, PLAN_TOOL, Plans, SessionStarted, SubAgent};
+use reknit_dialogue::{ErrorClass, ModelFailure};
+use reknit_engine::{AgentMending, Event, EventKind, PLAN_TOOL, Plans, SessionStarted, SubAgent};
 use reknit_telemetry::{Signal, Span};
 
 use crate::session_world::{TestDriver, calling, rate_limited, reporting, saying, with_rules};
@@ -25,7 +25,7 @@ fn a_long_session() -> Vec<Event> {
 }
 
 fn a_mended_call() -> Vec<Event> {
-    let mut play = TestDriver::new();
+    let mut play = TestDriver::begin(with_rules(|rules| rules.mending = AgentMending::Models));
     play.answer(calling(&[("shop__convert", r#"{"amount": "0"}"#)]));
     let refused =
         r#"{"success": false, "error": {"code": "X", "category": "INPUT_ERROR", "message": "bad", "retryable": true}}"#;
@@ -91,7 +91,7 @@ fn a_long_result_and_a_plan() -> Vec<Event> {
 
 /// An agent that calls another one, which calls a plan in which one step is mended.
 fn a_plan_in_an_agent_in_an_agent() -> Vec<Event> {
-    let session = with_rules(|rules| rules.plans = Plans::Allowed);
+    let session = with_rules(|rules| (rules.plans, rules.mending) = (Plans::Allowed, AgentMending::Models));
     let session = SessionStarted { agent: "researcher".to_owned(), ..session };
     let agent = SubAgent { name: "researcher".to_owned(), description: String::new(), session };
     let mut play = TestDriver::begin(SessionStarted { agents: vec![agent], ..with_rules(|_| {}) });
@@ -121,13 +121,30 @@ fn a_plan_in_an_agent_in_an_agent() -> Vec<Event> {
 
 /// The deadline of a session passes while a plan is in progress.
 fn a_plan_at_the_session_deadline() -> Vec<Event> {
-    let mut play = TestDriver::begin(with_rules(|rules| rules.plans = Plans::Allowed));
+    let mut play =
+        TestDriver::begin(with_rules(|rules| (rules.plans, rules.max_time_ms) = (Plans::Allowed, Some(60_000))));
     play.answer(calling(&[(PLAN_TOOL, r#"{"steps": [{"id": "a", "tool": "look_up"}]}"#)]));
     play.deadline();
     let effect = "turn-1/call-1/a/call/1".parse().unwrap();
     if play.session.report().is_none() {
         play.apply(EventKind::Interrupted { effect });
     }
+    play.answer(reporting("done"));
+    play.events
+}
+
+/// A call that is written as text, a refused output limit, and waits that are no rate limits or end early.
+fn a_small_model() -> Vec<Event> {
+    let mut play = TestDriver::begin(SessionStarted { targets: vec!["a".into()], ..with_rules(|_| {}) });
+    let refused = "max_tokens is too large: 4096. This model supports at most 1000 completion tokens";
+    play.fail(ModelFailure::new(ErrorClass::ModelError, refused).with_status(400));
+    play.fail_with(ErrorClass::NetworkError);
+    play.finish_wait();
+    play.answer(saying(r#"{"name": "shop__look_up", "arguments": {"id": 7}}"#));
+    play.reply_all("{}");
+    play.fail(rate_limited(Some(3_000)));
+    play.apply(EventKind::Stopped);
+    play.answer(reporting("done"));
     play.events
 }
 
@@ -160,6 +177,7 @@ pub(crate) fn session_paths() -> Vec<(&'static str, Vec<Event>, Vec<&'static str
         ("a long result and a plan", a_long_result_and_a_plan(), handed_over.clone()),
         ("a plan in an agent in an agent", a_plan_in_an_agent_in_an_agent(), [&handed_over[..], &mended[3..]].concat()),
         ("a plan at the session deadline", a_plan_at_the_session_deadline(), handed_over),
+        ("a small model", a_small_model(), called),
     ]
 }
 

@@ -241,7 +241,10 @@ impl InvariantChecker {
 
     fn assert_in_time(&self, id: &EffectId) {
         let limit_ms = self.world.started.policy.limits.active_ms;
-        assert!(self.active_ms <= limit_ms + MAX_LATENESS_MS, "no effect starts after the deadline: {id}");
+        assert!(
+            self.active_ms <= limit_ms.unwrap_or(u64::MAX).saturating_add(MAX_LATENESS_MS),
+            "no effect starts after the deadline: {id}"
+        );
     }
 
     fn check_new_call(&mut self, run: &Run, call: &CallTool) {

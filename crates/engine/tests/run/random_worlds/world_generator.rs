@@ -159,7 +159,7 @@ fn policy(tape: &mut ChoiceTape) -> Policy {
         policy.mending.facts = tape.below(3);
     }
     if tape.one_in(6) {
-        policy.limits.active_ms = 1 + u64::from(tape.below(60)) * 500;
+        policy.limits.active_ms = Some(1 + u64::from(tape.below(60)) * 500);
     }
     policy.synthesis = *tape.pick(&[Synthesis::Template, Synthesis::Model, Synthesis::Raw]);
     policy.rotation.policy = *tape.pick(&[RotationPolicy::PreferPrimary, RotationPolicy::Advance]);

@@ -1,0 +1,379 @@
+//! Finds tool calls that a model wrote as text instead of making them.
+//!
+//! A call counts only where it cannot be part of a sentence: as the whole answer, as the whole content of a fenced block,
+//! or in a tag such as `<tool_call>` on lines of its own. Reasoning is never searched.
+
+use std::ops::Range;
+
+use reknit_protocol::{Object, Value};
+use reknit_salvage::{Completeness, FixKind, ReadOptions, read};
+
+use super::report_draft::parse_complete;
+use crate::record::TextCallForm;
+
+/// A call written as text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TextCall {
+    pub(super) name: String,
+    pub(super) parameters: Object,
+    pub(super) form: TextCallForm,
+}
+
+/// The calls in a text, and the text without them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct TextCalls {
+    pub(super) calls: Vec<TextCall>,
+    pub(super) rest: String,
+}
+
+/// The tags around a call. A tag without an end reaches to the end of the text.
+const TAGS: [(&str, &str); 6] = [
+    ("<tool_call>", "</tool_call>"),
+    ("<tool_calls>", "</tool_calls>"),
+    ("<function_call>", "</function_call>"),
+    ("<|tool_call|>", "<|/tool_call|>"),
+    ("<|python_tag|>", "<|eom_id|>"),
+    ("[TOOL_CALLS]", "[/TOOL_CALLS]"),
+];
+
+/// The beginning of `<function=NAME>...</function>`.
+const FUNCTION_TAG: &str = "<function=";
+const FUNCTION_END: &str = "</function>";
+
+/// The tags of reasoning.
+const REASONING: [(&str, &str); 3] =
+    [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>")];
+
+/// The fenced blocks that can hold a call, by the word after the fence.
+const FENCE_LANGUAGES: [&str; 8] = ["", "json", "jsonc", "tool_call", "tool_calls", "tool_code", "python", "text"];
+
+/// Finds the calls that `is_callable` accepts.
+pub(super) fn calls_in_text(text: &str, is_callable: impl Fn(&TextCall) -> bool) -> TextCalls {
+    let accepted =
+        |calls: Vec<TextCall>| Some(calls).filter(|calls| !calls.is_empty() && calls.iter().all(&is_callable));
+    let mut found: Vec<(Range<usize>, Vec<TextCall>)> = Vec::new();
+    for (range, body) in tagged_blocks(text) {
+        found.extend(accepted(calls_in_tag(body)).map(|calls| (range, calls)));
+    }
+    if found.is_empty() {
+        for (range, body) in fenced_blocks(text) {
+            found.extend(accepted(calls_in_block(body, TextCallForm::Fence)).map(|calls| (range, calls)));
+        }
+    }
+    if found.is_empty() {
+        found.extend(accepted(calls_in_block(text, TextCallForm::WholeAnswer)).map(|calls| (0..text.len(), calls)));
+    }
+    let mut rest = String::new();
+    let mut end = 0;
+    let mut calls = Vec::new();
+    for (range, block) in found {
+        rest.push_str(text.get(end..range.start).unwrap_or_default());
+        end = range.end;
+        calls.extend(block);
+    }
+    rest.push_str(text.get(end..).unwrap_or_default());
+    TextCalls { calls, rest: rest.trim().to_owned() }
+}
+
+/// The text without reasoning that the model wrote between tags. An opening tag without an end hides everything after
+/// it, and an end without an opening tag everything before it.
+pub(super) fn without_reasoning(text: &str) -> String {
+    let mut rest = text.to_owned();
+    for (open, close) in REASONING {
+        if let Some(end) = rest.find(close)
+            && rest.find(open).is_none_or(|start| start > end)
+        {
+            rest.drain(..end + close.len());
+        }
+        while let Some(start) = rest.find(open) {
+            let end = rest.get(start..).and_then(|tail| tail.find(close)).map(|at| start + at + close.len());
+            rest.drain(start..end.unwrap_or(rest.len()));
+        }
+    }
+    rest.trim().to_owned()
+}
+
+/// The bodies of tags that stand on lines of their own, with their places.
+fn tagged_blocks(text: &str) -> Vec<(Range<usize>, &str)> {
+    let mut blocks: Vec<(Range<usize>, &str)> = Vec::new();
+    let mut from = 0;
+    while let Some((start, open, close)) = next_tag(text, from) {
+        let body_start = if open == FUNCTION_TAG { start } else { start + open.len() };
+        let tail = text.get(body_start..).unwrap_or_default();
+        let (body_end, end) = match tail.find(close) {
+            Some(at) => (body_start + at, body_start + at + close.len()),
+            None => (text.len(), text.len()),
+        };
+        if starts_line(text, start, blocks.last()) && ends_line(text, end) {
+            blocks.push((start..end, text.get(body_start..body_end).unwrap_or_default()));
+        }
+        from = end;
+    }
+    blocks
+}
+
+/// The next opening tag: its place, the tag and its end.
+fn next_tag(text: &str, from: usize) -> Option<(usize, &'static str, &'static str)> {
+    let tail = text.get(from..)?;
+    let tags = TAGS.into_iter().chain([(FUNCTION_TAG, FUNCTION_END)]);
+    tags.filter_map(|(open, close)| Some((from + tail.find(open)?, open, close))).min_by_key(|(at, ..)| *at)
+}
+
+/// Whether only white space, or another block, stands before the place on its line.
+fn starts_line(text: &str, start: usize, previous: Option<&(Range<usize>, &str)>) -> bool {
+    let after_block = previous.map_or(0, |(range, _)| range.end);
+    let line = text.get(after_block..start).unwrap_or_default();
+    let line = line.rsplit('\n').next().unwrap_or_default();
+    line.trim().is_empty()
+}
+
+/// Whether only white space, or another tag, follows the place on its line.
+fn ends_line(text: &str, end: usize) -> bool {
+    let line = text.get(end..).unwrap_or_default().lines().next().unwrap_or_default().trim();
+    line.is_empty() || next_tag(line, 0).is_some_and(|(at, ..)| at == 0)
+}
+
+/// The contents of fenced blocks, with their places.
+fn fenced_blocks(text: &str) -> Vec<(Range<usize>, &str)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(usize, usize, bool)> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let (start, end) = (at, at + line.len());
+        at = end;
+        let Some(word) = line.trim().strip_prefix("```") else { continue };
+        open = match open {
+            None => Some((start, end, FENCE_LANGUAGES.contains(&word.trim().to_ascii_lowercase().as_str()))),
+            Some((from, body, can_hold_call)) => {
+                if can_hold_call {
+                    blocks.push((from..end, text.get(body..start).unwrap_or_default()));
+                }
+                None
+            }
+        };
+    }
+    blocks
+}
+
+/// The calls in the body of a tag: JSON, or `<function=NAME>` with its parameters.
+fn calls_in_tag(body: &str) -> Vec<TextCall> {
+    let body = body.trim();
+    if !body.starts_with(FUNCTION_TAG) {
+        return json_calls(body, TextCallForm::Tag);
+    }
+    function_tag(body).into_iter().collect()
+}
+
+/// `<function=NAME>{...}</function>`, or with `<parameter=KEY>value</parameter>`.
+fn function_tag(body: &str) -> Option<TextCall> {
+    let (name, content) = body.strip_prefix(FUNCTION_TAG)?.split_once('>')?;
+    let content = content.split(FUNCTION_END).next().unwrap_or_default().trim();
+    let parameters = match content {
+        "" => Object::new(),
+        _ if content.starts_with("<parameter=") => parameter_tags(content)?,
+        _ => whole_json(content)?.as_object()?.clone(),
+    };
+    let name = name.trim().trim_matches(['"', '\'']).to_owned();
+    Some(TextCall { name, parameters, form: TextCallForm::Tag })
+}
+
+fn parameter_tags(content: &str) -> Option<Object> {
+    let mut parameters = Object::new();
+    for part in content.split("<parameter=").skip(1) {
+        let (name, value) = part.split_once('>')?;
+        let value = value.split("</parameter>").next().unwrap_or_default();
+        let value = value.strip_prefix('\n').unwrap_or(value);
+        parameters.insert(name.trim(), value.strip_suffix('\n').unwrap_or(value));
+    }
+    Some(parameters)
+}
+
+/// The calls in a block that holds nothing else: JSON, or `name(key=value)`.
+fn calls_in_block(body: &str, form: TextCallForm) -> Vec<TextCall> {
+    let body = body.trim();
+    let calls = json_calls(body, form);
+    if calls.is_empty() { function_call(body).into_iter().collect() } else { calls }
+}
+
+/// The calls in a JSON document: one, a list, or `{"tool_calls": [...]}`. Empty unless every item is a call.
+fn json_calls(body: &str, form: TextCallForm) -> Vec<TextCall> {
+    let value = whole_json(body);
+    let items = match &value {
+        Some(Value::Array(items)) => items.iter().collect(),
+        Some(Value::Object(object)) => match object.get("tool_calls").and_then(Value::as_array) {
+            Some(items) => items.iter().collect(),
+            None => vec![value.as_ref().unwrap_or(&Value::Null)],
+        },
+        _ => Vec::new(),
+    };
+    let call = |item: &Value| {
+        let (name, parameters) = call_of_object(item.as_object()?)?;
+        Some(TextCall { name, parameters, form })
+    };
+    items.into_iter().map(call).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// `{"name": ..., "arguments": ...}` under its usual names: the name and the parameters.
+fn call_of_object(object: &Object) -> Option<(String, Object)> {
+    let call = object.get("function").and_then(Value::as_object).unwrap_or(object);
+    let first = |names: &[&str]| names.iter().find_map(|name| call.get(name));
+    let name = first(&["name", "tool_name", "tool", "function", "action"])?.as_str()?.to_owned();
+    let parameters = match first(&["arguments", "parameters", "args", "input", "action_input"])? {
+        Value::Object(parameters) => parameters.clone(),
+        Value::String(text) => parse_complete(text).ok()?.as_object()?.clone(),
+        Value::Null => Object::new(),
+        _ => return None,
+    };
+    Some((name, parameters))
+}
+
+/// `name({...})` or `name(key=value, ...)`.
+fn function_call(body: &str) -> Option<TextCall> {
+    let (name, rest) = body.split_once('(')?;
+    let is_name = |character: char| character.is_ascii_alphanumeric() || "_-.".contains(character);
+    if name.is_empty() || !name.chars().all(is_name) {
+        return None;
+    }
+    let inner = rest.trim_end_matches(';').trim_end().strip_suffix(')')?.trim();
+    let parameters = match inner {
+        "" => Object::new(),
+        _ if inner.starts_with('{') => whole_json(inner)?.as_object()?.clone(),
+        _ => keyword_arguments(inner)?,
+    };
+    Some(TextCall { name: name.to_owned(), parameters, form: TextCallForm::FunctionCall })
+}
+
+fn keyword_arguments(inner: &str) -> Option<Object> {
+    let mut parameters = Object::new();
+    for part in split_at_commas(inner)? {
+        let (key, value) = part.split_once('=')?;
+        let key = key.trim();
+        let is_key = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        if key.is_empty() || !key.chars().all(is_key) || parameters.contains_key(key) {
+            return None;
+        }
+        parameters.insert(key, parse_complete(value.trim()).ok()?);
+    }
+    Some(parameters)
+}
+
+/// The parts between commas that are not inside quotes or brackets; `None` if a quote or a bracket is not closed.
+fn split_at_commas(text: &str) -> Option<Vec<&str>> {
+    let (mut parts, mut start, mut depth, mut quote, mut escaped) = (Vec::new(), 0, 0_i32, None, false);
+    for (at, character) in text.char_indices() {
+        match (quote, character) {
+            (Some(_), '\\') if !escaped => {
+                escaped = true;
+                continue;
+            }
+            (Some(open), _) if character == open && !escaped => quote = None,
+            (None, '"' | '\'') => quote = Some(character),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, ',') if depth == 0 => {
+                parts.push(text.get(start..at)?);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        escaped = false;
+        if depth < 0 {
+            return None;
+        }
+    }
+    let tail = text.get(start..)?;
+    if !tail.trim().is_empty() {
+        parts.push(tail);
+    }
+    (depth == 0 && quote.is_none()).then_some(parts)
+}
+
+/// The JSON document that is the whole text. Text around it, or a missing end, is no match.
+fn whole_json(text: &str) -> Option<Value> {
+    if !text.starts_with(['{', '[']) {
+        return None;
+    }
+    let reading = read(text, &ReadOptions::default()).ok()?;
+    let is_part = |kind: FixKind| {
+        matches!(kind, FixKind::Fence | FixKind::SurroundingText | FixKind::Mention | FixKind::Reasoning)
+    };
+    let is_whole = reading.completeness == Completeness::Complete && !reading.fixes.iter().any(|fix| is_part(fix.kind));
+    is_whole.then_some(reading.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every call in the text as `name{parameters}`, then the rest.
+    fn found(text: &str) -> (Vec<String>, String) {
+        let is_known = |call: &TextCall| ["weather", "agent__final_report"].contains(&call.name.as_str());
+        let TextCalls { calls, rest } = calls_in_text(text, is_known);
+        (calls.iter().map(|call| format!("{}{}", call.name, call.parameters)).collect(), rest)
+    }
+
+    #[test]
+    fn a_call_is_found_where_it_is_the_whole_answer_a_fenced_block_or_a_tag() {
+        let call = r#"weather{"city":"Seoul"}"#;
+        for text in [
+            r#"{"name": "weather", "arguments": {"city": "Seoul"}}"#,
+            r#"{"name": "weather", "arguments": "{\"city\": \"Seoul\"}"}"#,
+            r#"{"type": "function", "function": {"name": "weather", "parameters": {"city": "Seoul"}}}"#,
+            r#"{"tool": "weather", "input": {city: 'Seoul',}}"#,
+            r#"[{"name": "weather", "arguments": {"city": "Seoul"}}]"#,
+            r#"{"tool_calls": [{"name": "weather", "arguments": {"city": "Seoul"}}]}"#,
+            "I look it up.\n```json\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}}\n```\n",
+            "```tool_code\nweather(city=\"Seoul\")\n```",
+            "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}}\n</tool_call>",
+            "Let me see.\n<tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}}",
+            "<function=weather>{\"city\": \"Seoul\"}</function>",
+            "<tool_call>\n<function=weather>\n<parameter=city>\nSeoul\n</parameter>\n</function>\n</tool_call>",
+            "[TOOL_CALLS] [{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}}]",
+            "weather(city='Seoul')",
+            "weather({\"city\": \"Seoul\"})",
+        ] {
+            assert_eq!(found(text).0, [call], "{text}");
+        }
+    }
+
+    #[test]
+    fn several_calls_keep_their_order_and_the_other_text_stays() {
+        let one = r#"{"name": "weather", "arguments": {"city": "Seoul"}}"#;
+        let two = r#"{"name": "weather", "arguments": {"city": "Busan"}}"#;
+        let both = [r#"weather{"city":"Seoul"}"#, r#"weather{"city":"Busan"}"#];
+        assert_eq!(found(&format!("{one}\n{two}")).0, both);
+        let (calls, rest) = found(&format!("First.\n<tool_call>{one}</tool_call><tool_call>{two}</tool_call>\nLast."));
+        assert_eq!((calls.as_slice(), rest.as_str()), (&both.map(str::to_owned)[..], "First.\n\nLast."));
+    }
+
+    #[test]
+    fn a_call_inside_a_sentence_or_of_an_unknown_tool_is_not_found() {
+        for text in [
+            "I should not call weather(city='Seoul').",
+            "I should not call {\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}} now.",
+            "Do not write <tool_call>{\"name\": \"weather\", \"arguments\": {}}</tool_call> here.",
+            "{\"name\": \"weather\", \"arguments\": {\"city\": \"Se",
+            "{\"name\": \"cancel\", \"arguments\": {\"id\": 7}}",
+            "{\"name\": \"weather\"}",
+            "```rust\nweather(city='Seoul')\n```",
+            "weather(Seoul)",
+            "weather(city='Seoul'",
+            "A fence ```json {\"name\": \"weather\", \"arguments\": {}}``` in a line",
+        ] {
+            assert_eq!(found(text), (Vec::new(), text.trim().to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn reasoning_between_tags_is_removed() {
+        for (text, rest) in [
+            ("<think>call weather</think>\nhello", "hello"),
+            ("<think>never ends", ""),
+            ("the beginning was cut</think>hello", "hello"),
+            ("<thinking>a</thinking>b<thinking>c</thinking>", "b"),
+            ("no tags", "no tags"),
+        ] {
+            assert_eq!(without_reasoning(text), rest, "{text}");
+        }
+    }
+}
