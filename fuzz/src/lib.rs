@@ -9,6 +9,7 @@ mod parse;
 mod plan;
 mod read;
 mod read_as;
+mod schema;
 mod stream;
 mod template;
 
@@ -18,6 +19,7 @@ pub use parse::parse;
 pub use plan::plan;
 pub use read::read;
 pub use read_as::read_as;
+pub use schema::schema;
 pub use stream::stream;
 pub use template::template;
 

@@ -123,7 +123,7 @@ impl<'a> Planner<'a> {
             renaming,
             memo: HashMap::new(),
             decoded: HashMap::new(),
-            budget: Budget::for_value(value),
+            budget: Budget::new(value, schema.work_factor()),
             notes: Notes::default(),
         }
     }
