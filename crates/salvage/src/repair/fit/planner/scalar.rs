@@ -1,6 +1,6 @@
 //! Planning scalars, and every value that has to become another type.
 
-use reknit_protocol::{Number, Value};
+use reknit_protocol::{Number, Object, Value};
 
 use super::{Context, MAX_AMBIGUOUS, MAX_DECODINGS, Planner, ValuePath};
 use crate::FixKind;
@@ -44,6 +44,17 @@ impl Planner<'_> {
                     may_wrap = false;
                     partial = Some(plan);
                 }
+            }
+        }
+        if let Value::Object(object) = value
+            && let Some(plan) = self.plan_numbered(value, object, id, context)
+        {
+            may_wrap = false;
+            if plan.fits {
+                let result = apply::preview(value, &plan).value;
+                cheapest.offer(plan, result);
+            } else {
+                partial = Some(plan);
             }
         }
         if may_wrap
@@ -106,6 +117,20 @@ impl Planner<'_> {
         DecodingPlan::Plan(Plan::decode(inner.clone(), then))
     }
 
+    /// Plans to convert an object with numbered keys to an array and to make it fit.
+    fn plan_numbered(&mut self, value: &Value, object: &Object, id: ShapeId, context: Context<'_>) -> Option<Plan> {
+        let types = self.schema.shape(id).types;
+        if !types.contains(SchemaType::Array) || types.contains(SchemaType::Object) {
+            return None;
+        }
+        let address = std::ptr::from_ref(value).addr();
+        let decoded = self.decoded.entry(address).or_insert_with(|| decode::numbered_items(object).into()).clone();
+        let DecodedText::Value(inner) = decoded.as_ref() else { return None };
+        let path = ValuePath::Decoded(context.path);
+        let then = self.plan(&inner.value, id, Context { may_wrap: false, ..context.child(&path) });
+        Some(Plan::decode(inner.clone(), then))
+    }
+
     /// Plans to make the value the only item of an array.
     fn plan_wrapped(&mut self, value: &Value, shape: &Shape, context: Context<'_>) -> Option<(Plan, Value)> {
         if matches!(value, Value::Array(_) | Value::Null) {
@@ -165,7 +190,8 @@ fn add_for_text(written: &str, shape: &Shape, replacements: &mut Vec<(FixKind, V
     {
         replacements.push((FixKind::BooleanFromWord, meant.into()));
     }
-    if types.contains(SchemaType::Null) && parse_scalar::is_null(written) {
+    let is_null = if types.contains(SchemaType::String) { parse_scalar::is_null } else { parse_scalar::is_absent };
+    if types.contains(SchemaType::Null) && is_null(written) {
         replacements.push((FixKind::DoubleEncoding, Value::Null));
     }
     let stripped = strip_marks(written);
