@@ -152,7 +152,7 @@ impl Schema {
 
     /// How many times more work than for an ordinary schema it may take to validate a value.
     pub(crate) fn work_factor(&self) -> u64 {
-        let ordinary = if self.is_recursive { 16 } else { 512 };
+        let ordinary = if self.is_recursive { 8 } else { 512 };
         1 + self.complexity.visits / ordinary
     }
 

@@ -97,17 +97,17 @@ fn without_envelope(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>, 
     }
     let mut fixes = FixList::default();
     fixes.push(Path::root, FixKind::Envelope, &value.to_string(), envelope.inner.to_string());
-    match fit_on_any_stack(envelope.inner, schema, &envelope.inner_paths(arithmetic)) {
-        Outcome::Unchanged => {
-            let result = AppliedPlan { value: envelope.inner.clone(), expressions: Vec::new() };
-            Some(Outcome::Changed(result, fixes))
-        }
+    let result = match fit_on_any_stack(envelope.inner, schema, &envelope.inner_paths(arithmetic)) {
+        Outcome::Unchanged => AppliedPlan { value: envelope.inner.clone(), expressions: Vec::new() },
         Outcome::Changed(result, more) => {
             fixes.extend(more);
-            Some(Outcome::Changed(result, fixes))
+            result
         }
-        Outcome::DoesNotFit { .. } => None,
-    }
+        Outcome::DoesNotFit { .. } => return None,
+    };
+    // Two layers are no envelope.
+    let has_another = Envelope::find(&result.value, schema).is_some_and(|inner| inner.fits_by_chance(schema));
+    (!has_another).then_some(Outcome::Changed(result, fixes))
 }
 
 fn fit_on_any_stack(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>) -> Outcome {

@@ -82,8 +82,7 @@ impl Search<'_> {
                 self.descend(value, alternative, path);
             }
             if self.problems.len() == before {
-                let fitting = shape.alternatives.iter().filter(|id| schema.accepts_chosen(schema.shape(**id), value));
-                let kind = if fitting.count() > 1 {
+                let kind = if self.fits_several(shape, value) {
                     FitProblemKind::SeveralAlternativesFit
                 } else {
                     FitProblemKind::NoAlternativeFits
@@ -96,6 +95,16 @@ impl Search<'_> {
         if self.problems.len() == before {
             self.collect(value, shape, path);
         }
+    }
+
+    /// Whether the value fits several alternatives. This is not looked up in large unions, because each alternative of a
+    /// large union may be large.
+    fn fits_several(&self, shape: &Shape, value: &Value) -> bool {
+        let schema = self.schema;
+        let count = u64::try_from(shape.alternatives.len()).unwrap_or(u64::MAX);
+        let fits = |id: &&ShapeId| schema.accepts_chosen(schema.shape(**id), value);
+        count.saturating_mul(schema.complexity.visits) <= MAX_LISTS
+            && shape.alternatives.iter().filter(fits).take(2).count() == 2
     }
 
     fn descend_into_children(&mut self, value: &Value, shape: &Shape, path: &Path) {

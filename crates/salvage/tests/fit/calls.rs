@@ -21,6 +21,10 @@ fn one_layer_around_the_arguments_is_removed() {
             (r#"{"name": "forecast", "arguments": {"city": "Bern", "days": 2}}"#, arguments, &[Envelope]),
         ],
     );
+    becomes(
+        r#"{"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name", "age"]}"#,
+        &[(r#"{"name": "f", "arguments": {"name": "Ann", "age": 5}}"#, r#"{"name": "Ann", "age": 5}"#, &[Envelope])],
+    );
     becomes(OPTIONAL, &[(r#"{"parameters": {"city": "Bern", "days": 2}}"#, arguments, &[Envelope])]);
 }
 
@@ -29,6 +33,8 @@ fn what_may_be_meant_as_it_is_keeps_its_layers() {
     stays(r#"{"properties": {"input": {"type": "object"}}}"#, &[r#"{"input": {"city": "Bern"}}"#]);
     stays(r#"{"type": "object"}"#, &[r#"{"arguments": {"city": "Bern"}}"#]);
     stays(OPTIONAL, &[r#"{"input": {"colour": "red"}}"#, r#"{"input": {"city": "Bern"}, "city": "Rome"}"#]);
+    let named = r#"{"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["age"]}"#;
+    refused(named, &[r#"{"name": "Ann", "input": {"age": 5}}"#]);
     refused(ORDER, &[r#"{"arguments": {"arguments": {"city": "Bern"}}}"#, r#"{"arguments": {"town": "Bern"}}"#]);
 }
 

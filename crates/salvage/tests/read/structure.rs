@@ -167,7 +167,11 @@ fn a_text_about_json_stays_a_text() {
 
 #[test]
 fn structure_that_no_repair_explains_is_an_error_with_its_position() {
-    for (text, column) in [(r#"{"a": "{ b": {} }" }"#, 7), (r#"{"a": 1, "b": "x", ["y"] }"#, 15)] {
+    for (text, column) in [
+        (r#"{"a": "{ b": {} }" }"#, 7),
+        (r#"{"a": 1, "b": "x", ["y"] }"#, 15),
+        (r#"{"a": "x", "y", "z"], "b": [1]}"#, 7),
+    ] {
         match read(text, &ReadOptions::default()) {
             Err(ReadTextError::Unreadable { position, .. }) => assert_eq!(position.column, column, "text: {text}"),
             other => panic!("{text}: {other:?}"),

@@ -25,37 +25,36 @@ pub(super) struct Envelope<'v> {
 }
 
 impl<'v> Envelope<'v> {
-    /// The envelope that the value may be. The schema must not know its keys.
+    /// The envelope that the value may be. What stands beside the arguments names the call; if the schema knows such a key,
+    /// the arguments must have it too, so that nothing is lost.
     pub(super) fn find(value: &'v Value, schema: &Schema) -> Option<Self> {
         let Value::Object(object) = value else { return None };
-        let declared = &schema.shape(Shapes::ROOT).object;
-        let mut found = None;
-        for (key, value) in object {
-            let folded = fold_key(key);
-            let is_arguments = ENVELOPE_KEYS.contains(&folded.as_str()) && is_container_or_text(value);
-            if declared.properties.contains_key(key) || declared.names_by_spelling.contains_key(&folded) {
-                return None;
-            }
-            match found {
-                None if is_arguments => found = Some((key, value)),
-                _ if CALL_KEYS.contains(&folded.as_str()) => {}
-                _ => return None,
-            }
+        let is_arguments = |(key, value): &(&str, &Value)| {
+            ENVELOPE_KEYS.contains(&fold_key(key).as_str()) && is_container_or_text(value)
+        };
+        let mut candidates = object.iter().filter(is_arguments);
+        let (key, inner) = candidates.next()?;
+        if candidates.next().is_some() {
+            return None;
         }
-        found.map(|(key, inner)| Self { key, inner, is_single: object.len() == 1 })
+        let mut others = object.keys().filter(|other| *other != key).peekable();
+        let is_single = others.peek().is_none();
+        let declared = &schema.shape(Shapes::ROOT).object;
+        let may_be_dropped = |other: &str| {
+            CALL_KEYS.contains(&fold_key(other).as_str())
+                && (!is_declared(declared, other) || with_arguments(inner, |object| object.contains_key(other)))
+        };
+        others.all(may_be_dropped).then_some(Self { key, inner, is_single })
     }
 
     /// Whether the envelope fits the schema only because the schema requires nothing and allows unknown keys, while the
     /// arguments have keys that the schema declares.
     pub(super) fn fits_by_chance(&self, schema: &Schema) -> bool {
         let declared = &schema.shape(Shapes::ROOT).object;
-        let knows = |object: &Object| object.keys().any(|key| is_declared(declared, key));
-        let has_known_keys = match self.inner {
-            Value::Object(object) => knows(object),
-            Value::String(text) => matches!(Value::parse(text), Ok(Value::Object(object)) if knows(&object)),
-            _ => false,
-        };
-        self.is_single && declared.additional.is_none() && has_known_keys
+        self.is_single
+            && declared.additional.is_none()
+            && !is_declared(declared, self.key)
+            && with_arguments(self.inner, |object| object.keys().any(|key| is_declared(declared, key)))
     }
 
     /// The paths inside the arguments, of paths in the whole value.
@@ -65,6 +64,15 @@ impl<'v> Envelope<'v> {
             _ => None,
         };
         paths.iter().filter_map(inside).collect()
+    }
+}
+
+/// Whether the arguments are an object for which `holds` is true.
+fn with_arguments(inner: &Value, holds: impl Fn(&Object) -> bool) -> bool {
+    match inner {
+        Value::Object(object) => holds(object),
+        Value::String(text) => matches!(Value::parse(text), Ok(Value::Object(object)) if holds(&object)),
+        _ => false,
     }
 }
 

@@ -46,7 +46,10 @@ fn contains_structure(text: &str, quote: Quote) -> bool {
                 let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
                 let rest = rest.get(..rest.floor_char_boundary(LOOKAHEAD)).unwrap_or(rest).trim_start();
                 let is_key = rest.strip_prefix(':').is_some_and(starts_value);
-                if depth <= 0 && (is_key || rest.strip_prefix(',').is_some_and(starts_list_or_key)) {
+                let after_comma = rest.strip_prefix(',').map(str::trim_start);
+                // A first quote before a comma opens no quotation, so it ends the string.
+                let is_list = quotes == 1 && after_comma.is_some_and(|next| next.starts_with(mark));
+                if depth <= 0 && (is_key || is_list || after_comma.is_some_and(starts_list_or_key)) {
                     return true;
                 }
                 has_key |= is_key;
@@ -71,7 +74,6 @@ fn starts_value(text: &str) -> bool {
 
 /// Whether a bracket with a quote after it begins, or a key whose end quote is missing: `"key: 1`.
 fn starts_list_or_key(text: &str) -> bool {
-    let text = text.trim_start();
     let Some(inside) = text.strip_prefix(['[', '{']) else {
         let word = text.strip_prefix(['"', '\'']).unwrap_or_default();
         let end = word.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(0);

@@ -77,7 +77,7 @@ impl Planner<'_> {
             Value::String(text) => parse_scalar::is_absent(text) && !self.accepts_text_or_null(property.shape),
             _ => false,
         };
-        is_absent && !property.is_required && validity == Validity::Unknown && !self.accepts(shape, value)
+        is_absent && !property.is_required && validity != Validity::Valid && !self.accepts(shape, value)
     }
 
     /// Whether some text or null may be a value of the shape, as far as its types say.

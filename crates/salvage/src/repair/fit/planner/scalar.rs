@@ -2,7 +2,7 @@
 
 use reknit_protocol::{Number, Object, Value};
 
-use super::{Context, MAX_AMBIGUOUS, MAX_DECODINGS, Planner, ValuePath};
+use super::{Context, MAX_AMBIGUOUS, MAX_DECODINGS, Planner, Validity, ValuePath};
 use crate::FixKind;
 use crate::repair::fit::apply;
 use crate::repair::fit::cheapest_plan::CheapestPlan;
@@ -17,7 +17,7 @@ impl Planner<'_> {
     /// Keeps a value that the shape accepts. Otherwise plans the cheapest change to one that it accepts.
     pub(super) fn plan_scalar(&mut self, value: &Value, id: ShapeId, context: Context<'_>) -> Plan {
         let shape = self.schema.shape(id);
-        if self.accepts(shape, value) {
+        if context.validity != Validity::Invalid && self.accepts(shape, value) {
             return Plan::keep(true);
         }
         let mut cheapest = CheapestPlan::default();
@@ -137,7 +137,7 @@ impl Planner<'_> {
             return None;
         }
         let item = match shape.array.item(0) {
-            Some(id) => self.plan(value, id, Context { may_wrap: false, ..context }),
+            Some(id) => self.plan(value, id, Context { may_wrap: false, ..context.for_another_value() }),
             None => Plan::keep(true),
         };
         if !item.fits {
