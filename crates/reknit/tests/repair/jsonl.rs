@@ -136,7 +136,7 @@ fn a_line_with_a_schema_that_is_too_complex_has_an_error_answer() {
     insta::assert_snapshot!(answer(&lines), @r#"
     exit status 0
     --- stdout
-    {"id":1,"error":{"code":"too_complex","message":"the schema is too complex: one value may have to be checked against 196606 subschemas; the limit is 10000"}}
+    {"id":1,"error":{"code":"too_complex","message":"the schema is too complex: one value may have to be checked against 262142 subschemas; the limit is 10000"}}
     {"id":2,"value":1,"fixes":[]}
     "#);
 }
