@@ -9,6 +9,7 @@ mod parse;
 mod plan;
 mod read;
 mod read_as;
+mod schema;
 mod stream;
 mod template;
 
@@ -18,6 +19,7 @@ pub use parse::parse;
 pub use plan::plan;
 pub use read::read;
 pub use read_as::read_as;
+pub use schema::schema;
 pub use stream::stream;
 pub use template::template;
 
@@ -45,10 +47,10 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Asserts that a value that fitted changed at most in the spelling of keys. A corrected key puts its value under the
-/// schema of the new name, so the value below it may change as well.
+/// Asserts that a value that fitted changed at most in the spelling of keys, or lost a layer around its arguments. Both put
+/// values under another schema, so the values below may change as well.
 fn assert_only_keys_respelled(fixes: &[Fix]) {
-    let is_key_fix = |fix: &&Fix| fix.kind == FixKind::KeySpelling;
+    let is_key_fix = |fix: &&Fix| matches!(fix.kind, FixKind::KeySpelling | FixKind::Envelope);
     let respelled: Vec<&Path> = fixes.iter().filter(is_key_fix).map(|fix| &fix.path).collect();
     let is_below = |path: &Path| respelled.iter().any(|key| path.segments().starts_with(key.segments()));
     let other = fixes.iter().find(|fix| !is_key_fix(fix) && !is_below(&fix.path));

@@ -42,6 +42,11 @@ fn fit_holds_for_its_corpus() {
 }
 
 #[test]
+fn schema_holds_for_its_corpus() {
+    replay("schema", reknit_fuzz::schema);
+}
+
+#[test]
 fn template_holds_for_its_corpus() {
     replay("template", reknit_fuzz::template);
 }

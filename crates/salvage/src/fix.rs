@@ -105,6 +105,8 @@ pub enum FixKind {
     RegularExpression,
     /// Converted a tuple to an array.
     Tuple,
+    /// Dropped parentheses around a single value.
+    Parentheses,
     /// Removed one layer of escapes from a text that was escaped like the inside of a string.
     EscapedText,
     /// Dropped Markdown emphasis (`**x**`) around a value.
@@ -115,6 +117,8 @@ pub enum FixKind {
     MissingBracket,
     /// Dropped a superfluous bracket.
     ExtraBracket,
+    /// Dropped words that are neither a key nor a value.
+    StrayText,
     /// Dropped `...` in place of omitted items.
     Elision,
     /// Closed a text that was cut off.
@@ -125,6 +129,8 @@ pub enum FixKind {
     Arithmetic,
 
     // Fitting to a schema.
+    /// Removed a layer around the arguments of a call: `{"arguments": {...}}`.
+    Envelope,
     /// Renamed a key to the spelling of the schema.
     KeySpelling,
     /// Converted a string to the number it contains.
@@ -135,9 +141,11 @@ pub enum FixKind {
     DoubleEncoding,
     /// Wrapped a single value in an array.
     ScalarForArray,
+    /// Converted an object with the keys `"0"`, `"1"` and so on to an array.
+    NumberedKeys,
     /// Changed an `enum` or `const` value to the spelling of the schema.
     EnumSpelling,
-    /// Dropped a null for an optional property.
+    /// Dropped a null, or a text such as `"N/A"` that stands for one, for an optional property.
     NullForOptional,
     /// Converted a number to a string.
     NumberToString,
@@ -191,20 +199,24 @@ impl FixKind {
             Self::Concatenation => ("concatenation", "joined concatenated strings", 2),
             Self::RegularExpression => ("regular_expression", "converted a regular expression to a string", 3),
             Self::Tuple => ("tuple", "converted a tuple to an array", 1),
+            Self::Parentheses => ("parentheses", "dropped parentheses around a value", 1),
             Self::EscapedText => ("escaped_text", "removed one layer of escapes", 3),
             Self::Emphasis => ("emphasis", "dropped emphasis marks", 2),
             Self::WrongBracket => ("wrong_bracket", "replaced a wrong closing bracket", 6),
             Self::MissingBracket => ("missing_bracket", "added a missing bracket", 5),
             Self::ExtraBracket => ("extra_bracket", "dropped an extra bracket", 4),
+            Self::StrayText => ("stray_text", "dropped words outside of strings", 8),
             Self::Elision => ("elision", "dropped `...` in place of omitted items", 10),
             Self::CutTail => ("cut_tail", "closed a text that was cut off", 10),
             Self::DuplicateKey => ("duplicate_key", "kept the last value of a duplicate key", 8),
             Self::Arithmetic => ("arithmetic", "converted arithmetic to an expression", 3),
+            Self::Envelope => ("envelope", "removed a layer around the arguments", 3),
             Self::KeySpelling => ("key_spelling", "renamed a key as the schema spells it", 2),
             Self::NumberInString => ("number_in_string", "converted a string to a number", 1),
             Self::BooleanFromWord => ("boolean_from_word", "converted a word, 0 or 1 to a boolean", 2),
             Self::DoubleEncoding => ("double_encoding", "decoded JSON inside a string", 2),
             Self::ScalarForArray => ("scalar_for_array", "wrapped a single value in an array", 3),
+            Self::NumberedKeys => ("numbered_keys", "converted an object with numbered keys to an array", 3),
             Self::EnumSpelling => ("enum_spelling", "changed a value to an allowed spelling", 2),
             Self::NullForOptional => ("null_for_optional", "dropped a null for an optional property", 1),
             Self::NumberToString => ("number_to_string", "converted a number to a string", 1),

@@ -1,6 +1,7 @@
 //! Compiled JSON Schemas, and what is wrong with a value that does not fit one.
 
 mod allowed_values;
+mod complexity;
 mod error;
 mod keywords;
 mod large_stack;
@@ -25,6 +26,7 @@ pub use error::SchemaError;
 pub use problem::{Comparison, FitProblem, FitProblemKind, LengthUnit};
 pub use types::SchemaType;
 
+use complexity::{Complexity, MAX_VISITS};
 use report::Report;
 use schema_index::SchemaIndex;
 use shape::{Shape, ShapeId, Shapes};
@@ -64,6 +66,7 @@ pub struct Schema {
     is_deep: bool,
     /// Whether the schema refers to itself. The validator's errors for nested unions then grow exponentially.
     is_recursive: bool,
+    complexity: Complexity,
 }
 
 impl fmt::Debug for Schema {
@@ -75,7 +78,8 @@ impl fmt::Debug for Schema {
 impl Schema {
     /// Compiles a schema.
     ///
-    /// Fails if the schema is not valid in its draft, or refers to something outside of itself.
+    /// Fails if the schema is not valid in its draft, refers to something outside of itself, or is too complex: if validating
+    /// even a small value could take a long time.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(SchemaError::NotASchema { found: schema.kind().with_article() });
@@ -92,12 +96,16 @@ impl Schema {
             return Err(SchemaError::External { path: Path::root().key("$schema"), reference });
         }
         let index = SchemaIndex::new(&source, draft);
+        let complexity = complexity::measure(&source, &index);
+        if complexity.visits > MAX_VISITS {
+            return Err(SchemaError::TooComplex { visits: complexity.visits });
+        }
         let height = schema_index::height(&source, &index);
-        let (shapes, pointers) = ShapeBuilder::new(&index).build(&source);
+        let (shapes, pointers) = ShapeBuilder::new(&index, complexity).build(&source);
         let is_deep = height.is_none_or(|height| height > MAX_SHALLOW_LEVELS);
-        let subschemas =
-            Subschemas::new(json, draft, pointers, is_deep).map_err(|error| SchemaError::new(&error, &source))?;
-        Ok(Self { shapes, subschemas, is_deep, is_recursive: height.is_none(), source })
+        let subschemas = Subschemas::new(json, draft, complexity, pointers, is_deep)
+            .map_err(|error| SchemaError::new(&error, &source))?;
+        Ok(Self { shapes, subschemas, is_deep, is_recursive: height.is_none(), complexity, source })
     }
 
     /// The JSON from which the schema was compiled.
@@ -129,7 +137,7 @@ impl Schema {
     }
 
     fn collect_problems(&self, subschemas: &[SubschemaId], value: &Value, excused: &[Path]) -> Vec<FitProblem> {
-        let mut problems = if self.is_recursive && recursive_problems::is_nested(value) {
+        let mut problems = if recursive_problems::are_needed(self, value) {
             recursive_problems::problems(self, subschemas, value)
         } else {
             let mut report = Report::new(value, &self.source, Path::root(), excused);
@@ -140,6 +148,12 @@ impl Schema {
         };
         problems.retain(|problem| !excused.contains(&problem.path));
         problems
+    }
+
+    /// How many times more work than for an ordinary schema it may take to validate a value.
+    pub(crate) fn work_factor(&self) -> u64 {
+        let ordinary = if self.is_recursive { 8 } else { 512 };
+        1 + self.complexity.visits / ordinary
     }
 
     /// Whether recursing into this value may need a large stack.

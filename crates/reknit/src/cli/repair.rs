@@ -56,7 +56,8 @@ Lines (--jsonl):
     too_deep      brackets are nested too deeply; with the line and column in the text
     too_large     the text or the line is too long
     bad_line      the line is not a request; with the line of the input, and the column if it is known
-    bad_schema    the request's schema is not valid"
+    bad_schema    the request's schema is not valid
+    too_complex   the request's schema could take too much work"
 );
 
 #[derive(Debug, Args)]

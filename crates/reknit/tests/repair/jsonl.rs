@@ -125,6 +125,23 @@ fn a_line_with_a_bad_schema_has_an_error_answer() {
 }
 
 #[test]
+fn a_line_with_a_schema_that_is_too_complex_has_an_error_answer() {
+    let level = |number| {
+        let next = format!(r##"{{"$ref": "#/$defs/L{}"}}"##, number + 1);
+        format!(r#""L{number}": {{"oneOf": [{next}, {next}]}}"#)
+    };
+    let levels: Vec<String> = (0..16).map(level).collect();
+    let schema = format!(r##"{{"$ref": "#/$defs/L0", "$defs": {{{}, "L16": true}}}}"##, levels.join(", "));
+    let lines = format!("{{\"id\": 1, \"value\": 1, \"schema\": {schema}}}\n{{\"id\": 2, \"value\": 1}}\n");
+    insta::assert_snapshot!(answer(&lines), @r#"
+    exit status 0
+    --- stdout
+    {"id":1,"error":{"code":"too_complex","message":"the schema is too complex: one value may have to be checked against 262142 subschemas; the limit is 10000"}}
+    {"id":2,"value":1,"fixes":[]}
+    "#);
+}
+
+#[test]
 fn every_read_error_has_its_code() {
     let deep = "[".repeat(600) + &"]".repeat(600);
     let lines = [

@@ -98,6 +98,7 @@ fn long_help_of_repair_describes_lines_and_codes() {
         too_large     the text or the line is too long
         bad_line      the line is not a request; with the line of the input, and the column if it is known
         bad_schema    the request's schema is not valid
+        too_complex   the request's schema could take too much work
     "#);
 }
 

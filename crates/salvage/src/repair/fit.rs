@@ -9,6 +9,7 @@
 mod apply;
 mod cheapest_plan;
 mod decode;
+mod envelope;
 mod error;
 mod plan;
 mod planner;
@@ -24,8 +25,9 @@ pub use error::FitError;
 
 use crate::fix::FixList;
 use crate::schema::{FitProblem, with_large_stack};
-use crate::{Fix, Schema};
+use crate::{Fix, FixKind, Schema};
 use apply::AppliedPlan;
+use envelope::Envelope;
 use planner::{KeyRenaming, Planner, Validity};
 
 /// A value that fits a schema, with the changes that were needed.
@@ -40,12 +42,13 @@ pub struct FittedValue {
 /// Makes a value fit a schema and changes only what has to change.
 ///
 /// `fit` converts numbers and booleans in strings, arrays and objects in strings (JSON or Python), and numbers in place of
-/// strings. It wraps a single value in an array, corrects the spelling of keys and allowed values, and drops a null for an
-/// optional property. It never invents, truncates or rounds a value: if the meaning is not clear, it returns a
+/// strings. It wraps a single value in an array, corrects the spelling of keys and allowed values, drops a null for an
+/// optional property, and removes one layer around the arguments of a call, such as `{"arguments": {...}}`. It never invents, truncates or rounds a value: if the meaning is not clear, it returns a
 /// [`FitError`] that says what is wrong and keeps the value.
 ///
-/// A value that fits is returned unchanged, with one exception: an unknown key that is another spelling of an absent
-/// property is renamed, and its value is fitted to that property.
+/// A value that fits is returned unchanged, with two exceptions. An unknown key that is another spelling of an absent
+/// property is renamed, and its value is fitted to that property. A layer around the arguments is removed if the value fits
+/// only because the schema requires nothing: its single key is unknown, and the arguments in it have keys that are known.
 ///
 /// ```
 /// use reknit_protocol::Value;
@@ -74,13 +77,43 @@ pub(crate) fn fit_with(
     arithmetic: &[Path],
 ) -> Result<(Value, FixList, Vec<Path>), FitError> {
     let arithmetic: HashSet<Path> = arithmetic.iter().cloned().collect();
-    let fits = schema.fits(&value);
-    let needs_large_stack = schema.may_need_large_stack() && (!fits || schema.needs_large_stack(&value));
-    match with_large_stack(needs_large_stack, || fit_keys_and_values(&value, schema, &arithmetic, fits)) {
+    let outcome = fit_on_any_stack(&value, schema, &arithmetic);
+    let outcome = match without_envelope(&value, schema, &arithmetic, &outcome) {
+        Some(inner) => inner,
+        None => outcome,
+    };
+    match outcome {
         Outcome::Unchanged => Ok((value, FixList::default(), Vec::new())),
         Outcome::Changed(result, fixes) => Ok((result.value, fixes, result.expressions)),
         Outcome::DoesNotFit { problems, .. } => Err(FitError { value, problems }),
     }
+}
+
+/// The outcome for the arguments alone, if the value is an envelope around them.
+fn without_envelope(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>, outcome: &Outcome) -> Option<Outcome> {
+    let envelope = Envelope::find(value, schema)?;
+    if !matches!(outcome, Outcome::DoesNotFit { .. }) && !envelope.fits_by_chance(schema) {
+        return None;
+    }
+    let mut fixes = FixList::default();
+    fixes.push(Path::root, FixKind::Envelope, &value.to_string(), envelope.inner.to_string());
+    let result = match fit_on_any_stack(envelope.inner, schema, &envelope.inner_paths(arithmetic)) {
+        Outcome::Unchanged => AppliedPlan { value: envelope.inner.clone(), expressions: Vec::new() },
+        Outcome::Changed(result, more) => {
+            fixes.extend(more);
+            result
+        }
+        Outcome::DoesNotFit { .. } => return None,
+    };
+    // Two layers are no envelope.
+    let has_another = Envelope::find(&result.value, schema).is_some_and(|inner| inner.fits_by_chance(schema));
+    (!has_another).then_some(Outcome::Changed(result, fixes))
+}
+
+fn fit_on_any_stack(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>) -> Outcome {
+    let fits = schema.fits(value);
+    let needs_large_stack = schema.may_need_large_stack() && (!fits || schema.needs_large_stack(value));
+    with_large_stack(needs_large_stack, || fit_keys_and_values(value, schema, arithmetic, fits))
 }
 
 enum Outcome {

@@ -8,16 +8,21 @@
 //! ```
 
 mod arithmetic;
+mod between_values;
 mod brackets;
 mod cursor;
 mod document;
 mod embedded_json;
 mod escape;
 mod failure;
+mod misplaced_brackets;
+mod parentheses;
 mod parser;
 mod quoted;
 mod reading;
+mod repeated_quotes;
 mod string_end;
+mod swallowed;
 mod unquoted;
 
 use reknit_protocol::{MAX_DEPTH, ParseProblem, Path, Value};

@@ -4,6 +4,7 @@ use jsonschema::ReferencingError;
 use jsonschema::error::ValidationErrorKind;
 use reknit_protocol::{Path, Value};
 
+use super::complexity::MAX_VISITS;
 use super::report::Report;
 use super::{FitProblem, FitProblemKind};
 
@@ -23,6 +24,15 @@ pub enum SchemaError {
         path: Path,
         /// What is wrong.
         message: String,
+    },
+    /// Validating even a small value could take too long, as in a schema whose definitions refer to each other twice on each
+    /// of many levels.
+    #[error(
+        "the schema is too complex: one value may have to be checked against {visits} subschemas; the limit is {MAX_VISITS}"
+    )]
+    TooComplex {
+        /// How many subschemas a validator may have to visit on the way to one place in a value.
+        visits: u64,
     },
     /// The schema refers to another document. Nothing is ever fetched.
     #[error("the schema refers to `{reference}` at `{path}`, which is outside of it and is not fetched")]

@@ -79,6 +79,12 @@ impl<'s> Keywords<'s> {
         keywords
     }
 
+    /// How many properties, patterns, items and allowed values there are.
+    pub(crate) fn parts(&self) -> usize {
+        let allowed = self.allowed.as_ref().map_or(0, Vec::len);
+        allowed + self.properties.len() + self.patterns.len() + self.prefix.len() + self.required.len()
+    }
+
     fn read_object(&mut self, schema: &'s Value, object: &'s Object, index: &SchemaIndex<'s>) {
         let ref_overrides = matches!(index.draft(), Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
         for keyword in REFERENCE_KEYWORDS {

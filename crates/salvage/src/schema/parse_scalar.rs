@@ -7,7 +7,8 @@ use super::spelling::strip_marks;
 /// A `+` with at least this many digits is a telephone number.
 const TELEPHONE_DIGITS: usize = 10;
 
-/// Parses a number with all its digits: in JSON syntax, with a leading `+`, or with commas between groups of three digits.
+/// Parses a number with all its digits: in JSON syntax, with a leading `+`, or with commas or underscores between groups of
+/// three digits.
 pub(crate) fn number(text: &str) -> Option<Number> {
     let text = strip_marks(text);
     let text = match text.strip_prefix('+') {
@@ -15,20 +16,24 @@ pub(crate) fn number(text: &str) -> Option<Number> {
         Some(rest) if rest.starts_with('-') || (rest.len() >= TELEPHONE_DIGITS && is_digits(rest)) => return None,
         rest => rest.unwrap_or(text),
     };
-    if text.contains(',') { Number::parse(&without_separators(text)?).ok() } else { Number::parse(text).ok() }
+    let separator = [',', '_'].into_iter().find(|separator| text.contains(*separator));
+    match separator {
+        Some(separator) => Number::parse(&without_separators(text, separator)?).ok(),
+        None => Number::parse(text).ok(),
+    }
 }
 
-/// Removes the commas from `1,234,567.89`; `None` if they do not separate groups of three digits.
-fn without_separators(text: &str) -> Option<String> {
+/// Removes the separators from `1,234,567.89`; `None` if they do not separate groups of three digits.
+pub(crate) fn without_separators(text: &str, separator: char) -> Option<String> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     if !is_digits(fraction) {
         return None;
     }
-    let mut groups = whole.strip_prefix('-').unwrap_or(whole).split(',');
+    let mut groups = whole.strip_prefix('-').unwrap_or(whole).split(separator);
     let first = groups.next()?;
     let is_first_valid = is_digits(first) && first.len() <= 3;
     let are_others_valid = groups.all(|group| is_digits(group) && group.len() == 3);
-    (is_first_valid && are_others_valid).then(|| text.replace(',', ""))
+    (is_first_valid && are_others_valid).then(|| text.replace(separator, ""))
 }
 
 fn is_digits(text: &str) -> bool {
@@ -59,4 +64,11 @@ pub(crate) fn boolean_from_number(number: &Number) -> Option<bool> {
 /// Whether the text is null in JSON or Python.
 pub(crate) fn is_null(text: &str) -> bool {
     matches!(text.trim(), "null" | "None")
+}
+
+/// Whether the text says that there is no value.
+pub(crate) fn is_absent(text: &str) -> bool {
+    const ABSENT: [&str; 8] = ["", "null", "none", "nil", "undefined", "n/a", "na", "not applicable"];
+    let text = text.trim();
+    ABSENT.iter().any(|word| word.eq_ignore_ascii_case(text))
 }

@@ -6,18 +6,45 @@
 
 use reknit_protocol::{Path, Value};
 
+use super::complexity::Complexity;
 use super::large_stack::nests_deeper;
 use super::report::{Report, message};
 use super::shape::{Shape, ShapeId, Shapes};
 use super::subschemas::SubschemaId;
 use super::{FitProblem, FitProblemKind, Schema};
 
-/// Up to this many levels, the lists of the validator stay short.
-const MAX_FLAT_LEVELS: usize = 6;
+/// Up to this many levels, the lists of the validator stay short if a schema refers to itself once.
+const MAX_FLAT_LEVELS: u32 = 6;
 
-/// Whether the value nests so deep that the lists of the validator would explode.
-pub(crate) fn is_nested(value: &Value) -> bool {
-    nests_deeper(value, MAX_FLAT_LEVELS)
+/// How many lists the validator may make.
+const MAX_LISTS: u64 = 4096;
+
+/// A schema with fewer visits per value makes no long lists, however large the value.
+const FEW_VISITS: u64 = 64;
+
+/// How many problems are searched for.
+const MAX_PROBLEMS: usize = 1000;
+
+/// Whether the lists of the validator would explode, because the value nests deep in a recursive schema or the schema is
+/// complex.
+pub(crate) fn are_needed(schema: &Schema, value: &Value) -> bool {
+    let Complexity { visits, recursions, .. } = schema.complexity;
+    if schema.is_recursive {
+        let levels = (0..MAX_FLAT_LEVELS).take_while(|level| recursions.saturating_pow(level + 1) <= MAX_LISTS).count();
+        if nests_deeper(value, levels) {
+            return true;
+        }
+    }
+    visits > FEW_VISITS && visits.saturating_mul(count_values(value)) > MAX_LISTS
+}
+
+/// The number of values in a value, including itself.
+fn count_values(value: &Value) -> u64 {
+    match value {
+        Value::Array(items) => items.iter().fold(1, |sum, item| count_values(item).saturating_add(sum)),
+        Value::Object(object) => object.values().fold(1, |sum, value| count_values(value).saturating_add(sum)),
+        _ => 1,
+    }
 }
 
 /// What is wrong with the value according to these subschemas.
@@ -46,7 +73,7 @@ impl Search<'_> {
     fn descend(&mut self, value: &Value, id: ShapeId, path: &Path) {
         let schema = self.schema;
         let shape = schema.shape(id);
-        if schema.accepts(shape, value) {
+        if self.problems.len() >= MAX_PROBLEMS || schema.accepts(shape, value) {
             return;
         }
         let before = self.problems.len();
@@ -55,7 +82,12 @@ impl Search<'_> {
                 self.descend(value, alternative, path);
             }
             if self.problems.len() == before {
-                self.push(path, FitProblemKind::NoAlternativeFits, value);
+                let kind = if self.fits_several(shape, value) {
+                    FitProblemKind::SeveralAlternativesFit
+                } else {
+                    FitProblemKind::NoAlternativeFits
+                };
+                self.push(path, kind, value);
             }
             return;
         }
@@ -63,6 +95,16 @@ impl Search<'_> {
         if self.problems.len() == before {
             self.collect(value, shape, path);
         }
+    }
+
+    /// Whether the value fits several alternatives. This is not looked up in large unions, because each alternative of a
+    /// large union may be large.
+    fn fits_several(&self, shape: &Shape, value: &Value) -> bool {
+        let schema = self.schema;
+        let count = u64::try_from(shape.alternatives.len()).unwrap_or(u64::MAX);
+        let fits = |id: &&ShapeId| schema.accepts_chosen(schema.shape(**id), value);
+        count.saturating_mul(schema.complexity.visits) <= MAX_LISTS
+            && shape.alternatives.iter().filter(fits).take(2).count() == 2
     }
 
     fn descend_into_children(&mut self, value: &Value, shape: &Shape, path: &Path) {

@@ -102,6 +102,7 @@ impl<'a> Report<'a> {
         }
         match same_type.as_slice() {
             [only] => only.iter().for_each(|error| self.add(error)),
+            [first, ..] if fits_several(first) => self.push(error, FitProblemKind::SeveralAlternativesFit),
             _ => self.push(error, FitProblemKind::NoAlternativeFits),
         }
     }
@@ -156,6 +157,17 @@ fn wrong_type(branch: &[ValidationError<'_>], path: &str) -> Option<Vec<SchemaTy
     branch.iter().find_map(|error| match error.kind() {
         Error::Type { kind } if error.instance_path().as_str() == path => Some(expected_types(kind)),
         _ => None,
+    })
+}
+
+/// Whether the only problem of a branch is that the value fits several alternatives of a `oneOf` in it.
+fn fits_several(branch: &[ValidationError<'_>]) -> bool {
+    branch.iter().all(|error| match error.kind() {
+        Error::OneOfMultipleValid { .. } => true,
+        Error::AnyOf { context } | Error::OneOfNotValid { context } => {
+            context.first().is_some_and(|branch| fits_several(branch))
+        }
+        _ => false,
     })
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use reknit_protocol::Value;
 
 use super::allowed_values::AllowedValues;
+use super::complexity::Complexity;
 use super::keywords::Keywords;
 use super::schema_index::SchemaIndex;
 use super::shape::{ArrayShape, ObjectShape, Pattern, Property, Shape, ShapeId, Shapes};
@@ -16,6 +17,9 @@ use super::types::TypeSet;
 /// How many shapes a schema may have, because nested unions can have a huge number of combinations. Beyond this number,
 /// values are validated but not changed.
 const MAX_SHAPES: usize = 20_000;
+
+/// How many subschemas, properties and allowed values all shapes may combine together, because a shape may have many of them.
+const MAX_PARTS: usize = 500_000;
 
 /// The subschemas that a shape combines. Places with equal keys share a shape.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -30,23 +34,28 @@ struct ShapeKey {
 #[derive(Debug)]
 pub(super) struct ShapeBuilder<'s> {
     index: &'s SchemaIndex<'s>,
+    complexity: Complexity,
     /// The keywords and the pointer of each subschema.
     keywords: Vec<(Keywords<'s>, Option<String>)>,
     subschema_ids: HashMap<usize, SubschemaId>,
     patterns: HashMap<&'s str, Option<Pattern>>,
     shape_ids: HashMap<ShapeKey, ShapeId>,
     shape_keys: Vec<ShapeKey>,
+    /// How many parts the shapes have so far.
+    parts: usize,
 }
 
 impl<'s> ShapeBuilder<'s> {
-    pub(super) fn new(index: &'s SchemaIndex<'s>) -> Self {
+    pub(super) fn new(index: &'s SchemaIndex<'s>, complexity: Complexity) -> Self {
         Self {
             index,
+            complexity,
             keywords: Vec::new(),
             subschema_ids: HashMap::new(),
             patterns: HashMap::new(),
             shape_ids: HashMap::new(),
             shape_keys: Vec::new(),
+            parts: 0,
         }
     }
 
@@ -55,7 +64,7 @@ impl<'s> ShapeBuilder<'s> {
         self.shape_for([schema]);
         let mut shapes = Vec::new();
         while let Some(key) = self.shape_keys.get(shapes.len()).cloned() {
-            shapes.push(self.build_shape(&key));
+            shapes.push(if self.parts < MAX_PARTS { self.build_shape(&key) } else { Shape::default() });
         }
         let pointers = self.keywords.into_iter().map(|(_, pointer)| pointer).collect();
         (Shapes::new(shapes), pointers)
@@ -85,7 +94,7 @@ impl<'s> ShapeBuilder<'s> {
         if let Some(id) = self.shape_ids.get(&key) {
             return *id;
         }
-        if self.shape_keys.len() >= MAX_SHAPES {
+        if self.shape_keys.len() >= MAX_SHAPES || self.parts >= MAX_PARTS {
             return ShapeId(usize::MAX);
         }
         let id = ShapeId(self.shape_keys.len());
@@ -118,6 +127,10 @@ impl<'s> ShapeBuilder<'s> {
 
     fn build_shape(&mut self, key: &ShapeKey) -> Shape {
         let subschemas = self.collect_subschemas(key);
+        self.parts += subschemas.len() + key.decided.len();
+        for id in &subschemas {
+            self.parts += self.keywords_of(*id).map_or(0, Keywords::parts);
+        }
         let all_keywords = || subschemas.iter().filter_map(|id| self.keywords_of(*id));
         let mut types = all_keywords().fold(TypeSet::ALL, |types, keywords| types.intersection(keywords.types));
         let mut allowed: Option<Vec<Value>> = None;
@@ -201,9 +214,10 @@ impl<'s> ShapeBuilder<'s> {
     }
 
     fn compile_pattern(&mut self, pattern: &'s str, schema: &'s Value) -> Option<(Pattern, ShapeId)> {
-        let draft = self.index.draft();
+        let (draft, complexity) = (self.index.draft(), self.complexity);
         let compile = || {
-            let validator = subschemas::options(draft).build(&serde_json::json!({ "pattern": pattern })).ok()?;
+            let validator =
+                subschemas::options(draft, complexity).build(&serde_json::json!({ "pattern": pattern })).ok()?;
             Some(Pattern(Arc::new(validator)))
         };
         let pattern = self.patterns.entry(pattern).or_insert_with(compile).clone()?;

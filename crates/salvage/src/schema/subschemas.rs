@@ -6,6 +6,7 @@ use jsonschema::uri::{self, EncodedBuffer};
 use jsonschema::{Draft, Registry, ValidationOptions, Validator};
 use reknit_protocol::Value;
 
+use super::complexity::Complexity;
 use super::large_stack::with_large_stack;
 use super::schema_index::ROOT_URI;
 use super::validator_input::ValueInput;
@@ -28,6 +29,7 @@ pub(crate) struct Subschemas {
     json: Arc<serde_json::Value>,
     registry: OnceLock<Option<Registry<'static>>>,
     draft: Draft,
+    complexity: Complexity,
     list: Vec<Subschema>,
     /// Whether compiling a subschema may need a large stack.
     needs_large_stack: bool,
@@ -40,8 +42,15 @@ struct Subschema {
 }
 
 /// The options that all validators share.
-pub(crate) fn options<'i>(draft: Draft) -> ValidationOptions<'i, Arc<dyn jsonschema::Retrieve>, ValueInput> {
-    jsonschema::options_for::<ValueInput>().with_draft(draft).offline().should_validate_formats(false)
+pub(crate) fn options<'i>(
+    draft: Draft,
+    complexity: Complexity,
+) -> ValidationOptions<'i, Arc<dyn jsonschema::Retrieve>, ValueInput> {
+    jsonschema::options_for::<ValueInput>()
+        .with_draft(draft)
+        .offline()
+        .should_validate_formats(false)
+        .with_pattern_options(complexity.pattern_options())
 }
 
 impl Subschemas {
@@ -49,12 +58,13 @@ impl Subschemas {
     pub(super) fn new(
         schema: serde_json::Value,
         draft: Draft,
+        complexity: Complexity,
         pointers: Vec<Option<String>>,
         needs_large_stack: bool,
     ) -> Result<Self, jsonschema::ValidationError<'static>> {
-        let root = options(draft).build(&schema)?;
+        let root = options(draft, complexity).build(&schema)?;
         let list = pointers.into_iter().map(|pointer| Subschema { pointer, validator: OnceLock::new() }).collect();
-        Ok(Self { root, json: Arc::new(schema), registry: OnceLock::new(), draft, list, needs_large_stack })
+        Ok(Self { root, json: Arc::new(schema), registry: OnceLock::new(), draft, complexity, list, needs_large_stack })
     }
 
     /// The validator of the whole schema.
@@ -83,7 +93,11 @@ impl Subschemas {
         let schema = serde_json::json!({ "$ref": format!("{ROOT_URI}#{fragment}") });
         with_large_stack(self.needs_large_stack, || {
             let registry = self.registry.get_or_init(|| self.register()).as_ref()?;
-            options(self.draft).with_registry(registry).with_base_uri(REFERRING_URI).build(&schema).ok()
+            options(self.draft, self.complexity)
+                .with_registry(registry)
+                .with_base_uri(REFERRING_URI)
+                .build(&schema)
+                .ok()
         })
     }
 

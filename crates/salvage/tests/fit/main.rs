@@ -3,6 +3,8 @@
 // Without the attribute, clippy would not let helper functions panic.
 #![cfg(test)]
 
+mod calls;
+mod complexity;
 mod containers;
 mod keys;
 mod laws;

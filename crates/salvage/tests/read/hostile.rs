@@ -56,6 +56,13 @@ fn a_repeated_mark_is_read_as_valid_json_or_rejected() {
         "[}",
         "x{ ",
         "“",
+        "}, \"b\": 2",
+        "\"\"a\"\": ",
+        "\"k\": ",
+        "NOTE \"b\": \"x\" ",
+        "[\"a\" word], ",
+        "(1, ",
+        "\"a\"\n```\n",
     ] {
         for prefix in ["", "[", "{\"k\": \"", "Here: "] {
             let text = format!("{prefix}{}", mark.repeat(SIZE / 40 / mark.len()));

@@ -5,4 +5,5 @@
 mod hostile;
 mod laws;
 mod repairs;
+mod structure;
 mod with_schema;

@@ -53,9 +53,10 @@ pub(super) fn bad_line(bad: BadLine) -> Object {
     error(bad.code, bad.message, details)
 }
 
-/// The answer to a request whose schema is not valid.
+/// The answer to a request whose schema is not valid or too complex.
 pub(super) fn bad_schema(problem: &SchemaError) -> Object {
-    error("bad_schema", problem.to_string(), Object::new())
+    let code = if matches!(problem, SchemaError::TooComplex { .. }) { "too_complex" } else { "bad_schema" };
+    error(code, problem.to_string(), Object::new())
 }
 
 /// The answer for a value that does not fit the schema.

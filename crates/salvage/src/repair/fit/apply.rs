@@ -78,7 +78,7 @@ impl PlanApplier<'_> {
             }
             Action::Decode(decode) => {
                 let (decoded, plan) = decode.as_ref();
-                self.record(FixKind::DoubleEncoding, value, &decoded.value);
+                self.record(decoded.kind, value, &decoded.value);
                 self.record_nested(&decoded.fixes);
                 self.apply(&decoded.value, plan)
             }
@@ -95,7 +95,9 @@ impl PlanApplier<'_> {
                     result.insert(key, value.clone());
                 }
                 Some(EntryChange::Drop) => {
-                    self.at_key(key, |applier| applier.record_text(FixKind::NullForOptional, "null", ""));
+                    self.at_key(key, |applier| {
+                        applier.record_text(FixKind::NullForOptional, &value.to_string(), "");
+                    });
                 }
                 Some(EntryChange::Fit(plan)) => {
                     let value = self.at_key(key, |applier| applier.apply(value, plan));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use reknit_protocol::{Path, Value};
+use reknit_protocol::{Object, Path, Value};
 
 use super::plan::Decoded;
 use crate::{Completeness, Fix, FixKind, ReadOptions, read};
@@ -32,6 +32,16 @@ pub(super) fn decode_text(text: &str) -> DecodedText {
     }
 }
 
+/// Converts an object with the keys `"0"`, `"1"` and so on, in this order, to an array.
+pub(super) fn numbered_items(object: &Object) -> DecodedText {
+    let is_numbered = object.keys().enumerate().all(|(index, key)| *key == *index.to_string());
+    if object.is_empty() || !is_numbered {
+        return DecodedText::Nothing;
+    }
+    let value = Value::Array(object.values().cloned().collect());
+    DecodedText::Value(Rc::new(Decoded { kind: FixKind::NumberedKeys, value, fixes: Vec::new() }))
+}
+
 fn decode_tolerantly(text: &str) -> DecodedText {
     match text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         Some(items) => decode_tuple(text, items),
@@ -44,7 +54,7 @@ fn decode_tuple(text: &str, items: &str) -> DecodedText {
     let refused = [REFUSED_REPAIRS.as_slice(), &[FixKind::BareText]].concat();
     match decode_reading(&format!("[{items}]"), &refused) {
         DecodedText::Value(decoded) if items.contains(',') => {
-            let Decoded { value, fixes } = decoded.as_ref();
+            let Decoded { value, fixes, .. } = decoded.as_ref();
             let tuple = Fix::new(Path::root(), FixKind::Tuple, text, "");
             // A tuple of one item needs its trailing comma.
             let others = fixes.iter().filter(|fix| fix.kind != FixKind::ExtraComma).cloned();
@@ -76,5 +86,5 @@ fn decode_reading(text: &str, refused: &[FixKind]) -> DecodedText {
 }
 
 fn decoded_value(value: Value, fixes: Vec<Fix>) -> DecodedText {
-    DecodedText::Value(Rc::new(Decoded { value, fixes }))
+    DecodedText::Value(Rc::new(Decoded { kind: FixKind::DoubleEncoding, value, fixes }))
 }

@@ -31,7 +31,7 @@ pub(super) enum Action {
     Array(Rc<[(usize, Plan)]>),
     /// Make the value the only item of an array.
     Wrap(Rc<Plan>),
-    /// Replace a string with its decoded content, then apply the plan to that.
+    /// Replace a string with its decoded content, or an object with its items, then apply the plan to that.
     Decode(Rc<(Rc<Decoded>, Plan)>),
 }
 
@@ -44,15 +44,16 @@ pub(super) struct EntryEdit {
 
 #[derive(Debug)]
 pub(super) enum EntryChange {
-    /// Drop a null.
+    /// Drop a null, or a text that stands for one.
     Drop,
     Fit(Plan),
     Rename(Box<str>, Plan),
 }
 
-/// The decoded content of a string, with the repairs that decoding needed.
+/// The content of a value that was written as another one, with the repairs that decoding needed.
 #[derive(Debug)]
 pub(super) struct Decoded {
+    pub(super) kind: FixKind,
     pub(super) value: Value,
     pub(super) fixes: Vec<Fix>,
 }
@@ -78,7 +79,7 @@ impl Plan {
 
     pub(super) fn decode(decoded: Rc<Decoded>, then: Self) -> Self {
         let repairs: u64 = decoded.fixes.iter().map(|fix| u64::from(fix.penalty)).sum();
-        let cost = then.cost.saturating_add(repairs).saturating_add(FixKind::DoubleEncoding.penalty().into());
+        let cost = then.cost.saturating_add(repairs).saturating_add(decoded.kind.penalty().into());
         Self { fits: then.fits, cost, action: Action::Decode(Rc::new((decoded, then))) }
     }
 

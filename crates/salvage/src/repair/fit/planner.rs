@@ -89,6 +89,8 @@ struct MemoKey {
 pub(super) enum Validity {
     /// The value fits; only its keys may be renamed.
     Valid,
+    /// The value does not fit as it is.
+    Invalid,
     Unknown,
 }
 
@@ -106,7 +108,13 @@ struct Context<'t> {
 
 impl<'t> Context<'t> {
     fn child(self, path: &'t ValuePath<'t>) -> Self {
-        Self { path, depth: self.depth + 1, may_wrap: true, ..self }
+        Self { path, depth: self.depth + 1, may_wrap: true, ..self.for_another_value() }
+    }
+
+    /// The context for another value at this place: whether it fits is not known, unless the whole value fits.
+    fn for_another_value(self) -> Self {
+        let validity = if self.validity == Validity::Valid { Validity::Valid } else { Validity::Unknown };
+        Self { validity, ..self }
     }
 }
 
@@ -123,7 +131,7 @@ impl<'a> Planner<'a> {
             renaming,
             memo: HashMap::new(),
             decoded: HashMap::new(),
-            budget: Budget::for_value(value),
+            budget: Budget::new(value, schema.work_factor()),
             notes: Notes::default(),
         }
     }

@@ -4,7 +4,7 @@ use reknit_protocol::{MAX_DEPTH, Value};
 
 use super::{
     failure::{ParseFailure, ParseResult},
-    parser::{Frame, Parser, State},
+    parser::{Frame, Opening, Parser, State},
 };
 use crate::fix::FixKind;
 
@@ -40,8 +40,10 @@ impl Parser<'_> {
         };
         let in_array = matches!(self.stack.iter().rev().nth(1), Some(Frame::Array { closer: b']', .. }));
         match self.stack.last_mut() {
-            Some(Frame::Object { object, doubled, .. }) if object.is_empty() && follows_key && !*doubled => {
-                *doubled = true;
+            Some(Frame::Object { object, opening, .. })
+                if object.is_empty() && follows_key && *opening == Opening::Brace =>
+            {
+                *opening = Opening::DoubleBrace;
                 self.record(FixKind::ExtraBracket, "{{", "{");
                 self.pos += 1;
                 Ok(State::Key)
@@ -57,8 +59,11 @@ impl Parser<'_> {
     pub(super) fn close(&mut self, byte: u8) -> ParseResult<State> {
         let right = self.stack.last().map_or(b')', Frame::closer);
         if byte == right {
+            if self.closes_too_early(byte) {
+                return Ok(self.drop_bracket(byte));
+            }
             self.pos += 1;
-            if let Some(Frame::Object { doubled: true, .. }) = self.stack.last()
+            if let Some(Frame::Object { opening: Opening::DoubleBrace, .. }) = self.stack.last()
                 && self.byte(self.pos) == b'}'
             {
                 self.pos += 1;
@@ -66,14 +71,21 @@ impl Parser<'_> {
             return Ok(self.close_frame());
         }
         let [found, wanted] = [byte, right].map(char::from);
+        if self.is_wrong_for_array(byte) {
+            return Ok(self.replace_bracket(byte, right));
+        }
+        if self.closes_open_frame(byte) && self.closes_too_much() {
+            return Ok(self.drop_bracket(byte));
+        }
         if self.closes_open_frame(byte) {
             self.record(FixKind::MissingBracket, found.encode_utf8(&mut [0; 4]), String::from_iter([wanted, found]));
             return Ok(self.close_frame());
         }
         if self.may_follow_in_parent(self.pos + 1) {
-            self.record(FixKind::WrongBracket, found.encode_utf8(&mut [0; 4]), wanted.to_string());
-            self.pos += 1;
-            return Ok(self.close_frame());
+            return Ok(self.replace_bracket(byte, right));
+        }
+        if !self.follows_opening_bracket(self.pos) && self.may_follow_here(self.pos + 1) {
+            return Ok(self.drop_bracket(byte));
         }
         self.fail_expected(match right {
             b']' => "`]`",
@@ -126,6 +138,10 @@ impl Parser<'_> {
 
     pub(super) fn close_frame(&mut self) -> State {
         match self.pop_frame() {
+            Some(Frame::Array { items, closer: b')' }) => {
+                let value = self.close_parentheses(items);
+                self.attach(value)
+            }
             Some(Frame::Array { items, .. }) => self.attach(Value::Array(items)),
             Some(Frame::Object { object, .. }) => self.attach(Value::Object(object)),
             Some(Frame::Call) | None => State::Finished,

@@ -78,6 +78,30 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Whether a quoted key with a colon after it begins at `at`.
+    pub(super) fn is_quoted_key(&self, at: usize) -> bool {
+        let end = self.quoted_key_end(at);
+        end.is_some_and(|end| self.byte(self.after_whitespace(end)) == b':')
+    }
+
+    /// Whether a quoted word with a value after it, but no colon, begins at `at`.
+    pub(super) fn is_key_without_colon(&self, at: usize) -> bool {
+        let end = self.quoted_key_end(at);
+        end.is_some_and(|end| {
+            let next = self.after_whitespace(end);
+            next > end && self.starts_value(next)
+        })
+    }
+
+    /// Whether two strings with white space between them begin at `at`, as in an object without a colon.
+    pub(super) fn looks_like_two_strings(&self, at: usize) -> bool {
+        let end = self.quoted_key_end(at);
+        end.is_some_and(|end| {
+            let next = self.after_whitespace(end);
+            next > end && self.quote_at(next).is_some()
+        })
+    }
+
     /// The end of the quoted key at `at` if the key is short and on one line; the end of the text if the key is cut off.
     fn quoted_key_end(&self, at: usize) -> Option<usize> {
         let (quote, len) = self.quote_at(at)?;

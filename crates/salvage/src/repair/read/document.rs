@@ -4,8 +4,8 @@ use reknit_protocol::{Path, Value};
 
 use super::{
     Completeness,
-    failure::{ESCAPED_QUOTE, FailureReason, ParseFailure},
-    parser::{Parser, YesNoWords},
+    failure::{ESCAPED_QUOTE, FailureReason, ParseFailure, SWALLOWED},
+    parser::{Parser, QuoteRule, YesNoWords},
 };
 use crate::fix::{FixKind, FixList};
 
@@ -32,7 +32,8 @@ impl Candidate {
         }
     }
 
-    pub(super) fn from_parser(parser: Parser<'_>, value: Value, is_bare_text: bool) -> Self {
+    /// The value that the parser read, with what it noted meanwhile.
+    pub(super) fn from_parser(parser: &mut Parser<'_>, value: Value, is_bare_text: bool) -> Self {
         let completeness = if parser.truncated {
             Completeness::Truncated
         } else if parser.elided {
@@ -40,12 +41,33 @@ impl Candidate {
         } else {
             Completeness::Complete
         };
-        Self { value, fixes: parser.fixes, completeness, arithmetic: parser.arithmetic, is_bare_text }
+        let (fixes, arithmetic) = (std::mem::take(&mut parser.fixes), std::mem::take(&mut parser.arithmetic));
+        Self { value, fixes, completeness, arithmetic, is_bare_text }
     }
 }
 
 /// Parses all of `text`; `None` if it contains no value. Text that is not part of the JSON is a failure.
 pub(super) fn parse_document(text: &str, yes_no: YesNoWords) -> Result<Option<Candidate>, ParseFailure> {
+    let (body, fence) = split_closing_fence(text);
+    let mut parsed = parse_escaped(body, yes_no);
+    if let (Ok(Some(candidate)), false) = (&mut parsed, fence.is_empty()) {
+        candidate.fixes.push(Path::root, FixKind::Fence, fence, "");
+    }
+    parsed
+}
+
+/// Splits off a fence at the end of a code block whose beginning is missing: it is the only fence in the text.
+fn split_closing_fence(text: &str) -> (&str, &str) {
+    let whole = || (text, "");
+    if !text.ends_with('`') {
+        return whole();
+    }
+    let body = text.trim_end_matches('`');
+    let is_fence = text.len() - body.len() >= 3 && body.contains(['{', '[']) && !body.contains("```");
+    if is_fence { text.split_at(body.trim_end().len()) } else { whole() }
+}
+
+fn parse_escaped(text: &str, yes_no: YesNoWords) -> Result<Option<Candidate>, ParseFailure> {
     match parse(text, yes_no) {
         Err(ParseFailure::Escaped { at }) => {
             let inner = unescape_layer(text);
@@ -61,17 +83,38 @@ pub(super) fn parse_document(text: &str, yes_no: YesNoWords) -> Result<Option<Ca
 }
 
 fn parse(text: &str, yes_no: YesNoWords) -> Result<Option<Candidate>, ParseFailure> {
-    let mut parser = Parser::new(text, 0, yes_no);
+    parse_by_both_rules(text, 0, yes_no, parse_all)
+}
+
+/// Runs `parse` with quotes judged by their context. If a string then contains JSON structure, runs it again with quotes judged
+/// by the structure alone. If that does not help either, the text is unreadable at that string.
+pub(super) fn parse_by_both_rules<'t, T>(
+    text: &'t str,
+    start: usize,
+    yes_no: YesNoWords,
+    parse: impl Fn(&mut Parser<'t>) -> Result<T, ParseFailure>,
+) -> Result<T, ParseFailure> {
+    let mut parser = Parser::new(text, start, yes_no, QuoteRule::ByContext);
+    let first = parse(&mut parser);
+    let Some(at) = parser.swallowed else { return first };
+    let mut parser = Parser::new(text, start, yes_no, QuoteRule::ByStructure);
+    match parse(&mut parser) {
+        Ok(second) if parser.swallowed.is_none() => Ok(second),
+        _ => first.and(Err(ParseFailure::Unreadable { at, reason: SWALLOWED.into() })),
+    }
+}
+
+fn parse_all(parser: &mut Parser<'_>) -> Result<Option<Candidate>, ParseFailure> {
     parser.skip_space_and_comments();
     let first_byte = parser.peek();
     let Some(first) = parser.read_value()? else { return Ok(None) };
-    let is_bare_text = is_bare_text(&parser, &first, first_byte);
+    let is_bare_text = is_bare_text(parser, &first, first_byte);
     let container = matches!(first, Value::Array(_) | Value::Object(_));
-    let Some(second) = next_in_sequence(&mut parser, container, 1)? else {
+    let Some(second) = next_in_sequence(parser, container, 1)? else {
         return Ok(Some(Candidate::from_parser(parser, first, is_bare_text)));
     };
     let mut values = vec![first, second];
-    while let Some(more) = next_in_sequence(&mut parser, container, values.len())? {
+    while let Some(more) = next_in_sequence(parser, container, values.len())? {
         values.push(more);
     }
     let prose = |value: &Value| matches!(value, Value::String(text) if text.contains(' '));
@@ -119,11 +162,6 @@ fn next_in_sequence(parser: &mut Parser<'_>, container: bool, index: usize) -> R
             parser.pos += 1;
             parser.skip_space_and_comments();
             return if parser.peek().is_none() { Ok(None) } else { fail_on_leftover(parser) };
-        }
-        b'`' if parser.rest().starts_with("```") && parser.rest().trim_matches(['`', ' ', '\n', '\r']).is_empty() => {
-            parser.record(FixKind::Fence, parser.rest(), "");
-            parser.pos = parser.text.len();
-            return Ok(None);
         }
         // After an array or object, only another one on a line of its own continues the sequence; the rest is prose.
         b'{' | b'[' if newline => {}

@@ -1,11 +1,13 @@
 //! Finding the JSON in prose: in fenced code blocks, in brackets, and after the reasoning.
 
+use std::cell::Cell;
+
 use reknit_protocol::{Path, Value};
 
 use super::{
     Completeness,
     cursor::is_unusual_space,
-    document::{Candidate, parse_document},
+    document::{Candidate, parse_by_both_rules, parse_document},
     failure::ParseFailure,
     parser::{Parser, YesNoWords},
 };
@@ -135,16 +137,19 @@ impl Finder<'_> {
         if text.get(at + 1..).is_some_and(|inside| inside.starts_with("```")) {
             return at + 1;
         }
-        let mut parser = Parser::new(text, at, YesNoWords::AsText);
-        let outcome = parser.read_value();
-        let end = parser.pos;
+        let end = Cell::new(at);
+        let outcome = parse_by_both_rules(text, at, YesNoWords::AsText, |parser| {
+            let value = parser.read_value();
+            end.set(parser.pos);
+            Ok(value?.map(|value| read_in_prose(parser, value, at)))
+        });
+        let end = end.get();
         match outcome {
-            Ok(Some(value)) => {
+            Ok(Some((mut candidate, is_answer))) => {
                 let is_set_apart = is_set_apart(text, at, end);
-                if !(is_set_apart || is_answer(text, at, &value, &parser)) || is_followed_by_word(text, end) {
+                if !(is_set_apart || is_answer) || is_followed_by_word(text, end) {
                     return end.max(at + 1);
                 }
-                let mut candidate = Candidate::from_parser(parser, value, false);
                 let json = text.get(at..end).unwrap_or_default();
                 candidate.fixes.push(Path::root, FixKind::SurroundingText, text, json);
                 if !is_set_apart {
@@ -157,9 +162,10 @@ impl Finder<'_> {
             Err(failure) => {
                 let looks_like_json = looks_like_json(text, at);
                 if self.found.failure.is_none() && looks_like_json {
-                    self.found.failure = Some(*failure);
+                    self.found.failure = Some(failure);
                 }
                 match balanced_end(text, at) {
+                    Some(end) if looks_like_json && goes_on(text, end) => text.len(),
                     Some(end) => end,
                     None if looks_like_json || self.retries_left == 0 => text.len(),
                     None => {
@@ -170,6 +176,12 @@ impl Finder<'_> {
             }
         }
     }
+}
+
+/// The candidate for a value in prose, and whether the value can be an answer.
+fn read_in_prose(parser: &mut Parser<'_>, value: Value, at: usize) -> (Candidate, bool) {
+    let is_answer = is_answer(parser.text, at, &value, parser);
+    (Candidate::from_parser(parser, value, false), is_answer)
 }
 
 /// Whether a word follows the brackets without a space: `{"a": 2}foo`.
@@ -228,6 +240,11 @@ fn balanced_end(text: &str, at: usize) -> Option<usize> {
         }
     }
     None
+}
+
+/// Whether unreadable JSON goes on after its brackets, so that what follows is a part of it and not another answer.
+fn goes_on(text: &str, end: usize) -> bool {
+    text.get(end..).unwrap_or_default().trim_start().starts_with([',', ':', '}', ']'])
 }
 
 /// The offset after a quotation in prose that ends on its line, because brackets in a quotation are not an answer.

@@ -41,6 +41,10 @@ pub(super) enum FailureReason {
 /// The reason for [`ParseFailure::Escaped`].
 pub(super) const ESCAPED_QUOTE: &str = "expected a value, found an escaped quote";
 
+/// The reason if a string contains JSON structure in every reading.
+pub(super) const SWALLOWED: &str =
+    "the string that begins here contains keys or brackets; a quote or bracket is missing";
+
 impl ParseFailure {
     pub(super) fn at(&self) -> usize {
         match self {

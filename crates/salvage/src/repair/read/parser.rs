@@ -42,17 +42,28 @@ pub(super) enum YesNoWords {
 /// An open array, object or call.
 #[derive(Debug)]
 pub(super) enum Frame {
-    Array {
-        items: Vec<Value>,
-        closer: u8,
-    },
-    /// `doubled` says that the object was opened with `{{`.
-    Object {
-        object: Object,
-        key: Option<String>,
-        doubled: bool,
-    },
+    Array { items: Vec<Value>, closer: u8 },
+    Object { object: Object, key: Option<String>, opening: Opening },
     Call,
+}
+
+/// How an object was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    Brace,
+    /// `{{`.
+    DoubleBrace,
+    /// A key stands where no object was opened: the brace is missing.
+    Missing,
+}
+
+/// Which quotes end a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum QuoteRule {
+    /// Those after which the text goes on as it can in this place. Other quotes are text.
+    ByContext,
+    /// All before a colon, comma or bracket. This rule is for texts in which the other one finds strings with JSON inside.
+    ByStructure,
 }
 
 impl Frame {
@@ -105,6 +116,9 @@ pub(super) struct Parser<'t> {
     /// The paths of strings that are unquoted arithmetic.
     pub(super) arithmetic: Vec<Path>,
     pub(super) yes_no: YesNoWords,
+    pub(super) quote_rule: QuoteRule,
+    /// Where a string begins that contains JSON structure, if there is one.
+    pub(super) swallowed: Option<usize>,
     pub(super) unterminated: super::quoted::UnterminatedStrings,
     /// The first segment of every path if the text is a sequence of values.
     pub(super) sequence_index: Option<usize>,
@@ -116,7 +130,7 @@ pub(super) struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    pub(super) fn new(text: &'t str, pos: usize, yes_no: YesNoWords) -> Self {
+    pub(super) fn new(text: &'t str, pos: usize, yes_no: YesNoWords, quote_rule: QuoteRule) -> Self {
         Self {
             text,
             pos,
@@ -126,6 +140,8 @@ impl<'t> Parser<'t> {
             elided: false,
             arithmetic: Vec::new(),
             yes_no,
+            quote_rule,
+            swallowed: None,
             unterminated: super::quoted::UnterminatedStrings::default(),
             sequence_index: None,
             last_closers: None,
@@ -193,10 +209,9 @@ impl<'t> Parser<'t> {
         let Some(byte) = self.peek() else { return Ok(self.close_truncated()) };
         match byte {
             b'{' if self.is_template() => self.begin_unquoted(),
-            b'{' => self.open_frame(Frame::Object { object: Object::new(), key: None, doubled: false }),
+            b'{' => self.open_frame(Frame::Object { object: Object::new(), key: None, opening: Opening::Brace }),
             b'[' => self.open_frame(Frame::Array { items: Vec::new(), closer: b']' }),
-            b'(' if self.role() != Role::TopLevel => {
-                self.record(FixKind::Tuple, "(", "[");
+            b'(' if self.role() != Role::TopLevel || self.is_whole_tuple() => {
                 self.open_frame(Frame::Array { items: Vec::new(), closer: b')' })
             }
             b'\\' if self.byte(self.pos + 1) == b'"' => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
@@ -207,6 +222,7 @@ impl<'t> Parser<'t> {
             b']' | b'}' | b')' | b',' | b':' => self.fail_expected("a value"),
             b'"' if super::arithmetic::find_end(self.text, self.pos, self.role()).is_some() => self.begin_unquoted(),
             _ if self.quote_here().is_some() => match self.read_quoted(self.role())? {
+                Some(text) if self.is_key_outside_object(&text) => self.open_object_at_key(text),
                 Some(text) => {
                     let text = self.append_concatenated(text)?;
                     Ok(self.attach(Value::String(text)))
@@ -232,6 +248,7 @@ impl<'t> Parser<'t> {
             Some(b',') => Ok(self.skip_extra_commas(State::Item)),
             Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
             Some(_) if self.skip_elision() => Ok(State::Item),
+            Some(_) if self.is_closing_fence(self.pos) => Ok(self.close_truncated()),
             Some(_) => Ok(State::Value),
         }
     }
@@ -244,7 +261,8 @@ impl<'t> Parser<'t> {
             Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
             Some(b'{') => self.read_brace_for_key(),
             Some(b'\\') if self.byte(self.pos + 1) == b'"' => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
-            Some(_) if self.skip_elision() => Ok(State::Key),
+            Some(_) if self.skip_elision() || self.skip_words_before_key() => Ok(State::Key),
+            Some(_) if self.is_closing_fence(self.pos) => Ok(self.close_truncated()),
             Some(_) => {
                 let start = self.pos;
                 let key =
@@ -258,7 +276,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn read_colon(&mut self, key_start: usize) -> ParseResult<State> {
+    pub(super) fn read_colon(&mut self, key_start: usize) -> ParseResult<State> {
         self.skip_space_and_comments();
         match self.peek() {
             None => return Ok(self.close_truncated()),
@@ -346,6 +364,8 @@ impl<'t> Parser<'t> {
                 Ok(self.close_frame())
             }
             Some(_) if self.skip_elision() => Ok(next),
+            Some(_) if self.is_closing_fence(self.pos) => Ok(self.close_truncated()),
+            Some(_) if in_object && self.skip_words_after_value() => Ok(State::AfterValue),
             Some(_) if in_object && !newline && !self.looks_like_key(self.pos) => self.fail_expected("`,` or `}`"),
             Some(b':') => self.fail_expected("`,` or `]`"),
             Some(_) => {
@@ -364,35 +384,5 @@ impl<'t> Parser<'t> {
         }
         self.pop_frame();
         Ok(self.result.take().map_or(State::Finished, |value| self.attach(value)))
-    }
-
-    fn skip_extra_commas(&mut self, next: State) -> State {
-        let start = self.pos;
-        while self.peek() == Some(b',') {
-            self.pos += 1;
-            self.skip_space_and_comments();
-        }
-        self.record(FixKind::ExtraComma, self.slice(start, self.pos), "");
-        next
-    }
-
-    /// Skips `...` in place of omitted items, with the comma after it; returns whether there was one.
-    fn skip_elision(&mut self) -> bool {
-        // This runs after every value, so check one byte first.
-        if !matches!(self.peek(), Some(b'.' | 0xE2)) {
-            return false;
-        }
-        let rest = self.rest();
-        let Some(len) = ["...", "…"].iter().find(|mark| rest.starts_with(**mark)).map(|mark| mark.len()) else {
-            return false;
-        };
-        self.record(FixKind::Elision, self.slice(self.pos, self.pos + len), "");
-        self.elided = true;
-        self.pos += len;
-        self.skip_space_and_comments();
-        if self.peek() == Some(b',') {
-            self.pos += 1;
-        }
-        true
     }
 }

@@ -21,6 +21,14 @@ pub(super) enum Quote {
 }
 
 impl Quote {
+    /// The character that is most often used for the quote.
+    pub(super) fn mark(self) -> char {
+        match self {
+            Self::Double | Self::SmartDouble => '"',
+            Self::Single | Self::SmartSingle => '\'',
+        }
+    }
+
     /// Whether `end` may close a string that this quote opens.
     pub(super) fn is_ended_by(self, end: Quote) -> bool {
         match self {
@@ -89,7 +97,7 @@ impl Parser<'_> {
     /// Reads the string that opens here; `None` for a key that is cut off by the end of the text.
     pub(super) fn read_quoted(&mut self, role: Role) -> ParseResult<Option<String>> {
         let Some((quote, len)) = self.quote_here() else { return self.fail("expected a quote") };
-        if let Some(text) = self.read_triple_quoted() {
+        if let Some(text) = self.read_triple_quoted().or_else(|| self.read_doubled_quotes(len, role)) {
             return Ok(Some(text));
         }
         if quote != Quote::Double {
@@ -110,10 +118,16 @@ impl Parser<'_> {
             let scan = if is_unterminated { Scan::Unterminated } else { self.scan(quote, start, role)? };
             let (text, resume) = match scan {
                 Scan::Ended { text, resume } => {
+                    if self.fixes.len() > mark {
+                        self.note_swallowed(open, &text, quote);
+                    }
                     self.pos = resume;
                     return Ok(Some(join(before, text)));
                 }
-                Scan::MissingQuote { text, resume } => (text, resume),
+                Scan::MissingQuote { text, resume } => {
+                    self.note_swallowed(open, &text, quote);
+                    (text, resume)
+                }
                 Scan::MissingQuoteBeforePlus { text, resume } => {
                     self.record(FixKind::MissingQuote, self.slice(open, resume), in_quotes(&text) + " +");
                     self.pos = resume;
@@ -125,7 +139,7 @@ impl Parser<'_> {
                         self.unterminated.insert(slot, start);
                     }
                     self.fixes.truncate(mark);
-                    return Ok(self.read_unterminated(open, start, role)?.map(|text| join(before, text)));
+                    return Ok(self.read_unterminated(open, start, quote, role)?.map(|text| join(before, text)));
                 }
             };
             self.record(FixKind::MissingQuote, self.slice(open, resume), in_quotes(&text));
@@ -202,10 +216,13 @@ impl Parser<'_> {
         if role == Role::Key && head.contains(':') && head.contains([',', '\n']) {
             return Some(Scan::KeyOverrun);
         }
-        if self.can_end_string(at + len, role) {
+        if self.can_end_string(at + len, role) || self.is_key_in_list(quote, start, at, len, role) {
             let mut text = std::mem::take(text);
             text.push_str(self.slice(run, at));
             return Some(Scan::Ended { text, resume: at + len });
+        }
+        if role == Role::Key && head.trim_end().ends_with(':') {
+            return Some(Scan::KeyOverrun);
         }
         if let Some((end, joined)) = self.missed_end(quote, start, at, role) {
             let mut text = std::mem::take(text);
@@ -222,7 +239,13 @@ impl Parser<'_> {
     }
 
     /// Reads a string that no quote ends: the text is truncated, or the quote is missing before a bracket or comma.
-    fn read_unterminated(&mut self, open: usize, start: usize, role: Role) -> ParseResult<Option<String>> {
+    fn read_unterminated(
+        &mut self,
+        open: usize,
+        start: usize,
+        quote: Quote,
+        role: Role,
+    ) -> ParseResult<Option<String>> {
         let closed = self.ends_with_all_closers();
         let stop = if role == Role::Key { self.key_stop(start) } else { closed.then(|| self.value_stop(start, role)) };
         let Some(stop) = stop else {
@@ -232,12 +255,14 @@ impl Parser<'_> {
             self.truncated = true;
             let text = self.unescape(start, self.text.len())?;
             let text = drop_trailing_plus(&text).to_owned();
+            self.note_swallowed(open, &text, quote);
             self.record(FixKind::CutTail, self.slice(open, self.text.len()), &text);
             self.pos = self.text.len();
             return Ok(Some(text));
         };
         let text = self.unescape(start, stop)?;
         let text = drop_trailing_plus(text.trim_end()).to_owned();
+        self.note_swallowed(open, &text, quote);
         self.record(FixKind::MissingQuote, self.slice(open, stop), in_quotes(&text));
         self.pos = stop;
         Ok(Some(text))
@@ -304,26 +329,6 @@ impl Parser<'_> {
         }
         text.push_str(self.slice(run, end.max(run)));
         Ok(text)
-    }
-
-    /// Reads Python's `"""text"""`, which may contain quotes and line breaks.
-    fn read_triple_quoted(&mut self) -> Option<String> {
-        let quotes = match self.text.as_bytes().get(self.pos..self.pos + 3)? {
-            b"\"\"\"" => "\"\"\"",
-            b"'''" => "'''",
-            _ => return None,
-        };
-        let inside = self.rest().get(quotes.len()..)?;
-        let len = inside.get(..inside.len().min(1 << 20)).unwrap_or(inside).find(quotes)?;
-        let next = self.after_whitespace(self.pos + 2 * quotes.len() + len);
-        if next < self.text.len() && !matches!(self.byte(next), b',' | b'}' | b']' | b')' | b':') {
-            // An empty string with text after it.
-            return None;
-        }
-        let text = inside.get(..len)?.to_owned();
-        self.record(FixKind::Quotes, quotes, "\"");
-        self.pos += 2 * quotes.len() + len;
-        Some(text)
     }
 
     /// Appends the strings that `+` joins to `text`.

@@ -2,7 +2,7 @@
 
 use super::{
     cursor::LOOKAHEAD,
-    parser::{Parser, Role},
+    parser::{Parser, QuoteRule, Role},
     quoted::Quote,
 };
 
@@ -19,7 +19,11 @@ impl Parser<'_> {
             b'/' if matches!(self.byte(next + 1), b'/' | b'*') => return true,
             b'#' if next > at => return true,
             b'+' if role != Role::Key => return self.joins_string(next + 1),
+            b'`' if self.is_closing_fence(next) => return true,
             _ => {}
+        }
+        if self.quote_rule == QuoteRule::ByStructure {
+            return self.structure_follows(at, next, role);
         }
         match role {
             Role::Key => {
@@ -38,6 +42,18 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether a colon, comma, bracket or key follows at `next`, or words and then one of these.
+    fn structure_follows(&self, at: usize, next: usize, role: Role) -> bool {
+        let is_structure = |at: usize| match self.byte(at) {
+            b',' | b'}' | b']' => true,
+            b')' => self.closes_open_frame(b')'),
+            b':' => role == Role::Key || self.starts_with_colon_and_value(at),
+            _ => self.is_quoted_key(at),
+        };
+        is_structure(next)
+            || (next > at && (self.looks_like_key(next) || self.words_end(next).is_some_and(is_structure)))
+    }
+
     fn can_end_member(&self, at: usize, next: usize, newline: bool) -> bool {
         match self.byte(next) {
             b'}' => true,
@@ -50,6 +66,8 @@ impl Parser<'_> {
                     || (self.byte(key) == b'{' && self.open.arrays > 0)
                     || self.slice(key, key + 3) == "…"
                     || self.looks_like_key(key)
+                    || self.is_key_without_colon(key)
+                    || self.words_end(key).is_some_and(|end| self.is_quoted_key(end))
             }
             _ => (newline || next > at || self.quote_at(next).is_some()) && self.looks_like_key(next),
         }

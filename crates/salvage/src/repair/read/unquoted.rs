@@ -10,6 +10,7 @@ use super::{
     quoted::in_quotes,
 };
 use crate::fix::FixKind;
+use crate::schema::parse_scalar;
 
 /// The result of reading unquoted text.
 pub(super) enum Unquoted {
@@ -196,8 +197,8 @@ impl<'t> Parser<'t> {
             return self.fail("expected a value, found a code fence or a NUL character");
         }
         self.pos = start + source.len();
-        let quote = self.byte(end) == b'"';
-        if quote {
+        let is_key_next = self.role() == Role::Member && source.len() < end - start && self.is_quoted_key(end);
+        if self.byte(end) == b'"' && !is_key_next {
             return self.read_without_first_quote(start, end);
         }
         if self.role() == Role::TopLevel && matches!(self.byte(self.after_whitespace(end)), b'{' | b'[') {
@@ -332,6 +333,10 @@ fn parse_number_spelling(token: &str, at_end: bool) -> Option<(Number, bool)> {
     let (sign, body) = token.strip_prefix('-').map_or(("", token), |body| ("-", body));
     if body.starts_with('.') {
         return parse(&format!("{sign}0{body}")).map(|number| (number, false));
+    }
+    if body.contains('_') {
+        let digits = parse_scalar::without_separators(body, '_')?;
+        return parse(&format!("{sign}{digits}")).map(|number| (number, false));
     }
     if let Some(whole) = body.strip_suffix('.') {
         return parse(&format!("{sign}{whole}.0")).map(|number| (number, at_end));

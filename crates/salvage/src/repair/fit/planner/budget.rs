@@ -16,20 +16,23 @@ const PER_VALUE: usize = 100;
 pub(super) struct Budget<'v> {
     pub(super) value: &'v Value,
     left: usize,
+    per_value: usize,
     /// Whether the visits per value were added. They are added when `BASE` is used up, which rarely happens.
     is_measured: bool,
 }
 
 impl<'v> Budget<'v> {
-    pub(super) fn for_value(value: &'v Value) -> Self {
-        Self { value, left: BASE, is_measured: false }
+    /// The budget for a value and a schema with this factor of work, because a visit of the planner may validate a value.
+    pub(super) fn new(value: &'v Value, work_factor: u64) -> Self {
+        let factor = usize::try_from(work_factor).unwrap_or(usize::MAX);
+        Self { value, left: BASE / factor, per_value: PER_VALUE / factor, is_measured: false }
     }
 
     /// Takes visits from the budget; false if there are not enough left.
     pub(super) fn spend(&mut self, visits: usize) -> bool {
         if visits > self.left && !self.is_measured {
             self.is_measured = true;
-            self.left = self.left.saturating_add(count_values(self.value).saturating_mul(PER_VALUE));
+            self.left = self.left.saturating_add(count_values(self.value).saturating_mul(self.per_value));
         }
         match self.left.checked_sub(visits) {
             Some(left) => {

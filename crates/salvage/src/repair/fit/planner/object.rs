@@ -7,8 +7,9 @@ use reknit_protocol::{Object, Value};
 use super::{Context, KeyRenaming, Planner, Validity, ValuePath};
 use crate::FixKind;
 use crate::repair::fit::plan::{Action, EntryChange, EntryEdit, Plan};
-use crate::schema::shape::{ObjectShape, Property, Shape};
+use crate::schema::shape::{ObjectShape, Property, Shape, ShapeId};
 use crate::schema::spelling::fold_key;
+use crate::schema::{SchemaType, parse_scalar};
 
 impl Planner<'_> {
     pub(super) fn plan_object(&mut self, object: &Object, shape: &Shape, context: Context<'_>) -> Plan {
@@ -67,10 +68,29 @@ impl Planner<'_> {
         (Some(EntryChange::Rename(name.into(), plan)), cost, fits)
     }
 
-    /// Whether the value is a null that the property does not accept, and the property may be left out.
+    /// Whether the value is a null that the property does not accept, or a text that stands for one where neither a text nor a
+    /// null is accepted, and the property may be left out.
     fn is_superfluous(&self, value: &Value, property: Property, validity: Validity) -> bool {
-        let may_drop = value.is_null() && !property.is_required && validity == Validity::Unknown;
-        may_drop && !self.accepts(self.schema.shape(property.shape), value)
+        let shape = self.schema.shape(property.shape);
+        let is_absent = match value {
+            Value::Null => true,
+            Value::String(text) => parse_scalar::is_absent(text) && !self.accepts_text_or_null(property.shape),
+            _ => false,
+        };
+        is_absent && !property.is_required && validity != Validity::Valid && !self.accepts(shape, value)
+    }
+
+    /// Whether some text or null may be a value of the shape, as far as its types say.
+    fn accepts_text_or_null(&self, id: ShapeId) -> bool {
+        let shape = self.schema.shape(id);
+        let accepts = |kind| shape.types.contains(kind);
+        if shape.alternatives.is_empty() {
+            return accepts(SchemaType::String) || accepts(SchemaType::Null);
+        }
+        shape.alternatives.iter().any(|id| {
+            let types = self.schema.shape(*id).types;
+            types.contains(SchemaType::String) || types.contains(SchemaType::Null)
+        })
     }
 
     /// The indices of misspelt keys, with their right names. A misspelt key is an unknown key that is another spelling of

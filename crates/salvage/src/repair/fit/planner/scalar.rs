@@ -1,8 +1,8 @@
 //! Planning scalars, and every value that has to become another type.
 
-use reknit_protocol::{Number, Value};
+use reknit_protocol::{Number, Object, Value};
 
-use super::{Context, MAX_AMBIGUOUS, MAX_DECODINGS, Planner, ValuePath};
+use super::{Context, MAX_AMBIGUOUS, MAX_DECODINGS, Planner, Validity, ValuePath};
 use crate::FixKind;
 use crate::repair::fit::apply;
 use crate::repair::fit::cheapest_plan::CheapestPlan;
@@ -17,7 +17,7 @@ impl Planner<'_> {
     /// Keeps a value that the shape accepts. Otherwise plans the cheapest change to one that it accepts.
     pub(super) fn plan_scalar(&mut self, value: &Value, id: ShapeId, context: Context<'_>) -> Plan {
         let shape = self.schema.shape(id);
-        if self.accepts(shape, value) {
+        if context.validity != Validity::Invalid && self.accepts(shape, value) {
             return Plan::keep(true);
         }
         let mut cheapest = CheapestPlan::default();
@@ -44,6 +44,17 @@ impl Planner<'_> {
                     may_wrap = false;
                     partial = Some(plan);
                 }
+            }
+        }
+        if let Value::Object(object) = value
+            && let Some(plan) = self.plan_numbered(value, object, id, context)
+        {
+            may_wrap = false;
+            if plan.fits {
+                let result = apply::preview(value, &plan).value;
+                cheapest.offer(plan, result);
+            } else {
+                partial = Some(plan);
             }
         }
         if may_wrap
@@ -106,13 +117,27 @@ impl Planner<'_> {
         DecodingPlan::Plan(Plan::decode(inner.clone(), then))
     }
 
+    /// Plans to convert an object with numbered keys to an array and to make it fit.
+    fn plan_numbered(&mut self, value: &Value, object: &Object, id: ShapeId, context: Context<'_>) -> Option<Plan> {
+        let types = self.schema.shape(id).types;
+        if !types.contains(SchemaType::Array) || types.contains(SchemaType::Object) {
+            return None;
+        }
+        let address = std::ptr::from_ref(value).addr();
+        let decoded = self.decoded.entry(address).or_insert_with(|| decode::numbered_items(object).into()).clone();
+        let DecodedText::Value(inner) = decoded.as_ref() else { return None };
+        let path = ValuePath::Decoded(context.path);
+        let then = self.plan(&inner.value, id, Context { may_wrap: false, ..context.child(&path) });
+        Some(Plan::decode(inner.clone(), then))
+    }
+
     /// Plans to make the value the only item of an array.
     fn plan_wrapped(&mut self, value: &Value, shape: &Shape, context: Context<'_>) -> Option<(Plan, Value)> {
         if matches!(value, Value::Array(_) | Value::Null) {
             return None;
         }
         let item = match shape.array.item(0) {
-            Some(id) => self.plan(value, id, Context { may_wrap: false, ..context }),
+            Some(id) => self.plan(value, id, Context { may_wrap: false, ..context.for_another_value() }),
             None => Plan::keep(true),
         };
         if !item.fits {
@@ -165,7 +190,8 @@ fn add_for_text(written: &str, shape: &Shape, replacements: &mut Vec<(FixKind, V
     {
         replacements.push((FixKind::BooleanFromWord, meant.into()));
     }
-    if types.contains(SchemaType::Null) && parse_scalar::is_null(written) {
+    let is_null = if types.contains(SchemaType::String) { parse_scalar::is_null } else { parse_scalar::is_absent };
+    if types.contains(SchemaType::Null) && is_null(written) {
         replacements.push((FixKind::DoubleEncoding, Value::Null));
     }
     let stripped = strip_marks(written);

@@ -19,7 +19,9 @@ impl Planner<'_> {
         let shape = self.schema.shape(id);
         let plan = if !self.budget.spend(count_values(value)) {
             self.give_up()
-        } else if context.validity == Validity::Valid || self.accepts(shape, value) {
+        } else if context.validity == Validity::Valid
+            || (context.validity == Validity::Unknown && self.accepts(shape, value))
+        {
             self.plan_valid_union(value, shape, Context { validity: Validity::Valid, ..context })
         } else {
             self.plan_invalid_union(value, shape, context)
@@ -51,6 +53,8 @@ impl Planner<'_> {
     fn plan_invalid_union(&mut self, value: &Value, shape: &Shape, context: Context<'_>) -> Plan {
         let mut cheapest = CheapestPlan::default();
         let mut partial = Vec::new();
+        // The alternatives have all subschemas of the union, so none of them accepts the value as it is.
+        let context = Context { validity: Validity::Invalid, ..context };
         for id in &shape.alternatives {
             let plan = self.plan(value, *id, context);
             if plan.fits && !plan.is_keep() {
