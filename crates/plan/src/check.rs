@@ -7,12 +7,16 @@ mod parameters;
 mod parsed_plan;
 mod references;
 
+use std::sync::Arc;
+
 use reknit_bind::Reference;
-use reknit_protocol::Plan;
+use reknit_protocol::{Plan, Step};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
 use super::{CheckedPlan, PlannedStep, inputs};
+use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
+use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
 pub use notes::{PlanNote, plan_notes};
 use parsed_plan::ParsedPlan;
 use references::References;
@@ -49,7 +53,8 @@ pub fn check_structure(plan: &Plan) -> Result<(), Vec<PlanProblem>> {
 
 /// The problems of a parsed plan. `entries` are the capabilities of its steps, as far as they are known.
 fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -> Vec<PlanProblem> {
-    let references = References::new(parsed, entries);
+    let announced = AnnouncedResults::new(parsed.plan(), entries);
+    let references = References::new(parsed, &announced);
     let mut problems = inputs::check(parsed.plan());
     for ((location, step, parsed_step), entry) in parsed.steps().zip(entries) {
         if let Some(entry) = entry {
@@ -57,6 +62,7 @@ fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -
         }
         problems.extend(references.check_step(&location, parsed_step, *entry));
     }
+    problems.extend(unbraced_references(parsed, entries, &announced));
     for (name, expression) in parsed.outputs() {
         let location = || PlanLocation::named("outputs", name);
         let problem = |reference: &Reference| references.check(reference, location, None);
@@ -64,6 +70,38 @@ fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -
     }
     problems.extend(cycles::find(parsed));
     problems
+}
+
+/// Texts that look like references and would be sent as they are.
+fn unbraced_references(
+    parsed: &ParsedPlan<'_>,
+    entries: &[Option<&CatalogueEntry>],
+    announced: &AnnouncedResults,
+) -> Vec<PlanProblem> {
+    let names = SourceNames::new(parsed.plan());
+    let finder = UnbracedFinder::new(&names, announced);
+    let mut problems = Vec::new();
+    for (index, ((location, step, _), entry)) in parsed.indices().zip(parsed.steps().zip(entries)) {
+        let schema = entry.and_then(CatalogueEntry::compiled_schema);
+        let mut texts = PlanTexts::new(&finder, parsed.plan(), index);
+        for (name, value) in step.parameters().into_iter().flatten() {
+            texts.visit_parameter(name, value, schema.as_ref().map(|schema| schema.source()));
+        }
+        problems.extend(texts.found.iter().map(|(path, found)| {
+            PlanProblem::new(Code::UnbracedReference, location.clone().parameter(path), found.message())
+                .hint(Some(found.hint()))
+        }));
+    }
+    problems
+}
+
+/// The capability that a step calls, if its names are right.
+pub(crate) fn find_capability<'c>(
+    step: &Step,
+    catalogue: &'c Catalogue,
+    author: PlanAuthor,
+) -> Option<&'c CatalogueEntry> {
+    capability::find(step, PlanLocation::plan(), catalogue, author).ok()
 }
 
 fn in_order(mut problems: Vec<PlanProblem>) -> Vec<PlanProblem> {
@@ -85,6 +123,7 @@ fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) ->
             declared: entry.capability.effect,
             parameters: parsed_step.parameters.clone(),
             schema: entry.compiled_schema(),
+            announced: entry.capability.output_schema().map(Arc::new),
             limit_ms: step.limit_ms(),
             dependencies: dependencies.clone().filter_map(|dependency| parsed.id(dependency.index)).cloned().collect(),
             dependency_indices: dependencies.map(|dependency| dependency.index).collect(),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error as _;
 
 use reknit_dialogue::{Purpose, ResponseFormat};
-use reknit_plan::{Catalogue, PlanProblem, correct_names, describe_tools, plan_json_schema, read_plan};
+use reknit_plan::{Catalogue, PlanProblem, correct_plan, describe_tools, plan_json_schema, read_plan};
 use reknit_protocol::{EffectKind, EffectOwner, Plan, truncate};
 
 use super::Run;
@@ -132,7 +132,7 @@ impl Run {
 
     /// Starts a plan after correcting the names in it.
     fn accept_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Result<(), Vec<PlanProblem>> {
-        repairs.extend(correct_names(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
+        repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
         self.prepare(&plan)?;
         self.record(RunRecord::PlanAccepted { steps: plan.steps.len(), repairs: repairs.clone() });
         self.state.plan_repairs = repairs;

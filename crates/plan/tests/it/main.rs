@@ -1,0 +1,8 @@
+//! Plans of models and of people, from their text to the calls that they make.
+
+mod emphasis;
+mod plan_files;
+mod support;
+mod tool_names;
+mod unbraced_references;
+mod values;
