@@ -45,8 +45,8 @@ pub use history::{HistoryEntry, HistoryKind, history};
 pub use policy::{Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy};
 pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,
-    ModelQuestion, ModelRecord, Record, RecordKind, RejectionCause, RetryDirective, RunRecord, RungStart,
-    SessionRecord, StepDescription, StepEnd, TurnOutcome, WaitEnd, WaitReason,
+    ModelQuestion, ModelRecord, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective, RunRecord,
+    RungStart, SessionRecord, StepDescription, StepEnd, TurnOutcome, WaitEnd, WaitReason,
 };
 pub use report::{
     ChildReport, FinalTurnReason, REPORT_ALIAS, REPORT_TOOL, Report, ReportSource, ReportStatus, SessionExit,

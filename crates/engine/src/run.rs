@@ -35,7 +35,9 @@ pub use view::{Progress, StepState, StepView, ToolSelectionView};
 
 use std::sync::Arc;
 
-use reknit_plan::{Catalogue, CheckedPlan, PlanAuthor, PlanProblem, PlannedStep, StepIndex, check, resolve_inputs};
+use reknit_plan::{
+    Catalogue, CheckedPlan, PlanAuthor, PlanProblem, PlannedStep, StepIndex, check, check_tolerantly, resolve_inputs,
+};
 use reknit_protocol::{Plan, Value};
 
 use crate::answer::Answer;
@@ -193,7 +195,7 @@ impl Run {
         let mut run = Self { started, plan: Arc::default(), inputs: None, state, records: Vec::new() };
         if let Some(plan) = run.state.plan.clone() {
             // The plan passed these checks before: one that fails now is not the plan of this run.
-            run.prepare(&plan).map_err(|problems| {
+            run.prepare_again(&plan).map_err(|problems| {
                 let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 ApplyError::Snapshot(problems.join("; "))
             })?;
@@ -272,6 +274,14 @@ impl Run {
             }
             (checked, inputs) => Err(checked.err().into_iter().chain(inputs.err()).flatten().collect()),
         }
+    }
+
+    /// Keeps what follows from the plan of a snapshot, which may have been accepted with values that do not fit.
+    fn prepare_again(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
+        self.plan = Arc::new(check_tolerantly(plan, self.catalogue(), self.author())?.checked);
+        let inputs = resolve_inputs(plan, &self.started.inputs)?;
+        self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
+        Ok(())
     }
 
     /// The author of the plan: a person if the run started with it, otherwise a model.

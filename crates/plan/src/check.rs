@@ -6,6 +6,7 @@ mod notes;
 mod parameters;
 mod parsed_plan;
 mod references;
+mod tolerant;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
 pub use notes::{PlanNote, plan_notes};
 use parsed_plan::ParsedPlan;
 use references::References;
+pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
 
 /// The most steps of a plan. Hardly any budget pays for more.
 const MAX_STEPS: usize = 10_000;
@@ -35,13 +37,26 @@ pub enum PlanAuthor {
 
 /// Checks a plan against the tools of the catalogue. Problems are in the order of the plan, those of the whole plan last.
 pub fn check(plan: &Plan, catalogue: &Catalogue, author: PlanAuthor) -> Result<CheckedPlan, Vec<PlanProblem>> {
+    match check_parts(plan, catalogue, author)? {
+        (Some(checked), problems) if problems.is_empty() => Ok(checked),
+        (_, problems) => Err(problems),
+    }
+}
+
+/// The problems of a plan in order, and the plan as it would run with them, if every step has a tool.
+fn check_parts(
+    plan: &Plan,
+    catalogue: &Catalogue,
+    author: PlanAuthor,
+) -> Result<(Option<CheckedPlan>, Vec<PlanProblem>), Vec<PlanProblem>> {
     let (parsed, mut problems) = ParsedPlan::parse(plan)?;
     let find = |(location, step, _)| capability::find(step, location, catalogue, author);
     let found: Vec<Result<&CatalogueEntry, PlanProblem>> = parsed.steps().map(find).collect();
     let entries: Vec<Option<&CatalogueEntry>> = found.iter().map(|entry| entry.as_ref().ok().copied()).collect();
     problems.extend(found.into_iter().filter_map(Result::err));
     problems.extend(find_problems(&parsed, &entries));
-    if problems.is_empty() { Ok(checked_plan(&parsed, &entries)) } else { Err(in_order(problems)) }
+    let checked = entries.iter().all(Option::is_some).then(|| checked_plan(&parsed, &entries));
+    Ok((checked, in_order(problems)))
 }
 
 /// Checks what can be checked without a catalogue: ids, dependencies, templates and inputs.

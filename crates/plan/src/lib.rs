@@ -45,7 +45,9 @@ mod read;
 mod unbraced;
 
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
-pub use check::{PlanAuthor, PlanNote, check, check_structure, plan_notes};
+pub use check::{
+    PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_structure, check_tolerantly, plan_notes,
+};
 pub use checked::{CheckedPlan, INPUTS, PlannedStep, StepIndex};
 pub use file::{Document, FileProblem, read_plan_file};
 pub use fixes::{PlanFix, PlanFixKind, correct_plan};

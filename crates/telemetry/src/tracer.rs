@@ -144,8 +144,8 @@ impl Tracer {
             RunRecord::Resumed => self.restart_open_effects(at_ms),
             RunRecord::ToolsSelected { saved_tokens, .. } => self.count_saved_tokens(*saved_tokens),
             RunRecord::PlanAccepted { .. } => self.end_planning("success", at_ms),
-            RunRecord::PlanRejected { attempt, problems, will_retry } => {
-                self.map_rejected_plan(at_ms, *attempt, problems, *will_retry);
+            RunRecord::PlanRejected { attempt, cause, problems, will_retry } => {
+                self.map_rejected_plan(at_ms, *attempt, *cause, problems, *will_retry);
             }
             RunRecord::StepStarted(step) => self.start_step(at_ms, turn, step),
             RunRecord::CallStarted { call } => self.start_call(at_ms, turn, call),

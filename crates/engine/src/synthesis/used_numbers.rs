@@ -63,7 +63,9 @@ impl PlanNumbers {
         let text = parameters.chain([others.to_owned()]).collect::<Vec<_>>().join("\n");
         let mut counts = vec![plan.steps.len() as i128];
         for step in &plan.steps {
-            step.parameters().into_iter().flatten().for_each(|(_, value)| count_items(value, &mut counts));
+            for (_, value) in step.parameters().into_iter().flatten() {
+                count_items(value, &mut counts);
+            }
         }
         let tools = plan.steps.iter().filter_map(|step| step.capability());
         counts.extend(tools.clone().map(|tool| tools.clone().filter(|other| *other == tool).count() as i128));
@@ -106,9 +108,15 @@ fn count_items(value: &Value, counts: &mut Vec<i128>) {
     match value {
         Value::Array(items) => {
             counts.push(items.len() as i128);
-            items.iter().for_each(|item| count_items(item, counts));
+            for item in items {
+                count_items(item, counts);
+            }
         }
-        Value::Object(object) => object.iter().for_each(|(_, value)| count_items(value, counts)),
+        Value::Object(object) => {
+            for (_, value) in object {
+                count_items(value, counts);
+            }
+        }
         Value::String(text) if text.contains(',') => counts.push(text.split(',').count() as i128),
         _ => {}
     }

@@ -21,7 +21,7 @@ pub(super) fn remove(plan: &mut Plan) -> Vec<PlanFix> {
 }
 
 fn remove_from_id(step: &mut Step, ids: &[StepId], fixes: &mut Vec<PlanFix>) {
-    if let Some(plain) = plain_name(step.step_id.as_str())
+    if let Some(plain) = plain(step.step_id.as_str())
         && !ids.iter().any(|id| id.as_str() == plain)
     {
         let plain: StepId = plain.into();
@@ -29,19 +29,19 @@ fn remove_from_id(step: &mut Step, ids: &[StepId], fixes: &mut Vec<PlanFix>) {
         step.step_id = plain;
     }
     for needed in &mut step.depends_on {
-        if let Some(plain) = plain_name(needed.as_str()).map(StepId::from) {
+        if let Some(plain) = plain(needed.as_str()).map(StepId::from) {
             *needed = plain;
         }
     }
 }
 
 fn remove_from_names(step: &mut Step, fixes: &mut Vec<PlanFix>) {
-    if let Some(plain) = plain_name(step.agent_name.as_str()) {
+    if let Some(plain) = plain(step.agent_name.as_str()) {
         fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Tool, step.agent_name.as_str(), plain));
         step.agent_name = plain.into();
     }
     if let Some(name) = step.capability().map(str::to_owned)
-        && let Some(plain) = plain_name(&name)
+        && let Some(plain) = plain(&name)
     {
         fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Capability, &name, plain));
         step.metadata.insert("capability", plain);
@@ -53,7 +53,7 @@ fn remove_from_parameters(step: &mut Step, fixes: &mut Vec<PlanFix>) {
     let before = fixes.len();
     let mut object = Object::new();
     for (name, value) in parameters {
-        let plain = plain_name(name).filter(|plain| !parameters.contains_key(plain));
+        let plain = plain(name).filter(|plain| !parameters.contains_key(plain));
         if let Some(plain) = plain {
             fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Parameter, name, plain));
         }
@@ -70,7 +70,7 @@ fn remove_from_value(name: &str, value: &Value, step: &StepId, fixes: &mut Vec<P
     match value {
         Value::String(text) => {
             let is_kept = is_free_text(name) || is_pattern(name) || text.contains(['\n', '\r']);
-            let plain = plain_value(text).filter(|_| !is_kept)?;
+            let plain = plain(text).filter(|_| !is_kept)?;
             fixes.push(PlanFix::new(step, PlanFixKind::Value, text, plain));
             Some(plain.into())
         }
@@ -94,14 +94,10 @@ fn remove_from_value(name: &str, value: &Value, step: &StepId, fixes: &mut Vec<P
     }
 }
 
-/// A name without the emphasis around it. A single underscore is a part of many names.
-fn plain_name(name: &str) -> Option<&str> {
-    without_emphasis(name, &MARKS).filter(|_| !(name.starts_with('_') && !name.starts_with("__")))
-}
-
-/// A value without the emphasis around it.
-fn plain_value(text: &str) -> Option<&str> {
-    without_emphasis(text, &MARKS).filter(|_| !(text.trim().starts_with('_') && !text.trim().starts_with("__")))
+/// A name or a value without the emphasis around it. A single underscore is a part of many names.
+fn plain(text: &str) -> Option<&str> {
+    let start = text.trim();
+    without_emphasis(text, &MARKS).filter(|_| !start.starts_with('_') || start.starts_with("__"))
 }
 
 /// The text between two equal marks, if they stand around all of it.

@@ -24,16 +24,17 @@ pub(super) fn add_braces(plan: &mut Plan, catalogue: &Catalogue, author: PlanAut
         let Some(parameters) = step.parameters() else { continue };
         let schema = entries.get(position).copied().flatten().and_then(CatalogueEntry::compiled_schema);
         let schema = schema.as_ref().map(|schema| schema.source());
-        let mut texts = PlanTexts::new(&finder, plan, StepIndex::new(position));
+        let mut visited = PlanTexts::new(&finder, plan, StepIndex::new(position));
         let mut object = Object::new();
         for (name, value) in parameters {
-            let plain = name.strip_suffix(PATH_MARK).unwrap_or(name);
-            let new = texts.visit_parameter(plain, value, schema);
+            let unmarked = name.strip_suffix(PATH_MARK).filter(|unmarked| !parameters.contains_key(unmarked));
+            let unmarked = unmarked.unwrap_or(name);
+            let new = visited.visit_parameter(unmarked, value, schema);
             let is_reference = new.as_ref().is_some_and(|new| new.as_str().is_some_and(|text| text.starts_with("{{")));
-            let name = if is_reference { plain } else { name };
+            let name = if is_reference { unmarked } else { name };
             object.insert(name, new.unwrap_or_else(|| value.clone()));
         }
-        let certain = texts.found.iter().filter(|(_, found)| found.certainty == Certainty::Certain);
+        let certain = visited.found.iter().filter(|(_, found)| found.certainty == Certainty::Certain);
         let fixes_of_step = certain.filter_map(|(_, found)| {
             Some(PlanFix::new(&step.step_id, PlanFixKind::Reference, &found.text, found.rewrite.as_deref()?))
         });

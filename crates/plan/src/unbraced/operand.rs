@@ -72,13 +72,12 @@ impl Operand {
     fn in_container(text: &str, at: usize, names: &SourceNames) -> Option<Self> {
         let rest = text.get(at..)?;
         let (source, matched, used) = if let Some(inside) = rest.strip_prefix('.') {
-            match names.longest_prefix(inside) {
-                Some((source, len)) => (source, NameMatch::Exact, len + 1),
-                None => {
-                    let len = name_len(inside);
-                    let (source, matched) = names.find(inside.get(..len)?)?;
-                    (source, matched, len + 1)
-                }
+            if let Some((source, len)) = names.longest_prefix(inside) {
+                (source, NameMatch::Exact, len + 1)
+            } else {
+                let len = name_len(inside);
+                let (source, matched) = names.find(inside.get(..len)?)?;
+                (source, matched, len + 1)
             }
         } else {
             let (key, len) = bracketed(rest)?;

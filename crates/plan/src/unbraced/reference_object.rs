@@ -76,6 +76,14 @@ const PATH_KEYS: [&str; 17] = [
 /// Keys that say that the object is a reference, folded.
 const KIND_KEYS: [&str; 3] = ["type", "kind", "$type"];
 
+/// The meaning of an object that names a step.
+enum Written {
+    /// This expression.
+    Expression(String),
+    /// A reference that cannot be written as one.
+    Unsupported,
+}
+
 /// The reference that an object stands for, if it names a step.
 pub(crate) fn reference_in_object(
     finder: &UnbracedFinder<'_>,
@@ -86,22 +94,25 @@ pub(crate) fn reference_in_object(
     if object.keys().any(|key| declared.is_some_and(|declared| declared.contains_key(key))) {
         return None;
     }
-    let expression = match object.iter().next()? {
+    let written = match object.iter().next()? {
         (key, Value::String(text)) if object.len() == 1 && REFERENCE_KEYS.contains(&key) => {
             whole_reference(finder, text)?
         }
         (key, Value::Array(parts)) if object.len() == 1 && key.starts_with("Fn::") => attribute(finder, parts)?,
         _ => step_and_path(finder, object)?,
     };
-    let certainty = if expression.is_some() { Certainty::Certain } else { Certainty::Doubtful };
     let text = Value::Object(object.clone()).to_string();
-    let reason = if expression.is_some() { UnbracedReason::Unbraced } else { UnbracedReason::Unsupported };
-    let rewrite = expression.map(|expression| format!("{{{{{expression}}}}}"));
+    let (rewrite, certainty, reason) = match written {
+        Written::Expression(expression) => {
+            (Some(format!("{{{{{expression}}}}}")), Certainty::Certain, UnbracedReason::Unbraced)
+        }
+        Written::Unsupported => (None, Certainty::Doubtful, UnbracedReason::Unsupported),
+    };
     Some(UnbracedReference { range: 0..text.len(), text, rewrite, certainty, reason })
 }
 
-/// `a.price`, `$.a.price`, `#/a/price`, `#/steps/a/price`. The inner `None` is a reference that cannot be written.
-fn whole_reference(finder: &UnbracedFinder<'_>, text: &str) -> Option<Option<String>> {
+/// `a.price`, `$.a.price`, `#/a/price`, `#/steps/a/price`.
+fn whole_reference(finder: &UnbracedFinder<'_>, text: &str) -> Option<Written> {
     let text = text.trim();
     let text = text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(text).trim();
     let pointer = text.strip_prefix("#/").or_else(|| text.strip_prefix('/')).map(|pointer| pointer.replace('/', "."));
@@ -109,23 +120,23 @@ fn whole_reference(finder: &UnbracedFinder<'_>, text: &str) -> Option<Option<Str
     let dotted = dotted.trim_start_matches(['$', '#', '@']).trim_start_matches('.');
     let operand = Operand::read(dotted, finder.names)?;
     if operand.len < dotted.len() || operand.is_unsupported || operand.matched != NameMatch::Exact {
-        return Some(None);
+        return Some(Written::Unsupported);
     }
-    Some(Some(finder.ids.reference(finder.names.id(operand.source)?, operand.path).to_string()))
+    Some(Written::Expression(finder.ids.reference(finder.names.id(operand.source)?, operand.path).to_string()))
 }
 
 /// `["a", "price"]`
-fn attribute(finder: &UnbracedFinder<'_>, parts: &[Value]) -> Option<Option<String>> {
+fn attribute(finder: &UnbracedFinder<'_>, parts: &[Value]) -> Option<Written> {
     let (first, rest) = parts.split_first()?;
     let source = finder.names.exact(first.as_str()?)?;
     let mut path = Path::root();
     for key in rest {
         path.push_key(key.as_str()?);
     }
-    Some(Some(finder.ids.reference(finder.names.id(source)?, path).to_string()))
+    Some(Written::Expression(finder.ids.reference(finder.names.id(source)?, path).to_string()))
 }
 
-fn step_and_path(finder: &UnbracedFinder<'_>, object: &Object) -> Option<Option<String>> {
+fn step_and_path(finder: &UnbracedFinder<'_>, object: &Object) -> Option<Written> {
     let find = |keys: &[&str]| object.iter().find(|(key, _)| keys.contains(&folded(key).as_str()));
     let (step_key, step) = find(&STEP_KEYS)?;
     let source = finder.names.exact(step.as_str()?)?;
@@ -135,13 +146,13 @@ fn step_and_path(finder: &UnbracedFinder<'_>, object: &Object) -> Option<Option<
     let known = 1 + usize::from(path.is_some()) + usize::from(kind.is_some());
     if known < object.len() || (path.is_none() && kind.is_none()) {
         // More keys: perhaps a value of the tool's own. A key that can only mean a step makes it a problem.
-        return is_marked.then_some(None);
+        return is_marked.then_some(Written::Unsupported);
     }
-    let Some((_, Value::String(path))) = path else { return Some(None) };
+    let Some((_, Value::String(path))) = path else { return Some(Written::Unsupported) };
     let dotted = format!(".{}", path.trim_start_matches(['$', '.']));
     let (path, is_unsupported, len) = read_path(&dotted);
     if is_unsupported || len < dotted.len() {
-        return Some(None);
+        return Some(Written::Unsupported);
     }
-    Some(Some(finder.ids.reference(finder.names.id(source)?, path).to_string()))
+    Some(Written::Expression(finder.ids.reference(finder.names.id(source)?, path).to_string()))
 }

@@ -1,5 +1,8 @@
 //! Plans of models and of people, from their text to the calls that they make.
 
+// The attribute tells clippy that the test helpers may panic.
+#![cfg(test)]
+
 mod emphasis;
 mod plan_files;
 mod support;

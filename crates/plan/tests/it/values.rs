@@ -1,6 +1,8 @@
 //! Values that the check finds before anything runs.
 
-use crate::support::last_call;
+use reknit_plan::{PlanAuthor, ProblemScope, check_tolerantly, read_plan};
+
+use crate::support::{catalogue, last_call, plan_with};
 
 #[test]
 fn a_list_inside_a_text_is_found() {
@@ -20,4 +22,31 @@ fn a_field_with_a_space_in_its_name_is_read() {
     for written in ["{{a.Exchange Rate}}", "${a.Exchange Rate}", "{{a[\\\"Exchange Rate\\\"]}}"] {
         assert_eq!(last_call("convert", &format!(r#"{{"amount": "{written}"}}"#)), r#"{"amount":1380.5}"#, "{written}");
     }
+}
+
+#[test]
+fn a_literal_that_does_not_fit_concerns_only_its_step() {
+    let plan = plan_with("convert", r#"{"amount": "a lot"}"#);
+    let (plan, _) = read_plan(&plan, "").expect("a plan");
+    let tolerable = check_tolerantly(&plan, &catalogue(), PlanAuthor::Model).expect("the plan can run");
+    assert_eq!((tolerable.literals.len(), tolerable.dropped.len(), tolerable.checked.steps.len()), (1, 0, 4));
+    assert_eq!(tolerable.literals[0].scope(), ProblemScope::Literal("last".into()));
+}
+
+#[test]
+fn a_step_with_an_unknown_tool_is_left_out_if_no_other_step_needs_it() {
+    let leaf = plan_with("fly", "{}");
+    let (plan, _) = read_plan(&leaf, "").expect("a plan");
+    let tolerable = check_tolerantly(&plan, &catalogue(), PlanAuthor::Model).expect("the plan can run");
+    assert_eq!(tolerable.checked.steps.len(), 3);
+    assert_eq!(tolerable.dropped[0].scope(), ProblemScope::UnknownTool("last".into()));
+    let needed = plan_with("convert", r#"{"amount": "{{a.price}}"}"#).replace("get_quote", "fly");
+    let (plan, _) = read_plan(&needed, "").expect("a plan");
+    assert!(check_tolerantly(&plan, &catalogue(), PlanAuthor::Model).is_err(), "`last` needs `a`");
+}
+
+#[test]
+fn a_reference_without_braces_is_never_tolerated() {
+    let (plan, _) = read_plan(&plan_with("send_sms", r#"{"message": "see a.price"}"#), "").expect("a plan");
+    assert!(check_tolerantly(&plan, &catalogue(), PlanAuthor::Model).is_err());
 }

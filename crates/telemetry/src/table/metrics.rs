@@ -61,7 +61,7 @@ definitions! { ALL:
     PLAN_PARSE_ERRORS: 2 = Definition::counter(
         "plan_generation.parse_errors",
         ["module", "will_retry"],
-        "answers of models that are not a plan that can run",
+        "answers of models that cannot be read as a plan",
     );
     PLAN_RETRIES: 1 = Definition::counter("plan_generation.retries", ["module"], "repeated requests for a plan");
     TOKENS_SAVED: 1 = Definition::counter(
