@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use reknit_protocol::spelling::nearest;
-use reknit_protocol::{Number, Path, StepId};
-
-use crate::Reference;
+use reknit_protocol::{Number, StepId};
 
 /// How many ids a misspelled one is compared with. A plan with thousands of misspelled ids must not wait for the hints.
 const MAX_COMPARED: usize = 1_000;
@@ -26,11 +24,6 @@ impl<'p> StepIds<'p> {
     pub fn new(all: &'p [StepId]) -> Self {
         let by_name = all.iter().rev().map(|id| (id.as_str(), id)).collect();
         Self { all, by_name, max_len: all.iter().map(|id| id.as_str().len()).max().unwrap_or_default() }
-    }
-
-    /// A reference to a path in the result of a step. It prints as these ids require it.
-    pub fn reference(&self, step: &StepId, path: Path) -> Reference {
-        Reference::new(step.clone(), path, self)
     }
 
     /// The longest unquoted id at the start of a text.

@@ -15,7 +15,8 @@ mod source_names;
 
 use std::ops::Range;
 
-use reknit_bind::StepIds;
+use reknit_bind::{Reference, StepIds};
+use reknit_protocol::{Path, StepId};
 
 use crate::announced::AnnouncedResults;
 pub(crate) use context::{ParameterContext, is_free_text, is_pattern};
@@ -68,6 +69,11 @@ pub(crate) struct UnbracedFinder<'a> {
 impl<'a> UnbracedFinder<'a> {
     pub(crate) fn new(names: &'a SourceNames, announced: &'a AnnouncedResults) -> Self {
         Self { names, ids: StepIds::new(names.ids()), announced }
+    }
+
+    /// A reference as it must be written in this plan.
+    fn reference(&self, id: &StepId, path: Path) -> Reference {
+        Reference::new(id.clone(), path, &self.ids)
     }
 
     /// The unbraced references in a text, in order.

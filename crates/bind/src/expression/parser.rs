@@ -46,7 +46,7 @@ fn key_with_spaces(node: &Node, rest: &str, ids: &StepIds<'_>) -> Option<String>
     words.iter().all(|word| word.chars().all(is_name_char)).then_some(())?;
     let key = format!("{start} {}", words.join(" "));
     let path: Path = before.iter().cloned().chain([Segment::Key(key)]).collect();
-    Some(ids.reference(reference.step(), path).to_string())
+    Some(Reference::new(reference.step().clone(), path, ids).to_string())
 }
 
 struct Parser<'t, 'i> {

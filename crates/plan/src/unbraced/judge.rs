@@ -61,7 +61,7 @@ enum Announced {
 impl Meaning {
     pub(super) fn of_operand(operand: &Operand, finder: &UnbracedFinder<'_>) -> Self {
         let id = finder.names.id(operand.source);
-        let expression = id.map(|id| finder.ids.reference(id, operand.path.clone()).to_string());
+        let expression = id.map(|id| finder.reference(id, operand.path.clone()).to_string());
         Self {
             expression: expression.filter(|_| !operand.is_unsupported),
             targets: vec![(operand.source, operand.path.clone())],
@@ -145,7 +145,7 @@ impl UnbracedFinder<'_> {
         if !matches!(declared_at(schema, path.segments()), DeclaredValue::Schema(_)) {
             return None;
         }
-        let expression = Some(self.ids.reference(id, path.clone()).to_string());
+        let expression = Some(self.reference(id, path.clone()).to_string());
         let targets = vec![(operand.source, path)];
         Some(Meaning { expression, targets, is_unsupported: false, ..Meaning::of_operand(operand, self) })
     }
@@ -317,7 +317,7 @@ impl UnbracedFinder<'_> {
             Some((self.names.id(source)?, field))
         });
         let (id, field) = found?;
-        Some(format!("{{{{{}}}}}", self.ids.reference(id, Path::root().key(field))))
+        Some(format!("{{{{{}}}}}", self.reference(id, Path::root().key(field))))
     }
 
     /// The step that a number stands for: `$1` or `#E1` in a plan with the step `step-1`.
@@ -331,7 +331,7 @@ impl UnbracedFinder<'_> {
         let source = self.names.numbered(digits)?;
         let Source::Step(index) = source else { return None };
         (word.starts_with('E') || context.depends_on(index)).then_some(())?;
-        Some(format!("{{{{{}}}}}", self.ids.reference(self.names.id(source)?, Path::root())))
+        Some(format!("{{{{{}}}}}", self.reference(self.names.id(source)?, Path::root())))
     }
 }
 

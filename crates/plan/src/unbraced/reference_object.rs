@@ -122,7 +122,7 @@ fn whole_reference(finder: &UnbracedFinder<'_>, text: &str) -> Option<Written> {
     if operand.len < dotted.len() || operand.is_unsupported || operand.matched != NameMatch::Exact {
         return Some(Written::Unsupported);
     }
-    Some(Written::Expression(finder.ids.reference(finder.names.id(operand.source)?, operand.path).to_string()))
+    Some(Written::Expression(finder.reference(finder.names.id(operand.source)?, operand.path).to_string()))
 }
 
 /// `["a", "price"]`
@@ -133,7 +133,7 @@ fn attribute(finder: &UnbracedFinder<'_>, parts: &[Value]) -> Option<Written> {
     for key in rest {
         path.push_key(key.as_str()?);
     }
-    Some(Written::Expression(finder.ids.reference(finder.names.id(source)?, path).to_string()))
+    Some(Written::Expression(finder.reference(finder.names.id(source)?, path).to_string()))
 }
 
 fn step_and_path(finder: &UnbracedFinder<'_>, object: &Object) -> Option<Written> {
@@ -154,5 +154,5 @@ fn step_and_path(finder: &UnbracedFinder<'_>, object: &Object) -> Option<Written
     if is_unsupported || len < dotted.len() {
         return Some(Written::Unsupported);
     }
-    Some(Written::Expression(finder.ids.reference(finder.names.id(source)?, path).to_string()))
+    Some(Written::Expression(finder.reference(finder.names.id(source)?, path).to_string()))
 }
