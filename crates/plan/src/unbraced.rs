@@ -5,11 +5,13 @@
 //! are problems of the plan (`check`). None is ever sent as text unless the plan says so: `{{"a.price"}}`.
 
 mod context;
+mod forms;
 mod judge;
 mod mention;
 mod operand;
 mod plan_texts;
 mod reference_object;
+mod residue;
 mod scan;
 mod source_names;
 
@@ -84,6 +86,9 @@ impl<'a> UnbracedFinder<'a> {
         let mut found = scan::Scan::new(self, text, context).run();
         if found.is_empty() {
             found.extend(mention::whole_text(self, text, context));
+        }
+        if residue::is_doubtful(text, &found) {
+            found.iter_mut().for_each(|found| found.certainty = Certainty::Doubtful);
         }
         found
     }

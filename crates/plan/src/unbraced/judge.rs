@@ -5,33 +5,11 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Path, Segment, Value};
 
 use super::context::ParameterContext;
+use super::forms::Form;
 use super::operand::Operand;
 use super::source_names::{NameMatch, Source, is_generic_id, name_len};
 use super::{Certainty, UnbracedFinder};
 use crate::announced::{DeclaredValue, declared_at, declares, field_names, is_result_name, types};
-
-/// The form of a text that may be a reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Between delimiters that have no other use: `${a.price}`, `[[a.price]]`, `$a.price$`.
-    Delimited,
-    /// `{a.price}`
-    Brace,
-    /// `<a.price>`
-    Angle,
-    /// `[a.price]`
-    Bracket,
-    /// `$a.price`
-    Dollar,
-    /// `@a.price`, `#E1`
-    Sigil,
-    /// `a.price`
-    Bare,
-    /// `{{$a.price}}`, which is no expression.
-    Placeholder,
-    /// `${{a.price}}`, which is a dollar sign before an expression.
-    DollarPlaceholder,
-}
 
 /// What a text means if it is a reference.
 #[derive(Debug)]
@@ -120,6 +98,9 @@ impl UnbracedFinder<'_> {
         let has_sigil = inner.starts_with(['$', '@', '#', '%', '=']);
         let name = inner.trim_start_matches(['$', '@', '#', '%', '=']).trim_start_matches('.').trim();
         let name = name.strip_suffix('$').unwrap_or(name);
+        // `${ a . price }`
+        let compact = name.replace(" .", ".").replace(". ", ".");
+        let name = if name.contains(" .") { compact.as_str() } else { name };
         let operand = Operand::read(name, self.names)?;
         if operand.len == name.len() {
             return Some(Meaning::of_operand(&operand, self));
@@ -155,6 +136,12 @@ impl UnbracedFinder<'_> {
             Source::Step(index) => self.announced.of_step(index),
             Source::Inputs => Some(self.announced.of_inputs()),
         }
+    }
+
+    /// Whether a source announces a field of this name.
+    pub(super) fn has_field(&self, source: Source, name: &str) -> bool {
+        !name.is_empty()
+            && self.schema(source).is_some_and(|schema| field_names(schema).iter().any(|field| are_alike(field, name)))
     }
 
     /// What is announced about the values of a reference, the least of them.

@@ -68,7 +68,12 @@ pub(super) fn whole_text(
     context: &ParameterContext<'_>,
 ) -> Option<UnbracedReference> {
     let is_value = text.len() <= MAX_LEN && !text.contains('\n') && !text.contains("{{") && !is_free_text(context.name);
-    (is_value && speaks_of_step(finder, text, context)).then(|| UnbracedReference {
+    let is_mention = || {
+        speaks_of_step(finder, text, context)
+            || joins_step_and_field(finder, text, context) && !text.contains('_')
+            || is_field_of_last_result(finder, text, context)
+    };
+    (is_value && is_mention()).then(|| UnbracedReference {
         range: 0..text.len(),
         text: text.trim().to_owned(),
         rewrite: None,
@@ -97,6 +102,32 @@ pub(super) fn speaks_of_step(finder: &UnbracedFinder<'_>, text: &str, context: &
         _ => false,
     });
     is_numbered || single.chain(pairs).any(|(source, _)| is_meant(source))
+}
+
+/// Whether a text is a step and one of its fields in another spelling: `a->price`, `a:price`, `a_price`, "price of a".
+pub(super) fn joins_step_and_field(finder: &UnbracedFinder<'_>, text: &str, context: &ParameterContext<'_>) -> bool {
+    let text = text.trim();
+    let is_pair = |step: &str, field: &str| {
+        let source = finder.names.exact(step.trim());
+        let is_needed = matches!(source, Some(Source::Step(index)) if context.depends_on(index));
+        is_needed && source.is_some_and(|source| finder.has_field(source, field.trim()))
+    };
+    let joined = ["->", "::", "=>", ":", "/", " ", ".", "_", "-"];
+    joined.iter().any(|mark| text.split_once(mark).is_some_and(|(step, field)| is_pair(step, field)))
+        || [" of ", " from "].iter().any(|word| text.split_once(word).is_some_and(|(field, step)| is_pair(step, field)))
+}
+
+/// Whether a text is a field of what other languages call the last result: `result.price`, `previous.price`.
+fn is_field_of_last_result(finder: &UnbracedFinder<'_>, text: &str, context: &ParameterContext<'_>) -> bool {
+    let Some((word, field)) = text.trim().split_once('.') else { return false };
+    let field = field.split(['.', '[']).next().unwrap_or_default();
+    let mut needed = context.dependencies.iter().map(|index| Source::Step(*index));
+    is_framework_word(word) && needed.any(|source| finder.has_field(source, field))
+}
+
+/// Whether a text is the position of a step in the plan, in a step that needs another: `{0}`, `$1`.
+pub(super) fn is_position(finder: &UnbracedFinder<'_>, text: &str, context: &ParameterContext<'_>) -> bool {
+    !context.dependencies.is_empty() && text.parse::<usize>().is_ok_and(|number| number <= finder.names.count())
 }
 
 /// The words of a text in lower case. A hyphen inside a word belongs to it.

@@ -3,7 +3,8 @@
 use reknit_bind::{Expression, placeholder_len};
 
 use super::context::ParameterContext;
-use super::judge::{Form, Meaning};
+use super::forms::{DELIMITERS, Form, SIGILS};
+use super::judge::Meaning;
 use super::mention;
 use super::operand::{Operand, bracketed, read_path};
 use super::source_names::{is_name_char, name_len};
@@ -14,27 +15,6 @@ const MAX_INSIDE: usize = 300;
 
 /// How many closing delimiters are tried: a reference may contain them, as in `[[a.items[0]]]`.
 const MAX_CLOSINGS: usize = 3;
-
-/// The delimiters of other template languages. A longer one stands before a shorter one with the same start.
-const DELIMITERS: [(&str, &str, Form); 14] = [
-    ("<%=", "%>", Form::Delimited),
-    ("<%", "%>", Form::Delimited),
-    ("{%", "%}", Form::Delimited),
-    ("[[", "]]", Form::Delimited),
-    ("<<", ">>", Form::Delimited),
-    ("${", "}", Form::Delimited),
-    ("$(", ")", Form::Delimited),
-    ("#{", "}", Form::Delimited),
-    ("@{", "}", Form::Delimited),
-    ("%{", "}", Form::Delimited),
-    ("((", "))", Form::Delimited),
-    ("{", "}", Form::Brace),
-    ("<", ">", Form::Angle),
-    ("[", "]", Form::Bracket),
-];
-
-/// The signs that other languages put before a variable.
-const SIGILS: [char; 5] = ['$', '@', '#', '%', '&'];
 
 pub(super) struct Scan<'f, 'a, 't> {
     finder: &'f UnbracedFinder<'a>,
@@ -81,7 +61,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             return self.after_sigil(at, first).unwrap_or(1);
         }
         if is_name_char(first) {
-            let is_start = !before.is_some_and(|before| ".-/\\@$#%&:".contains(before));
+            let is_start = !before.is_some_and(|before| ".-/\\@$#%&".contains(before));
             return is_start.then(|| self.bare(at)).flatten().unwrap_or_else(|| name_len(rest));
         }
         first.len_utf8()
@@ -121,6 +101,9 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             && let Some(meaning) = self.finder.meaning(inside)
         {
             self.judge(at, len + 4, Form::Placeholder, &meaning);
+        } else if rest.get(len + 4..).is_some_and(|after| after.starts_with('}')) && self.is_whole(at, len + 5) {
+            let rewrite = Some(format!("{{{{{inside}}}}}"));
+            self.add(at, len + 5, rewrite, Certainty::Doubtful, UnbracedReason::Unbraced);
         }
         len + 4
     }
@@ -155,6 +138,11 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             let len = open.len() + end + close.len();
             if self.is_markup(at, len, form, inside) {
                 return None;
+            }
+            let has_path_after = form == Form::Bracket && self.rest(at + len).starts_with(['.', '[']);
+            if has_path_after && self.finder.names.exact(inside.trim()).is_some() {
+                self.add(at, len, None, Certainty::Doubtful, UnbracedReason::Unsupported);
+                return Some(len);
             }
             if let Some(meaning) = self.finder.meaning(inside) {
                 if !meaning.is_unsupported {
@@ -196,7 +184,11 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             && follows.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         if let Some(reference) = field.filter(|_| form != Form::Bracket || is_whole) {
             self.add(at, len, Some(reference), Certainty::Doubtful, UnbracedReason::Unbraced);
-        } else if is_generated || mention::speaks_of_step(self.finder, inside, self.context) {
+        } else if is_generated
+            || mention::speaks_of_step(self.finder, inside, self.context)
+            || mention::joins_step_and_field(self.finder, inside, self.context)
+            || is_whole && mention::is_position(self.finder, inside, self.context)
+        {
             let digits = follows.len() - follows.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit()).len();
             let len = if is_generated { len + digits } else { len };
             self.add(at, len, None, Certainty::Doubtful, UnbracedReason::Unsupported);
@@ -220,6 +212,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         let has_path = !path.is_root() || is_unsupported;
         let is_near = self.finder.names.nearest(word).is_some();
         match form {
+            _ if is_whole && mention::is_framework_word(word) => true,
             Form::Angle | Form::Bracket => has_path && (is_near || mention::is_framework_word(word)),
             Form::Brace => has_path && (is_whole || is_near || mention::is_framework_word(word)),
             _ => is_whole || has_path && (is_near || mention::is_framework_word(word)),
@@ -299,7 +292,9 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         let is_rewoo = sigil == '#' && word.strip_prefix('E').is_some_and(|digits| digits.parse::<u32>().is_ok());
         let is_root_path = start > 1 && word.starts_with(char::is_alphabetic);
         let is_variable = sigil == '$'
-            && (mention::is_framework_word(word) && (has_path || is_call)
+            && (mention::is_framework_word(word) && (has_path || is_call || is_whole)
+                || mention::joins_step_and_field(self.finder, inside, self.context)
+                || is_whole && mention::is_position(self.finder, word, self.context)
                 || has_path && is_whole && word.starts_with(|c: char| c.is_alphabetic())
                 || has_path && self.finder.names.nearest(word).is_some());
         if !(is_rewoo || is_variable || is_root_path && (is_whole || has_path)) {
@@ -318,7 +313,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         let operand = Operand::read(rest, self.finder.names)?;
         let len = operand.len;
         let follows = self.rest(at + len).chars().next();
-        let is_part_of_more = follows.is_some_and(|next| is_name_char(next) || matches!(next, '@' | '/' | '\\'));
+        let is_part_of_more = follows.is_some_and(|next| is_name_char(next) || next == '@');
         if is_part_of_more {
             return None;
         }

@@ -108,8 +108,11 @@ impl SourceNames {
             [only] => Some((*only, matched)),
             _ => None,
         };
+        let after_noun = ["step", "task", "node"].iter().find_map(|noun| folded_name.strip_prefix(noun));
         only(self.alike.get(&folded_name), NameMatch::Alike)
             .or_else(|| only(self.callees.get(&folded_name), NameMatch::Alias))
+            // `STEP_A` for the step `a`.
+            .or_else(|| only(self.alike.get(after_noun?), NameMatch::Alias))
     }
 
     /// The longest id at the start of a text that ends where a name ends.
@@ -119,6 +122,11 @@ impl SourceNames {
         let mut ends: Vec<usize> = ends.filter(|end| text.get(*end..).is_some_and(ends_name)).collect();
         ends.reverse();
         ends.into_iter().find_map(|end| Some((self.exact(text.get(..end)?)?, end)))
+    }
+
+    /// The number of steps and inputs.
+    pub(crate) fn count(&self) -> usize {
+        self.ids.len()
     }
 
     /// The only step whose id ends with this number.
