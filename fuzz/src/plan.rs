@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use reknit_plan::{PlanAuthor, Catalogue, PlanError, check, check_structure, correct_names, read_plan, read_plan_file};
+use reknit_plan::{PlanAuthor, Catalogue, PlanError, check, check_structure, correct_plan, read_plan, read_plan_file};
 use reknit_protocol::{Plan, Value};
 
 use crate::text_of;
@@ -42,8 +42,8 @@ fn assert_written_and_checked(mut plan: Plan) {
     assert!(fixes.is_empty(), "a written plan needed repairs: {fixes:?}");
     assert_eq!(again.to_value().to_string(), written);
     let _ = check_structure(&plan);
-    correct_names(&mut plan, &TOOLS, PlanAuthor::Model);
-    assert_eq!(correct_names(&mut plan.clone(), &TOOLS, PlanAuthor::Model), [], "names are corrected once");
+    correct_plan(&mut plan, &TOOLS, PlanAuthor::Model);
+    assert_eq!(correct_plan(&mut plan.clone(), &TOOLS, PlanAuthor::Model), [], "names are corrected once");
     match [(); 2].map(|()| check(&plan, &TOOLS, PlanAuthor::Model)) {
         [Ok(first), Ok(second)] => {
             assert_eq!(first.steps.len(), plan.steps.len());

@@ -55,8 +55,8 @@ impl BoundParameters {
 /// Resolves the parameters of a step and fits them to the schema of the tool.
 ///
 /// A required parameter that the plan omits is wired from the results of `wire_from` if exactly one value of that name
-/// fits the schema. An optional parameter is wired only if the name is spelled exactly the same. `wire_from` should be the
-/// steps that this step depends on. Parameters that the plan sets are never overridden.
+/// fits the schema. `wire_from` should be the steps that this step depends on. An optional parameter is never wired: that
+/// a result has a field of its name does not mean that the plan wants it. Parameters that the plan sets are never overridden.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -85,31 +85,11 @@ pub fn bind(
     wire_from: &[StepId],
     schema: Option<&Schema>,
 ) -> Binding {
-    bind_with(parameters, results, wire_from, schema, OptionalParameters::Wire)
-}
-
-/// How to treat optional parameters that the plan omits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OptionalParameters {
-    /// Wire them from a result that has a value with exactly the same name.
-    Wire,
-    /// Omit them. In a call that changes something, an extra parameter such as a price limit changes the effect.
-    Omit,
-}
-
-/// Like [`bind`], with a choice for optional parameters.
-pub(crate) fn bind_with(
-    parameters: &Parameters,
-    results: &dyn StepResults,
-    wire_from: &[StepId],
-    schema: Option<&Schema>,
-    optional: OptionalParameters,
-) -> Binding {
     let mut resolver = Resolver::new(results);
     let mut unfitted = UnfittedParameters::resolve(&parameters.entries, &mut resolver);
     if let Some(schema) = schema {
         unfitted.decide_by_schema(&mut resolver, schema);
-        autowire(&mut unfitted, parameters, results, wire_from, schema, optional);
+        autowire(&mut unfitted, parameters, results, wire_from, schema);
     }
     unfitted.changes.splice(0..0, resolver.changes);
     let unbound = std::mem::take(&mut unfitted.unbound);

@@ -67,9 +67,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - A reference is looked up in the body of the result and inside its envelope (the keys `response`, `data` and
-//!   `result`). If both contain it with different values, the reference is ambiguous. In a body without the key
-//!   `response`, `response` is the body itself.
+//! - A reference is looked up in what the tool announces, then in the body of the result and inside its envelope (the keys
+//!   `response`, `data` and `result`). If several places contain it with different values, the reference is ambiguous. In a
+//!   body without the key `response`, `response` is the body itself, and so are `data`, `result`, `output` and `outputs`.
 //! - Missing is not null. `??` replaces both, also when an operand of its left side is missing or null. `??` never
 //!   replaces the result of a step that failed, was skipped or has not finished.
 //! - Numbers are decimals of 34 digits. A result with more digits is rounded half to even and marked ([`Exactness`]). A
@@ -95,6 +95,7 @@ mod evaluation_error;
 mod explain_number;
 mod expression;
 mod fill_missing;
+mod fit_parameters;
 mod parameter_mapping;
 mod parameters;
 mod path_serde;
@@ -108,7 +109,7 @@ mod unbound;
 mod value_change;
 
 pub use abridge::{abridge, abridge_results};
-pub use bind::{Binding, BoundParameters, OptionalParameters, bind};
+pub use bind::{Binding, BoundParameters, bind};
 pub use correction::{CorrectionError, CorrectionOutcome, apply_correction, replace_parameters};
 pub use decimal::Exactness;
 pub use evaluate::Evaluation;
@@ -117,12 +118,13 @@ pub use explain_number::explain_number;
 pub use expression::parse_error::{ParametersError, TemplateParseError, TemplateProblem};
 pub use expression::{Expression, Function};
 pub use fill_missing::{FilledParameters, fill_missing};
+pub use fit_parameters::fit_parameters;
 pub use parameter_mapping::{MappingCandidate, ParameterMapping, bind_with_mappings, learnable_expression};
 pub use parameters::Parameters;
 pub use provenance::{Backing, EvaluationInput, InputSource, NestedPart, Provenance, ResolvedBy};
 pub use reference::Reference;
 pub use step_ids::StepIds;
 pub use step_results::{StepResult, StepResults};
-pub use template::{Template, TextPart, TextTemplate};
+pub use template::{Template, TextPart, TextTemplate, placeholder_len};
 pub use unbound::{AvailableChildren, UnboundParameter, UnboundReason};
 pub use value_change::ValueChange;

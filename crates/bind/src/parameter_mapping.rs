@@ -5,12 +5,12 @@ use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::bind::autowire::would_fit;
-use crate::bind::bind_with;
+use crate::bind::bind;
 use crate::expression::Node;
 use crate::step_ids::StepIds;
 use crate::{
-    Binding, BoundParameters, Expression, OptionalParameters, Parameters, Provenance, Reference, ResolvedBy,
-    StepResults, Template, UnboundParameter,
+    Binding, BoundParameters, Expression, Parameters, Provenance, Reference, ResolvedBy, StepResults, Template,
+    UnboundParameter,
 };
 
 /// The name of the producer's result in the expression of a mapping.
@@ -83,10 +83,9 @@ pub fn bind_with_mappings(
     results: &dyn StepResults,
     wire_from: &[StepId],
     schema: Option<&Schema>,
-    optional: OptionalParameters,
     candidates: &[MappingCandidate<'_>],
 ) -> Binding {
-    let without_mappings = bind_with(parameters, results, wire_from, schema, optional);
+    let without_mappings = bind(parameters, results, wire_from, schema);
     let Binding::Unbound { unbound, .. } = &without_mappings else { return without_mappings };
     let mut extended = parameters.clone();
     let mut mapped = Vec::new();
@@ -99,7 +98,7 @@ pub fn bind_with_mappings(
     if mapped.is_empty() {
         return without_mappings;
     }
-    match bind_with(&extended, results, wire_from, schema, optional) {
+    match bind(&extended, results, wire_from, schema) {
         Binding::Bound(bound) => Binding::Bound(mark_learned(bound, &mapped)),
         Binding::Unbound { partial, unbound } => Binding::Unbound { partial: mark_learned(partial, &mapped), unbound },
         // Each value fits alone but not all together, so none of them is certain.

@@ -25,7 +25,8 @@ enum Spelling {
 }
 
 impl Reference {
-    pub(crate) fn new(step: StepId, path: Path, ids: &StepIds<'_>) -> Self {
+    /// A reference to a path in the result of a step. It prints as the ids of the plan require it.
+    pub fn new(step: StepId, path: Path, ids: &StepIds<'_>) -> Self {
         let bare = format!("{step}{}", PathSuffix(&path));
         let spelling = if ids.longest_prefix_of(&bare) == Some(&step) { Spelling::Bare } else { Spelling::Quoted };
         Self { step, path, spelling }

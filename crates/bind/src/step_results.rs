@@ -26,6 +26,11 @@ pub enum StepResult<'a> {
 pub trait StepResults {
     /// The result of a step.
     fn result_of(&self, step: &StepId) -> StepResult<'_>;
+
+    /// The JSON Schema that the tool of a step announces for its result, without the envelope around it.
+    fn announced(&self, _step: &StepId) -> Option<&Value> {
+        None
+    }
 }
 
 const _: fn(&dyn StepResults) = |_| {};

@@ -2,6 +2,8 @@
 
 mod parse;
 
+pub use parse::placeholder_len;
+
 use reknit_protocol::{MAX_DEPTH, Path, Segment, StepId, Value};
 
 use crate::step_ids::StepIds;

@@ -47,8 +47,8 @@ pub use history::{HistoryEntry, HistoryKind, history};
 pub use policy::{Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy};
 pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,
-    ModelQuestion, ModelRecord, ModelWaitReason, Record, RecordKind, RejectionCause, RetryDirective, RunRecord,
-    RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
+    ModelQuestion, ModelRecord, ModelWaitReason, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective,
+    RunRecord, RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
 };
 pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, Report, ReportSource, ReportStatus, SessionExit,

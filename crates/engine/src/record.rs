@@ -10,7 +10,9 @@ mod session;
 
 pub use directive::{Action, RetryDirective};
 pub use model::{ModelQuestion, ModelRecord};
-pub use run::{CallEnd, MendDetail, RejectionCause, RunRecord, RungStart, StepDescription, StepEnd, WaitReason};
+pub use run::{
+    CallEnd, MendDetail, PlanRejection, RejectionCause, RunRecord, RungStart, StepDescription, StepEnd, WaitReason,
+};
 pub use session::{
     AnswerKind, Attempt, AttemptStatus, CollapseReason, ContextAction, DropReason, ModelWaitReason, SessionRecord,
     TextCallForm, TurnOutcome, WaitEnd,

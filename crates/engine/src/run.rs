@@ -35,7 +35,9 @@ pub use view::{Progress, StepState, StepView};
 
 use std::sync::Arc;
 
-use reknit_plan::{Catalogue, CheckedPlan, PlanAuthor, PlanProblem, PlannedStep, StepIndex, check, resolve_inputs};
+use reknit_plan::{
+    Catalogue, CheckedPlan, PlanAuthor, PlanProblem, PlannedStep, StepIndex, check, check_tolerantly, resolve_inputs,
+};
 use reknit_protocol::{Plan, Value};
 
 use crate::answer::Answer;
@@ -199,7 +201,7 @@ impl Run {
         let mut run = Self::new(Arc::new(started), Arc::default(), state);
         if let Some(plan) = run.state.plan.clone() {
             // The plan passed these checks before: one that fails now is not the plan of this run.
-            run.prepare(&plan).map_err(|problems| ApplyError::Snapshot(joined(&problems)))?;
+            run.prepare_again(&plan).map_err(|problems| ApplyError::Snapshot(joined(&problems)))?;
             run.state.steps.index(&run.plan);
         }
         Ok(run)
@@ -271,6 +273,14 @@ impl Run {
             }
             (checked, inputs) => Err(checked.err().into_iter().chain(inputs.err()).flatten().collect()),
         }
+    }
+
+    /// Keeps what follows from the plan of a snapshot, which may have been accepted with values that do not fit.
+    fn prepare_again(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
+        self.plan = Arc::new(check_tolerantly(plan, self.catalogue(), self.author())?.checked);
+        let inputs = resolve_inputs(plan, &self.started.inputs)?;
+        self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
+        Ok(())
     }
 
     /// The author of the plan: a person if the run started with it, otherwise a model.

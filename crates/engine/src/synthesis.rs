@@ -1,6 +1,7 @@
 //! The text of an answer: written by code, or written by a model and checked by code.
 
 pub(crate) mod numbers_in_text;
+mod used_numbers;
 
 use reknit_protocol::{Object, Plan, ToolResponse, Value, truncate};
 
@@ -68,7 +69,7 @@ pub(crate) fn doubt_about_answer(
 
 /// A sentence about numbers in the request that a model's plan does not use; `None` if it uses all.
 pub(crate) fn doubt_about_plan(request: &str, plan: &Plan, steps: &[StepReport]) -> Option<String> {
-    let numbers = numbers_in_text::numbers_absent_from(request, [plan_parameters(plan).as_str(), &changed_text(steps)]);
+    let numbers = used_numbers::unused_numbers(request, plan, &changed_text(steps));
     (!numbers.is_empty()).then(|| format!("the request says {}, which no step used", numbers.join(", ")))
 }
 

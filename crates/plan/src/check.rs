@@ -6,16 +6,22 @@ mod notes;
 mod parameters;
 mod parsed_plan;
 mod references;
+mod tolerant;
+
+use std::sync::Arc;
 
 use reknit_bind::Reference;
-use reknit_protocol::Plan;
+use reknit_protocol::{Plan, Step};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
 use super::{CheckedPlan, PlannedStep, inputs};
+use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
+use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
 pub use notes::{PlanNote, plan_notes};
 use parsed_plan::ParsedPlan;
 use references::References;
+pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
 
 /// The most steps of a plan. Hardly any budget pays for more.
 const MAX_STEPS: usize = 10_000;
@@ -31,13 +37,26 @@ pub enum PlanAuthor {
 
 /// Checks a plan against the tools of the catalogue. Problems are in the order of the plan, those of the whole plan last.
 pub fn check(plan: &Plan, catalogue: &Catalogue, author: PlanAuthor) -> Result<CheckedPlan, Vec<PlanProblem>> {
+    match check_parts(plan, catalogue, author)? {
+        (Some(checked), problems) if problems.is_empty() => Ok(checked),
+        (_, problems) => Err(problems),
+    }
+}
+
+/// The problems of a plan in order, and the plan as it would run with them, if every step has a tool.
+fn check_parts(
+    plan: &Plan,
+    catalogue: &Catalogue,
+    author: PlanAuthor,
+) -> Result<(Option<CheckedPlan>, Vec<PlanProblem>), Vec<PlanProblem>> {
     let (parsed, mut problems) = ParsedPlan::parse(plan)?;
     let find = |(location, step, _)| capability::find(step, location, catalogue, author);
     let found: Vec<Result<&CatalogueEntry, PlanProblem>> = parsed.steps().map(find).collect();
     let entries: Vec<Option<&CatalogueEntry>> = found.iter().map(|entry| entry.as_ref().ok().copied()).collect();
     problems.extend(found.into_iter().filter_map(Result::err));
     problems.extend(find_problems(&parsed, &entries));
-    if problems.is_empty() { Ok(checked_plan(&parsed, &entries)) } else { Err(in_order(problems)) }
+    let checked = entries.iter().all(Option::is_some).then(|| checked_plan(&parsed, &entries));
+    Ok((checked, in_order(problems)))
 }
 
 /// Checks what can be checked without a catalogue: ids, dependencies, templates and inputs.
@@ -49,7 +68,8 @@ pub fn check_structure(plan: &Plan) -> Result<(), Vec<PlanProblem>> {
 
 /// The problems of a parsed plan. `entries` are the capabilities of its steps, as far as they are known.
 fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -> Vec<PlanProblem> {
-    let references = References::new(parsed, entries);
+    let announced = AnnouncedResults::new(parsed.plan(), entries);
+    let references = References::new(parsed, &announced);
     let mut problems = inputs::check(parsed.plan());
     for ((location, step, parsed_step), entry) in parsed.steps().zip(entries) {
         if let Some(entry) = entry {
@@ -57,6 +77,7 @@ fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -
         }
         problems.extend(references.check_step(&location, parsed_step, *entry));
     }
+    problems.extend(unbraced_references(parsed, entries, &announced));
     for (name, expression) in parsed.outputs() {
         let location = || PlanLocation::named("outputs", name);
         let problem = |reference: &Reference| references.check(reference, location, None);
@@ -64,6 +85,38 @@ fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -
     }
     problems.extend(cycles::find(parsed));
     problems
+}
+
+/// Texts that look like references and would be sent as they are.
+fn unbraced_references(
+    parsed: &ParsedPlan<'_>,
+    entries: &[Option<&CatalogueEntry>],
+    announced: &AnnouncedResults,
+) -> Vec<PlanProblem> {
+    let names = SourceNames::new(parsed.plan());
+    let finder = UnbracedFinder::new(&names, announced);
+    let mut problems = Vec::new();
+    for (index, ((location, step, _), entry)) in parsed.indices().zip(parsed.steps().zip(entries)) {
+        let schema = entry.and_then(CatalogueEntry::compiled_schema);
+        let mut texts = PlanTexts::new(&finder, parsed.plan(), index);
+        for (name, value) in step.parameters().into_iter().flatten() {
+            texts.visit_parameter(name, value, schema.as_ref().map(|schema| schema.source()));
+        }
+        problems.extend(texts.found.iter().map(|(path, found)| {
+            PlanProblem::new(Code::UnbracedReference, location.clone().parameter(path), found.message())
+                .hint(Some(found.hint()))
+        }));
+    }
+    problems
+}
+
+/// The capability that a step calls, if its names are right.
+pub(crate) fn find_capability<'c>(
+    step: &Step,
+    catalogue: &'c Catalogue,
+    author: PlanAuthor,
+) -> Option<&'c CatalogueEntry> {
+    capability::find(step, PlanLocation::plan(), catalogue, author).ok()
 }
 
 fn in_order(mut problems: Vec<PlanProblem>) -> Vec<PlanProblem> {
@@ -85,6 +138,7 @@ fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) ->
             declared: entry.capability.effect,
             parameters: parsed_step.parameters.clone(),
             schema: entry.compiled_schema(),
+            announced: entry.capability.output_schema().map(Arc::new),
             limit_ms: step.limit_ms(),
             dependencies: dependencies.clone().filter_map(|dependency| parsed.id(dependency.index)).cloned().collect(),
             dependency_indices: dependencies.map(|dependency| dependency.index).collect(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use reknit_bind::{Expression, Parameters};
-use reknit_protocol::{AgentName, CapabilityName, SideEffect, StepId};
+use reknit_protocol::{AgentName, CapabilityName, SideEffect, StepId, Value};
 use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +86,8 @@ pub struct PlannedStep {
     pub parameters: Parameters,
     /// The schema that the parameters must fit, if the tool has one.
     pub schema: Option<Arc<Schema>>,
+    /// The schema that the tool announces for its result.
+    pub announced: Option<Arc<Value>>,
     /// The time limit of the step in milliseconds, if the plan sets one.
     pub limit_ms: Option<u64>,
     /// The steps whose results it needs, declared in the plan or inferred from references.

@@ -74,10 +74,10 @@ pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
     let as_answer = |text: &str| read_plan(text, "").map(|(plan, reading)| (plan, reading.fixes));
     match Document::read(text) {
         Ok(document) if is_plan_file(&document.value) => {
-            reader::read(&document).map(|plan| (plan, Vec::new())).map_err(PlanError::File)
+            reader::read(&document).map(|plan| (plan, document.fixes)).map_err(PlanError::File)
         }
         Ok(document) if document.value == Value::Null => Err(PlanError::File(vec![empty_file()])),
-        Ok(document) if is_plan(&document.value) => as_answer(&document.value.to_string()),
+        Ok(document) if is_plan(&document.value) && document.fixes.is_empty() => as_answer(&document.value.to_string()),
         Ok(_) => as_answer(text),
         // Only a text with JSON in it is searched for a plan; broken YAML is not.
         Err(problem) => {
@@ -95,8 +95,8 @@ fn empty_file() -> FileProblem {
     FileProblem {
         path: Path::root(),
         position: None,
-        message: "it is empty: a plan has at least `steps`".to_owned(),
-        hint: None,
+        message: "the file is empty".to_owned(),
+        hint: Some("a plan has at least `steps:` with a list of steps".to_owned()),
     }
 }
 

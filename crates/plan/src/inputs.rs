@@ -64,7 +64,7 @@ fn fit_input(name: &str, input: &PlanInput, value: &Value) -> Result<Value, Vec<
 }
 
 fn missing(name: &str) -> PlanProblem {
-    let message = "it has no default and nothing is given";
+    let message = "it has no default, and no value was given";
     PlanProblem::new(Code::MissingInput, PlanLocation::named(INPUTS, name), message)
 }
 

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! model's answer --read_plan-------.
-//!                                  +--> Plan --correct_names--> Plan --check--> CheckedPlan, or PlanProblems
+//!                                  +--> Plan --correct_plan--> Plan --check--> CheckedPlan, or PlanProblems
 //! file           --read_plan_file--'              ^                    ^
 //!                                                 '----- Catalogue ----'
 //! ```
 //!
 //! ```
-//! use reknit_plan::{Catalogue, PlanAuthor, check, correct_names, read_plan_file};
+//! use reknit_plan::{Catalogue, PlanAuthor, check, correct_plan, read_plan_file};
 //! use reknit_protocol::Value;
 //!
 //! let tools = r#"{"stocks": [{"name": "get_quote"}], "bank": [{"name": "convert"}]}"#;
@@ -19,7 +19,7 @@
 //!   - {id: quote, tool: stocks/GetQuote, with: {symbol: TSLA}}
 //!   - {id: won, tool: bank/convert, with: {amount: "{{100 * quote.price}}", to: KRW}}
 //! "#)?;
-//! let fixes = correct_names(&mut plan, &catalogue, PlanAuthor::Person);
+//! let fixes = correct_plan(&mut plan, &catalogue, PlanAuthor::Person);
 //! assert_eq!(fixes[0].after, "get_quote");
 //!
 //! let checked = check(&plan, &catalogue, PlanAuthor::Person).expect("no problems");
@@ -31,23 +31,27 @@
 //! [`ProblemCode`] lists everything that can be wrong with a plan. [`describe_tools`] and [`plan_json_schema`] are what a
 //! model needs to write one, and [`ToolSelection`] picks the tools to show it if there are many.
 
+mod announced;
 mod catalogue;
 mod check;
 mod checked;
 mod file;
+mod fixes;
 mod hint;
 mod inputs;
-mod name_fixes;
 mod planner;
 mod problem;
 mod read;
+mod unbraced;
 
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
-pub use check::{PlanAuthor, PlanNote, check, check_structure, plan_notes};
+pub use check::{
+    PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_structure, check_tolerantly, plan_notes,
+};
 pub use checked::{CheckedPlan, INPUTS, PlannedStep, StepIndex};
 pub use file::{Document, FileProblem, read_plan_file};
+pub use fixes::{PlanFix, PlanFixKind, correct_plan};
 pub use inputs::resolve_inputs;
-pub use name_fixes::{NameFix, NameKind, correct_names};
 pub use planner::{ToolSelection, describe_tools, plan_json_schema, summarize_tools};
 pub use problem::{PlanLocation, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};

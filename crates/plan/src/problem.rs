@@ -92,6 +92,8 @@ codes! {
     UnknownType = "unknown_type",
     /// A step has the id that is reserved for the inputs of the plan.
     ReservedId = "reserved_id",
+    /// A text looks like a reference, but is not written between `{{` and `}}`.
+    UnbracedReference = "unbraced_reference",
     /// A template or an expression cannot be parsed.
     BadExpression = "bad_expression",
 }

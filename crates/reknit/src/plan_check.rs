@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use reknit_plan::{
-    Catalogue, NameFix, PlanAuthor, PlanNote, PlanProblem, check, check_structure, correct_names, plan_notes,
+    Catalogue, PlanAuthor, PlanFix, PlanNote, PlanProblem, check, check_structure, correct_plan, plan_notes,
 };
 use reknit_protocol::{Object, Value};
 
@@ -20,7 +20,7 @@ use crate::usage::count;
 /// The result of a check.
 struct CheckResult {
     steps: usize,
-    fixes: Vec<NameFix>,
+    fixes: Vec<PlanFix>,
     /// The number of known tools; `None` if none are configured.
     tools: Option<usize>,
     problems: Vec<PlanProblem>,
@@ -71,7 +71,7 @@ fn bad_plan(input: Input, problems: Vec<String>, tools: Option<&Path>) -> Failur
 
 fn check_plan(file: &PlanFile, catalogue: Option<&Catalogue>) -> CheckResult {
     let mut plan = file.plan.clone();
-    let fixes = catalogue.map(|catalogue| correct_names(&mut plan, catalogue, PlanAuthor::Person)).unwrap_or_default();
+    let fixes = catalogue.map(|catalogue| correct_plan(&mut plan, catalogue, PlanAuthor::Person)).unwrap_or_default();
     let problems = match catalogue {
         Some(catalogue) => check(&plan, catalogue, PlanAuthor::Person).err(),
         None => check_structure(&plan).err(),
@@ -136,7 +136,7 @@ fn document(result: &CheckResult, file: &PlanFile) -> Value {
         ("checked", Value::from(if result.tools.is_some() { "tools" } else { "structure" })),
         ("steps", Value::from(result.steps as u64)),
         ("repairs", plan_file::repairs(&file.fixes).into_iter().map(Value::from).collect()),
-        ("fixes", result.fixes.iter().map(NameFix::to_value).collect()),
+        ("fixes", result.fixes.iter().map(PlanFix::to_value).collect()),
         ("notes", result.notes.iter().map(|note| note.problem.to_value()).collect()),
         ("problems", result.problems.iter().map(PlanProblem::to_value).collect()),
     ]))

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use reknit_engine::Started;
-use reknit_plan::{PlanAuthor, PlanProblem, check, correct_names, plan_notes, resolve_inputs};
+use reknit_plan::{PlanAuthor, PlanProblem, check, correct_plan, plan_notes, resolve_inputs};
 use reknit_protocol::{Object, Plan, Value};
 
 use crate::cli::{DriveArguments, SetupArguments};
@@ -42,7 +42,7 @@ pub(crate) async fn run(
     require_tools(&setup)?;
     // The run corrects names itself and records it. This check only finds problems before the run starts.
     let mut corrected = plan.clone();
-    correct_names(&mut corrected, &setup.reknit.catalogue, PlanAuthor::Person);
+    correct_plan(&mut corrected, &setup.reknit.catalogue, PlanAuthor::Person);
     let checked = check(&corrected, &setup.reknit.catalogue, PlanAuthor::Person).map(|_| ());
     let resolved = resolve_inputs(&plan, &inputs).map(|_| ());
     let problems: Vec<PlanProblem> = [checked, resolved].into_iter().filter_map(Result::err).flatten().collect();

@@ -151,8 +151,8 @@ impl Tracer {
                 self.measure(&metrics::TOKENS_SAVED, selection.saved_tokens, [self.module()]);
             }
             RunRecord::PlanAccepted { .. } => self.end_planning("success"),
-            RunRecord::PlanRejected { attempt, problems, will_retry } => {
-                self.map_rejected_plan(*attempt, problems, *will_retry);
+            RunRecord::PlanRejected { attempt, cause, problems, will_retry } => {
+                self.map_rejected_plan(*attempt, *cause, problems, *will_retry);
             }
             RunRecord::StepStarted(step) => self.start_step(turn, step),
             RunRecord::CallStarted(call) => self.start_call(turn, call),

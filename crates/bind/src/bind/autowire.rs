@@ -1,15 +1,16 @@
-//! Autowiring: fills parameters that the plan omits from results that have a field of that name.
+//! Autowiring: fills required parameters that the plan omits from results that have a field of that name.
 
 use std::collections::HashSet;
 
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
-use reknit_salvage::{FitProblemKind, Schema, fit};
+use reknit_salvage::{FitProblemKind, Schema};
 
 use crate::bind::unfitted_parameters::UnfittedParameters;
 use crate::evaluate::lookup::ENVELOPE_KEYS;
+use crate::fit_parameters::fit_parameters;
 use crate::reference::reference_text;
-use crate::{OptionalParameters, Parameters, Provenance, StepResult, StepResults, UnboundParameter, UnboundReason};
+use crate::{Parameters, Provenance, StepResult, StepResults, UnboundParameter, UnboundReason};
 
 /// How a field name must match the name of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,15 +26,13 @@ struct Candidate<'a> {
     value: &'a Value,
 }
 
-/// Wires parameters that the plan omits. A required parameter that cannot be wired becomes unbound; an optional one is
-/// omitted.
+/// Wires the required parameters that the plan omits. One that cannot be wired becomes unbound.
 pub(crate) fn autowire(
     unfitted: &mut UnfittedParameters,
     parameters: &Parameters,
     results: &dyn StepResults,
     from: &[StepId],
     schema: &Schema,
-    optional: OptionalParameters,
 ) {
     let is_set = |name: &str| parameters.names().any(|other| are_alike(other, name));
     let required: Vec<String> = missing_required(unfitted, schema).into_iter().filter(|name| !is_set(name)).collect();
@@ -42,19 +41,6 @@ pub(crate) fn autowire(
         match objects.find(name, schema) {
             Ok(candidate) => candidate.put_into(unfitted, name),
             Err(reason) => unfitted.unbound.push(UnboundParameter { parameter: name.clone(), reason }),
-        }
-    }
-    if optional == OptionalParameters::Omit {
-        return;
-    }
-    let declared = schema.source().get("properties").and_then(Value::as_object);
-    let optional = declared.into_iter().flat_map(Object::keys).filter(|name| !is_set(name));
-    for name in optional.filter(|name| !required.iter().any(|other| other == name)) {
-        let fitting = objects.fitting(name, NameMatch::Exact, schema);
-        if let [only] = fitting.as_slice()
-            && !only.value.is_null()
-        {
-            only.put_into(unfitted, name);
         }
     }
 }
@@ -144,7 +130,7 @@ impl<'a> ResultObjects<'a> {
 fn entries<'a>(object: &'a Object, name: &str, matching: NameMatch) -> Vec<(&'a str, &'a Value)> {
     match matching {
         NameMatch::Spelling => object.iter().filter(|(key, _)| *key != name && are_alike(key, name)).collect(),
-        // The hash lookup comes first: this runs for every optional parameter, and a result can have thousands of keys.
+        // The hash lookup comes first: a result can have thousands of keys.
         NameMatch::Exact if object.contains_key(name) => object.iter().filter(|(key, _)| *key == name).collect(),
         NameMatch::Exact => Vec::new(),
     }
@@ -157,7 +143,7 @@ fn ends_with_key(path: &Path, key: &str) -> bool {
 /// Whether a value fits the schema as the parameter `name`, at most after a lossless coercion.
 pub(crate) fn would_fit(name: &str, value: &Value, schema: &Schema) -> bool {
     let alone = Value::Object(Object::from([(name, value.clone())]));
-    match fit(alone, schema) {
+    match fit_parameters(alone, schema) {
         Ok(fitted) => fitted.value.get(name).is_some(),
         // Ignores the violations of other parameters.
         Err(misfit) => !misfit

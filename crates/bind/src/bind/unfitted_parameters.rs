@@ -1,8 +1,9 @@
 //! Parameters that are resolved but not yet fitted to the schema.
 
 use reknit_protocol::{Object, Path, Segment, Value};
-use reknit_salvage::{FitProblem, FitProblemKind, Fix, FixKind, Schema, fit};
+use reknit_salvage::{FitProblem, FitProblemKind, Fix, FixKind, Schema};
 
+use crate::fit_parameters::fit_parameters;
 use crate::provenance::NestedPart;
 use crate::resolve::Resolver;
 use crate::{BoundParameters, Provenance, Template, UnboundParameter, UnboundReason, ValueChange};
@@ -119,7 +120,7 @@ impl UnfittedParameters {
 
     /// Fits the parameters to the schema. Fails with the unchanged parameters and the violations.
     pub(crate) fn fit(mut self, schema: &Schema) -> Result<BoundParameters, (BoundParameters, Vec<FitProblem>)> {
-        match fit(Value::Object(std::mem::take(&mut self.parameters)), schema) {
+        match fit_parameters(Value::Object(std::mem::take(&mut self.parameters)), schema) {
             Ok(fitted) => {
                 self.rename(&fitted.fixes);
                 self.changes.extend(fitted.fixes.into_iter().map(ValueChange::from));

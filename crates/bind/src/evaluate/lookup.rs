@@ -9,6 +9,9 @@ use crate::{AvailableChildren, StepResult, StepResults, UnboundReason};
 /// The keys under which tools wrap their payload.
 pub(crate) const ENVELOPE_KEYS: [&str; 3] = ["response", "data", "result"];
 
+/// The names by which a reference may mean the whole result: `quote.output.price` is `quote.price`.
+const RESULT_NAMES: [&str; 5] = ["response", "data", "result", "output", "outputs"];
+
 /// How many field names a reason lists.
 const MAX_LISTED: usize = 20;
 
@@ -19,10 +22,14 @@ pub(crate) struct FoundValue<'a> {
     pub(crate) path: Path,
 }
 
-/// Looks up a path in the result of a step.
+/// Looks up a path in the result of a step: in what the tool announces first, then wherever it can be.
 pub(crate) fn look_up<'a>(results: &'a dyn StepResults, step: &StepId, path: &Path) -> EvalResult<FoundValue<'a>> {
     let body = body_of(results, step).map_err(EvalFailure::Unavailable)?;
-    let path_in_body = without_body_name(body, path.segments());
+    let announced = results.announced(step);
+    if let Some(found) = announced.and_then(|schema| announced_values(body, schema, path.segments())) {
+        return only_value(step, found);
+    }
+    let path_in_body = without_body_name(body, announced, path.segments());
     let mut found = Vec::new();
     let mut dead_ends: Vec<DeadEnd<'a>> = Vec::new();
     for envelope in envelopes(body, path_in_body) {
@@ -31,15 +38,42 @@ pub(crate) fn look_up<'a>(results: &'a dyn StepResults, step: &StepId, path: &Pa
             Err(dead_end) => dead_ends.push(dead_end),
         }
     }
-    let Some(first) = found.first().cloned() else {
+    if found.is_empty() {
         let (reference, available) = (reference_text(step, path), available_children(&dead_ends));
         return Err(EvalFailure::Absent(UnboundReason::NoSuchField { reference, available }));
-    };
-    if found.iter().any(|other| other.value != first.value) {
-        let candidates = found.iter().map(|found| reference_text(step, &found.path)).collect();
-        return Err(EvalFailure::Unavailable(UnboundReason::Ambiguous { candidates }));
     }
-    Ok(first)
+    only_value(step, found)
+}
+
+/// The value that was found, if all places have the same one.
+fn only_value<'a>(step: &StepId, mut found: Vec<FoundValue<'a>>) -> EvalResult<FoundValue<'a>> {
+    let first = found.swap_remove(0);
+    if found.iter().all(|other| other.value == first.value) {
+        return Ok(first);
+    }
+    found.insert(0, first);
+    let candidates = found.iter().map(|found| reference_text(step, &found.path)).collect();
+    Err(EvalFailure::Unavailable(UnboundReason::Ambiguous { candidates }))
+}
+
+/// The values at a path of the announced result, wherever the body has that result. `None` if the path is not announced or
+/// the body has no value there.
+fn announced_values<'a>(body: &'a Value, schema: &Value, path: &[Segment]) -> Option<Vec<FoundValue<'a>>> {
+    let properties = schema.get("properties")?.as_object()?;
+    let is_layer = |segment: &Segment| matches!(segment, Segment::Key(key) if RESULT_NAMES.contains(&key.as_str()) && !properties.contains_key(key));
+    let layers = path.iter().take_while(|segment| is_layer(segment)).count();
+    let path = path.get(layers..)?;
+    let Some(Segment::Key(first)) = path.first() else { return None };
+    properties.contains_key(first).then_some(())?;
+    let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();
+    let is_announced = |value: &Value| {
+        let mut names = required.iter().filter_map(Value::as_str);
+        value.as_object().is_some() && names.all(|name| value.get(name).is_some())
+    };
+    let places = std::iter::once(None).chain(ENVELOPE_KEYS.into_iter().filter(|key| body.get(key).is_some()).map(Some));
+    let payloads = places.filter(|place| is_announced(place.and_then(|key| body.get(key)).unwrap_or(body)));
+    let found: Vec<FoundValue<'a>> = payloads.filter_map(|place| walk(body, place, path).ok()).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 fn body_of<'a>(results: &'a dyn StepResults, step: &StepId) -> Result<&'a Value, UnboundReason> {
@@ -58,26 +92,28 @@ pub(crate) fn look_inside<'a>(value: &'a Value, path: &Path) -> Result<&'a Value
     walk(value, None, path.segments()).map(|found| found.value).map_err(|dead_end| available_children(&[dead_end]))
 }
 
-/// Strips leading envelope keys that the body does not have: there, `response` is the body itself.
-fn without_body_name<'p>(body: &Value, mut path: &'p [Segment]) -> &'p [Segment] {
+/// Strips leading names of the result that the body does not have: there, `response` is the body itself. A name that the
+/// tool announces as a field is that field, even where a result lacks it.
+fn without_body_name<'p>(body: &Value, announced: Option<&Value>, mut path: &'p [Segment]) -> &'p [Segment] {
+    let is_field = |key: &str| {
+        let mut inner = ENVELOPE_KEYS.iter().filter_map(|envelope| body.get(envelope));
+        inner.any(|inner| inner.get(key).is_some())
+            || announced.and_then(|schema| schema.get("properties")?.get(key)).is_some()
+    };
     while let [Segment::Key(key), rest @ ..] = path
-        && ENVELOPE_KEYS.contains(&key.as_str())
+        && RESULT_NAMES.contains(&key.as_str())
         && body.get(key).is_none()
+        && !is_field(key)
     {
         path = rest;
     }
     path
 }
 
-/// Where a lookup starts: at the body, then inside each envelope key of it. The empty path is only the body, and a path
-/// that starts with an envelope key does not search inside that key again.
+/// Where a lookup starts: at the body, then inside each envelope key of it. The empty path is only the body.
 fn envelopes<'p>(body: &Value, path: &'p [Segment]) -> impl Iterator<Item = Option<&'static str>> + use<'p> {
     let present = ENVELOPE_KEYS.map(|envelope| body.get(envelope).map(|_| envelope));
-    let inner = present.into_iter().flatten().filter(|envelope| match path {
-        [] => false,
-        [Segment::Key(key), ..] => key != envelope,
-        [Segment::Index(_), ..] => true,
-    });
+    let inner = present.into_iter().flatten().filter(|_| !path.is_empty());
     std::iter::once(None).chain(inner.map(Some))
 }
 

@@ -56,6 +56,12 @@ pub enum TemplateProblem {
         /// The character, or the end of the expression.
         found: String,
     },
+    /// A key with spaces outside of brackets: `a.Exchange Rate`.
+    #[error("a field name with spaces is written in brackets: `{suggestion}`")]
+    SpaceInKey {
+        /// The reference as it must be written.
+        suggestion: String,
+    },
     /// `{{` without `}}`.
     #[error("unclosed `{{{{`: add `}}}}`, or write `{{{{{{{{` for literal braces")]
     UnclosedPlaceholder,

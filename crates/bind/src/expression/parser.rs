@@ -1,7 +1,7 @@
 //! Recursive-descent parser for expressions.
 
 use reknit_protocol::spelling::nearest;
-use reknit_protocol::{Number, Path, Value};
+use reknit_protocol::{Number, Path, Segment, Value};
 
 use super::cursor::Cursor;
 use super::quoted::{quoted_len, unquote};
@@ -30,8 +30,23 @@ pub(super) fn parse(text: &str, ids: &StepIds<'_>) -> Parsed<Node> {
     parser.cursor.skip_space();
     match parser.cursor.peek() {
         None => Ok(node),
-        Some(_) => Err(parser.unexpected("an operator or the end of the expression")),
+        Some(_) => Err(match key_with_spaces(&node, parser.cursor.rest(), ids) {
+            Some(suggestion) => parser.error(Problem::SpaceInKey { suggestion }),
+            None => parser.unexpected("an operator or the end of the expression"),
+        }),
     }
+}
+
+/// How to write `a.Exchange Rate`: the reference before the space, with the rest of the key in brackets.
+fn key_with_spaces(node: &Node, rest: &str, ids: &StepIds<'_>) -> Option<String> {
+    let Node::Reference(reference) = node else { return None };
+    let (last, before) = reference.path().segments().split_last()?;
+    let Segment::Key(start) = last else { return None };
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    words.iter().all(|word| word.chars().all(is_name_char)).then_some(())?;
+    let key = format!("{start} {}", words.join(" "));
+    let path: Path = before.iter().cloned().chain([Segment::Key(key)]).collect();
+    Some(Reference::new(reference.step().clone(), path, ids).to_string())
 }
 
 struct Parser<'t, 'i> {

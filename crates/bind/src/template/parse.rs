@@ -94,8 +94,9 @@ fn parse_placeholder(text: &str, ids: &StepIds<'_>) -> Result<Expression, Templa
     }
 }
 
-/// The length in bytes of the text before the closing braces. Braces inside quotes are ignored.
-fn placeholder_len(text: &str) -> Option<usize> {
+/// The length in bytes of the text before the closing braces, for a text that follows opening ones. Braces inside quotes
+/// are ignored. `None` if the placeholder is not closed.
+pub fn placeholder_len(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = 0;
     loop {

@@ -140,3 +140,14 @@ fn a_string_that_only_violates_an_enum_is_not_evaluated() {
     let problems = misfit(bind_json(r#"{"range": "{{x.low}} - {{x.high}}"}"#, &results, Some(&schema)));
     assert!(problems[0].to_string().contains(r#""1 - 2""#), "{}", problems[0]);
 }
+
+#[test]
+fn a_comma_separated_text_is_not_wrapped_as_one_item_of_a_list() {
+    let schema = schema(r#"{"properties": {"tags": {"type": "array", "items": {"type": "string"}}}}"#);
+    let results = Results::new(r#"{"a": {"tags": "red, green", "tag": "red"}}"#);
+    let misfit = bind_json(r#"{"tags": "{{a.tags}}"}"#, &results, Some(&schema));
+    let reknit_bind::Binding::Misfit { problems, .. } = misfit else { panic!("{misfit:?}") };
+    insta::assert_snapshot!(problems[0], @r#"`$.tags`: expected an array, found the string "red, green": write ["red","green"], or ["red, green"] for one item"#);
+    let one = bound(bind_json(r#"{"tags": "{{a.tag}}"}"#, &results, Some(&schema)));
+    assert_eq!(one.parameters.to_string(), r#"{"tags":["red"]}"#);
+}

@@ -1,8 +1,8 @@
 //! Learning and applying parameter mappings.
 
 use reknit_bind::{
-    Binding, MappingCandidate, OptionalParameters, Parameters, Provenance, ResolvedBy, bind_with_mappings,
-    fill_missing, learnable_expression,
+    Binding, MappingCandidate, Parameters, Provenance, ResolvedBy, bind_with_mappings, fill_missing,
+    learnable_expression,
 };
 use reknit_protocol::StepId;
 
@@ -53,7 +53,7 @@ fn bind_with(plan: &str, mappings: &[(&str, &str)]) -> Binding {
         mappings.iter().map(|(step, expression)| (StepId::from(*step), *expression)).collect();
     let candidates: Vec<MappingCandidate<'_>> =
         steps.iter().map(|(step, expression)| MappingCandidate { parameter: "amount", step, expression }).collect();
-    bind_with_mappings(&parameters, &results, &[], Some(&schema(CONVERT)), OptionalParameters::Wire, &candidates)
+    bind_with_mappings(&parameters, &results, &[], Some(&schema(CONVERT)), &candidates)
 }
 
 #[test]

@@ -109,9 +109,62 @@ fn a_failed_lookup_lists_what_is_available() {
     ");
 }
 
+/// The value of a template over one result, or the reason why there is none.
+fn value_in(body: &str, announced: &str, template: &str) -> String {
+    let results = Results::new(&format!(r#"{{"a": {body}}}"#));
+    let results = if announced.is_empty() { results } else { results.announce("a", announced) };
+    let parameters = format!(r#"{{"p": {}}}"#, reknit_protocol::Value::from(template));
+    match bind_json(&parameters, &results, None) {
+        reknit_bind::Binding::Bound(bound) => bound.parameters.get("p").expect("`p` is bound").to_string(),
+        other => reasons(&unbound(other)),
+    }
+}
+
 #[test]
-fn a_path_that_starts_with_an_envelope_key_uses_that_envelope() {
-    let results = Results::new(r#"{"a": {"data": {"id": 1, "data": {"id": 2}}}}"#);
-    let bound = bound(bind_json(r#"{"x": "{{a.data.id}}", "y": "{{a.data.data.id}}"}"#, &results, None));
-    assert_eq!(bound.parameters.to_string(), r#"{"x":1,"y":2}"#);
+fn a_reference_may_call_the_whole_result_output_outputs_result_or_response() {
+    for layer in ["output", "outputs", "result", "response", "data", "output.data", "outputs.result"] {
+        for body in [r#"{"id": 5}"#, r#"{"success": true, "data": {"id": 5}}"#, r#"{"result": {"id": 5}}"#] {
+            assert_eq!(value_in(body, "", &format!("{{{{a.{layer}.id}}}}")), "5", "{layer} in {body}");
+        }
+    }
+}
+
+#[test]
+fn a_reference_is_looked_up_in_the_announced_result_first() {
+    let data = r#"{"required": ["data"], "properties": {"data": {"type": "object"}}}"#;
+    let id = r#"{"required": ["id"], "properties": {"id": {"type": "number"}}}"#;
+    let nested = r#"{"success": true, "data": {"id": 1, "data": {"id": 2}}}"#;
+    assert_eq!(value_in(nested, id, "{{a.data.id}}"), "1");
+    assert_eq!(value_in(nested, id, "{{a.id}}"), "1");
+    assert!(value_in(nested, data, "{{a.data.id}}").contains("more than one value"), "both places have the field");
+    let only = r#"{"success": true, "data": {"data": {"id": 2}}}"#;
+    assert_eq!(value_in(only, data, "{{a.data.id}}"), "2");
+    assert_eq!(value_in(only, "", "{{a.data.id}}"), "2");
+}
+
+#[test]
+fn two_readings_of_an_envelope_are_ambiguous() {
+    let nested = r#"{"data": {"id": 1, "data": {"id": 2}}}"#;
+    assert_eq!(
+        value_in(nested, "", "{{a.data.id}}"),
+        "`p`: more than one value matches: `a.data.id`, `a.data.data.id`"
+    );
+}
+
+#[test]
+fn an_announced_field_that_is_missing_is_not_taken_for_the_whole_result() {
+    let announced = r#"{"properties": {"output": {"type": "object"}, "price": {"type": "number"}}}"#;
+    let reason = value_in(r#"{"price": 9}"#, announced, "{{a.output.price}}");
+    assert!(reason.contains("does not exist"), "{reason}");
+}
+
+#[test]
+fn the_error_of_a_key_with_spaces_says_how_to_write_it() {
+    let error = reknit_bind::Expression::parse("a.Exchange Rate * 2", &["a".into()])
+        .map(|_| ())
+        .map_err(|error| error.to_string());
+    assert_eq!(error, Err("character 12: expected an operator or the end of the expression, found `R`".to_owned()));
+    let error = reknit_bind::Expression::parse("a.x.Exchange Rate", &["a".into()]).map_err(|error| error.to_string());
+    let expected = r#"character 14: a field name with spaces is written in brackets: `a.x["Exchange Rate"]`"#;
+    assert_eq!(error.map(|_| ()), Err(expected.to_owned()));
 }

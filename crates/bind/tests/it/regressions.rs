@@ -100,22 +100,6 @@ fn references_reach_items_whole_results_and_nulls() {
 }
 
 #[test]
-fn an_optional_parameter_is_wired_only_by_its_exact_name_and_if_unambiguous() {
-    let schema = schema(
-        r#"{"properties": {"limit": {"type": "integer"}, "user_id": {"type": "string"}, "data": {"type": "string"}}}"#,
-    );
-    for (case, results, expected) in [
-        ("two have it", r#"{"a": {"limit": 1}, "b": {"limit": 2}}"#, "{}"),
-        ("another spelling", r#"{"a": {"userId": "u"}}"#, "{}"),
-        ("another type", r#"{"a": {"data": {"limit": "many"}}}"#, "{}"),
-        ("the exact name", r#"{"a": {"limit": 5}}"#, r#"{"limit":5}"#),
-    ] {
-        let bound = bound(bind_json("{}", &Results::new(results), Some(&schema)));
-        assert_eq!(bound.parameters.to_string(), expected, "case: {case}");
-    }
-}
-
-#[test]
 fn parameters_that_the_plan_sets_are_not_wired() {
     let schema = schema(
         r#"{"required": ["amount", "to"], "properties": {"amount": {"type": "number"}, "to": {"type": "string"}}}"#,

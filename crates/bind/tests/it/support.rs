@@ -29,6 +29,7 @@ pub(crate) fn ids(names: &[&str]) -> Vec<StepId> {
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     ready: BTreeMap<StepId, Value>,
+    announced: BTreeMap<StepId, Value>,
     failed: Vec<StepId>,
     skipped: Vec<StepId>,
     pending: Vec<StepId>,
@@ -39,6 +40,12 @@ impl Results {
     pub(crate) fn new(text: &str) -> Self {
         let ready = object(text).into_iter().map(|(id, body)| (StepId::from(id), body)).collect();
         Self { ready, ..Self::default() }
+    }
+
+    /// Announces a schema for the result of a step.
+    pub(crate) fn announce(mut self, step: &str, schema: &str) -> Self {
+        self.announced.insert(step.into(), json(schema));
+        self
     }
 
     pub(crate) fn failed(mut self, step: &str) -> Self {
@@ -74,6 +81,10 @@ impl StepResults for Results {
             return StepResult::Pending;
         }
         self.ready.result_of(step)
+    }
+
+    fn announced(&self, step: &StepId) -> Option<&Value> {
+        self.announced.get(step)
     }
 }
 

@@ -15,6 +15,15 @@ use crate::budget::Spent;
 use crate::effect::AskPerson;
 use crate::event::Decision;
 
+/// Why a model's text was rejected as a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanRejection {
+    /// It cannot be read as a plan.
+    Unreadable,
+    /// It is a plan with problems.
+    Problems,
+}
+
 /// A decision of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunRecord {
@@ -40,6 +49,8 @@ pub enum RunRecord {
     PlanRejected {
         /// The number of the attempt, from 1.
         attempt: u32,
+        /// Whether the text could be read as a plan.
+        cause: PlanRejection,
         /// The problems.
         problems: Vec<String>,
         /// Whether a model is asked again.

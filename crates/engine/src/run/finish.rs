@@ -152,7 +152,7 @@ impl Run {
         // The author of a hand-written plan knows what is in it.
         let by_model = self.started.plan.is_none();
         let of_plan = if by_model { synthesis::doubt_about_plan(request, plan, steps) } else { None };
-        of_answer.into_iter().chain(of_plan).collect()
+        self.state.dropped_steps.iter().cloned().chain(of_answer).chain(of_plan).collect()
     }
 
     fn final_status(&self, steps: &[StepReport], plan_outputs: &PlanOutputs) -> Status {
@@ -160,7 +160,9 @@ impl Run {
         match (&self.state.stop, done) {
             (Some(Stop::Cancelled), _) => Status::Cancelled,
             // A limit that was reached but prevented nothing is not how the run ended.
-            (_, done) if done == steps.len() && plan_outputs.missing.is_empty() => Status::Complete,
+            (_, done) if done == steps.len() && plan_outputs.missing.is_empty() => {
+                if self.state.dropped_steps.is_empty() { Status::Complete } else { Status::Partial }
+            }
             (Some(stop), _) => stop.status(),
             (None, 0) => Status::Failed,
             (None, _) => Status::Partial,

@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::sync::Arc;
 
 use reknit_dialogue::{Purpose, ResponseFormat};
-use reknit_plan::{Catalogue, PlanProblem, correct_names, describe_tools, plan_json_schema, read_plan};
-use reknit_protocol::{EffectKind, EffectOwner, Plan, truncate};
+use reknit_plan::{
+    Catalogue, PlanProblem, check_tolerantly, correct_plan, describe_tools, plan_json_schema, read_plan, resolve_inputs,
+};
+use reknit_protocol::{EffectKind, EffectOwner, Plan, Value, truncate};
 
 use super::consultations::{NoAnswer, Topic};
 use super::state::{Phase, RejectedPlan};
@@ -14,7 +17,7 @@ use super::{Run, joined};
 use crate::answer::Status;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
-use crate::record::{Record, RunRecord};
+use crate::record::{PlanRejection, Record, RunRecord};
 use crate::templates::render;
 
 /// How much of its own rejected answer a model is shown again, in bytes.
@@ -86,26 +89,30 @@ impl Run {
     }
 
     pub(super) fn on_plan_text(&mut self, text: &str, attempt: u32) -> Decided {
-        let problems = match self.read_plan(text) {
-            Ok((plan, repairs)) => match self.accept_plan(plan, repairs) {
+        let is_last = attempt > self.policy().planning.retries;
+        let (cause, problems) = match self.read_plan(text) {
+            Ok((plan, repairs)) => match self.accept_plan(plan.clone(), repairs.clone()) {
                 Ok(()) => return Ok(()),
-                Err(problems) => problems.iter().map(ToString::to_string).collect::<Vec<String>>(),
+                Err(_) if is_last && self.accept_tolerable_plan(plan, repairs) => return Ok(()),
+                Err(problems) => {
+                    (PlanRejection::Problems, problems.iter().map(ToString::to_string).collect::<Vec<String>>())
+                }
             },
-            Err(unreadable) => vec![unreadable],
+            Err(unreadable) => (PlanRejection::Unreadable, vec![unreadable]),
         };
         let lines = problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n");
         let words = truncate(text.trim().to_owned(), KEPT_ANSWER);
         self.state.rejected_plans.push(RejectedPlan { words, problems: problems.clone() });
         let place = self.records.len();
-        if attempt <= self.policy().planning.retries {
-            self.request_plan(Some(&RejectedAnswer { text, problems: &lines }))?;
-        } else {
+        if is_last {
             let reason = format!("no plan could be used after {attempt} attempts; the last one:\n{lines}");
             self.end_without_steps(Status::Failed, reason);
+        } else {
+            self.request_plan(Some(&RejectedAnswer { text, problems: &lines }))?;
         }
         // Only now it is known whether the budget allows another attempt.
         let will_retry = matches!(self.state.phase, Phase::Planning { .. });
-        self.records.insert(place, Record::new(RunRecord::PlanRejected { attempt, problems, will_retry }));
+        self.records.insert(place, Record::new(RunRecord::PlanRejected { attempt, cause, problems, will_retry }));
         Ok(())
     }
 
@@ -124,20 +131,41 @@ impl Run {
         }
     }
 
-    /// Starts a plan after correcting the names in it.
+    /// Starts a plan whose problems are each about one step: a literal that does not fit, or an unknown tool in a step that
+    /// no other needs, which is left out. Returns whether it did.
+    fn accept_tolerable_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> bool {
+        repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
+        let Ok(tolerable) = check_tolerantly(&plan, self.catalogue(), self.author()) else { return false };
+        let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return false };
+        self.plan = Arc::new(tolerable.checked);
+        self.inputs = (!tolerable.plan.inputs.is_empty()).then(|| Value::Object(inputs));
+        self.state.dropped_steps =
+            tolerable.dropped.iter().map(|problem| format!("a step was left out: {problem}")).collect();
+        repairs.extend(self.state.dropped_steps.iter().cloned());
+        repairs.extend(tolerable.literals.iter().map(|problem| format!("kept a value that does not fit: {problem}")));
+        self.start_plan(tolerable.plan, repairs);
+        true
+    }
+
+    /// Starts a plan after correcting it.
     fn accept_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Result<(), Vec<PlanProblem>> {
-        repairs.extend(correct_names(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
+        repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
         self.prepare(&plan)?;
+        self.start_plan(plan, repairs);
+        Ok(())
+    }
+
+    /// Starts a plan that was checked.
+    fn start_plan(&mut self, plan: Plan, repairs: Vec<String>) {
         self.record(RunRecord::PlanAccepted { steps: plan.steps.len(), repairs: repairs.clone() });
         self.state.plan_repairs = repairs;
         if plan.steps.is_empty() {
             self.end_without_steps(Status::Impossible, "no tool can serve the request".to_owned());
-            return Ok(());
+            return;
         }
         self.state.steps = Steps::new(&self.plan);
         self.state.plan = Some(plan);
         self.state.phase = Phase::Running;
-        Ok(())
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use reknit_bind::{
-    Binding, FilledParameters, MappingCandidate, OptionalParameters, ParameterMapping, Provenance, ResolvedBy,
-    UnboundParameter, bind_with_mappings, fill_missing, learnable_expression,
+    Binding, FilledParameters, MappingCandidate, ParameterMapping, Provenance, ResolvedBy, UnboundParameter,
+    bind_with_mappings, fill_missing, learnable_expression,
 };
 use reknit_dialogue::ModelAnswer;
 use reknit_mend::{Learning, Mend, MendEffect, Rung, parse_parameter_values};
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{Object, SideEffect, StepId, truncate};
+use reknit_protocol::{Object, StepId, truncate};
 
 use super::repair_by_model::{NoHelp, Repair, changed_text};
 use super::state::Stage;
@@ -38,20 +38,7 @@ impl Run {
     pub(super) fn binding(&self, planned: &PlannedStep) -> Binding {
         let results = self.results(Some(planned));
         let known = self.learned_for(planned);
-        let optional = match self.side_effect(planned) {
-            SideEffect::Read => OptionalParameters::Wire,
-            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => {
-                OptionalParameters::Omit
-            }
-        };
-        bind_with_mappings(
-            &planned.parameters,
-            &results,
-            &planned.dependencies,
-            planned.schema.as_deref(),
-            optional,
-            &known,
-        )
+        bind_with_mappings(&planned.parameters, &results, &planned.dependencies, planned.schema.as_deref(), &known)
     }
 
     /// The learned mappings that apply to a step, with the earlier steps whose results they read.

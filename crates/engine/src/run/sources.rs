@@ -57,6 +57,10 @@ impl StepResults for Results<'_> {
             Some(_) => StepResult::Pending,
         }
     }
+
+    fn announced(&self, step: &StepId) -> Option<&Value> {
+        self.plan.step(step.as_str())?.announced.as_deref()
+    }
 }
 
 impl Results<'_> {

@@ -43,6 +43,9 @@ pub(crate) struct State {
     /// How many steps failed in the same way although models were asked, by tool and error.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) repeated_failures: BTreeMap<String, u32>,
+    /// Why steps of the plan were left out, one sentence for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) dropped_steps: Vec<String>,
     /// The plans that were rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) rejected_plans: Vec<RejectedPlan>,

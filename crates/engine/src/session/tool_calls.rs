@@ -89,6 +89,7 @@ impl Session {
             declared: entry.map(|entry| entry.capability.effect).unwrap_or_default(),
             parameters: Parameters::literal(&call.parameters),
             schema: entry.and_then(reknit_plan::CatalogueEntry::compiled_schema),
+            announced: None,
             limit_ms: None,
             dependencies: Vec::new(),
             dependency_indices: Vec::new(),

@@ -118,16 +118,12 @@ fn an_approval_covers_one_sent_call() {
 }
 
 #[test]
-fn optional_parameters_are_wired_only_into_calls_that_read() {
+fn optional_parameters_are_not_wired_by_their_name_alone() {
     let schema = r#"{"type": "object", "required": ["symbol"], "properties":
         {"symbol": {"type": "string"}, "price": {"type": "number"}}}"#;
-    for (class, sent) in [
-        (SideEffect::Read, r#"{"symbol":"TSLA","price":468.2}"#),
-        (SideEffect::Idempotent, r#"{"symbol":"TSLA"}"#),
-        (SideEffect::Keyed, r#"{"symbol":"TSLA"}"#),
-        (SideEffect::Undeclared, r#"{"symbol":"TSLA"}"#),
-        (SideEffect::Unsafe, r#"{"symbol":"TSLA"}"#),
-    ] {
+    let classes =
+        [SideEffect::Read, SideEffect::Idempotent, SideEffect::Keyed, SideEffect::Undeclared, SideEffect::Unsafe];
+    for class in classes {
         let mut order = Capability::new("order");
         order.effect = class;
         let entry = CatalogueEntry::new(order, Some(json(schema))).expect("the schema is valid");
@@ -138,7 +134,7 @@ fn optional_parameters_are_wired_only_into_calls_that_read() {
         begun.catalogue = Arc::new(catalogue);
         let mut play = Play::begin(begun);
         play.answer_tool("quote/call/1", 200, r#"{"symbol": "TSLA", "price": 468.2}"#);
-        assert_eq!(play.call("s/call/1").parameters.to_string(), sent, "{class:?}");
+        assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"symbol":"TSLA"}"#, "{class:?}");
     }
 }
 

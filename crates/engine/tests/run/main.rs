@@ -29,5 +29,6 @@ mod properties;
 mod random_worlds;
 mod request_to_answer;
 mod resolution_rung;
+mod tolerated_plans;
 mod ungrounded_numbers;
 mod world;

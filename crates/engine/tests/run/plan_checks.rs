@@ -1,10 +1,10 @@
 //! The plan check reports all problems before any step runs.
 
 use reknit_plan::{
-    Catalogue, CatalogueEntry, CatalogueTool, NameKind, PlanAuthor, ProblemCode as Code, check, check_structure,
-    correct_names,
+    Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor, PlanFixKind, ProblemCode as Code, check, check_structure,
+    correct_plan,
 };
-use reknit_plan::{NameFix, PlanProblem, read_plan};
+use reknit_plan::{PlanFix, PlanProblem, read_plan};
 use reknit_protocol::{Capability, Plan, Step};
 
 use crate::world::{json, object, plan};
@@ -76,7 +76,7 @@ fn all_problems_are_reported_at_once_with_code_path_and_hint() {
     unknown_tool at $.steps[0].agent_name
       step 1: there is no tool `stock-servise` (did you mean `stock-service`?)
     unknown_dependency at $.steps[1].depends_on[0]
-      step `q`: it depends on `qq`, which is no step (did you mean `q`?)
+      step `q`: the step depends on `qq`, but there is no such step (did you mean `q`?)
     unknown_parameter at $.steps[1].metadata.parameters.sybmol
       `q.sybmol`: `get_quote` has no parameter `sybmol` (did you mean `symbol`?)
     bad_value at $.steps[1].metadata.parameters.symbol
@@ -90,13 +90,13 @@ fn all_problems_are_reported_at_once_with_code_path_and_hint() {
     unknown_reference at $.steps[3].metadata.parameters.dry_run
       `c.dry_run`: character 3: there is no step `nobody` (there is ``, `q`, `q`, `c`, `d`, `e`, `f`)
     bad_path at $.steps[3].metadata.parameters.amount
-      `c.amount`: `q.curent_price` leads nowhere: there is no `curent_price` (did you mean `current_price`?)
+      `c.amount`: `q.curent_price` does not exist: there is no `curent_price` (did you mean `current_price`?)
     bad_type at $.steps[3].metadata.parameters.to
       `c.to`: `q.exchange` is an object, and `to` takes a string
     bad_expression at $.steps[4].metadata.parameters.amount
       `d.amount`: character 13: expected a value, found the end of the expression
     bad_path at $.steps[4].metadata.parameters.to
-      `d.to`: `q.history.first` leads nowhere: an array has no field `first`
+      `d.to`: `q.history.first` does not exist: an array has no field `first`
     bad_value at $.steps[5].metadata.parameters.amount
       `e.amount`: expected a number, found the string "a lot"
     unknown_capability at $.steps[6].metadata.capability
@@ -142,6 +142,7 @@ fn each_problem_code_has_a_plan_with_this_problem_only() {
         (Code::BadPath, vec![quote("q", TSLA), convert("c", r#"{"amount": "{{q.current_price.usd}}"}"#)]),
         (Code::BadType, vec![quote("q", TSLA), convert("c", r#"{"amount": "{{q.history}}"}"#)]),
         (Code::BadExpression, vec![convert("c", r#"{"amount": "{{1 +}}"}"#)]),
+        (Code::UnbracedReference, vec![quote("q", TSLA), quote("c", r#"{"symbol": "$q.current_price"}"#)]),
     ];
     for (code, steps) in &cases {
         let found: Vec<Code> = problems(steps.clone()).iter().map(|problem| problem.code).collect();
@@ -225,7 +226,7 @@ fn a_dependency_that_a_reference_implies_may_be_left_out_or_repeated() {
 
 #[test]
 fn names_are_corrected_in_case_and_separators_but_never_guessed() {
-    let fix = |of, before: &str, after: &str| NameFix {
+    let fix = |of, before: &str, after: &str| PlanFix {
         step: "s".into(),
         kind: of,
         before: before.into(),
@@ -233,16 +234,16 @@ fn names_are_corrected_in_case_and_separators_but_never_guessed() {
     };
     for (agent, capability, expected) in [
         ("stock-service", "get_quote", vec![]),
-        ("Stock_Service", "get_quote", vec![fix(NameKind::Tool, "Stock_Service", "stock-service")]),
-        ("stock-service", "GetQuote", vec![fix(NameKind::Capability, "GetQuote", "get_quote")]),
-        ("quotes", "get_quote", vec![fix(NameKind::Tool, "quotes", "stock-service")]),
+        ("Stock_Service", "get_quote", vec![fix(PlanFixKind::Tool, "Stock_Service", "stock-service")]),
+        ("stock-service", "GetQuote", vec![fix(PlanFixKind::Capability, "GetQuote", "get_quote")]),
+        ("quotes", "get_quote", vec![fix(PlanFixKind::Tool, "quotes", "stock-service")]),
         ("", "get_quote", vec![]),
-        ("", "get-quote", vec![fix(NameKind::Capability, "get-quote", "get_quote")]),
+        ("", "get-quote", vec![fix(PlanFixKind::Capability, "get-quote", "get_quote")]),
         ("stock-servic", "get_qoute", vec![]),
         ("quotes", "ping", vec![]),
     ] {
         let mut plan = plan(vec![Step::new("s", agent, capability, "")]);
-        assert_eq!(correct_names(&mut plan, &catalogue(), PlanAuthor::Model), expected, "case: {agent}/{capability}");
+        assert_eq!(correct_plan(&mut plan, &catalogue(), PlanAuthor::Model), expected, "case: {agent}/{capability}");
         let found = &plan.steps[0];
         if capability != "ping" && !agent.ends_with("servic") {
             assert_eq!((found.agent_name.as_str(), found.capability()), ("stock-service", Some("get_quote")));

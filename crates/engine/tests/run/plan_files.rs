@@ -180,18 +180,18 @@ outputs: won
     insta::assert_snapshot!(problems(file), @"
     line 2, column 1: `requst`: unknown key (did you mean `request`?)
     line 4, column 7: `inputs.a.typ`: unknown key (did you mean `type`?)
-    line 5, column 7: `inputs.b.type`: expected a text, found an array
-    line 7, column 5: `steps[0]`: it has no `tool`
+    line 5, column 7: `inputs.b.type`: expected a string, found an array
+    line 7, column 5: `steps[0]`: the step has no `tool` (add one, such as `tool: get_weather`)
     line 8, column 5: `steps[0].tol`: unknown key (did you mean `tool`?)
-    line 9, column 5: `steps[0].with`: expected keys with their values, found an array
-    line 10, column 5: `steps[1]`: it has no `id`
-    line 11, column 5: `steps[1].after`: expected a text, found an object
+    line 9, column 5: `steps[0].with`: expected names with values, such as `with: {name: value}`, found an array
+    line 10, column 5: `steps[1]`: the step has no `id` (add one, such as `id: weather`)
+    line 11, column 5: `steps[1].after`: expected a string, found an object
     line 12, column 5: `steps[1].colour`: unknown key (there is `id`, `tool`, `do`, `with`, `after`)
-    line 13, column 5: `steps[2]`: expected a step with its keys, found a string
-    line 14, column 1: `outputs`: expected keys with their values, found a string
+    line 13, column 5: `steps[2]`: expected a step with the keys `id` and `tool`, found a string
+    line 14, column 1: `outputs`: expected names with values, such as `outputs: {name: value}`, found a string
     ");
     insta::assert_snapshot!(problems("stepz: []"), @"
-    it has no `steps`
+    the plan has no `steps` (add `steps:` with a list of steps, each with an `id` and a `tool`)
     line 1, column 1: `stepz`: unknown key (did you mean `steps`?)
     ");
 }
@@ -231,11 +231,11 @@ fn an_input_needs_a_value_or_a_default_that_fits_its_type() {
     assert_eq!(given.get("shares").map(ToString::to_string).as_deref(), Some("12345678901234567890"));
     assert_eq!(given.get("tags").map(ToString::to_string).as_deref(), Some(r#"["b"]"#));
     let problems = resolve(r#"{"shares": 1.5, "symbl": "x", "free": 1}"#).expect_err("three inputs are invalid");
-    insta::assert_snapshot!(problems.iter().map(|problem| format!("{}: {problem}", problem.code)).collect::<Vec<_>>().join("\n"), @r#"
+    insta::assert_snapshot!(problems.iter().map(|problem| format!("{}: {problem}", problem.code)).collect::<Vec<_>>().join("\n"), @"
     unknown_input: input `symbl`: the plan has no such input (did you mean `symbol`?)
     bad_value: input `shares`: expected an integer, found the number 1.5
-    missing_input: input `symbol`: it has no default and nothing is given
-    "#);
+    missing_input: input `symbol`: it has no default, and no value was given
+    ");
 }
 
 /// A run of a plan file with the tools of `world::catalogue`.
@@ -293,10 +293,10 @@ fn problems_of_inputs_and_outputs_are_reported_with_the_others() {
     bad_value at $.inputs.price: input `price`: expected a number, found the string "many"
     missing_parameter at $.steps[0].metadata.parameters: step `a`: `convert` needs the parameter `amount`
     bad_type at $.steps[1].metadata.parameters.amount: `b.amount`: `inputs.tags` is an array, and `amount` takes a number
-    unknown_reference at $.steps[1].metadata.parameters.to: `b.to`: `inputs.sharez` leads nowhere: there is no `sharez` (did you mean `shares`?)
+    unknown_reference at $.steps[1].metadata.parameters.to: `b.to`: `inputs.sharez` does not exist: there is no `sharez` (did you mean `shares`?)
     bad_expression at $.outputs.x: output `x`: character 6: expected a value, found the end of the expression
     unknown_reference at $.outputs.z: output `z`: character 1: there is no step `c` (did you mean `a`?)
-    unknown_reference at $.outputs.w: output `w`: `inputs.nothing` leads nowhere: there is no `nothing` (there is `shares`, `price`, `tags`)
+    unknown_reference at $.outputs.w: output `w`: `inputs.nothing` does not exist: there is no `nothing` (there is `shares`, `price`, `tags`)
     "#);
     let plan = read("inputs: {a: 1}\nsteps: [{id: inputs, tool: t/read}]\n");
     let reserved = reknit_plan::check_structure(&plan).expect_err("the id is reserved");

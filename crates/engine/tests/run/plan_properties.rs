@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use reknit_engine::Status;
-use reknit_plan::{PlanAuthor, PlanProblem, check, check_structure, correct_names, read_plan, read_plan_file};
+use reknit_plan::{PlanAuthor, PlanProblem, check, check_structure, correct_plan, read_plan, read_plan_file};
 use reknit_protocol::{EffectKind, Object, Plan, PlanInput, Step, Value};
 
 use crate::world::{Play, catalogue, effect_id, plan, policy, started};
@@ -143,7 +143,7 @@ proptest! {
         for read in [read_plan(&text, "x").map(|(plan, _)| plan), read_plan_file(&text).map(|(plan, _)| plan)] {
             let Ok(mut plan) = read else { continue };
             let _ = check_structure(&plan);
-            correct_names(&mut plan, &catalogue(), PlanAuthor::Model);
+            correct_plan(&mut plan, &catalogue(), PlanAuthor::Model);
             let _ = check(&plan, &catalogue(), PlanAuthor::Model);
         }
     }

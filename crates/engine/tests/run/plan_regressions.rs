@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_engine::{Started, Status};
 use reknit_plan::{
-    Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor, ProblemCode as Code, check, correct_names, read_plan,
+    Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor, ProblemCode as Code, check, correct_plan, read_plan,
 };
 use reknit_protocol::{Capability, Plan, Step};
 
@@ -176,7 +176,7 @@ fn a_plan_may_name_only_known_and_offered_capabilities() {
         ("no steps", plan(vec![]), weather(), vec![]),
         ("no steps, no tools", plan(vec![]), nothing, vec![]),
     ] {
-        correct_names(&mut plan, &catalogue, PlanAuthor::Model);
+        correct_plan(&mut plan, &catalogue, PlanAuthor::Model);
         let problems = check(&plan, &catalogue, PlanAuthor::Model).err().unwrap_or_default();
         assert_eq!(problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), expected, "case: {case}");
     }

@@ -19,7 +19,7 @@ pub(super) fn find<'c>(
         tool.capabilities.iter().filter(|entry| is_visible(entry, author)).map(CatalogueEntry::name).collect();
     let location = location.key("metadata").key("capability");
     let Some(wanted) = step.capability() else {
-        let message = format!("it does not say which capability of `{agent}` to call");
+        let message = format!("the step does not say which capability of `{agent}` to call");
         return Err(PlanProblem::new(Code::UnknownCapability, location, message).hint(Some(listed(&names))));
     };
     match tool.entry(wanted) {

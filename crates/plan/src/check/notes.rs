@@ -6,6 +6,7 @@ use reknit_protocol::{Object, Path, Plan, Step, StepId, Value};
 use super::parsed_plan::{ParsedPlan, ParsedStep};
 use super::references::References;
 use super::{Code, PlanAuthor, PlanLocation, PlanProblem, capability};
+use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::hint::listed;
 
@@ -26,11 +27,12 @@ pub fn plan_notes(plan: &Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec
     let Ok((parsed, _)) = ParsedPlan::parse(plan) else { return Vec::new() };
     let find = |(location, step, _)| capability::find(step, location, catalogue, author).ok();
     let entries: Vec<Option<&CatalogueEntry>> = parsed.steps().map(find).collect();
-    let references = References::new(&parsed, &entries);
+    let announced = AnnouncedResults::new(plan, &entries);
+    let references = References::new(&parsed, &announced);
     let mut notes = Vec::new();
     for ((location, step, parsed_step), entry) in parsed.steps().zip(&entries) {
         let Some(entry) = entry else { continue };
-        notes.extend(missing_parameters(&location, step, parsed_step, entry, &parsed, &references));
+        notes.extend(missing_parameters(&location, step, parsed_step, entry, &parsed, &announced));
         notes.extend(undeclared_fields(&location, parsed_step, &references));
     }
     notes
@@ -43,7 +45,7 @@ fn missing_parameters(
     parsed_step: &ParsedStep,
     entry: &CatalogueEntry,
     parsed: &ParsedPlan<'_>,
-    references: &References<'_>,
+    announced: &AnnouncedResults,
 ) -> Vec<PlanNote> {
     let Some(schema) = entry.compiled_schema().filter(|_| !parsed_step.dependencies.is_empty()) else {
         return Vec::new();
@@ -51,7 +53,7 @@ fn missing_parameters(
     let given: Vec<&str> = step.parameters().into_iter().flat_map(Object::keys).collect();
     let dependencies = parsed_step.dependencies.iter();
     let declared: Vec<Option<&Value>> =
-        dependencies.clone().map(|dependency| references.declared_result(dependency.index)).collect();
+        dependencies.clone().map(|dependency| announced.fields_of_step(dependency.index)).collect();
     let ids: Vec<&str> =
         dependencies.filter_map(|dependency| parsed.id(dependency.index)).map(StepId::as_str).collect();
     let required = schema.source().get("required").and_then(Value::as_array).unwrap_or_default();

@@ -1,8 +1,9 @@
 //! Checks the parameters of a step against the schema of its capability.
 
+use reknit_bind::fit_parameters;
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, PlanInput, Segment, Step, Value};
-use reknit_salvage::{FitProblemKind, Schema, fit};
+use reknit_salvage::{FitProblemKind, Schema};
 
 use super::parsed_plan::ParsedStep;
 use super::{Code, PlanLocation, PlanProblem};
@@ -76,7 +77,7 @@ fn misfits(location: &PlanLocation, given: &[&str], parsed_step: &ParsedStep, sc
     if literals.is_empty() && !is_complete {
         return Vec::new();
     }
-    let Err(misfit) = fit(Value::Object(literals.clone()), schema) else { return Vec::new() };
+    let Err(misfit) = fit_parameters(Value::Object(literals.clone()), schema) else { return Vec::new() };
     let counts = |path: &Path, kind: &FitProblemKind| match path.segments().first() {
         Some(Segment::Key(name)) => literals.keys().any(|known| are_alike(known, name)),
         // `missing` and `unknown` report these two with more detail.

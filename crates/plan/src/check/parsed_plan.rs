@@ -49,7 +49,7 @@ impl<'p> ParsedPlan<'p> {
     /// Parses a plan. Parts that cannot be parsed are reported as problems and left out.
     pub(super) fn parse(plan: &'p Plan) -> Result<(Self, Vec<PlanProblem>), Vec<PlanProblem>> {
         if plan.steps.len() > MAX_STEPS {
-            let message = format!("it has {} steps; at most {MAX_STEPS} are allowed", plan.steps.len());
+            let message = format!("the plan has {} steps; at most {MAX_STEPS} are allowed", plan.steps.len());
             return Err(vec![PlanProblem::new(Code::TooManySteps, PlanLocation::plan().key("steps"), message)]);
         }
         let ids: Vec<StepId> = plan.steps.iter().map(|step| step.step_id.clone()).collect();
@@ -186,7 +186,7 @@ impl<'p> ParsedPlan<'p> {
                 }
                 Some(index) => add(index, DependencyReason::Declared),
                 None => {
-                    let message = format!("it depends on `{needed}`, which is no step");
+                    let message = format!("the step depends on `{needed}`, but there is no such step");
                     let near = nearest(needed.as_str(), self.ids.iter().take(MAX_COMPARED_IDS))
                         .map(|name| format!("did you mean `{name}`?"));
                     problems.push(PlanProblem::new(Code::UnknownDependency, location(), message).hint(near));

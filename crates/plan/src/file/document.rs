@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use reknit_protocol::{MAX_DEPTH, Number, Object, Path, Value};
-use reknit_salvage::TextPosition;
+use reknit_salvage::{Completeness, Fix, ReadOptions, TextPosition};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 
 use super::FileProblem;
@@ -17,21 +17,51 @@ use super::FileProblem;
 pub struct Document {
     /// The value.
     pub value: Value,
+    /// The repairs that JSON with errors needed.
+    pub fixes: Vec<Fix>,
     positions: HashMap<Path, (usize, usize)>,
 }
 
 impl Document {
-    /// Reads JSON, or else YAML.
+    /// Reads JSON, or else YAML. JSON with comments or extra commas is read like the answer of a model: as YAML, `5 // five`
+    /// would be a text.
     pub fn read(text: &str) -> Result<Self, FileProblem> {
-        match Value::parse(text) {
-            Ok(value) => Ok(Self { value, positions: HashMap::new() }),
-            Err(_) => read_yaml(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        let json = |value, fixes| Self { value, fixes, positions: HashMap::new() };
+        if let Ok(value) = Value::parse(text) {
+            return Ok(json(value, Vec::new()));
         }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if looks_like_json(text)
+            && let Ok(reading) = reknit_salvage::read(text, &ReadOptions::default())
+            && reading.completeness == Completeness::Complete
+        {
+            return Ok(json(reading.value, reading.fixes));
+        }
+        read_yaml(text)
     }
 
     /// The line and the column of a value, from 1. JSON files have no positions.
     pub fn position(&self, path: &Path) -> Option<(usize, usize)> {
         self.positions.get(path).copied()
+    }
+}
+
+/// Whether a text is an object with a quoted first key, or an array of such objects. Comments may stand before it.
+fn looks_like_json(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    let mut is_inside = false;
+    loop {
+        rest = rest.trim_start();
+        if rest.starts_with("//") || rest.starts_with('#') {
+            rest = rest.split_once('\n').map_or("", |(_, after)| after);
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
+        } else if let Some(inside) = rest.strip_prefix(['{', '[']) {
+            is_inside = true;
+            rest = inside;
+        } else {
+            return is_inside && rest.starts_with('"');
+        }
     }
 }
 
@@ -42,7 +72,7 @@ fn read_yaml(text: &str) -> Result<Document, FileProblem> {
         builder.on_event(event, span.start)?;
     }
     // A file without a YAML document is null.
-    Ok(Document { value: builder.root.unwrap_or(Value::Null), positions: builder.positions })
+    Ok(Document { value: builder.root.unwrap_or(Value::Null), fixes: Vec::new(), positions: builder.positions })
 }
 
 /// The error of the parser, at a position inside the text: the parser may name the line after the last one.
@@ -110,7 +140,7 @@ impl Builder {
     fn begin(&mut self, open: OpenContainer, at: Marker) -> Result<(), FileProblem> {
         if self.wants_key() {
             let hint = "put what has braces in quotes: `\"{{step-1.price}}\"`";
-            return Err(FileProblem::at(at, "a key must be a text".to_owned(), Some(hint)));
+            return Err(FileProblem::at(at, "a key must be a string".to_owned(), Some(hint)));
         }
         if self.open.len() >= MAX_DEPTH {
             return Err(FileProblem::at(at, format!("nested deeper than {MAX_DEPTH} levels"), None));

@@ -64,7 +64,8 @@ impl<'d> Reader<'d> {
                 Vec::new()
             }
             None => {
-                self.problem(&Path::root(), "it has no `steps`".to_owned(), None);
+                let hint = "add `steps:` with a list of steps, each with an `id` and a `tool`";
+                self.problem(&Path::root(), "the plan has no `steps`".to_owned(), Some(hint.to_owned()));
                 Vec::new()
             }
         }
@@ -72,7 +73,7 @@ impl<'d> Reader<'d> {
 
     fn step(&mut self, value: &'d Value, path: &Path) -> Option<Step> {
         let Value::Object(object) = value else {
-            self.expected("a step with its keys", value, path);
+            self.expected("a step with the keys `id` and `tool`", value, path);
             return None;
         };
         self.reject_unknown(object, &STEP_KEYS, path);
@@ -131,7 +132,7 @@ impl<'d> Reader<'d> {
             Some(Value::Object(inside)) => Some(inside),
             None | Some(Value::Null) => None,
             Some(other) => {
-                self.expected("keys with their values", other, &path.key(key));
+                self.expected(&format!("names with values, such as `{key}: {{name: value}}`"), other, &path.key(key));
                 None
             }
         };
@@ -141,7 +142,8 @@ impl<'d> Reader<'d> {
     fn required(&mut self, object: &Object, key: &str, path: &Path) -> Option<String> {
         let text = self.text(object, key, path);
         if object.get(key).is_none_or(Value::is_null) {
-            self.problem(path, format!("it has no `{key}`"), None);
+            let example = if key == "tool" { "`tool: get_weather`" } else { "`id: weather`" };
+            self.problem(path, format!("the step has no `{key}`"), Some(format!("add one, such as {example}")));
         }
         text
     }
@@ -157,7 +159,7 @@ impl<'d> Reader<'d> {
             Value::String(text) => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
             other => {
-                self.expected("a text", other, path);
+                self.expected("a string", other, path);
                 None
             }
         }

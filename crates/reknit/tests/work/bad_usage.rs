@@ -23,7 +23,7 @@ fn an_empty_plan_is_reported_as_empty() {
             exit status 1
             --- stderr
             error: the plan in `plan.yaml` is not valid
-              caused by: it is empty: a plan has at least `steps`
+              caused by: the file is empty (a plan has at least `steps:` with a list of steps)
 
             hint: see the code and path of each problem with `reknit plan check --json plan.yaml`
             ");

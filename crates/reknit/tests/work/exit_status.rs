@@ -190,7 +190,7 @@ async fn a_run_fails_if_the_model_writes_no_plan() {
     exit status 1
     --- stdout
     no plan could be used after 3 attempts; the last one:
-    - this is not a plan: cannot read the text as JSON at line 1, column 1: expected a value, found text
+    - found no plan: expected JSON with `steps`, each with `step_id` and `agent_name`: cannot read the text as JSON at line 1, column 1: expected a value, found text
     --- stderr
     planning: asking a model
     planning: asking a model again (attempt 2)

@@ -85,11 +85,11 @@ fn plan_check_lists_every_problem_once() {
     error: the plan in `bad.yaml` is not valid
       caused by: input `shares`: there is no type `intger` (did you mean `integer`?)
       caused by: step `quote`: no tool has a capability `get_qoute` (did you mean `get_quote`?)
-      caused by: step `price`: it depends on `qoute`, which is no step (did you mean `quote`?)
+      caused by: step `price`: the step depends on `qoute`, but there is no such step (did you mean `quote`?)
       caused by: `price.exchange`: `get_quote` has no parameter `exchange` (there is `symbol`)
       caused by: `price.symbol`: expected a string, found an object
       caused by: `convert.to`: expected "USD" or "KRW", found "won"
-      caused by: `convert.amount`: `price.curent_price` leads nowhere: there is no `curent_price` (did you mean `current_price`?)
+      caused by: `convert.amount`: `price.curent_price` does not exist: there is no `curent_price` (did you mean `current_price`?)
       caused by: step `convert`: the steps 3 and 4 have the same id
       caused by: `convert.amount`: character 18: expected a value, found the end of the expression
       caused by: step `convert`: `convert` needs the parameter `to`
@@ -101,7 +101,7 @@ fn plan_check_lists_every_problem_once() {
     insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "--tools", "tools.json", "bad.yaml"]), @r#"
     exit status 1
     --- stdout
-    {"ok":false,"checked":"tools","steps":4,"repairs":[],"fixes":[],"notes":[],"problems":[{"code":"unknown_type","path":"$.inputs.shares.type","message":"there is no type `intger`","hint":"did you mean `integer`?"},{"code":"unknown_capability","step":"quote","path":"$.steps[0].agent_name","message":"no tool has a capability `get_qoute`","hint":"did you mean `get_quote`?"},{"code":"unknown_dependency","step":"price","path":"$.steps[1].depends_on[1]","message":"it depends on `qoute`, which is no step","hint":"did you mean `quote`?"},{"code":"unknown_parameter","step":"price","path":"$.steps[1].metadata.parameters.exchange","message":"`get_quote` has no parameter `exchange`","hint":"there is `symbol`"},{"code":"bad_value","step":"price","path":"$.steps[1].metadata.parameters.symbol","message":"expected a string, found an object"},{"code":"bad_value","step":"convert","path":"$.steps[2].metadata.parameters.to","message":"expected \"USD\" or \"KRW\", found \"won\""},{"code":"bad_path","step":"convert","path":"$.steps[2].metadata.parameters.amount","message":"`price.curent_price` leads nowhere: there is no `curent_price`","hint":"did you mean `current_price`?"},{"code":"duplicate_id","step":"convert","path":"$.steps[3].step_id","message":"the steps 3 and 4 have the same id"},{"code":"bad_expression","step":"convert","path":"$.steps[3].metadata.parameters.amount","message":"character 18: expected a value, found the end of the expression"},{"code":"missing_parameter","step":"convert","path":"$.steps[3].metadata.parameters","message":"`convert` needs the parameter `to`"},{"code":"unknown_reference","path":"$.outputs.won","message":"character 1: there is no step `converted`","hint":"did you mean `convert`?"},{"code":"cycle","path":"$.steps","message":"these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`"}]}
+    {"ok":false,"checked":"tools","steps":4,"repairs":[],"fixes":[],"notes":[],"problems":[{"code":"unknown_type","path":"$.inputs.shares.type","message":"there is no type `intger`","hint":"did you mean `integer`?"},{"code":"unknown_capability","step":"quote","path":"$.steps[0].agent_name","message":"no tool has a capability `get_qoute`","hint":"did you mean `get_quote`?"},{"code":"unknown_dependency","step":"price","path":"$.steps[1].depends_on[1]","message":"the step depends on `qoute`, but there is no such step","hint":"did you mean `quote`?"},{"code":"unknown_parameter","step":"price","path":"$.steps[1].metadata.parameters.exchange","message":"`get_quote` has no parameter `exchange`","hint":"there is `symbol`"},{"code":"bad_value","step":"price","path":"$.steps[1].metadata.parameters.symbol","message":"expected a string, found an object"},{"code":"bad_value","step":"convert","path":"$.steps[2].metadata.parameters.to","message":"expected \"USD\" or \"KRW\", found \"won\""},{"code":"bad_path","step":"convert","path":"$.steps[2].metadata.parameters.amount","message":"`price.curent_price` does not exist: there is no `curent_price`","hint":"did you mean `current_price`?"},{"code":"duplicate_id","step":"convert","path":"$.steps[3].step_id","message":"the steps 3 and 4 have the same id"},{"code":"bad_expression","step":"convert","path":"$.steps[3].metadata.parameters.amount","message":"character 18: expected a value, found the end of the expression"},{"code":"missing_parameter","step":"convert","path":"$.steps[3].metadata.parameters","message":"`convert` needs the parameter `to`"},{"code":"unknown_reference","path":"$.outputs.won","message":"character 1: there is no step `converted`","hint":"did you mean `convert`?"},{"code":"cycle","path":"$.steps","message":"these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`"}]}
     "#);
     assert!(!world.path().join("data").exists(), "no journal was made");
 }
@@ -122,7 +122,7 @@ fn plan_check_without_tools_checks_the_structure_and_notes_it() {
     note: no tool is configured, so only ids, order, templates and inputs were checked
     error: the plan in `bad.yaml` is not valid
       caused by: input `shares`: there is no type `intger` (did you mean `integer`?)
-      caused by: step `price`: it depends on `qoute`, which is no step (did you mean `quote`?)
+      caused by: step `price`: the step depends on `qoute`, but there is no such step (did you mean `quote`?)
       caused by: step `convert`: the steps 3 and 4 have the same id
       caused by: `convert.amount`: character 18: expected a value, found the end of the expression
       caused by: output `won`: character 1: there is no step `converted` (did you mean `convert`?)
@@ -194,7 +194,7 @@ fn a_plan_that_cannot_be_parsed_is_reported_with_its_position() {
     exit status 1
     --- stderr
     error: the plan in `typo.yaml` is not valid
-      caused by: line 2, column 5: `steps[0]`: it has no `tool`
+      caused by: line 2, column 5: `steps[0]`: the step has no `tool` (add one, such as `tool: get_weather`)
       caused by: line 3, column 5: `steps[0].tol`: unknown key (did you mean `tool`?)
       caused by: line 4, column 5: `steps[0].wiht`: unknown key (did you mean `with`?)
 
@@ -203,7 +203,7 @@ fn a_plan_that_cannot_be_parsed_is_reported_with_its_position() {
     insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "typo.yaml"]), @r#"
     exit status 1
     --- stdout
-    {"ok":false,"problems":[{"code":"not_a_plan","path":"$.steps[0]","line":2,"column":5,"message":"it has no `tool`"},{"code":"not_a_plan","path":"$.steps[0].tol","line":3,"column":5,"message":"unknown key","hint":"did you mean `tool`?"},{"code":"not_a_plan","path":"$.steps[0].wiht","line":4,"column":5,"message":"unknown key","hint":"did you mean `with`?"}]}
+    {"ok":false,"problems":[{"code":"not_a_plan","path":"$.steps[0]","line":2,"column":5,"message":"the step has no `tool`","hint":"add one, such as `tool: get_weather`"},{"code":"not_a_plan","path":"$.steps[0].tol","line":3,"column":5,"message":"unknown key","hint":"did you mean `tool`?"},{"code":"not_a_plan","path":"$.steps[0].wiht","line":4,"column":5,"message":"unknown key","hint":"did you mean `with`?"}]}
     "#);
     insta::assert_snapshot!(world.reknit(&["plan", "check", "broken.yaml"]), @"
     exit status 1

@@ -66,7 +66,7 @@ async fn a_file_that_is_not_a_plan_is_rejected() {
     exit status 1
     --- stderr
     error: cannot run the plan
-      caused by: this is not a plan
+      caused by: found no plan: expected JSON with `steps`, each with `step_id` and `agent_name`
       caused by: cannot read the text as JSON at line 1, column 1: expected a value, found text
     ");
     insta::assert_snapshot!(world.reknit(&["run", "other.json"]), @"
@@ -235,7 +235,7 @@ async fn a_yaml_plan_runs_with_inputs_and_prints_outputs() {
     exit status 1
     --- stderr
     error: cannot run the plan
-      caused by: input `of`: it has no default and nothing is given
+      caused by: input `of`: it has no default, and no value was given
 
     hint: add `--input of=VALUE`
     ");
@@ -244,7 +244,7 @@ async fn a_yaml_plan_runs_with_inputs_and_prints_outputs() {
     --- stderr
     error: cannot run the plan
       caused by: input `off`: the plan has no such input (did you mean `of`?)
-      caused by: input `of`: it has no default and nothing is given
+      caused by: input `of`: it has no default, and no value was given
       caused by: input `count`: expected a number, found the string "many"
 
     hint: add `--input of=VALUE`

@@ -27,7 +27,7 @@ definitions! { ALL:
     PLANS = Counter, "plan_generation.total", ["module", "status"];
     /// duration of generating a plan, including retries
     PLAN_MS = Histogram, "plan_generation.duration_ms", ["module", "status"];
-    /// answers of models that are not a plan that can run
+    /// answers of models that cannot be read as a plan
     PLAN_PARSE_ERRORS = Counter, "plan_generation.parse_errors", ["module", "will_retry"];
     /// repeated requests for a plan
     PLAN_RETRIES = Counter, "plan_generation.retries", ["module"];

@@ -1,7 +1,7 @@
 //! Questions that belong to no step: tool selection, plan, answer.
 
 use reknit_dialogue::Purpose;
-use reknit_engine::ModelQuestion;
+use reknit_engine::{ModelQuestion, PlanRejection};
 
 use super::models::{QuestionEnd, prompt, temperature};
 use super::{Tracer, elapsed_ms};
@@ -76,13 +76,21 @@ impl Tracer {
         self.add_event(event);
     }
 
-    pub(super) fn map_rejected_plan(&mut self, attempt: u32, problems: &[String], will_retry: bool) {
+    pub(super) fn map_rejected_plan(
+        &mut self,
+        attempt: u32,
+        cause: PlanRejection,
+        problems: &[String],
+        will_retry: bool,
+    ) {
         let problems = problems.join("; ");
         let error = || AttributeValue::excerpt(&problems, MAX_ERROR);
         let values = [self.run_id(), error(), attempt.into(), will_retry.into()];
         self.add_event(events::PLAN_PARSE_ERROR.event_at(self.at_ms, values));
         let retry = if will_retry { "true" } else { "false" };
-        self.count(&metrics::PLAN_PARSE_ERRORS, [self.module(), retry.into()]);
+        if cause == PlanRejection::Unreadable {
+            self.count(&metrics::PLAN_PARSE_ERRORS, [self.module(), retry.into()]);
+        }
         let values = ["plan_generation".into(), self.run_id(), attempt.into(), will_retry.into(), error()];
         self.log(&logs::PLAN_FAILED, values);
     }

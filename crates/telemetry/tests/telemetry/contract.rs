@@ -116,13 +116,13 @@ fn counted(events: &[Event], prefix: &str) -> Vec<String> {
 }
 
 #[test]
-fn planning_is_counted_once_and_each_invalid_plan_each_time() {
+fn planning_is_counted_once_and_each_unreadable_plan_each_time() {
     for (case, expected) in [
         ("a generated plan", vec!["plan_generation.total{module=\"orchestration\",status=\"success\"} 1"]),
         (
             "a plan on the second attempt",
+            // Its first plan can be read, so it is no parse error.
             vec![
-                "plan_generation.parse_errors{module=\"orchestration\",will_retry=\"true\"} 1",
                 "plan_generation.retries{module=\"orchestration\"} 1",
                 "plan_generation.total{module=\"orchestration\",status=\"success\"} 1",
             ],

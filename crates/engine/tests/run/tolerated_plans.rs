@@ -1,0 +1,55 @@
+//! Plans that run although they have problems, once no better plan can be had.
+
+use reknit_engine::{Run, Status};
+
+use crate::world::{Play, policy, started};
+
+/// A model writes the same plan until it is not asked again.
+fn planned(steps: &str) -> Play {
+    let mut policy = policy();
+    policy.planning.retries = 1;
+    let mut play = Play::begin(started(None, policy));
+    for ask in ["plan/ask/1", "plan/ask/2"] {
+        play.answer_model(ask, &format!(r#"{{"steps": [{steps}]}}"#));
+    }
+    play
+}
+
+fn step(id: &str, tool: &str, capability: &str, parameters: &str) -> String {
+    format!(
+        r#"{{"step_id": "{id}", "agent_name": "{tool}", "metadata": {{"capability": "{capability}", "parameters": {parameters}}}}}"#
+    )
+}
+
+#[test]
+fn a_literal_that_does_not_fit_is_left_to_its_step_after_the_last_retry() {
+    let good = step("good", "t", "read", r#"{"x": 100}"#);
+    let bad = step("bad", "t", "convert", r#"{"amount": "a lot"}"#);
+    let mut play = planned(&format!("{good}, {bad}"));
+    assert!(play.due().contains(&"good/call/1".to_owned()), "the other step runs: {:?}", play.due());
+    assert!(!play.due().contains(&"bad/call/1".to_owned()), "the wrong value is not sent: {:?}", play.due());
+    let restored = Run::restore(&play.run.snapshot().expect("a snapshot")).expect("the same run");
+    assert_eq!(restored.pending(), play.run.pending());
+    play.answer_tool("good/call/1", 200, "{}");
+    assert!(play.run.answer().is_none_or(|answer| answer.status != Status::Complete));
+}
+
+#[test]
+fn a_step_with_an_unknown_tool_is_left_out_after_the_last_retry() {
+    let good = step("good", "t", "read", r#"{"x": 100}"#);
+    let mut play = planned(&format!("{good}, {}", step("fly", "plane", "fly", "{}")));
+    assert_eq!(play.due(), ["good/call/1"]);
+    play.answer_tool("good/call/1", 200, "{}");
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!(answer.status, Status::Partial);
+    assert_eq!(answer.doubts, ["a step was left out: step `fly`: there is no tool `plane` (there is `t`)"]);
+}
+
+#[test]
+fn a_plan_with_an_unknown_tool_that_is_needed_is_refused() {
+    let fly = step("fly", "plane", "fly", "{}");
+    let play = planned(&format!("{fly}, {}", step("next", "t", "read", r#"{"x": "{{fly.y}}"}"#)));
+    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed));
+    let only = planned(&fly);
+    assert_eq!(only.run.answer().map(|answer| answer.status), Some(Status::Failed), "no step is left");
+}

@@ -1,0 +1,101 @@
+//! Corrects a plan where there is no doubt, and records each change.
+
+mod emphasis;
+mod names;
+mod references;
+
+use std::fmt;
+
+use reknit_protocol::{Object, Plan, StepId, Value};
+
+use crate::PlanAuthor;
+use crate::catalogue::Catalogue;
+
+/// A change to a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanFix {
+    /// The step.
+    pub step: StepId,
+    /// What was changed.
+    pub kind: PlanFixKind,
+    /// The text as the plan had it.
+    pub before: String,
+    /// The text now.
+    pub after: String,
+}
+
+/// What a [`PlanFix`] changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanFixKind {
+    /// The name of a tool.
+    Tool,
+    /// The name of a capability.
+    Capability,
+    /// The id of a step.
+    StepId,
+    /// The name of a parameter.
+    Parameter,
+    /// A value that was written with emphasis: `**TSLA**`.
+    Value,
+    /// A reference that was written without its braces: `$quote.price`.
+    Reference,
+}
+
+impl PlanFixKind {
+    /// The name in messages and JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Capability => "capability",
+            Self::StepId => "id",
+            Self::Parameter => "parameter",
+            Self::Value => "value",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+impl fmt::Display for PlanFix {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { step, kind, before, after } = self;
+        match kind {
+            PlanFixKind::Reference => write!(out, "step `{step}`: read `{before}` as the reference `{after}`"),
+            PlanFixKind::Capability if before.is_empty() => {
+                write!(out, "step `{step}`: read the tool `{after}` as the capability")
+            }
+            _ => write!(out, "step `{step}`: corrected the {} `{before}` to `{after}`", kind.as_str()),
+        }
+    }
+}
+
+impl PlanFix {
+    fn new(step: &StepId, kind: PlanFixKind, before: &str, after: &str) -> Self {
+        Self { step: step.clone(), kind, before: before.to_owned(), after: after.to_owned() }
+    }
+
+    /// The JSON form: `step`, `of`, `before`, `after`.
+    pub fn to_value(&self) -> Value {
+        Value::Object(Object::from([
+            ("step", Value::from(self.step.as_str())),
+            ("of", self.kind.as_str().into()),
+            ("before", self.before.as_str().into()),
+            ("after", self.after.as_str().into()),
+        ]))
+    }
+}
+
+/// Corrects a plan where there is no doubt. [`check`](crate::check()) reports the rest.
+///
+/// In any plan, names of tools and capabilities get the spelling of the catalogue. In a model's plan, Markdown emphasis
+/// around names and values is removed, and references in other template languages get their braces.
+pub fn correct_plan(plan: &mut Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {
+    let mut fixes = Vec::new();
+    if author == PlanAuthor::Model {
+        fixes.extend(emphasis::remove(plan));
+    }
+    fixes.extend(names::correct(plan, catalogue, author));
+    if author == PlanAuthor::Model {
+        fixes.extend(references::add_braces(plan, catalogue, author));
+    }
+    fixes
+}

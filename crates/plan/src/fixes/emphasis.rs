@@ -1,0 +1,110 @@
+//! Removes Markdown emphasis around whole names and values: `**TSLA**`, `*x*`, `__x__`, `` `x` ``.
+
+use reknit_protocol::{Object, Plan, Step, StepId, Value};
+
+use super::{PlanFix, PlanFixKind};
+use crate::unbraced::{is_free_text, is_pattern};
+
+/// The marks of emphasis. A longer one stands before a shorter one with the same start.
+const MARKS: [&str; 6] = ["***", "**", "__", "*", "_", "`"];
+
+/// Removes the emphasis in a plan. Text for people keeps it, and so do patterns, in which `*` is a wildcard.
+pub(super) fn remove(plan: &mut Plan) -> Vec<PlanFix> {
+    let mut fixes = Vec::new();
+    let ids: Vec<StepId> = plan.steps.iter().map(|step| step.step_id.clone()).collect();
+    for step in &mut plan.steps {
+        remove_from_id(step, &ids, &mut fixes);
+        remove_from_names(step, &mut fixes);
+        remove_from_parameters(step, &mut fixes);
+    }
+    fixes
+}
+
+fn remove_from_id(step: &mut Step, ids: &[StepId], fixes: &mut Vec<PlanFix>) {
+    if let Some(plain) = plain(step.step_id.as_str())
+        && !ids.iter().any(|id| id.as_str() == plain)
+    {
+        let plain: StepId = plain.into();
+        fixes.push(PlanFix::new(&plain, PlanFixKind::StepId, step.step_id.as_str(), plain.as_str()));
+        step.step_id = plain;
+    }
+    for needed in &mut step.depends_on {
+        if let Some(plain) = plain(needed.as_str()).map(StepId::from) {
+            *needed = plain;
+        }
+    }
+}
+
+fn remove_from_names(step: &mut Step, fixes: &mut Vec<PlanFix>) {
+    if let Some(plain) = plain(step.agent_name.as_str()) {
+        fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Tool, step.agent_name.as_str(), plain));
+        step.agent_name = plain.into();
+    }
+    if let Some(name) = step.capability().map(str::to_owned)
+        && let Some(plain) = plain(&name)
+    {
+        fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Capability, &name, plain));
+        step.metadata.insert("capability", plain);
+    }
+}
+
+fn remove_from_parameters(step: &mut Step, fixes: &mut Vec<PlanFix>) {
+    let Some(parameters) = step.parameters() else { return };
+    let before = fixes.len();
+    let mut object = Object::new();
+    for (name, value) in parameters {
+        let plain = plain(name).filter(|plain| !parameters.contains_key(plain));
+        if let Some(plain) = plain {
+            fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Parameter, name, plain));
+        }
+        let name = plain.unwrap_or(name);
+        let new = remove_from_value(name, value, &step.step_id, fixes);
+        object.insert(name, new.unwrap_or_else(|| value.clone()));
+    }
+    if fixes.len() > before {
+        step.metadata.insert("parameters", object);
+    }
+}
+
+fn remove_from_value(name: &str, value: &Value, step: &StepId, fixes: &mut Vec<PlanFix>) -> Option<Value> {
+    match value {
+        Value::String(text) => {
+            let is_kept = is_free_text(name) || is_pattern(name) || text.contains(['\n', '\r']);
+            let plain = plain(text).filter(|_| !is_kept)?;
+            fixes.push(PlanFix::new(step, PlanFixKind::Value, text, plain));
+            Some(plain.into())
+        }
+        Value::Array(items) => {
+            let new: Vec<Option<Value>> = items.iter().map(|item| remove_from_value(name, item, step, fixes)).collect();
+            new.iter().any(Option::is_some).then(|| {
+                let items = new.into_iter().zip(items).map(|(new, item)| new.unwrap_or_else(|| item.clone()));
+                Value::Array(items.collect())
+            })
+        }
+        Value::Object(object) => {
+            let mut changed: Option<Object> = None;
+            for (key, value) in object {
+                if let Some(new) = remove_from_value(key, value, step, fixes) {
+                    changed.get_or_insert_with(|| object.clone()).insert(key, new);
+                }
+            }
+            changed.map(Value::Object)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// A name or a value without the emphasis around it. A single underscore is a part of many names.
+fn plain(text: &str) -> Option<&str> {
+    let start = text.trim();
+    without_emphasis(text, &MARKS).filter(|_| !start.starts_with('_') || start.starts_with("__"))
+}
+
+/// The text between two equal marks, if they stand around all of it.
+fn without_emphasis<'t>(text: &'t str, marks: &[&str]) -> Option<&'t str> {
+    let trimmed = text.trim();
+    let mark = marks.iter().find(|mark| trimmed.starts_with(**mark))?;
+    let inside = trimmed.strip_prefix(mark)?.strip_suffix(mark)?;
+    let is_emphasis = !inside.is_empty() && inside == inside.trim() && !inside.contains(['*', '`']);
+    (is_emphasis && !inside.starts_with('_') && !inside.ends_with('_')).then_some(inside)
+}

@@ -1,0 +1,125 @@
+//! References that are not written between `{{` and `}}`: `$a.price`, `${a.price}`, `<a.price>`, `a.price`, `#E1`.
+//!
+//! Models know many template languages. Sent as it is, such a text would reach the tool instead of the value. So every text
+//! of a plan is searched for them: in a model's plan those with one meaning are rewritten (`correct_plan`), and all others
+//! are problems of the plan (`check`). None is ever sent as text unless the plan says so: `{{"a.price"}}`.
+
+mod context;
+mod forms;
+mod judge;
+mod mention;
+mod operand;
+mod plan_texts;
+mod reference_object;
+mod residue;
+mod scan;
+mod source_names;
+
+use std::ops::Range;
+
+use reknit_bind::{Reference, StepIds};
+use reknit_protocol::{Path, StepId};
+
+use crate::announced::AnnouncedResults;
+pub(crate) use context::{ParameterContext, is_free_text, is_pattern};
+pub(crate) use plan_texts::PlanTexts;
+use reference_object::reference_in_object;
+pub(crate) use source_names::{Source, SourceNames};
+
+/// A text that looks like a reference and is not one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnbracedReference {
+    /// Its place in the text, in bytes.
+    pub(crate) range: Range<usize>,
+    /// The text itself.
+    pub(crate) text: String,
+    /// The reference to write instead, with braces.
+    pub(crate) rewrite: Option<String>,
+    /// Whether it can have another meaning.
+    pub(crate) certainty: Certainty,
+    /// What is wrong with it.
+    pub(crate) reason: UnbracedReason,
+}
+
+/// Whether a text has only one meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Certainty {
+    /// It can only be the reference.
+    Certain,
+    /// It may be the reference.
+    Doubtful,
+}
+
+/// Why a text is no reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum UnbracedReason {
+    /// It names a step, without the braces.
+    Unbraced,
+    /// It names a step, in a way that references do not support.
+    Unsupported,
+    /// It has the form of a reference, and no step has its name.
+    UnknownStep,
+}
+
+/// Finds unbraced references in the texts of one plan.
+pub(crate) struct UnbracedFinder<'a> {
+    pub(crate) names: &'a SourceNames,
+    ids: StepIds<'a>,
+    announced: &'a AnnouncedResults,
+}
+
+impl<'a> UnbracedFinder<'a> {
+    pub(crate) fn new(names: &'a SourceNames, announced: &'a AnnouncedResults) -> Self {
+        Self { names, ids: StepIds::new(names.ids()), announced }
+    }
+
+    /// A reference as it must be written in this plan.
+    fn reference(&self, id: &StepId, path: Path) -> Reference {
+        Reference::new(id.clone(), path, &self.ids)
+    }
+
+    /// The unbraced references in a text, in order.
+    pub(crate) fn find(&self, text: &str, context: &ParameterContext<'_>) -> Vec<UnbracedReference> {
+        if context.allows(text) {
+            return Vec::new();
+        }
+        let mut found = scan::Scan::new(self, text, context).run();
+        if found.is_empty() {
+            found.extend(mention::whole_text(self, text, context));
+        }
+        if residue::is_doubtful(text, &found) {
+            found.iter_mut().for_each(|found| found.certainty = Certainty::Doubtful);
+        }
+        found
+    }
+}
+
+impl UnbracedReference {
+    /// What is wrong, for people and models.
+    pub(crate) fn message(&self) -> String {
+        let text = &self.text;
+        match self.reason {
+            UnbracedReason::Unbraced => {
+                format!("`{text}` would be sent as text: a reference is written between `{{{{` and `}}}}`")
+            }
+            UnbracedReason::Unsupported => {
+                format!("`{text}` would be sent as text: it looks like a reference that is not supported")
+            }
+            UnbracedReason::UnknownStep => {
+                format!("`{text}` would be sent as text: it looks like a reference, but names no step")
+            }
+        }
+    }
+
+    /// What to write instead.
+    pub(crate) fn hint(&self) -> String {
+        let literal = match self.text.strip_prefix("${{") {
+            Some(price) => format!("`{{{{\"$\"}}}}{{{{{price}`"),
+            None => format!("`{{{{{}}}}}`", reknit_protocol::Value::from(self.text.as_str())),
+        };
+        match &self.rewrite {
+            Some(rewrite) => format!("write `{rewrite}`, or {literal} for the text itself"),
+            None => format!("write `{{{{step.field}}}}` with the id of a step, or {literal} for the text itself"),
+        }
+    }
+}

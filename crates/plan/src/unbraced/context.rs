@@ -1,0 +1,128 @@
+//! What is known about the parameter that a text is written for.
+
+use reknit_protocol::spelling::folded;
+use reknit_protocol::{Segment, Value};
+
+use crate::StepIndex;
+
+/// Parameters that hold text for people, in any language and with any signs.
+const FREE_TEXT: [&str; 8] = ["text", "message", "body", "content", "comment", "note", "description", "prompt"];
+
+/// Parameters that hold code or patterns, in which `$1`, `{name}` or `*word*` have a meaning of their own.
+const CODE: [&str; 17] = [
+    "code",
+    "script",
+    "sql",
+    "regex",
+    "regexp",
+    "pattern",
+    "expression",
+    "formula",
+    "template",
+    "selector",
+    "jsonpath",
+    "xpath",
+    "jq",
+    "glob",
+    "command",
+    "snippet",
+    "program",
+];
+
+/// Parameters that hold names of fields, events or rights, which are often written with a dot.
+const DOTTED_NAMES: [&str; 24] = [
+    "field",
+    "fields",
+    "column",
+    "columns",
+    "path",
+    "key",
+    "keys",
+    "sort",
+    "sortby",
+    "orderby",
+    "groupby",
+    "select",
+    "event",
+    "events",
+    "topic",
+    "scope",
+    "scopes",
+    "property",
+    "properties",
+    "attribute",
+    "attributes",
+    "metric",
+    "metrics",
+    "filename",
+];
+
+/// Words of SQL: a text with two of them is a query and not a search for words.
+const SQL: [&str; 6] = ["SELECT ", " FROM ", " WHERE ", "INSERT INTO ", "UPDATE ", "DELETE "];
+
+/// What is known about the parameter that a text is written for.
+pub(crate) struct ParameterContext<'a> {
+    /// The step that has the parameter.
+    pub(crate) step: StepIndex,
+    /// The steps that it depends on, as far as the plan says so.
+    pub(crate) dependencies: &'a [StepIndex],
+    /// The steps whose fields a text may mean without naming the step.
+    pub(crate) nearby: &'a [StepIndex],
+    /// The name of the parameter, or of the innermost field.
+    pub(crate) name: &'a str,
+    /// The schema of the value, if it is known.
+    pub(crate) schema: Option<&'a Value>,
+}
+
+impl ParameterContext<'_> {
+    /// Whether the schema lists this very text as a value.
+    pub(super) fn allows(&self, text: &str) -> bool {
+        let is_listed = |values: &[Value]| values.iter().any(|value| value.as_str() == Some(text));
+        let schema = self.schema;
+        schema.and_then(|schema| schema.get("enum")?.as_array()).is_some_and(is_listed)
+            || schema.and_then(|schema| schema.get("const")?.as_str()) == Some(text)
+    }
+
+    /// Whether the value cannot be a string, as far as the schema says.
+    pub(super) fn rejects_strings(&self) -> bool {
+        let types = self.schema.map(crate::announced::types).unwrap_or_default();
+        !types.is_empty() && !types.contains(&"string")
+    }
+
+    /// Whether signs have a meaning of their own in the text.
+    pub(super) fn is_code(&self, text: &str) -> bool {
+        is_pattern(self.name) || SQL.iter().filter(|word| contains_ignoring_case(text, word)).count() > 1
+    }
+
+    /// Whether values of the parameter are often written with a dot.
+    pub(super) fn has_dotted_names(&self) -> bool {
+        DOTTED_NAMES.contains(&folded(self.name).as_str())
+    }
+
+    pub(super) fn depends_on(&self, index: StepIndex) -> bool {
+        self.dependencies.contains(&index)
+    }
+}
+
+/// Whether a parameter holds text for people.
+pub(crate) fn is_free_text(name: &str) -> bool {
+    FREE_TEXT.contains(&folded(name).as_str())
+}
+
+/// Whether a parameter holds code or a pattern.
+pub(crate) fn is_pattern(name: &str) -> bool {
+    name.split(['_', '-', '.', ' ']).any(|word| CODE.contains(&folded(word).as_str()))
+}
+
+fn contains_ignoring_case(text: &str, word: &str) -> bool {
+    text.to_ascii_uppercase().contains(word)
+}
+
+/// The name of the innermost field of a path.
+pub(crate) fn innermost_name(segments: &[Segment]) -> &str {
+    let names = segments.iter().rev().filter_map(|segment| match segment {
+        Segment::Key(key) => Some(key.as_str()),
+        Segment::Index(_) => None,
+    });
+    names.into_iter().next().unwrap_or_default()
+}
