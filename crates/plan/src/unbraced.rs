@@ -88,7 +88,9 @@ impl<'a> UnbracedFinder<'a> {
             found.extend(mention::whole_text(self, text, context));
         }
         if residue::is_doubtful(text, &found) {
-            found.iter_mut().for_each(|found| found.certainty = Certainty::Doubtful);
+            for each in &mut found {
+                each.certainty = Certainty::Doubtful;
+            }
         }
         found
     }
