@@ -202,7 +202,7 @@ impl<'a> Evaluator<'a, '_> {
         match self.value(condition)?.as_ref() {
             Value::Bool(true) => self.value(then),
             Value::Bool(false) => self.value(otherwise),
-            Value::Null => Err(EvalFailure::null(condition)),
+            Value::Null => Err(EvalFailure::null_at(condition)),
             other => Err(EvalFailure::wrong_type(&Function::If, "a boolean", other)),
         }
     }

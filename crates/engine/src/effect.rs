@@ -53,6 +53,20 @@ pub struct AskModel {
     pub purpose: Purpose,
     /// The question.
     pub request: Arc<ModelRequest>,
+    /// Whether it is asked although the target's circuit breaker is open.
+    #[serde(default)]
+    pub breaker: BreakerRule,
+}
+
+/// Whether a question is asked although the target's circuit breaker is open or the target is cooling down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BreakerRule {
+    /// It is not asked; the driver answers with `BreakerOpen`.
+    #[default]
+    Respect,
+    /// It is asked: there is no time to wait, and it is the last question of its session.
+    Ignore,
 }
 
 /// A question that may be too long for its target.

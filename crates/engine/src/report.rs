@@ -109,7 +109,7 @@ word_enum! {
         ToolCall = "tool-call",
         /// The text of an answer without calls.
         TextFallback = "text-fallback",
-        /// The text of an unreadable or truncated call of the report tool.
+        /// The arguments of a call of the report tool that were unreadable or cut off, as far as they could be recovered.
         ToolMessage = "tool-message",
         /// The machine, because no model gave a report.
         Synthetic = "synthetic",
@@ -121,7 +121,7 @@ word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum SyntheticReason {
-        /// The final turn had no report.
+        /// The turns were used up, and the final one had no report.
         MaxTurnsExhausted = "max_turns_exhausted",
         /// The conversation was too long, and the final turn had no report.
         ContextLimit = "context_limit",

@@ -24,7 +24,7 @@
 //!   claims as the steps of a plan. They start only after the answer is complete and in the journal. The ids of their
 //!   effects start with the turn. The model can also call a whole plan or another agent: each is a nested machine with
 //!   a share of the remaining budget.
-//! - **The final turn** starts when turns, attempts, context or budget are used up, or the user stops the session. The
+//! - **The final turn** starts when turns, attempts, context, budget or time are used up, or the user stops the session. The
 //!   model may only give its report then. Without one, a fallback report found in an earlier answer is committed;
 //!   without that, the machine writes a synthetic report. So a session always has exactly one report.
 

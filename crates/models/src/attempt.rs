@@ -37,8 +37,8 @@ pub(crate) struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// Starts the timeouts.
-    pub(crate) fn new(endpoint: &'a Endpoint, request: &'a ModelRequest) -> Self {
+    /// Prepares an attempt. Its timeouts run from now.
+    pub(crate) fn start(endpoint: &'a Endpoint, request: &'a ModelRequest) -> Self {
         let mut timeouts = endpoint.target.timeouts;
         if let Some(ms) = request.timeout_ms {
             timeouts.set_total(Duration::from_millis(ms));

@@ -64,7 +64,7 @@ impl Models {
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<ModelAnswer, ModelFailure> {
         match self.endpoints.get(target) {
-            Some(endpoint) => Attempt::new(endpoint, request).run(on_delta).await,
+            Some(endpoint) => Attempt::start(endpoint, request).run(on_delta).await,
             None => {
                 Err(ModelFailure::new(ErrorClass::ModelError, format!("there is no model with the name `{target}`")))
             }

@@ -40,13 +40,13 @@ impl AnnouncedResults {
     }
 
     /// The announced result of a step.
-    pub(crate) fn of_step(&self, index: StepIndex) -> Option<&Value> {
+    pub(crate) fn result_schema(&self, index: StepIndex) -> Option<&Value> {
         self.results.get(index.get())?.as_ref()
     }
 
     /// The announced result of a step, if it has any field.
-    pub(crate) fn fields_of_step(&self, index: StepIndex) -> Option<&Value> {
-        self.of_step(index).filter(|schema| !field_names(schema).is_empty())
+    pub(crate) fn schema_with_fields(&self, index: StepIndex) -> Option<&Value> {
+        self.result_schema(index).filter(|schema| !field_names(schema).is_empty())
     }
 
     /// The schema of the object that templates call `inputs`.

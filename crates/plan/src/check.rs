@@ -104,7 +104,7 @@ fn unbraced_references(
         }
         problems.extend(texts.found.iter().map(|(path, found)| {
             PlanProblem::new(Code::UnbracedReference, location.clone().parameter(path), found.message())
-                .hint(Some(found.hint()))
+                .with_hint(Some(found.hint()))
         }));
     }
     problems

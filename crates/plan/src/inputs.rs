@@ -73,7 +73,7 @@ fn unknown(plan: &Plan, name: &str) -> Option<PlanProblem> {
     let message = "the plan has no such input";
     (!names.contains(&name)).then(|| {
         PlanProblem::new(Code::UnknownInput, PlanLocation::named(INPUTS, name), message)
-            .hint(Some(suggestion(name, &names)))
+            .with_hint(Some(suggestion(name, &names)))
     })
 }
 
@@ -82,5 +82,5 @@ fn unknown_type(name: &str, input: &PlanInput) -> Option<PlanProblem> {
     let word = schema.get(X_TYPE)?.as_str()?;
     let message = format!("there is no type `{word}`");
     let location = PlanLocation::named(INPUTS, name).key("type");
-    Some(PlanProblem::new(Code::UnknownType, location, message).hint(Some(suggestion(word, &TYPES))))
+    Some(PlanProblem::new(Code::UnknownType, location, message).with_hint(Some(suggestion(word, &TYPES))))
 }

@@ -104,7 +104,7 @@ impl PlanProblem {
     }
 
     #[must_use]
-    pub(super) fn hint(mut self, hint: Option<String>) -> Self {
+    pub(super) fn with_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint;
         self
     }

@@ -61,7 +61,7 @@ use crate::telemetry::Telemetry;
 use crate::telemetry::log::{Log, LogSettings};
 use crate::{BreakerPolicy, CallLimits};
 use entry::Entry;
-use origin::SetValues;
+use origin::ConfiguredValues;
 
 /// The configuration of a process.
 #[derive(Debug, Clone)]
@@ -96,7 +96,7 @@ pub struct Config {
     /// The time limits of each model where no other follows it.
     last_limits: BTreeMap<TargetName, Timeouts>,
     switches: Switches,
-    values: SetValues,
+    values: ConfiguredValues,
     effective: Vec<EffectiveSetting>,
     /// Where tools and models are configured, by list (`tools`, `models`) and name.
     entry_origins: BTreeMap<(&'static str, String), SettingOrigin>,
@@ -163,7 +163,7 @@ impl Default for Config {
             prompt_builder: None,
             last_limits: BTreeMap::new(),
             switches: Switches { corrections: true, feedback: true, context: true, plan_retry: true, choice: true },
-            values: SetValues::default(),
+            values: ConfiguredValues::default(),
             effective: Vec::new(),
             entry_origins: BTreeMap::new(),
         }

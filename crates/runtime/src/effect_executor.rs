@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_dialogue::CallOutcome;
-use reknit_engine::{AskModel, Effect, EventKind};
+use reknit_engine::{AskModel, BreakerRule, Effect, EventKind};
 use reknit_journal::{ClaimOutcome, FenceError, Journal, Lease};
 use reknit_protocol::{CallTool, ToolReply, TransportFailure, TransportKind};
 
@@ -45,12 +45,17 @@ impl EffectExecutor {
     }
 
     async fn ask(&self, ask: AskModel) -> EventKind {
-        let permit = match self.breakers.acquire_model(&ask.target).await {
-            Ok(permit) => permit,
-            Err(BreakerOpen { until_ms }) => return EventKind::BreakerOpen { effect: ask.id, until_ms },
+        let permit = match (self.breakers.acquire_model(&ask.target).await, ask.breaker) {
+            (Ok(permit), _) => Some(permit),
+            (Err(_), BreakerRule::Ignore) => None,
+            (Err(BreakerOpen { until_ms }), BreakerRule::Respect) => {
+                return EventKind::BreakerOpen { effect: ask.id, until_ms };
+            }
         };
         let result = self.transport.ask(&ask).await;
-        permit.record(CallOutcome::from_model_result(&result));
+        if let Some(permit) = permit {
+            permit.record(CallOutcome::from_model_result(&result));
+        }
         match result {
             Ok(answer) => EventKind::ModelAnswered { effect: ask.id, answer },
             Err(failure) => EventKind::ModelFailed { effect: ask.id, failure },

@@ -287,8 +287,8 @@ impl FixList {
         self.detailed.len()
     }
 
-    /// Removes the fixes of an abandoned attempt: all after the first `len` detailed ones. Summaries keep their counts,
-    /// so they may be too high by that attempt, but never too low.
+    /// Removes the fixes of an abandoned attempt: all after the first `len` detailed ones. Summaries are not reduced:
+    /// they may still count fixes of the abandoned attempt, but never miss one.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.detailed.truncate(len);
     }

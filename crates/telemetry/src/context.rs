@@ -20,7 +20,7 @@ pub struct TraceContext {
 const SAMPLED: u8 = 1;
 
 impl TraceContext {
-    /// The context of a machine, from its first event.
+    /// The trace context of a machine. It depends on the first event of the machine only.
     pub fn of(machine: &Machine) -> Self {
         Self::new(machine.id(), machine.trace_parent())
     }

@@ -20,7 +20,7 @@ impl<'a> Evaluator<'a, '_> {
             return Ok(owned(equal == (*operator == Operator::Equal)));
         }
         if let Some(null) = [(&left, first), (&right, node)].iter().find(|(value, _)| value.is_null()) {
-            return Err(EvalFailure::null(null.1));
+            return Err(EvalFailure::null_at(null.1));
         }
         let order = self.order(&left, &right)?;
         Ok(owned(match operator {

@@ -24,8 +24,9 @@ pub(crate) type EvalResult<T> = Result<T, EvalFailure>;
 pub(super) type ValueResult<'a> = EvalResult<Cow<'a, Value>>;
 
 impl EvalFailure {
-    pub(super) fn null(expression: &dyn Display) -> Self {
-        Self::Absent(UnboundReason::Null { expression: expression.to_string() })
+    /// The value at a place is null.
+    pub(super) fn null_at(place: &dyn Display) -> Self {
+        Self::Absent(UnboundReason::Null { expression: place.to_string() })
     }
 
     pub(super) fn wrong_type(operation: &dyn Display, expected: &str, found: &Value) -> Self {

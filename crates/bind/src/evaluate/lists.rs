@@ -49,7 +49,7 @@ impl<'a> Evaluator<'a, '_> {
             let text = match item.as_ref() {
                 Value::String(text) => Cow::Borrowed(text.as_str()),
                 Value::Number(_) | Value::Bool(_) => Cow::Owned(item.to_string()),
-                Value::Null => return Err(EvalFailure::null(&format!("{list}[{index}]"))),
+                Value::Null => return Err(EvalFailure::null_at(&format!("{list}[{index}]"))),
                 other => return Err(EvalFailure::wrong_type(&Function::Join, "strings, numbers or booleans", other)),
             };
             self.budget.spend(separator.len() + text.len())?;
@@ -103,7 +103,7 @@ impl<'a> Evaluator<'a, '_> {
             };
             if key.is_null() {
                 let key = field.as_ref().map(|field| format!(".{field}")).unwrap_or_default();
-                return Err(EvalFailure::null(&format!("{list}[{index}]{key}")));
+                return Err(EvalFailure::null_at(&format!("{list}[{index}]{key}")));
             }
             keyed.push((self.budget.clone_charged(key)?, self.budget.clone_charged(item)?));
         }

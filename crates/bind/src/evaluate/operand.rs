@@ -34,7 +34,7 @@ impl<'a> Evaluator<'a, '_> {
         let number = match value {
             Value::Number(number) => Some(number.clone()),
             Value::String(text) => Number::parse(text).ok().inspect(|_| self.record_coercion(text)),
-            Value::Null => return Err(EvalFailure::null(&format!("an operand of {operation}"))),
+            Value::Null => return Err(EvalFailure::null_at(&format!("an operand of {operation}"))),
             Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
         number.ok_or_else(|| EvalFailure::wrong_type(operation, "a number", value))
@@ -61,7 +61,7 @@ impl<'a> Evaluator<'a, '_> {
     /// The value of a node. Fails if it is null.
     pub(super) fn non_null(&mut self, node: &'a Node) -> ValueResult<'a> {
         let value = self.value(node)?;
-        if value.is_null() { Err(EvalFailure::null(node)) } else { Ok(value) }
+        if value.is_null() { Err(EvalFailure::null_at(node)) } else { Ok(value) }
     }
 
     /// Records whether the decimal was rounded.

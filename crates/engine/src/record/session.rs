@@ -2,6 +2,7 @@
 
 use reknit_dialogue::{ErrorClass, Money, TargetName, Usage};
 use reknit_protocol::{EffectId, word_enum};
+use serde::{Deserialize, Serialize};
 
 use super::directive::RetryDirective;
 use crate::report::{ChildReport, FinalTurnReason, Report, ReportSource};
@@ -240,7 +241,8 @@ impl ContextAction {
 
 word_enum! {
     /// What a session waits for before it asks a model again.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
     pub enum ModelWaitReason {
         /// Every target is at its rate limit.
         RateLimit = "rate_limit",

@@ -10,7 +10,7 @@ use super::notice::{Notice, RetryReason};
 use super::state::Phase;
 use super::token_estimate::size;
 use crate::budget::{Bill, Quote};
-use crate::effect::AskModel;
+use crate::effect::{AskModel, BreakerRule};
 use crate::elapsed::ms_between;
 use crate::record::{ModelQuestion, ModelRecord, SessionRecord, TurnOutcome};
 use crate::report::{FinalTurnReason, SyntheticReason};
@@ -61,7 +61,7 @@ impl Session {
     }
 
     pub(super) fn record_question(&mut self) {
-        let Some(AskModel { id, target, purpose, request }) = self.question_effect() else {
+        let Some(AskModel { id, target, purpose, request, .. }) = self.question_effect() else {
             return self.end_on_internal_error("a question that is asked has no target");
         };
         let attempt = id.ordinal();
@@ -177,7 +177,12 @@ impl Session {
     pub(super) fn question_effect(&self) -> Option<AskModel> {
         let target = self.state.rotation.target()?.clone();
         let request = Arc::new(self.request(&target));
-        Some(AskModel { id: self.ask_id(), target, purpose: Purpose::AgentTurn, request })
+        let breaker = match self.state.final_turn_reason {
+            // The report is wanted now: a target that is cooling down may answer all the same.
+            Some(FinalTurnReason::UserStop | FinalTurnReason::TimeLimit) => BreakerRule::Ignore,
+            _ => BreakerRule::Respect,
+        };
+        Some(AskModel { id: self.ask_id(), target, purpose: Purpose::AgentTurn, request, breaker })
     }
 
     /// The question for one target: `max_tokens` is limited to what its window and its provider allow.

@@ -224,7 +224,7 @@ impl Session {
             Next::Wait { ms } => {
                 let until_ms = now_ms.saturating_add_unsigned(ms);
                 self.record(SessionRecord::WaitStarted { turn: self.state.turn, ms, reason: wait_reason });
-                self.state.phase = Phase::Waiting { attempt, since_ms: now_ms, until_ms };
+                self.state.phase = Phase::Waiting { attempt, since_ms: now_ms, until_ms, reason: wait_reason };
             }
             Next::GiveUp(reason) => {
                 self.end_turn(TurnOutcome::Failed, attempt);

@@ -159,7 +159,7 @@ impl Session {
             self.record_context_action(ContextAction::Trimmed { turns });
             return self.begin_attempt();
         }
-        self.state.final_turn_reason = Some(FinalTurnReason::Context);
+        self.set_final_turn(FinalTurnReason::Context);
         self.state.last_error = Some("the question does not fit the context window of any model".to_owned());
         self.end_turn(TurnOutcome::Failed, self.state.rotation.attempts());
         self.end_with_fallback_report();

@@ -111,7 +111,7 @@ impl ReportReader<'_> {
             Ok(Value::Object(object)) => Some(object),
             _ => None,
         };
-        let call = record.as_ref().and_then(call_in_text);
+        let call = record.as_ref().and_then(report_call_in_text);
         match (&record, call) {
             (Some(object), _) if looks_like_report(object) => return self.read(object).ok(),
             (_, Some((name, parameters))) if is_report(&name) => return self.read(&parameters).ok(),
@@ -141,7 +141,7 @@ pub(super) fn is_report(name: &str) -> bool {
 }
 
 /// A tool call that a small model wrote as text instead of making it: its name and parameters.
-fn call_in_text(object: &Object) -> Option<(String, Object)> {
+fn report_call_in_text(object: &Object) -> Option<(String, Object)> {
     let call = object.get("function").and_then(Value::as_object).unwrap_or(object);
     let name = field(call, &["name", "tool", "function"])?.as_str()?.to_owned();
     let parameters = match field(call, &["arguments", "parameters", "input"])? {

@@ -12,6 +12,7 @@ use super::report_draft::{FallbackReport, ReportDraft};
 use super::stored_results::StoredResults;
 use super::token_estimate::TokenCounts;
 use crate::budget::{Quote, Spent};
+use crate::record::ModelWaitReason;
 use crate::report::{ChildReport, FinalTurnReason, MendedCall, Report, Totals};
 use crate::run::state::ActiveClock;
 use crate::uncertain_call::UncertainCall;
@@ -87,11 +88,12 @@ pub(super) enum Phase {
     Counting {
         attempt: u32,
     },
-    /// Every target is at its rate limit.
+    /// A pause before the next attempt.
     Waiting {
         attempt: u32,
         since_ms: i64,
         until_ms: i64,
+        reason: ModelWaitReason,
     },
     /// The calls of an answer are made.
     Calling(Box<Calling>),

@@ -5,6 +5,7 @@ use reknit_dialogue::{Message, TargetName};
 use super::Session;
 use super::state::Phase;
 use crate::budget::Spent;
+use crate::record::ModelWaitReason;
 use crate::report::{FinalTurnReason, MendedCall, Report};
 use crate::run::StepView;
 use crate::session_start::SessionStarted;
@@ -34,10 +35,12 @@ pub enum SessionActivity {
     },
     /// The driver counts the tokens of the question.
     Counting,
-    /// The session waits because every model target is at its rate limit.
+    /// The session waits before the next attempt.
     Waiting {
         /// Until when, in milliseconds since 1970.
         until_ms: i64,
+        /// What it waits for.
+        reason: ModelWaitReason,
     },
     /// Tools are called.
     Calling {
@@ -129,7 +132,9 @@ impl Session {
             Phase::Asking { attempt, .. } => {
                 SessionActivity::Asking { attempt: *attempt, target: self.state.rotation.target().cloned() }
             }
-            Phase::Waiting { until_ms, .. } => SessionActivity::Waiting { until_ms: *until_ms },
+            Phase::Waiting { until_ms, reason, .. } => {
+                SessionActivity::Waiting { until_ms: *until_ms, reason: *reason }
+            }
             Phase::Counting { .. } => SessionActivity::Counting,
             Phase::Calling(_) => SessionActivity::Calling {
                 steps: self.call_run.as_ref().map(|run| run.steps()).unwrap_or_default(),

@@ -20,17 +20,18 @@ pub(super) fn find<'c>(
     let location = location.key("metadata").key("capability");
     let Some(wanted) = step.capability() else {
         let message = format!("the step does not say which capability of `{agent}` to call");
-        return Err(PlanProblem::new(Code::UnknownCapability, location, message).hint(Some(listed(&names))));
+        return Err(PlanProblem::new(Code::UnknownCapability, location, message).with_hint(Some(listed(&names))));
     };
     match tool.entry(wanted) {
         Some(entry) if is_visible(entry, author) => Ok(entry),
         Some(_) => {
             let message = format!("`{wanted}` of `{agent}` is not among the capabilities that were offered");
-            Err(PlanProblem::new(Code::NotShown, location, message).hint(Some(listed(&names))))
+            Err(PlanProblem::new(Code::NotShown, location, message).with_hint(Some(listed(&names))))
         }
         None => {
             let message = format!("`{agent}` has no capability `{wanted}`");
-            Err(PlanProblem::new(Code::UnknownCapability, location, message).hint(Some(suggestion(wanted, &names))))
+            Err(PlanProblem::new(Code::UnknownCapability, location, message)
+                .with_hint(Some(suggestion(wanted, &names))))
         }
     }
 }
@@ -48,7 +49,7 @@ fn unknown_tool(step: &Step, location: PlanLocation, catalogue: &Catalogue) -> P
     let Some(wanted) = step.capability().filter(|_| agent.is_empty()) else {
         let names: Vec<&str> = catalogue.tools.iter().map(|tool| tool.name.as_str()).collect();
         let message = format!("there is no tool `{agent}`");
-        return PlanProblem::new(Code::UnknownTool, location, message).hint(Some(suggestion(agent, &names)));
+        return PlanProblem::new(Code::UnknownTool, location, message).with_hint(Some(suggestion(agent, &names)));
     };
     let having = catalogue.tools.iter().filter(|tool| tool.entry(wanted).is_some());
     let names: Vec<String> = having.map(|tool| format!("{}/{wanted}", tool.name)).collect();
@@ -57,10 +58,11 @@ fn unknown_tool(step: &Step, location: PlanLocation, catalogue: &Catalogue) -> P
         let names: Vec<&str> =
             catalogue.tools.iter().flat_map(|tool| &tool.capabilities).map(CatalogueEntry::name).collect();
         let message = format!("no tool has a capability `{wanted}`");
-        return PlanProblem::new(Code::UnknownCapability, location, message).hint(Some(suggestion(wanted, &names)));
+        return PlanProblem::new(Code::UnknownCapability, location, message)
+            .with_hint(Some(suggestion(wanted, &names)));
     }
     let message = format!("several tools have the capability `{wanted}`");
-    PlanProblem::new(Code::AmbiguousTool, location, message).hint(Some(listed(&names)))
+    PlanProblem::new(Code::AmbiguousTool, location, message).with_hint(Some(listed(&names)))
 }
 
 impl CatalogueEntry {

@@ -53,7 +53,7 @@ fn missing_parameters(
     let given: Vec<&str> = step.parameters().into_iter().flat_map(Object::keys).collect();
     let dependencies = parsed_step.dependencies.iter();
     let declared: Vec<Option<&Value>> =
-        dependencies.clone().map(|dependency| announced.fields_of_step(dependency.index)).collect();
+        dependencies.clone().map(|dependency| announced.schema_with_fields(dependency.index)).collect();
     let ids: Vec<&str> =
         dependencies.filter_map(|dependency| parsed.id(dependency.index)).map(StepId::as_str).collect();
     let required = schema.source().get("required").and_then(Value::as_array).unwrap_or_default();
@@ -85,7 +85,7 @@ fn undeclared_fields(location: &PlanLocation, parsed_step: &ParsedStep, referenc
             let Some((field, known)) = references.undeclared_field(reference) else { continue };
             let message = format!("`{reference}` may be missing: its tool declares no field `{field}`");
             let location = location.clone().parameter(&Path::root().key(name));
-            let problem = PlanProblem::new(Code::BadPath, location, message).hint(Some(listed(&known)));
+            let problem = PlanProblem::new(Code::BadPath, location, message).with_hint(Some(listed(&known)));
             notes.push(PlanNote { problem, needs_model: false });
         }
     }

@@ -44,7 +44,7 @@ fn missing(
         let location = location.clone().key("metadata").key("parameters");
         let input = inputs.iter().find(|(input, _)| are_alike(input, name));
         let hint = input.map(|(input, _)| format!("write `{name}: \"{{{{inputs.{input}}}}}\"`"));
-        PlanProblem::new(Code::MissingParameter, location, message).hint(hint)
+        PlanProblem::new(Code::MissingParameter, location, message).with_hint(hint)
     };
     required.iter().filter_map(Value::as_str).filter(|name| !is_given(name)).map(problem).collect()
 }
@@ -60,7 +60,7 @@ fn unknown(location: &PlanLocation, given: &[&str], entry: &CatalogueEntry, sche
     let problem = |name: &&str| {
         let message = format!("`{}` has no parameter `{name}`", entry.capability.name);
         PlanProblem::new(Code::UnknownParameter, location.clone().parameter(&Path::root().key(name)), message)
-            .hint(Some(suggestion(name, &declared)))
+            .with_hint(Some(suggestion(name, &declared)))
     };
     unknown.map(problem).collect()
 }

@@ -115,7 +115,7 @@ impl<'p> ParsedPlan<'p> {
             let location = PlanLocation::step(index, id).key("step_id");
             if id.as_str().trim().is_empty() {
                 let hint = Some(format!("call it `step-{}`", index.get() + 1));
-                return Some(PlanProblem::new(Code::EmptyId, location, "the step has no id").hint(hint));
+                return Some(PlanProblem::new(Code::EmptyId, location, "the step has no id").with_hint(hint));
             }
             if id.as_str() == INPUTS && !self.plan.inputs.is_empty() {
                 let message = format!("`{INPUTS}` is reserved for the inputs of the plan");
@@ -189,7 +189,7 @@ impl<'p> ParsedPlan<'p> {
                     let message = format!("the step depends on `{needed}`, but there is no such step");
                     let near = nearest(needed.as_str(), self.ids.iter().take(MAX_COMPARED_IDS))
                         .map(|name| format!("did you mean `{name}`?"));
-                    problems.push(PlanProblem::new(Code::UnknownDependency, location(), message).hint(near));
+                    problems.push(PlanProblem::new(Code::UnknownDependency, location(), message).with_hint(near));
                 }
             }
         }
@@ -215,5 +215,5 @@ fn template_problem(location: PlanLocation, error: &TemplateParseError) -> PlanP
     };
     let names: Vec<&str> = available.iter().map(StepId::as_str).collect();
     PlanProblem::new(Code::UnknownReference, location, format!("character {at}: there is no step `{found}`"))
-        .hint(Some(suggestion(found, &names)))
+        .with_hint(Some(suggestion(found, &names)))
 }

@@ -48,7 +48,7 @@ impl<'o> References<'o> {
 
     /// The first field of a reference and the fields that the step declares, if the field is not one of them.
     pub(super) fn undeclared_field<'r>(&self, reference: &'r Reference) -> Option<(&'r str, Vec<&str>)> {
-        let schema = self.announced.fields_of_step(self.parsed.index_of(reference.step())?)?;
+        let schema = self.announced.schema_with_fields(self.parsed.index_of(reference.step())?)?;
         let mut keys = reference.path().segments().iter().map_while(|segment| match segment {
             Segment::Key(key) => Some(key.as_str()),
             Segment::Index(_) => None,
@@ -61,7 +61,7 @@ impl<'o> References<'o> {
     /// Checks a reference that is inserted into a text: a list or an object has no text.
     fn check_in_text(&self, reference: &Reference, location: impl Fn() -> PlanLocation) -> Option<PlanProblem> {
         let schema = match self.parsed.index_of(reference.step()) {
-            Some(index) => self.announced.of_step(index)?,
+            Some(index) => self.announced.result_schema(index)?,
             None if reference.step().as_str() == INPUTS => self.announced.of_inputs(),
             None => return None,
         };
@@ -77,7 +77,7 @@ impl<'o> References<'o> {
             }
             _ => format!("refer to one of its fields: `{{{{{reference}.FIELD}}}}`"),
         };
-        Some(PlanProblem::new(Code::BadType, location(), message).hint(Some(hint)))
+        Some(PlanProblem::new(Code::BadType, location(), message).with_hint(Some(hint)))
     }
 
     /// Checks a reference. `wanted` is the name and the schema of a parameter that consists of the reference alone.
@@ -88,7 +88,7 @@ impl<'o> References<'o> {
         wanted: Option<(&str, &Value)>,
     ) -> Option<PlanProblem> {
         let (schema, is_input) = match self.parsed.index_of(reference.step()) {
-            Some(index) => (self.announced.of_step(index)?, false),
+            Some(index) => (self.announced.result_schema(index)?, false),
             None if reference.step().as_str() == INPUTS => (self.announced.of_inputs(), true),
             None => return None,
         };
@@ -96,7 +96,7 @@ impl<'o> References<'o> {
             DeclaredValue::Nothing { message, hint } => {
                 let message = format!("`{reference}` does not exist: {message}");
                 let code = if is_input { Code::UnknownReference } else { Code::BadPath };
-                Some(PlanProblem::new(code, location(), message).hint(hint))
+                Some(PlanProblem::new(code, location(), message).with_hint(hint))
             }
             DeclaredValue::Schema(found) => {
                 let message = wanted.and_then(|(name, wanted)| type_conflict(reference, found, name, wanted))?;

@@ -133,7 +133,7 @@ impl UnbracedFinder<'_> {
 
     fn schema(&self, source: Source) -> Option<&Value> {
         match source {
-            Source::Step(index) => self.announced.of_step(index),
+            Source::Step(index) => self.announced.result_schema(index),
             Source::Inputs => Some(self.announced.of_inputs()),
         }
     }

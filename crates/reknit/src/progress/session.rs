@@ -1,7 +1,8 @@
 //! The progress of a session: a line for each turn, and for each call of the current turn.
 
 use reknit_engine::{
-    ChildActivity, ChildView, ContextAction, Session, SessionActivity, SessionRecord, SessionView, TurnOutcome,
+    ChildActivity, ChildView, ContextAction, ModelWaitReason, Session, SessionActivity, SessionRecord, SessionView,
+    TurnOutcome,
 };
 
 use super::{Line, LineStyle, seconds_left, step_lines};
@@ -27,9 +28,14 @@ fn current_turn(view: &SessionView, now_ms: i64, width: usize) -> Vec<Line> {
             vec![line('>', format!("asking {target}{again}"), LineStyle::Plain)]
         }
         SessionActivity::Counting => vec![line('>', "counting the tokens of the prompt".to_owned(), LineStyle::Plain)],
-        SessionActivity::Waiting { until_ms } => {
+        SessionActivity::Waiting { until_ms, reason } => {
             let left = seconds_left(*until_ms, now_ms);
-            vec![line('~', format!("every model is rate limited; retrying in {left} s"), LineStyle::Warning)]
+            let reason = match reason {
+                ModelWaitReason::RateLimit => "every model is rate limited",
+                ModelWaitReason::BreakerOpen => "no model may be asked yet",
+                ModelWaitReason::Failure => "the model failed",
+            };
+            vec![line('~', format!("{reason}; retrying in {left} s"), LineStyle::Warning)]
         }
         SessionActivity::Calling { steps, children } => {
             let width = width.saturating_sub(2);

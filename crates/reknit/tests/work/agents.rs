@@ -1,6 +1,7 @@
 //! `reknit agent` with an agent file, a scripted model and a scripted tool.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
@@ -107,6 +108,26 @@ async fn a_report_as_json_is_complete() {
         assert_eq!(value.get(key).and_then(Value::as_str), Some(expected), "{key}");
     }
     assert_eq!(output.status.code(), Some(3), "the report says that it is partial");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_during_a_wait_for_a_rate_limit_still_asks_for_the_report() {
+    let shop = shop().await;
+    let script = Script::new()
+        .once(RequestMatcher::any(), Reply::status(429).retry_after(40))
+        .on(RequestMatcher::any().says("wants you to stop"), report(r#"{"report_content": "Nothing yet."}"#));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let world = configured(&shop, &model).file("clerk.md", CLERK);
+    let mut child = world.spawn(&["agent", "clerk.md", "Where is order 7?"]);
+    let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+    let waits = lines.by_ref().map(|line| line.expect("a line")).find(|line| line.contains("rate limited"));
+    assert!(waits.is_some(), "the wait is announced before it begins");
+    interrupt(&child);
+    let rest: Vec<String> = lines.map(|line| line.expect("a line")).collect();
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(crate::world::text(&output.stdout), "Nothing yet.\n", "{rest:#?}");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(model.requests().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

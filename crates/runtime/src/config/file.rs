@@ -12,7 +12,7 @@ use serde::Deserialize as _;
 use super::entry::{Entry, EntryKey, MODEL_KEYS, TOOL_KEYS};
 use super::error::ConfigError;
 use super::kind::SettingKind;
-use super::origin::SetValues;
+use super::origin::ConfiguredValues;
 use super::setting::{nearest_section, nearest_setting};
 use super::show::toml;
 use super::{SETTINGS, Setting, SettingOrigin};
@@ -23,7 +23,7 @@ const MAX_SHOWN: usize = 60;
 /// The content of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileContent {
-    pub(super) values: SetValues,
+    pub(super) values: ConfiguredValues,
     pub(super) tools: Vec<Entry>,
     pub(super) models: Vec<Entry>,
 }
@@ -76,7 +76,7 @@ impl File<'_> {
         name: &str,
         span: Range<usize>,
         value: &Spanned<DeValue<'_>>,
-        values: &mut SetValues,
+        values: &mut ConfiguredValues,
     ) -> Result<(), ConfigError> {
         if let Some(setting) = Setting::find(name) {
             let read = self.value(setting.name, setting.kind, &span, value)?;

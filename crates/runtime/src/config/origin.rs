@@ -49,9 +49,9 @@ impl fmt::Display for SettingOrigin {
 
 /// The settings that are set, each with its value and its origin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct SetValues(BTreeMap<&'static str, (Value, SettingOrigin)>);
+pub(super) struct ConfiguredValues(BTreeMap<&'static str, (Value, SettingOrigin)>);
 
-impl SetValues {
+impl ConfiguredValues {
     /// Sets a value that the setting accepts. Returns the origin of the value that it replaces.
     pub(super) fn insert(&mut self, setting: &Setting, value: Value, origin: SettingOrigin) -> Option<SettingOrigin> {
         self.0.insert(setting.name, (value, origin)).map(|(_, origin)| origin)

@@ -87,7 +87,7 @@ impl<'a> RunLoop<'a> {
                     match joined {
                         Ok((id, outcome)) => self.finish(&id, outcome, &mut events)?,
                         Err(error) if error.is_cancelled() => {}
-                        // The outcome of this effect will never come, and the run would wait for it forever.
+                        // The task panicked, so its effect has no outcome, and the run would wait for it forever.
                         Err(error) => return Err(DriveError::Task(error.to_string())),
                     }
                 }

@@ -100,7 +100,8 @@ fn json_fields(line: &LogLine) -> Map<String, Value> {
     line.fields.iter().map(|(name, field)| ((*name).to_owned(), value(field))).collect()
 }
 
-/// Writes log lines: as a sink of runs, or as the `tracing` subscriber of a program, which ignores all other events.
+/// Writes log lines, as a sink of runs or as the `tracing` subscriber of a program. A subscriber ignores events that are not
+/// Reknit's.
 pub struct Log {
     settings: LogSettings,
     write: Box<dyn Fn(&str) + Send + Sync>,

@@ -6,7 +6,7 @@ use super::{Number, Repr};
 pub(crate) enum MachineNumber {
     I64(i64),
     U64(u64),
-    /// The nearest float; see [`Number::equals_float`].
+    /// The nearest float; see [`Number::has_decimal_text_of`].
     F64(f64),
 }
 
@@ -18,7 +18,7 @@ impl Number {
             return MachineNumber::I64(*integer);
         }
         let float = self.to_f64();
-        if self.with_text(|text| text.contains(['.', 'e', 'E'])) && self.equals_float(float) {
+        if self.with_text(|text| text.contains(['.', 'e', 'E'])) && self.has_decimal_text_of(float) {
             return MachineNumber::F64(float);
         }
         match (self.as_i64(), self.as_u64()) {
@@ -29,7 +29,7 @@ impl Number {
     }
 
     /// Whether the shortest decimal text of the float has the same value as this number.
-    pub(crate) fn equals_float(&self, float: f64) -> bool {
+    pub(crate) fn has_decimal_text_of(&self, float: f64) -> bool {
         Self::try_from(float).is_ok_and(|back| back == *self)
     }
 }

@@ -33,7 +33,7 @@ impl Candidate {
     }
 
     /// The value that the parser read, with what it noted meanwhile.
-    pub(super) fn from_parser(parser: &mut Parser<'_>, value: Value, is_bare_text: bool) -> Self {
+    pub(super) fn take_from_parser(parser: &mut Parser<'_>, value: Value, is_bare_text: bool) -> Self {
         let completeness = if parser.truncated {
             Completeness::Truncated
         } else if parser.elided {
@@ -111,7 +111,7 @@ fn parse_all(parser: &mut Parser<'_>) -> Result<Option<Candidate>, ParseFailure>
     let is_bare_text = is_bare_text(parser, &first, first_byte);
     let container = matches!(first, Value::Array(_) | Value::Object(_));
     let Some(second) = next_in_sequence(parser, container, 1)? else {
-        return Ok(Some(Candidate::from_parser(parser, first, is_bare_text)));
+        return Ok(Some(Candidate::take_from_parser(parser, first, is_bare_text)));
     };
     let mut values = vec![first, second];
     while let Some(more) = next_in_sequence(parser, container, values.len())? {
@@ -124,7 +124,7 @@ fn parse_all(parser: &mut Parser<'_>) -> Result<Option<Candidate>, ParseFailure>
     parser.sequence_index = None;
     let value = Value::Array(values);
     parser.record(FixKind::Sequence, "", value.to_string());
-    Ok(Some(Candidate::from_parser(parser, value, is_bare_text)))
+    Ok(Some(Candidate::take_from_parser(parser, value, is_bare_text)))
 }
 
 fn is_bare_text(parser: &Parser<'_>, value: &Value, first_byte: Option<u8>) -> bool {

@@ -181,7 +181,7 @@ impl Finder<'_> {
 /// The candidate for a value in prose, and whether the value can be an answer.
 fn read_in_prose(parser: &mut Parser<'_>, value: Value, at: usize) -> (Candidate, bool) {
     let is_answer = is_answer(parser.text, at, &value, parser);
-    (Candidate::from_parser(parser, value, false), is_answer)
+    (Candidate::take_from_parser(parser, value, false), is_answer)
 }
 
 /// Whether a word follows the brackets without a space: `{"a": 2}foo`.

@@ -4,7 +4,7 @@ use super::{failure::ParseResult, parser::Parser};
 use crate::fix::FixKind;
 
 /// The result of reading an escape.
-pub(super) enum Escaped {
+pub(super) enum EscapeResult {
     /// The character, and the offset after the escape.
     Character(char, usize),
     /// The text ends inside the escape.
@@ -13,9 +13,9 @@ pub(super) enum Escaped {
 
 impl Parser<'_> {
     /// Reads the escape whose backslash is at `at`.
-    pub(super) fn read_escape(&mut self, at: usize) -> ParseResult<Escaped> {
+    pub(super) fn read_escape(&mut self, at: usize) -> ParseResult<EscapeResult> {
         let Some(next) = self.text.get(at + 1..).and_then(|rest| rest.chars().next()) else {
-            return Ok(Escaped::EndOfText);
+            return Ok(EscapeResult::EndOfText);
         };
         let end = at + 1 + next.len_utf8();
         let plain = match next {
@@ -32,33 +32,33 @@ impl Parser<'_> {
                 other
             }
         };
-        Ok(Escaped::Character(plain, end))
+        Ok(EscapeResult::Character(plain, end))
     }
 
     /// Reads `\u` and four hexadecimal digits, and the second half of a surrogate pair.
-    fn read_code_point(&mut self, at: usize) -> ParseResult<Escaped> {
+    fn read_code_point(&mut self, at: usize) -> ParseResult<EscapeResult> {
         let digits = self.slice(at + 2, at + 6);
         let Some(unit) = parse_unit(digits) else { return self.read_broken_code_point(at, digits) };
         let end = at + 6;
         if !(0xD800..0xE000).contains(&unit) {
-            return Ok(Escaped::Character(char::from_u32(unit).unwrap_or('\u{fffd}'), end));
+            return Ok(EscapeResult::Character(char::from_u32(unit).unwrap_or('\u{fffd}'), end));
         }
         if unit < 0xDC00 && self.slice(end, end + 2) == "\\u" {
             let low = parse_unit(self.slice(end + 2, end + 6)).filter(|low| (0xDC00..0xE000).contains(low));
             if let Some(c) = low.and_then(|low| char::from_u32(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))) {
-                return Ok(Escaped::Character(c, end + 6));
+                return Ok(EscapeResult::Character(c, end + 6));
             }
         }
         self.record(FixKind::LoneSurrogate, self.slice(at, end), "\u{fffd}");
-        Ok(Escaped::Character('\u{fffd}', end))
+        Ok(EscapeResult::Character('\u{fffd}', end))
     }
 
     /// Handles `\u` without four hexadecimal digits. With a decimal digit it is a code point that cannot be recovered;
     /// without one it is a backslash that should have been doubled, as in `C:\users`.
-    fn read_broken_code_point(&mut self, at: usize, digits: &str) -> ParseResult<Escaped> {
+    fn read_broken_code_point(&mut self, at: usize, digits: &str) -> ParseResult<EscapeResult> {
         let cut = at + 2 + digits.len() >= self.text.len();
         if cut && digits.chars().all(|c| c.is_ascii_hexdigit()) {
-            return Ok(Escaped::EndOfText);
+            return Ok(EscapeResult::EndOfText);
         }
         if digits.chars().any(|c| c.is_ascii_digit()) {
             self.pos = at;
@@ -66,7 +66,7 @@ impl Parser<'_> {
         }
         self.record(FixKind::Escape, "\\u", "\\\\u");
         // The `u` after the backslash is text.
-        Ok(Escaped::Character('\\', at + 1))
+        Ok(EscapeResult::Character('\\', at + 1))
     }
 }
 

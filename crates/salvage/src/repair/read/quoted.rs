@@ -5,7 +5,7 @@
 
 use super::{
     cursor::LOOKAHEAD,
-    escape::Escaped,
+    escape::EscapeResult,
     failure::ParseResult,
     parser::{Parser, Role},
 };
@@ -170,8 +170,8 @@ impl Parser<'_> {
             if byte == b'\\' {
                 text.push_str(self.slice(run, at));
                 match self.read_escape(at)? {
-                    Escaped::EndOfText => return Ok(Scan::Unterminated),
-                    Escaped::Character(escaped, end) => {
+                    EscapeResult::EndOfText => return Ok(Scan::Unterminated),
+                    EscapeResult::Character(escaped, end) => {
                         text.push(escaped);
                         (at, run) = (end, end);
                     }
@@ -309,13 +309,13 @@ impl Parser<'_> {
             if byte == b'\\' {
                 text.push_str(self.slice(run, at));
                 match self.read_escape(at)? {
-                    Escaped::EndOfText => {
+                    EscapeResult::EndOfText => {
                         // Drop a lone backslash, but keep an incomplete code point as written.
                         let tail = self.slice(at, end);
                         text.push_str(if tail.len() > 1 { tail } else { "" });
                         (at, run) = (end, end);
                     }
-                    Escaped::Character(escaped, end) => {
+                    EscapeResult::Character(escaped, end) => {
                         text.push(escaped);
                         (at, run) = (end, end);
                     }

@@ -11,7 +11,7 @@ impl Serialize for Number {
         match self.to_machine_number() {
             MachineNumber::I64(value) => out.serialize_i64(value),
             MachineNumber::U64(value) => out.serialize_u64(value),
-            MachineNumber::F64(value) if self.equals_float(value) => out.serialize_f64(value),
+            MachineNumber::F64(value) if self.has_decimal_text_of(value) => out.serialize_f64(value),
             MachineNumber::F64(_) => {
                 Err(S::Error::custom(format!("the number {self} does not fit a 64-bit integer or float exactly")))
             }
