@@ -49,6 +49,8 @@ pub struct Reknit {
     pub targets: Vec<TargetName>,
     /// Why configured tools cannot be used.
     pub problems: Vec<DiscoveryProblem>,
+    /// What tools announce that has no effect, such as an unknown key of a summary.
+    pub notes: Vec<DiscoveryProblem>,
     transport: Arc<dyn Transport>,
     breakers: Arc<Breakers>,
     clock: Arc<SystemClock>,
@@ -89,7 +91,7 @@ impl Reknit {
         let found = Client::new()?.discover(&config.tools).await;
         let transport = Arc::new(Network { models, tools: found.tools });
         let reknit = Self::assemble(config, templates, journal, found.catalogue, transport);
-        Ok(Self { problems: found.problems, ..reknit })
+        Ok(Self { problems: found.problems, notes: found.notes, ..reknit })
     }
 
     /// Starts with another transport, which reaches the tools and models; the addresses in the configuration are not used.
@@ -120,6 +122,7 @@ impl Reknit {
             templates: Arc::new(templates),
             targets: config.models.into_iter().map(|target| target.name).collect(),
             problems: Vec::new(),
+            notes: Vec::new(),
             transport,
             breakers: Arc::new(Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)),
             clock,
