@@ -6,7 +6,7 @@ use reknit_dialogue::TargetName;
 use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, Started, Templates};
 use reknit_journal::Journal;
 use reknit_models::Models;
-use reknit_plan::Catalogue;
+use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_tools::{Client, DiscoveryProblem};
 use uuid::Uuid;
@@ -147,6 +147,7 @@ impl Reknit {
             run,
             request: request.to_owned(),
             plan,
+            plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             catalogue: Arc::clone(&self.catalogue),
             targets: self.targets.clone(),
