@@ -5,9 +5,10 @@ use std::sync::Arc;
 use reknit_dialogue::TargetName;
 use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, Started, Templates};
 use reknit_journal::Journal;
-use reknit_models::Models;
+use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};
+use reknit_telemetry::{ModelIdentities, ModelIdentity};
 use reknit_tools::{Client, DiscoveryProblem};
 use uuid::Uuid;
 
@@ -114,7 +115,7 @@ impl Reknit {
     ) -> Self {
         let clock = Arc::new(SystemClock::new());
         Self {
-            telemetry: config.telemetry(),
+            telemetry: config.telemetry().with_models(Arc::new(model_identities(&config.models))),
             journal,
             catalogue: Arc::new(catalogue),
             policy: Arc::new(config.policy),
@@ -174,6 +175,13 @@ pub fn new_run_id() -> (RunId, u64) {
     let id = Uuid::now_v7();
     let (high, low) = id.as_u64_pair();
     (RunId::new(id.to_string()), high ^ low)
+}
+
+/// The provider and the model of each target, for telemetry.
+fn model_identities(targets: &[Target]) -> ModelIdentities {
+    let identity =
+        |target: &Target| ModelIdentity { provider: target.provider.as_str().to_owned(), model: target.model.clone() };
+    targets.iter().map(|target| (target.name.clone(), identity(target))).collect()
 }
 
 fn open_journal(config: &Config) -> Result<Journal, reknit_journal::OpenError> {

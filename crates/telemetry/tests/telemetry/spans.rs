@@ -1,7 +1,9 @@
 //! The content of spans, span events, metrics and log lines of a run.
 
+use std::sync::Arc;
+
 use reknit_engine::{Machine, Started};
-use reknit_telemetry::{AttributeValue, Signal, SpanStatus, TraceContext, Tracer};
+use reknit_telemetry::{AttributeValue, ModelIdentity, Signal, SpanStatus, TraceContext, Tracer};
 
 use crate::paths::{paths, successful_context};
 use crate::run_world::{Play, plan, policy, started, step};
@@ -142,9 +144,12 @@ fn a_chat_span_has_the_standard_gen_ai_attributes() {
     let signals = signals_of(&successful_context());
     let spans = spans(&signals);
     let chat = spans.iter().find(|span| span.name == "chat").expect("a model was asked");
-    insta::assert_snapshot!(attributes(&chat.attributes), @r#"
+    insta::assert_snapshot!(attributes(&chat.attributes), @"
     request_id: run-1
     purpose: error_analysis
+    reknit.target: a
+    attempt: 1
+    status: success
     gen_ai.operation.name: chat
     gen_ai.provider.name: a
     gen_ai.request.model: a
@@ -155,7 +160,22 @@ fn a_chat_span_has_the_standard_gen_ai_attributes() {
     gen_ai.response.finish_reasons: complete
     gen_ai.usage.input_tokens: 10
     gen_ai.usage.output_tokens: 5
-    "#);
+    ");
+}
+
+#[test]
+fn a_chat_span_names_the_provider_and_the_model_of_its_target() {
+    let events = successful_context();
+    let (machine, decided) = Machine::replay(&events).expect("the events are replayed").expect("there are events");
+    let identity = ModelIdentity { provider: "openai".to_owned(), model: "gpt-5".to_owned() };
+    let models = Arc::new([("a".into(), identity)].into());
+    let mut tracer = Tracer::new(TraceContext::new(machine.id(), None)).with_models(models);
+    let signals: Vec<Signal> =
+        events.iter().zip(&decided).flat_map(|(event, records)| tracer.observe(event.at_ms, records)).collect();
+    let chat = spans(&signals).into_iter().find(|span| span.name == "chat").expect("a model was asked");
+    let value = |key: &str| chat.attributes.iter().find(|(name, _)| *name == key).map(|(_, value)| value.to_string());
+    let values = ["gen_ai.provider.name", "gen_ai.request.model", "reknit.target"].map(|key| value(key).unwrap());
+    assert_eq!(values, ["openai", "gpt-5", "a"]);
 }
 
 #[test]
