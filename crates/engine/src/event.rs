@@ -220,6 +220,7 @@ pub struct Started {
 }
 
 /// Whether a person wrote the plan; the journal does not store that.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_person(author: &PlanAuthor) -> bool {
     *author == PlanAuthor::Person
 }

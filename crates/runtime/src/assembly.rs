@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, Started, Templates};
+use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, Started, Templates, TraceParent};
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
@@ -13,7 +13,8 @@ use reknit_tools::{Client, DiscoveryProblem};
 use uuid::Uuid;
 
 use crate::config::{Config, ConfigBuilder, ConfigError};
-use crate::telemetry::Telemetry;
+use crate::telemetry::otlp::Otlp;
+use crate::telemetry::{Propagation, Telemetry};
 use crate::{Breakers, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
 
 /// Runs requests and plans: a journal, tools, models and rules, ready to use.
@@ -159,6 +160,29 @@ impl Reknit {
             trace_parent: None,
             machine_version: MACHINE_VERSION,
         }
+    }
+
+    /// Exports the traces and metrics of all runs and sessions to a collector, beside the configured log. New runs belong to
+    /// the trace of `parent`. Call [`Otlp::deliver`] before the program ends.
+    ///
+    /// ```no_run
+    /// # async fn example(reknit: reknit_runtime::Reknit) -> Result<(), Box<dyn std::error::Error>> {
+    /// use reknit_runtime::telemetry::otlp::Otlp;
+    ///
+    /// // The standard variables, such as `OTEL_EXPORTER_OTLP_ENDPOINT`.
+    /// let collector = Otlp::from_environment(&|name| std::env::var(name).ok())?;
+    /// if let Some(collector) = collector {
+    ///     let reknit = reknit.with_collector(&collector, None);
+    ///     reknit.ask("What is the weather in Seoul?").await?;
+    ///     collector.deliver().await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_collector(mut self, collector: &Arc<Otlp>, parent: Option<TraceParent>) -> Self {
+        self.telemetry = self.telemetry.tracing(parent, Propagation::PassedOn).with_collector(collector);
+        self
     }
 
     /// A driver for runs and sessions. All drivers share the call limits and circuit breakers. It writes the configured log;

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use reknit_engine::{Effect, Machine, Record, TraceParent};
 use reknit_telemetry::{ModelIdentities, Signal, TraceContext, Tracer};
 
+use self::otlp::Otlp;
+
 /// Receives signals. It must return at once: a sink that uses the network sends from a thread of its own.
 pub trait Sink: Send + Sync + std::fmt::Debug {
     /// Receives the signals of one event.
@@ -68,6 +70,15 @@ impl Telemetry {
     pub fn tracing(mut self, parent: Option<TraceParent>, propagation: Propagation) -> Self {
         (self.parent, self.propagation) = (parent, propagation);
         self
+    }
+
+    /// Adds the export to a collector. Tools receive the span of the call if spans are exported.
+    #[must_use]
+    pub fn with_collector(mut self, collector: &Arc<Otlp>) -> Self {
+        if collector.sends_spans() {
+            self.propagation = Propagation::Sent;
+        }
+        self.with(Arc::clone(collector) as _)
     }
 
     /// Sets the models that spans name for the targets. [`Reknit::driver`](crate::Reknit::driver) sets those of its

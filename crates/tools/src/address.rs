@@ -66,7 +66,8 @@ impl fmt::Display for Address {
 
 impl fmt::Debug for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Address").field("name", &self.name).field("base", &self.to_string()).finish()
+        let mut shown = out.debug_struct("Address");
+        shown.field("name", &self.name).field("component", &self.component).field("base", &self.to_string()).finish()
     }
 }
 

@@ -79,7 +79,7 @@ fn replace_type(schema: &mut Object, word: &str) {
     if !meant.contains_key("type") {
         schema.remove("type");
     }
-    for (keyword, value) in meant.iter() {
+    for (keyword, value) in &meant {
         if keyword == "type" || !schema.contains_key(keyword) {
             schema.insert(keyword, value.clone());
         }

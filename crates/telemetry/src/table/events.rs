@@ -64,7 +64,15 @@ definitions! { ALL:
     FEEDBACK_FAILED = SpanEvent, "validation_feedback_failed", ["step_id", "capability", "attempt", "reason"];
     /// a model will be asked to correct a rejected call, with the request and all earlier results
     CONTEXT_START = SpanEvent, "contextual_re_resolution.start",
-        ["step_id", "capability", "retry_count", "http_status", "source_data_keys", "independent_step"];
+        [
+            "step_id",
+            "capability",
+            "retry_count",
+            "http_status",
+            "source_data_keys",
+            "source_data_names",
+            "independent_step",
+        ];
     /// the request failed
     CONTEXT_ERROR = SpanEvent, "contextual_re_resolution.error", ["error", "duration_ms"];
     /// the answer cannot be parsed

@@ -202,7 +202,7 @@ impl Tracer {
                     self.close_question(&question, since_ms, end, None);
                 }
                 Some(OpenEffect { since_ms, kind: OpenKind::Call(call) }) => {
-                    self.close_call(&id, &call, since_ms, &reknit_engine::CallEnd::Interrupted);
+                    self.close_call((&id, &call), since_ms, &reknit_engine::CallEnd::Interrupted, None);
                 }
                 None => {}
             }
