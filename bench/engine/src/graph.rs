@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reknit_engine::{
     Effect, Event, EventKind, Limits, MACHINE_VERSION, Policy, Run, Started, Status, Synthesis, Templates,
 };
-use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
 use reknit_protocol::{ReplyBody, ToolReply};
 
@@ -73,6 +73,7 @@ impl PreparedRun {
             run: "bench".into(),
             request: graph.name().to_owned(),
             plan: Some(graph.plan(steps)?),
+            plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             catalogue: Arc::new(Catalogue { tools: vec![tool] }),
             targets: Vec::new(),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Policy, Run, Started, Synthesis, Templates};
 use reknit_mend::{IndependentSteps, PeoplePolicy, ResolutionPolicy, Rung};
 use reknit_models::Models;
-use reknit_plan::Catalogue;
+use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, Step, Value};
 use reknit_tools::Tools;
 
@@ -137,6 +137,7 @@ impl CaseRunner {
             run: format!("bench-{}", self.runs.fetch_add(1, Ordering::Relaxed)).as_str().into(),
             request: call.request.clone(),
             plan: Some(Plan::new("bench", call.request.as_str(), steps)),
+            plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             mappings: Vec::new(),
             catalogue: Arc::new(self.catalogue.clone()),

@@ -73,6 +73,7 @@ fn started(scenario: &Scenario) -> Started {
         run: "bench".into(),
         request: format!("{}: {}", scenario.domain, scenario.name),
         plan: None,
+        plan_author: reknit_plan::PlanAuthor::Person,
         inputs: Object::new(),
         mappings: Vec::new(),
         catalogue: Arc::new(scenario.catalogue.clone()),

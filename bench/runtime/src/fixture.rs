@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use reknit_engine::{Limits, MACHINE_VERSION, Policy, Started, Status, Synthesis, Templates};
 use reknit_journal::{Durability, Journal};
 use reknit_models::Models;
-use reknit_plan::Catalogue;
+use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{CallTool, ToolReply};
 use reknit_protocol::{Object, Plan, SideEffect, Step, Value};
 use reknit_runtime::{CallLimits, DriveOutcome, Driver, Network, SystemClock, Transport};
@@ -97,6 +97,7 @@ impl Fixture {
             run: format!("run-{}", self.runs.fetch_add(1, Ordering::Relaxed)).as_str().into(),
             request: plan.original_request.clone(),
             plan: Some(plan.clone()),
+            plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             catalogue: Arc::clone(&self.catalogue),
             targets: Vec::new(),

@@ -93,6 +93,18 @@ impl Consultation {
         self.asked
     }
 
+    /// The token limit for an answer.
+    pub(crate) fn max_tokens(&self) -> u32 {
+        self.request.max_tokens
+    }
+
+    /// Sets the token limit of the next attempts, unless it is larger already.
+    pub(crate) fn raise_max_tokens(&mut self, max_tokens: u32) {
+        if max_tokens > self.request.max_tokens {
+            Arc::make_mut(&mut self.request).max_tokens = max_tokens;
+        }
+    }
+
     fn id(&self) -> EffectId {
         let kind = match self.stage {
             Stage::Asking => self.kind,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::ParameterMapping;
 use reknit_dialogue::{ModelAnswer, ModelFailure, TargetName};
-use reknit_plan::Catalogue;
+use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, exact};
 use serde::{Deserialize, Serialize};
 
@@ -193,6 +193,9 @@ pub struct Started {
     /// The plan; `None` if a model makes it.
     #[serde(with = "exact::option")]
     pub plan: Option<Plan>,
+    /// Who wrote `plan`.
+    #[serde(default, skip_serializing_if = "is_person")]
+    pub plan_author: PlanAuthor,
     /// The inputs of the plan, by name. Missing ones have their defaults.
     #[serde(with = "exact", default)]
     pub inputs: Object,
@@ -214,4 +217,10 @@ pub struct Started {
     pub trace_parent: Option<TraceParent>,
     /// The version of the state machine that started the run.
     pub machine_version: u32,
+}
+
+/// Whether a person wrote the plan; the journal does not store that.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_person(author: &PlanAuthor) -> bool {
+    *author == PlanAuthor::Person
 }

@@ -283,9 +283,9 @@ impl Run {
         Ok(())
     }
 
-    /// The author of the plan: a person if the run started with it, otherwise a model.
+    /// The author of the plan: a model, unless the run started with the plan of a person.
     fn author(&self) -> PlanAuthor {
-        if self.started.plan.is_some() { PlanAuthor::Person } else { PlanAuthor::Model }
+        if self.started.plan.is_some() { self.started.plan_author } else { PlanAuthor::Model }
     }
 
     fn policy(&self) -> &Policy {

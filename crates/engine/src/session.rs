@@ -54,6 +54,7 @@ use std::sync::Arc;
 
 use reknit_dialogue::{Message, Rotation, RotationRules};
 use reknit_mend::{MendingPolicy, ResolutionPolicy, RuleChanges};
+use reknit_plan::PlanAuthor;
 use reknit_protocol::ScopeLevel;
 use reknit_salvage::Schema;
 
@@ -288,6 +289,7 @@ impl SessionSetup {
                 run: started.run.clone(),
                 request: started.input.clone(),
                 plan: None,
+                plan_author: PlanAuthor::Person,
                 inputs: reknit_protocol::Object::new(),
                 catalogue: Arc::clone(&started.catalogue),
                 targets: started.targets.clone(),

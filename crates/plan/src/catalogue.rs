@@ -7,6 +7,7 @@ pub use json::CatalogueError;
 
 use std::sync::{Arc, OnceLock};
 
+use reknit_protocol::schema::normalise_types;
 use reknit_protocol::{AgentName, Capability, Value, exact};
 use reknit_salvage::{Schema, SchemaError};
 use serde::{Deserialize, Serialize};
@@ -49,8 +50,10 @@ impl PartialEq for CatalogueEntry {
 }
 
 impl CatalogueEntry {
-    /// A capability with its published schema. Fails if the schema is not valid.
-    pub fn new(capability: Capability, schema: Option<Value>) -> Result<Self, SchemaError> {
+    /// A capability with its published schema, in which type words of other languages such as `float64` are replaced by
+    /// types of JSON Schema. Fails if the schema is not valid.
+    pub fn new(capability: Capability, mut schema: Option<Value>) -> Result<Self, SchemaError> {
+        schema.iter_mut().for_each(normalise_types);
         let entry = Self { capability, schema, compiled: OnceLock::new() };
         if let Some(source) = entry.json_schema() {
             let compiled = Schema::compile(&source)?;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use reknit_bind::Reference;
 use reknit_protocol::{Plan, Step};
+use serde::{Deserialize, Serialize};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
 use super::{CheckedPlan, PlannedStep, inputs};
@@ -27,9 +28,11 @@ pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
 const MAX_STEPS: usize = 10_000;
 
 /// Who wrote a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PlanAuthor {
     /// A person, who may call every capability.
+    #[default]
     Person,
     /// A model, which may only call the capabilities that it was shown.
     Model,

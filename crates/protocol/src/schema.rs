@@ -6,10 +6,12 @@
 //! ```
 
 mod field_hint;
+mod normalise;
 mod summary;
 mod type_word;
 
 pub use field_hint::FieldHint;
+pub use normalise::normalise_types;
 pub use summary::{AdditionalProperties, Summary};
 pub use type_word::for_type;
 

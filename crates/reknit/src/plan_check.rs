@@ -100,7 +100,7 @@ async fn configured_tools(arguments: &SetupArguments) -> Result<Option<Catalogue
         return Ok(None);
     }
     let found = tool_client()?.discover(&addresses).await;
-    warn_about_tools(&found.problems);
+    warn_about_tools(&found.problems, &found.notes);
     Ok(Some(found.catalogue))
 }
 

@@ -12,7 +12,7 @@ use reknit_models::{Models, Target, TargetError};
 use reknit_protocol::redact_url;
 use reknit_runtime::config::{Config, SettingOrigin};
 use reknit_runtime::{Reknit, StartError};
-use reknit_tools::{Address, Client};
+use reknit_tools::{Address, Client, DiscoveryProblem};
 
 use crate::cli::{AnswerBy, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::environment::{CONFIG_VARIABLE, os_variable, variable, warn_of_unknown_variables};
@@ -65,7 +65,7 @@ impl Setup {
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
         let reknit = Reknit::start(config).await?;
-        warn_about_tools(&reknit.problems);
+        warn_about_tools(&reknit.problems, &reknit.notes);
         Ok(Self { reknit, telemetry })
     }
 }
@@ -193,8 +193,11 @@ impl From<StartError> for Failure {
 }
 
 /// Prints a warning for each tool that cannot be used.
-pub(crate) fn warn_about_tools(problems: &[reknit_tools::DiscoveryProblem]) {
+pub(crate) fn warn_about_tools(problems: &[DiscoveryProblem], notes: &[DiscoveryProblem]) {
     for problem in problems {
         print_message(&format!("warning: {}\n", escape_controls(&problem.to_string())));
+    }
+    for note in notes {
+        print_message(&format!("note: {}\n", escape_controls(&note.to_string())));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_engine::TraceParent;
 use reknit_runtime::telemetry::log::{Log, LogSettings};
-use reknit_runtime::telemetry::otlp::{Otlp, OtlpSettings};
+use reknit_runtime::telemetry::otlp::{EnvironmentError, Otlp};
 use reknit_runtime::telemetry::{Propagation, Telemetry};
 use tracing::level_filters::LevelFilter;
 
@@ -23,20 +23,18 @@ pub(crate) struct TelemetrySetup {
 impl TelemetrySetup {
     /// Sets up the export to the collector of the environment. Fails if a variable is invalid.
     pub(crate) fn new(log: LogSettings) -> Result<Self, Failure> {
-        let settings =
-            OtlpSettings::from_environment(&variable).map_err(|error| Failure::usage(error.to_string(), error.hint))?;
-        let collector =
-            settings.as_ref().map(Otlp::new).transpose().map_err(Failure::start("telemetry"))?.map(Arc::new);
+        let collector = Otlp::from_environment(&variable).map_err(|error| match error {
+            EnvironmentError::Settings(error) => Failure::usage(error.to_string(), error.hint),
+            EnvironmentError::Start(error) => Failure::start("telemetry")(error),
+        })?;
         Ok(Self { collector, log, parent: parent() })
     }
 
     /// The telemetry of the driver. Installs a `tracing` subscriber that prints log lines with `write`, unless the log is off.
     pub(crate) fn telemetry(&self, write: impl Fn(&str) + Send + Sync + 'static) -> Telemetry {
-        let sends_spans = self.collector.as_ref().is_some_and(|collector| collector.sends_spans());
-        let propagation = if sends_spans { Propagation::Sent } else { Propagation::PassedOn };
-        let mut telemetry = Telemetry::none().tracing(self.parent, propagation);
+        let mut telemetry = Telemetry::none().tracing(self.parent, Propagation::PassedOn);
         if let Some(collector) = &self.collector {
-            telemetry = telemetry.with(Arc::clone(collector) as _);
+            telemetry = telemetry.with_collector(collector);
         }
         if self.log.level != LevelFilter::OFF {
             // This fails only if a subscriber is installed already. There is none: a command drives one run.

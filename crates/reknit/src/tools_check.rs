@@ -40,6 +40,9 @@ pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCo
     for problem in &found.problems {
         print_message(&format!("error: {}\n", escape_controls(&problem.to_string())));
     }
+    for note in &found.notes {
+        print_message(&format!("note: {}\n", escape_controls(&note.to_string())));
+    }
     if undeclared > 0 {
         print_message(&format!(
             "\nnote: capabilities without a side effect class: {undeclared}; after a crash they are called again with the same idempotency key\n\

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, Started, Templates};
+use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, Started, Templates, TraceParent};
 use reknit_journal::Journal;
-use reknit_models::Models;
-use reknit_plan::Catalogue;
+use reknit_models::{Models, Target};
+use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};
+use reknit_telemetry::{ModelIdentities, ModelIdentity};
 use reknit_tools::{Client, DiscoveryProblem};
 use uuid::Uuid;
 
 use crate::config::{Config, ConfigBuilder, ConfigError};
-use crate::telemetry::Telemetry;
+use crate::telemetry::otlp::Otlp;
+use crate::telemetry::{Propagation, Telemetry};
 use crate::{Breakers, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
 
 /// Runs requests and plans: a journal, tools, models and rules, ready to use.
@@ -49,6 +51,8 @@ pub struct Reknit {
     pub targets: Vec<TargetName>,
     /// Why configured tools cannot be used.
     pub problems: Vec<DiscoveryProblem>,
+    /// What tools announce that has no effect, such as an unknown key of a summary.
+    pub notes: Vec<DiscoveryProblem>,
     transport: Arc<dyn Transport>,
     breakers: Arc<Breakers>,
     clock: Arc<SystemClock>,
@@ -89,7 +93,7 @@ impl Reknit {
         let found = Client::new()?.discover(&config.tools).await;
         let transport = Arc::new(Network { models, tools: found.tools });
         let reknit = Self::assemble(config, templates, journal, found.catalogue, transport);
-        Ok(Self { problems: found.problems, ..reknit })
+        Ok(Self { problems: found.problems, notes: found.notes, ..reknit })
     }
 
     /// Starts with another transport, which reaches the tools and models; the addresses in the configuration are not used.
@@ -112,7 +116,7 @@ impl Reknit {
     ) -> Self {
         let clock = Arc::new(SystemClock::new());
         Self {
-            telemetry: config.telemetry(),
+            telemetry: config.telemetry().with_models(Arc::new(model_identities(&config.models))),
             journal,
             catalogue: Arc::new(catalogue),
             policy: Arc::new(config.policy),
@@ -120,6 +124,7 @@ impl Reknit {
             templates: Arc::new(templates),
             targets: config.models.into_iter().map(|target| target.name).collect(),
             problems: Vec::new(),
+            notes: Vec::new(),
             transport,
             breakers: Arc::new(Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)),
             clock,
@@ -144,6 +149,7 @@ impl Reknit {
             run,
             request: request.to_owned(),
             plan,
+            plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             catalogue: Arc::clone(&self.catalogue),
             targets: self.targets.clone(),
@@ -154,6 +160,29 @@ impl Reknit {
             trace_parent: None,
             machine_version: MACHINE_VERSION,
         }
+    }
+
+    /// Exports the traces and metrics of all runs and sessions to a collector, beside the configured log. New runs belong to
+    /// the trace of `parent`. Call [`Otlp::deliver`] before the program ends.
+    ///
+    /// ```no_run
+    /// # async fn example(reknit: reknit_runtime::Reknit) -> Result<(), Box<dyn std::error::Error>> {
+    /// use reknit_runtime::telemetry::otlp::Otlp;
+    ///
+    /// // The standard variables, such as `OTEL_EXPORTER_OTLP_ENDPOINT`.
+    /// let collector = Otlp::from_environment(&|name| std::env::var(name).ok())?;
+    /// if let Some(collector) = collector {
+    ///     let reknit = reknit.with_collector(&collector, None);
+    ///     reknit.ask("What is the weather in Seoul?").await?;
+    ///     collector.deliver().await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_collector(mut self, collector: &Arc<Otlp>, parent: Option<TraceParent>) -> Self {
+        self.telemetry = self.telemetry.tracing(parent, Propagation::PassedOn).with_collector(collector);
+        self
     }
 
     /// A driver for runs and sessions. All drivers share the call limits and circuit breakers. It writes the configured log;
@@ -170,6 +199,13 @@ pub fn new_run_id() -> (RunId, u64) {
     let id = Uuid::now_v7();
     let (high, low) = id.as_u64_pair();
     (RunId::new(id.to_string()), high ^ low)
+}
+
+/// The provider and the model of each target, for telemetry.
+fn model_identities(targets: &[Target]) -> ModelIdentities {
+    let identity =
+        |target: &Target| ModelIdentity { provider: target.provider.as_str().to_owned(), model: target.model.clone() };
+    targets.iter().map(|target| (target.name.clone(), identity(target))).collect()
 }
 
 fn open_journal(config: &Config) -> Result<Journal, reknit_journal::OpenError> {

@@ -40,7 +40,7 @@ pub(crate) use kind::{POSITIVE, POSITIVE_DURATION, word};
 pub use list::SETTINGS;
 pub use origin::SettingOrigin;
 pub use reference::reference;
-pub use setting::Setting;
+pub use setting::{Setting, VARIABLE_PREFIXES};
 pub use show::{EffectiveSetting, ShowSettings};
 
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ use reknit_engine::{Policy, PromptBuilder, SessionRules};
 use reknit_journal::Durability;
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::Value;
-use reknit_tools::Address;
+use reknit_tools::{Address, ComponentType};
 use tracing::level_filters::LevelFilter;
 
 use crate::telemetry::Telemetry;
@@ -347,8 +347,9 @@ fn read_tools(tools: &[Entry]) -> Result<Vec<Address>, ConfigError> {
     let mut addresses: Vec<Address> = Vec::with_capacity(tools.len());
     for tool in tools {
         let name = tool.name(|name| addresses.iter().any(|known| known.name.as_str() == name))?;
-        let address = Address::parse(name, tool.text("url").unwrap_or_default())
+        let mut address = Address::parse(name, tool.text("url").unwrap_or_default())
             .map_err(|_| tool.invalid("url", "write an http or https address, like `http://127.0.0.1:8085`"))?;
+        address.component = tool.text("type").and_then(ComponentType::from_word);
         addresses.push(address);
     }
     Ok(addresses)

@@ -109,7 +109,9 @@ impl Driver {
     /// Sends the telemetry of all runs to these sinks. It replaces earlier ones.
     #[must_use]
     pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
-        self.executor.telemetry = telemetry;
+        // Other sinks do not change which models the targets are.
+        let models = Arc::clone(self.executor.telemetry.models());
+        self.executor.telemetry = if telemetry.models().is_empty() { telemetry.with_models(models) } else { telemetry };
         self
     }
 

@@ -12,7 +12,9 @@ pub mod otlp;
 use std::sync::Arc;
 
 use reknit_engine::{Effect, Machine, Record, TraceParent};
-use reknit_telemetry::{Signal, TraceContext, Tracer};
+use reknit_telemetry::{ModelIdentities, Signal, TraceContext, Tracer};
+
+use self::otlp::Otlp;
 
 /// Receives signals. It must return at once: a sink that uses the network sends from a thread of its own.
 pub trait Sink: Send + Sync + std::fmt::Debug {
@@ -47,6 +49,7 @@ pub struct Telemetry {
     sinks: Vec<Arc<dyn Sink>>,
     parent: Option<TraceParent>,
     propagation: Propagation,
+    models: Arc<ModelIdentities>,
 }
 
 impl Telemetry {
@@ -69,6 +72,27 @@ impl Telemetry {
         self
     }
 
+    /// Adds the export to a collector. Tools receive the span of the call if spans are exported.
+    #[must_use]
+    pub fn with_collector(mut self, collector: &Arc<Otlp>) -> Self {
+        if collector.sends_spans() {
+            self.propagation = Propagation::Sent;
+        }
+        self.with(Arc::clone(collector) as _)
+    }
+
+    /// Sets the models that spans name for the targets. [`Reknit::driver`](crate::Reknit::driver) sets those of its
+    /// configuration.
+    #[must_use]
+    pub fn with_models(self, models: Arc<ModelIdentities>) -> Self {
+        Self { models, ..self }
+    }
+
+    /// The models of the targets.
+    pub(crate) fn models(&self) -> &Arc<ModelIdentities> {
+        &self.models
+    }
+
     /// The parent span of new runs.
     pub(crate) fn parent(&self) -> Option<TraceParent> {
         self.parent
@@ -76,7 +100,9 @@ impl Telemetry {
 
     /// The reporter of a run; `None` if there are no sinks and the program has no `tracing` subscriber.
     pub(crate) fn reporter(&self, run: &Machine) -> Option<TelemetryReporter> {
-        (!self.sinks.is_empty() || log::is_observed()).then(|| TelemetryReporter::new(TraceContext::of(run)))
+        let tracer = || Tracer::new(TraceContext::of(run)).with_models(Arc::clone(&self.models));
+        (!self.sinks.is_empty() || log::is_observed())
+            .then(|| TelemetryReporter { tracer: tracer(), pending: Vec::new() })
     }
 
     /// The `traceparent` header of a tool call; `None` for other effects.
@@ -109,10 +135,6 @@ pub(crate) struct TelemetryReporter {
 }
 
 impl TelemetryReporter {
-    fn new(context: TraceContext) -> Self {
-        Self { tracer: Tracer::new(context), pending: Vec::new() }
-    }
-
     pub(crate) fn observe(&mut self, at_ms: i64, records: &[Record]) {
         let signals = self.tracer.observe(at_ms, records);
         if !signals.is_empty() {

@@ -8,6 +8,7 @@ mod run_end;
 mod session_lines;
 mod sessions;
 mod steps;
+mod turn_events;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use reknit_protocol::{CallTool, EffectId, ScopeLevel, StepId};
 use crate::attribute_value::{AttributeValue, MAX_TEXT};
 use crate::context::TraceContext;
 use crate::definition::Definition;
+use crate::model_identity::ModelIdentities;
 use crate::signal::{Signal, Span, SpanEvent, SpanKind, SpanStatus};
 use crate::table::{self, logs, metrics};
 use steps::StepTrace;
@@ -44,6 +46,9 @@ pub struct Tracer {
     /// How long the question took whose end is among the records being observed; 0 if there is none.
     latency_ms: u64,
     module: &'static str,
+    models: Arc<ModelIdentities>,
+    /// The attempt of a turn that has ended; its span is closed when the machine has judged the answer.
+    ended_attempt: Option<models::EndedAttempt>,
     signals: Vec<Signal>,
 }
 
@@ -96,8 +101,16 @@ impl Tracer {
             at_ms: 0,
             latency_ms: 0,
             module: table::ORCHESTRATION,
+            models: Arc::default(),
+            ended_attempt: None,
             signals: Vec::new(),
         }
+    }
+
+    /// Sets the models of the targets, which spans name.
+    #[must_use]
+    pub fn with_models(self, models: Arc<ModelIdentities>) -> Self {
+        Self { models, ..self }
     }
 
     /// Maps the records that a machine produced for one event. `at_ms` is the time of that event.
@@ -133,7 +146,8 @@ impl Tracer {
     fn map_child(&mut self, child: &[ScopeLevel], scope: &[ScopeLevel], record: &RecordKind) {
         let mut tracer = self.children.remove(child).unwrap_or_else(|| {
             let parent = self.context.span(&self.step_parent());
-            Self { module: self.module, ..Self::new(self.context.within(child, parent)) }
+            let models = Arc::clone(&self.models);
+            Self { module: self.module, models, ..Self::new(self.context.within(child, parent)) }
         });
         tracer.at_ms = self.at_ms;
         tracer.map(scope, record);
@@ -297,9 +311,10 @@ fn id_in_turn(turn: Option<u32>, id: &EffectId) -> EffectId {
     }
 }
 
-/// Leaves out an empty `error.type`: by convention its presence means that there was an error.
+/// Leaves out an empty `error.type`: by convention its presence means that there was an error. The attributes of a turn are
+/// left out of other requests to models.
 fn is_reported((name, value): &(&'static str, AttributeValue)) -> bool {
-    *name != "error.type" || *value != AttributeValue::from("")
+    !matches!(*name, "error.type" | "turn" | "backoff_ms") || *value != AttributeValue::from("")
 }
 
 fn elapsed_ms(start_ms: i64, end_ms: i64) -> u64 {

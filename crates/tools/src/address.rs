@@ -4,11 +4,25 @@ use std::fmt;
 
 use reknit_protocol::{AgentName, redact_url};
 
+reknit_protocol::word_enum! {
+    /// What serves an address. It decides about the body of a call.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ComponentType {
+        /// A tool: the body is the object of the parameters.
+        #[default]
+        Tool = "tool",
+        /// An agent: the body is `{"data": {...}}` with the parameters inside.
+        Agent = "agent",
+    }
+}
+
 /// The name of a tool and its base URL. `Display` and `Debug` redact credentials and the query.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     /// The name of the tool in plans.
     pub name: AgentName,
+    /// What serves it, if the configuration states it; otherwise the tool's own announcement counts.
+    pub component: Option<ComponentType>,
     base: reqwest::Url,
 }
 
@@ -30,7 +44,7 @@ impl Address {
         if !matches!(base.scheme(), "http" | "https") {
             return Err(invalid("the scheme must be http or https".to_owned()));
         }
-        Ok(Self { name: name.into(), base })
+        Ok(Self { name: name.into(), component: None, base })
     }
 
     /// The URL of a path, which may have a query, below the base URL.
@@ -52,7 +66,8 @@ impl fmt::Display for Address {
 
 impl fmt::Debug for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Address").field("name", &self.name).field("base", &self.to_string()).finish()
+        let mut shown = out.debug_struct("Address");
+        shown.field("name", &self.name).field("component", &self.component).field("base", &self.to_string()).finish()
     }
 }
 

@@ -3,11 +3,12 @@
 use std::error::Error;
 use std::time::{Duration, SystemTime};
 
-use reknit_protocol::{CallTool, Delivery, ReplyBody, RetryAfter, ToolReply, TransportFailure, TransportKind};
+use reknit_protocol::{CallTool, Delivery, Object, ReplyBody, RetryAfter, ToolReply, TransportFailure, TransportKind};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 
+use crate::address::ComponentType;
 use crate::body::{BodyError, read_body, redirect_note};
-use crate::client::Tools;
+use crate::client::{Route, Tools};
 
 const IDEMPOTENCY_HEADER: &str = "Idempotency-Key";
 
@@ -21,7 +22,7 @@ impl Tools {
 
     /// Makes one call within a trace span, sent to the tool as a `traceparent` header of W3C Trace Context.
     pub async fn call_within(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
-        let Some(url) = self.route(call) else {
+        let Some(route) = self.route(call) else {
             return Err(TransportFailure {
                 kind: TransportKind::NotCallable,
                 delivery: Delivery::NotSent,
@@ -29,7 +30,7 @@ impl Tools {
             });
         };
         let limit = Duration::from_millis(call.timeout_ms);
-        match tokio::time::timeout(limit, self.send(call, url, traceparent)).await {
+        match tokio::time::timeout(limit, self.send(call, route, traceparent)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(TransportFailure {
                 kind: TransportKind::TimedOut,
@@ -42,15 +43,15 @@ impl Tools {
     async fn send(
         &self,
         call: &CallTool,
-        url: &reqwest::Url,
+        route: &Route,
         traceparent: Option<&str>,
     ) -> Result<ToolReply, TransportFailure> {
         let client = if call.needs_claim() { &self.client.unpooled } else { &self.client.http };
         let mut request = client
-            .post(url.clone())
+            .post(route.url.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json")
-            .body(call.parameters.to_string());
+            .body(call_body(call, route.component));
         if let Some(key) = &call.idempotency_key {
             request = request.header(IDEMPOTENCY_HEADER, key);
         }
@@ -64,6 +65,14 @@ impl Tools {
         let body = read_body(response).await.map_err(|error| body_failure(call, status, &error))?;
         let body = redirect_note.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
         Ok(ToolReply { status, retry_after_ms, body })
+    }
+}
+
+/// The body of a call: an agent gets the parameters inside `data`.
+fn call_body(call: &CallTool, component: ComponentType) -> String {
+    match component {
+        ComponentType::Tool => call.parameters.to_string(),
+        ComponentType::Agent => Object::from([("data", call.parameters.clone().into())]).to_string(),
     }
 }
 

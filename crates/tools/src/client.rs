@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use reknit_protocol::CallTool;
 
+use crate::address::ComponentType;
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An HTTP client for tools. Cloning is cheap.
@@ -43,17 +45,26 @@ fn builder() -> reqwest::ClientBuilder {
 #[derive(Debug, Clone)]
 pub struct Tools {
     pub(crate) client: Client,
-    /// The URL of each capability, by tool and capability name.
-    pub(crate) routes: Arc<HashMap<(String, String), reqwest::Url>>,
+    /// The route of each capability, by tool and capability name.
+    pub(crate) routes: Arc<Routes>,
+}
+
+pub(crate) type Routes = HashMap<(String, String), Route>;
+
+/// Where the calls of a capability go, and what serves them.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) url: reqwest::Url,
+    pub(crate) component: ComponentType,
 }
 
 impl Tools {
-    pub(crate) fn new(client: Client, routes: HashMap<(String, String), reqwest::Url>) -> Self {
+    pub(crate) fn new(client: Client, routes: Routes) -> Self {
         Self { client, routes: Arc::new(routes) }
     }
 
-    /// The URL of the capability that is called.
-    pub(crate) fn route(&self, call: &CallTool) -> Option<&reqwest::Url> {
+    /// The route of the capability that is called.
+    pub(crate) fn route(&self, call: &CallTool) -> Option<&Route> {
         self.routes.get(&(call.agent.as_str().to_owned(), call.capability.as_str().to_owned()))
     }
 }

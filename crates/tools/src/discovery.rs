@@ -6,12 +6,13 @@ use std::io;
 use std::time::Duration;
 
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_protocol::schema::Summary;
 use reknit_protocol::{Capability, ReplyBody, Value};
 
-use crate::address::Address;
+use crate::address::{Address, ComponentType};
 use crate::body::{read_body, redirect_note};
 use crate::call::last_cause;
-use crate::client::{Client, Tools};
+use crate::client::{Client, Route, Tools};
 
 /// The time limit for all requests to one tool.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -25,6 +26,16 @@ pub struct Discovery {
     pub tools: Tools,
     /// The tools and capabilities that cannot be used.
     pub problems: Vec<DiscoveryProblem>,
+    /// What tools announce that has no effect, such as an unknown key of a summary.
+    pub notes: Vec<DiscoveryProblem>,
+}
+
+/// One tool as it describes itself.
+struct Description {
+    tool: CatalogueTool,
+    component: ComponentType,
+    problems: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// Why a tool, a capability or a schema is missing from the catalogue.
@@ -42,7 +53,8 @@ pub struct DiscoveryProblem {
 impl Client {
     /// Asks every tool for its capabilities. A tool that does not answer becomes a problem; the others are still discovered.
     pub async fn discover(&self, addresses: &[Address]) -> Discovery {
-        let (mut catalogue, mut problems, mut routes) = (Catalogue::default(), Vec::new(), HashMap::new());
+        let (mut catalogue, mut routes) = (Catalogue::default(), HashMap::new());
+        let (mut problems, mut notes) = (Vec::new(), Vec::new());
         // Concurrently: ten tools that are down must not take ten times the limit.
         let requests = addresses.iter().map(|address| tokio::time::timeout(TIMEOUT, self.describe(address)));
         let outcomes = futures_util::future::join_all(requests).await;
@@ -53,21 +65,23 @@ impl Client {
             };
             match outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}"))) {
                 Err(message) => problems.push(problem(message)),
-                Ok((tool, messages)) => {
-                    problems.extend(messages.into_iter().map(problem));
-                    for entry in &tool.capabilities {
-                        let name = (address.name.as_str().to_owned(), entry.capability.name.as_str().to_owned());
-                        routes.insert(name, address.join(&entry.capability.call_path()));
+                Ok(described) => {
+                    problems.extend(described.problems.into_iter().map(problem));
+                    notes.extend(described.notes.into_iter().map(problem));
+                    for CatalogueEntry { capability, .. } in &described.tool.capabilities {
+                        let name = (address.name.as_str().to_owned(), capability.name.as_str().to_owned());
+                        let component = component_of(capability.extra.get("type")).unwrap_or(described.component);
+                        routes.insert(name, Route { url: address.join(&capability.call_path()), component });
                     }
-                    catalogue.tools.push(tool);
+                    catalogue.tools.push(described.tool);
                 }
             }
         }
-        Discovery { catalogue, tools: Tools::new(self.clone(), routes), problems }
+        Discovery { catalogue, tools: Tools::new(self.clone(), routes), problems, notes }
     }
 
     /// The capabilities of one tool, and a message for each that cannot be used.
-    async fn describe(&self, address: &Address) -> Result<(CatalogueTool, Vec<String>), String> {
+    async fn describe(&self, address: &Address) -> Result<Description, String> {
         let path = "/api/capabilities";
         let listed = read(self.send(address, path).await?, path).await?;
         let list = match &listed {
@@ -78,28 +92,38 @@ impl Client {
                 .ok_or("GET /api/capabilities does not return a list")?,
         };
         let description = listed.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut tool = CatalogueTool { name: address.name.clone(), description, capabilities: Vec::new() };
-        let mut problems = Vec::new();
+        let tool = CatalogueTool { name: address.name.clone(), description, capabilities: Vec::new() };
+        let component = address.component.or_else(|| component_of(listed.get("type"))).unwrap_or_default();
+        let mut described = Description { tool, component, problems: Vec::new(), notes: Vec::new() };
         for value in list {
-            let capability = match Capability::from_value(value) {
-                Ok(capability) => capability,
-                Err(error) => {
-                    problems.push(format!("invalid capability: {error}"));
-                    continue;
-                }
-            };
-            let name = capability.name.clone();
-            // Without a schema, the summaries of the capability describe its parameters.
-            let schema = self.schema(address, &capability.schema_path()).await.unwrap_or_else(|message| {
-                problems.push(format!("cannot fetch the schema of `{name}`: {message}"));
-                None
-            });
-            match CatalogueEntry::new(capability, schema) {
-                Ok(entry) => tool.capabilities.push(entry),
-                Err(error) => problems.push(format!("invalid schema of `{name}`: {error}")),
+            match Capability::from_value(value) {
+                Ok(capability) => self.describe_capability(address, capability, &mut described).await,
+                Err(error) => described.problems.push(format!("invalid capability: {error}")),
             }
         }
-        Ok((tool, problems))
+        Ok(described)
+    }
+
+    async fn describe_capability(&self, address: &Address, capability: Capability, described: &mut Description) {
+        let name = capability.name.clone();
+        for (list, summary) in [("input", &capability.input_summary), ("output", &capability.output_summary)] {
+            let unknown = summary.as_ref().map(Summary::unknown_keys).unwrap_or_default();
+            let note = |key| format!("unknown key `{list}_summary.{key}` of `{name}` has no effect");
+            described.notes.extend(unknown.into_iter().map(note));
+        }
+        // Without a schema, the summaries of the capability describe its parameters.
+        let schema = self.schema(address, &capability.schema_path()).await.unwrap_or_else(|message| {
+            described.problems.push(format!("cannot fetch the schema of `{name}`: {message}"));
+            None
+        });
+        let entry = CatalogueEntry::new(capability.clone(), schema).or_else(|error| {
+            described.problems.push(format!("invalid schema of `{name}`, its field hints are used instead: {error}"));
+            CatalogueEntry::new(capability, None)
+        });
+        match entry {
+            Ok(entry) => described.tool.capabilities.push(entry),
+            Err(error) => described.problems.push(format!("invalid field hints of `{name}`: {error}")),
+        }
     }
 
     /// The schema of a capability. Schemas are optional: 404 means that there is none.
@@ -123,6 +147,11 @@ impl Client {
             }
         })
     }
+}
+
+/// The component type that an announcement states.
+fn component_of(value: Option<&Value>) -> Option<ComponentType> {
+    value.and_then(Value::as_str).and_then(ComponentType::from_word)
 }
 
 fn is_refused(error: &reqwest::Error) -> bool {

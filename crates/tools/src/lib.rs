@@ -26,6 +26,6 @@ mod call;
 mod client;
 mod discovery;
 
-pub use address::{Address, AddressError};
+pub use address::{Address, AddressError, ComponentType};
 pub use client::{Client, ClientError, Tools};
 pub use discovery::{Discovery, DiscoveryProblem};

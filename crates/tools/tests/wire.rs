@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use reknit_protocol::{CallTool, Delivery, ReplyBody, TransportKind};
-use reknit_protocol::{Object, SideEffect, Value};
+use reknit_protocol::{Capability, Object, SideEffect, Value};
 use reknit_testing::tool::{CallMatcher, RunningTool};
 use reknit_testing::{Reply, ScriptedTool};
-use reknit_tools::{Address, Client, Discovery};
+use reknit_tools::{Address, Client, ComponentType, Discovery};
 
 async fn discover(name: &str, url: &str) -> Discovery {
     let addresses = [Address::parse(name, url).expect("an address")];
@@ -62,6 +62,52 @@ async fn the_catalogue_contains_what_the_tool_announced() {
     let discovery = discover("t", &tool.base_url()).await;
     let entry = discovery.catalogue.entry("t", "c").expect("the capability is announced");
     assert_eq!(entry.capability.effect, SideEffect::Keyed);
+}
+
+#[tokio::test]
+async fn a_published_schema_with_type_words_of_go_is_normalised() {
+    let schema = r#"{"type": "object", "required": ["lat"], "properties": {"lat": {"type": "float64"}}}"#;
+    let discovery = discover_with_schema(schema).await;
+    assert_eq!(discovery.problems, []);
+    let schema = discovery.catalogue.entry("t", "c").expect("the capability is usable").json_schema();
+    let expected = r#"{"type":"object","required":["lat"],"properties":{"lat":{"type":"number"}}}"#;
+    assert_eq!(schema.expect("a schema").to_string(), expected);
+}
+
+#[tokio::test]
+async fn the_field_hints_replace_a_published_schema_that_is_invalid() {
+    let discovery = discover_with_schema(r#"{"type": "object", "required": "lat"}"#).await;
+    let problem = discovery.problems[0].message.clone();
+    assert!(problem.starts_with("invalid schema of `c`, its field hints are used instead: "), "{problem}");
+    let entry = discovery.catalogue.entry("t", "c").expect("the capability is usable");
+    assert_eq!(entry.required_parameters(), ["lat"]);
+}
+
+async fn discover_with_schema(schema: &str) -> Discovery {
+    let hints = r#"{"name": "c", "input_summary": {"required": [{"name": "lat", "type": "float64"}]}}"#;
+    let capability = Capability::from_value(&Value::parse(hints).expect("JSON")).expect("a capability");
+    let tool = ScriptedTool::new("t").announce(capability).schema(Value::parse(schema).expect("JSON"));
+    let tool = tool.start().await.expect("the tool starts");
+    discover("t", &tool.base_url()).await
+}
+
+#[tokio::test]
+async fn an_agent_gets_the_parameters_inside_data() {
+    let mut agent = Capability::new("c");
+    agent.extra.insert("type", "agent");
+    for (case, capability, component, body) in [
+        ("announced", agent.clone(), None, r#"{"data":{"amount":1}}"#),
+        ("configured", Capability::new("c"), Some(ComponentType::Agent), r#"{"data":{"amount":1}}"#),
+        ("a tool", Capability::new("c"), None, r#"{"amount":1}"#),
+    ] {
+        let tool = ScriptedTool::new("t").announce(capability).on("c", CallMatcher::any(), Reply::data(1));
+        let tool = tool.start().await.expect("the tool starts");
+        let mut address = Address::parse("t", &tool.base_url()).expect("an address");
+        address.component = component;
+        let discovery = Client::new().expect("a client").discover(&[address]).await;
+        discovery.tools.call(&call(r#"{"amount": 1}"#)).await.expect("an answer");
+        assert_eq!(tool.calls()[0].body, body, "case: {case}");
+    }
 }
 
 #[tokio::test]

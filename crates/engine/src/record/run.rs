@@ -183,8 +183,8 @@ pub struct RungStart {
     pub fault: Arc<CallFault>,
     /// Whether the error says that a value has the wrong type.
     pub is_type_error: bool,
-    /// How many named values the model is shown.
-    pub source_keys: usize,
+    /// The names of the values that the model is shown: `price.amount`, or `price` for a result without fields.
+    pub source_keys: Vec<String>,
     /// Whether the step depends on no other step.
     pub is_independent: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ModelAnswer, ModelFailure, Rotation, TargetName};
+use reknit_dialogue::{FinishReason, ModelAnswer, ModelFailure, Rotation, TargetName};
 use reknit_mend::ModelRung;
 use reknit_plan::StepIndex;
 use reknit_protocol::EffectId;
@@ -52,6 +52,11 @@ impl Run {
             EventKind::ModelAnswered { answer, .. } => {
                 self.end_attempt(topic, Bill::Used(&answer.usage))?;
                 self.state.spent.add_tokens(&answer.usage);
+                if matches!(topic, Topic::Plan { .. }) && answer.finish == FinishReason::Length {
+                    // Only once, as in a session: a second truncated plan must become shorter.
+                    let doubled = self.policy().asking.plan.max_tokens.saturating_mul(2);
+                    self.state.consultation_mut(topic)?.0.raise_max_tokens(doubled);
+                }
                 let (id, answer) = (effect.clone(), Arc::new(answer.clone()));
                 let words = answer.require_text().map(str::to_owned);
                 let failure = words.as_ref().err().cloned();

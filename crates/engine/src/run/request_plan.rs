@@ -17,6 +17,7 @@ use super::{Run, joined};
 use crate::answer::Status;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
+use crate::policy::Sampling;
 use crate::record::{PlanRejection, Record, RunRecord};
 use crate::templates::render;
 
@@ -40,9 +41,11 @@ impl Run {
             self.end_without_steps(Status::Failed, reason);
             return Ok(());
         }
-        let (attempt, asked) = match &self.state.phase {
-            Phase::Planning { attempt, consultation } => (attempt + 1, consultation.asked()),
-            _ => (1, 0),
+        let sampling = self.policy().asking.plan;
+        // A truncated plan has raised the limit of the last question.
+        let (attempt, asked, max_tokens) = match &self.state.phase {
+            Phase::Planning { attempt, consultation } => (attempt + 1, consultation.asked(), consultation.max_tokens()),
+            _ => (1, 0, sampling.max_tokens),
         };
         let shown = self.shown_tools();
         let tools = describe_tools(&shown);
@@ -62,7 +65,7 @@ impl Run {
         };
         let format = plan_json_schema(&shown)
             .map_or(ResponseFormat::Json, |schema| ResponseFormat::Schema { name: "plan".to_owned(), schema });
-        let request = self.policy().asking.plan.to_model_request(messages).with_format(format);
+        let request = Sampling { max_tokens, ..sampling }.to_model_request(messages).with_format(format);
         let id = (EffectOwner::Plan, EffectKind::Ask);
         let consultation = Consultation::open(id, asked, Purpose::PlanGeneration, request, self.rotation());
         self.state.phase = Phase::Planning { attempt, consultation: Box::new(consultation) };

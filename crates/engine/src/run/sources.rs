@@ -2,7 +2,7 @@
 
 use reknit_bind::{StepResult, StepResults, abridge_results};
 use reknit_plan::{CheckedPlan, INPUTS, PlannedStep};
-use reknit_protocol::{Object, StepId, Value};
+use reknit_protocol::{StepId, Value};
 
 use super::Run;
 use super::state::Stage;
@@ -34,14 +34,17 @@ impl Run {
 }
 
 impl Run {
-    /// How many named values a model is shown: the fields of all results and of the inputs.
-    pub(super) fn source_keys(&self) -> usize {
-        let results = self.state.steps.iter().filter_map(|step| match step.stage() {
-            Stage::Done(value) => Some(value),
-            _ => None,
+    /// The names of the values that a model is shown: the fields of all results and of the inputs.
+    pub(super) fn source_keys(&self) -> Vec<String> {
+        let results = self.plan.steps.iter().zip(self.state.steps.iter()).filter_map(|(planned, step)| {
+            let Stage::Done(value) = step.stage() else { return None };
+            Some((planned.id.as_str(), value))
         });
-        let names = |value: &Value| crate::synthesis::response_data(value).as_object().map_or(1, Object::len);
-        results.chain(self.inputs.as_ref()).map(names).sum()
+        let names = |(source, value): (&str, &Value)| match crate::synthesis::response_data(value).as_object() {
+            Some(fields) => fields.iter().map(|(field, _)| format!("{source}.{field}")).collect(),
+            None => vec![source.to_owned()],
+        };
+        results.chain(self.inputs.as_ref().map(|inputs| (INPUTS, inputs))).flat_map(names).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reknit_dialogue::Money;
+use reknit_plan::PlanAuthor;
 use reknit_protocol::{Object, RunId, ScopeLevel, Value};
 use serde::{Deserialize, Serialize};
 
@@ -159,7 +160,8 @@ impl Session {
         let catalogue = Arc::clone(&self.setup.public_catalogue);
         let calls = &self.setup.calls_started;
         let (policy, share) = limit_policy(&calls.policy, &self.budget_share());
-        let started = Started { run: self.child_run_id(index), plan, catalogue, policy, ..calls.clone() };
+        let (run, plan_author) = (self.child_run_id(index), PlanAuthor::Model);
+        let started = Started { run, plan, plan_author, catalogue, policy, ..calls.clone() };
         Ok((EventKind::Started(Box::new(started)), share))
     }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ErrorClass, ResponseFormat};
-use reknit_engine::{Effect, Progress, Started, Status};
+use reknit_dialogue::{ErrorClass, FinishReason, ModelAnswer, ResponseFormat};
+use reknit_engine::{Effect, EventKind, Progress, Started, Status};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::Capability;
 
-use crate::world::{Play, catalogue, json, plan, policy, started, step};
+use crate::world::{Play, catalogue, effect_id, json, model_answer, plan, policy, started, step};
 
 /// A tool with a parameter of every kind.
 fn bookshop() -> Catalogue {
@@ -288,6 +288,27 @@ fn planning_is_retried_as_often_as_the_policy_allows() {
         }
         assert_eq!(play.run.spent().model_calls, questions, "case: {case}");
         assert_eq!(play.run.answer().map(|answer| answer.status), status, "case: {case}");
+    }
+}
+
+#[test]
+fn a_truncated_plan_doubles_the_token_limit_once() {
+    for (case, text) in [("a part of the plan", r#"{"steps": [{"step_id": "s", "agent_na"#), ("no text at all", "")] {
+        let mut policy = policy();
+        policy.planning.retries = 3;
+        policy.asking.plan.max_tokens = 100;
+        let mut play = Play::begin(started(None, policy));
+        let mut limits = vec![play.max_tokens("plan/ask/1")];
+        for attempt in 1..=2 {
+            let answer = ModelAnswer { finish: FinishReason::Length, ..model_answer(text) };
+            play.happen(EventKind::ModelAnswered { effect: effect_id(&format!("plan/ask/{attempt}")), answer });
+            let wait = format!("plan/ask-wait/{attempt}");
+            if play.due().contains(&wait) {
+                play.wake(&wait);
+            }
+            limits.push(play.max_tokens(&format!("plan/ask/{}", attempt + 1)));
+        }
+        assert_eq!(limits, [100, 200, 200], "case: {case}");
     }
 }
 

@@ -6,7 +6,7 @@ use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, Usage};
 use reknit_engine::{
     Effect, Event, EventKind, MACHINE_VERSION, Outcome, Policy, Record, Run, Started, Synthesis, Templates,
 };
-use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
 use reknit_protocol::{EffectId, EffectKind, ReplyBody, ToolReply};
 
@@ -55,6 +55,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         run: "run-1".into(),
         request: "sell 100 shares".to_owned(),
         plan,
+        plan_author: PlanAuthor::Person,
         inputs: Object::new(),
         catalogue: Arc::new(catalogue()),
         targets: vec!["a".into(), "b".into()],
@@ -130,6 +131,15 @@ impl Play {
     pub(crate) fn call(&self, effect: &str) -> reknit_protocol::CallTool {
         let found = self.run.pending().into_iter().find_map(|due| match due {
             Effect::CallTool(call) if call.id.to_string() == effect => Some(call),
+            _ => None,
+        });
+        found.unwrap_or_else(|| panic!("{effect} is not pending: {:?}", self.due()))
+    }
+
+    /// The token limit of a pending question to a model.
+    pub(crate) fn max_tokens(&self, effect: &str) -> u32 {
+        let found = self.run.pending().into_iter().find_map(|due| match due {
+            Effect::AskModel(ask) if ask.id.to_string() == effect => Some(ask.request.max_tokens),
             _ => None,
         });
         found.unwrap_or_else(|| panic!("{effect} is not pending: {:?}", self.due()))

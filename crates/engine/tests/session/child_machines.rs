@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use reknit_engine::{
-    ChildActivity, Decision, Effect, EventKind, FinalTurnReason, PLAN_TOOL, Plans, SessionActivity, SessionExit,
-    SessionRecord, SessionStarted, StepState, SubAgent,
+    ChildActivity, Decision, Effect, EventKind, FinalTurnReason, PLAN_TOOL, Plans, RecordKind, RunRecord,
+    SessionActivity, SessionExit, SessionRecord, SessionStarted, StepState, SubAgent,
 };
 
 use crate::driver::{TestDriver, calling, json, reporting, saying, started, with_rules};
@@ -56,6 +56,20 @@ fn a_submitted_plan_runs_and_the_model_sees_each_step() {
     assert!(step("three").is_some_and(|step| step.starts_with(r#"{"failed":"#) && step.contains("not yours")));
     assert_eq!(driver.session.spent().tool_calls, 3);
     assert_eq!(driver.due(), ["turn-2/ask/1"]);
+}
+
+#[test]
+fn an_unbraced_reference_in_a_submitted_plan_is_read_as_in_any_plan_of_a_model() {
+    let mut driver = TestDriver::begin(with_plans());
+    driver.answer(calling(&[(PLAN_TOOL, &PLAN.replace("{{one.state}}", "$one.state"))]));
+    driver.reply("turn-1/call-1/one/call/1", 200, r#"{"state": "sent"}"#);
+    let order = driver.calls().into_iter().find(|call| call.capability.as_str() == "order").expect("a due call");
+    assert_eq!(order.parameters.to_string(), r#"{"of":"sent"}"#);
+    let repairs = driver.records.iter().find_map(|record| match &record.kind {
+        RecordKind::Run(RunRecord::PlanAccepted { repairs, .. }) if !repairs.is_empty() => Some(repairs.clone()),
+        _ => None,
+    });
+    assert!(repairs.is_some_and(|repairs| repairs[0].contains("{{one.state}}")), "the fix is recorded");
 }
 
 #[test]

@@ -58,6 +58,19 @@ impl Summary {
         Value::Object(schema)
     }
 
+    /// The keys that no reader uses, as paths: `requred`, `required[0].enum`.
+    pub fn unknown_keys(&self) -> Vec<String> {
+        let own = self.extra.iter().map(|(key, _)| key.to_owned());
+        let lists = [("required", &self.required), ("optional", &self.optional)];
+        let of_hints = lists.into_iter().flat_map(|(list, hints)| {
+            hints
+                .iter()
+                .enumerate()
+                .flat_map(move |(index, hint)| hint.extra.iter().map(move |(key, _)| format!("{list}[{index}].{key}")))
+        });
+        own.chain(of_hints).collect()
+    }
+
     /// Each name once, as JSON Schema requires.
     fn required_names(&self) -> Vec<Value> {
         let mut seen = HashSet::new();

@@ -1,7 +1,7 @@
 //! Type words of several programming languages, converted to JSON Schema.
 
 use super::X_TYPE;
-use crate::Object;
+use crate::{Object, Value};
 
 /// The deepest nesting that is read in a type word such as `list[list[int]]`. Tools write these words, so the recursion
 /// needs a limit.
@@ -20,6 +20,8 @@ const MAX_NESTING: usize = 16;
 /// | `[]T`, `T[]`, `array<T>`, `list[T]` | `array`, with the schema of T as `items` |
 /// | `object`, `map`, `dict`, `struct` | `object` |
 /// | `map[K]V`, `map<K, V>`, `dict[K, V]` | `object`, with the schema of V as `additionalProperties` |
+/// | `time.Time` | `string` with `format` date-time |
+/// | `*T`, a pointer in Go | the schema of T, or null |
 /// | `any`, `interface{}`, nothing at all | no constraint |
 /// | any other word | no constraint; `x-type` keeps the word |
 ///
@@ -55,6 +57,7 @@ fn plain(word: &str) -> Option<Object> {
         "array" | "list" | "slice" => "array",
         "object" | "map" | "dict" | "struct" => "object",
         "any" | "interface{}" | "" => return Some(Object::new()),
+        "time.time" => return Some(Object::from([("type", "string".into()), ("format", "date-time".into())])),
         _ => return None,
     };
     Some(Object::from([("type", name.into())]))
@@ -64,6 +67,9 @@ fn plain(word: &str) -> Option<Object> {
 fn generic(word: &str, levels: usize) -> Option<Object> {
     if word.eq_ignore_ascii_case("[]byte") {
         return None;
+    }
+    if let Some(target) = word.strip_prefix('*') {
+        return Some(or_null(parse(target, levels)));
     }
     let array_of = |item| Object::from([("type", "array".into()), ("items", parse(item, levels).into())]);
     let object_of =
@@ -80,6 +86,14 @@ fn generic(word: &str, levels: usize) -> Option<Object> {
         ("object", None, value) if !value.is_empty() => Some(object_of(value)),
         _ => None,
     }
+}
+
+/// The schema, if it names one type, with null as a second one.
+fn or_null(mut schema: Object) -> Object {
+    if let Some(Value::String(name)) = schema.get("type").cloned() {
+        schema.insert("type", vec![Value::String(name), "null".into()]);
+    }
+    schema
 }
 
 /// Splits `text`, which starts with a bracket, into the content of that bracket and the rest.
@@ -128,6 +142,10 @@ mod tests {
             ("array list slice", r#"{"type":"array"}"#),
             ("object map dict struct", r#"{"type":"object"}"#),
             ("any interface{}", "{}"),
+            ("time.Time", r#"{"type":"string","format":"date-time"}"#),
+            ("*string", r#"{"type":["string","null"]}"#),
+            ("*time.Time", r#"{"type":["string","null"],"format":"date-time"}"#),
+            ("*interface{} **any", "{}"),
         ] {
             for word in words.split(' ') {
                 assert_eq!(for_type(word).to_string(), schema, "word: {word}");

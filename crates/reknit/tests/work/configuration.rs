@@ -288,16 +288,32 @@ fn an_empty_variable_counts_as_unset() {
 }
 
 #[test]
-fn an_unknown_reknit_variable_is_reported_by_config_show() {
+fn an_unknown_variable_with_our_prefixes_is_reported_by_config_show() {
     let strangers = [("REKNIT_PLAN_RETRY_MXA", "5"), ("REKNIT_WEATHER", "fine"), ("GOMIND_PORT", "8080")];
-    insta::assert_snapshot!(World::new().reknit_with(&strangers, &["config", "show", "--changed"]), @r#"
+    insta::assert_snapshot!(World::new().reknit_with(&strangers, &["config", "show", "--changed"]), @"
     exit status 0
     --- stdout
     find-model = false  # REKNIT_FIND_MODEL
     --- stderr
     warning: no setting has the variable `REKNIT_PLAN_RETRY_MXA`; did you mean `REKNIT_PLAN_RETRY_MAX`?
     warning: no setting has the variable `REKNIT_WEATHER`; `reknit config reference` lists all of them
-    "#);
+    ");
+    let strangers = [
+        ("GOMIND_PLAN_RETRY_MXA", "5"),
+        ("GOMIND_PLAN_RETRY_COLOUR", "blue"),
+        ("GOMIND_MENDING_CONTEXT", "2"),
+        ("GOMIND_AGENT_NAME", "weather"),
+        ("GOMIND_PORT", "8080"),
+    ];
+    insta::assert_snapshot!(World::new().reknit_with(&strangers, &["config", "show", "--changed"]), @"
+    exit status 0
+    --- stdout
+    find-model = false  # REKNIT_FIND_MODEL
+    --- stderr
+    warning: no setting has the variable `GOMIND_MENDING_CONTEXT`; the variable of `mending.context` is `REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS`
+    warning: no setting has the variable `GOMIND_PLAN_RETRY_COLOUR`; `reknit config reference` lists all of them
+    warning: no setting has the variable `GOMIND_PLAN_RETRY_MXA`; did you mean `GOMIND_PLAN_RETRY_MAX`?
+    ");
     let world = World::new();
     let output = world.command(&["config", "show", "--changed"]).env_remove("REKNIT_FIND_MODEL").output();
     insta::assert_snapshot!(world.show(&output.expect("the command can be run")), @"

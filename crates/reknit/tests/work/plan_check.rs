@@ -189,7 +189,7 @@ fn a_plan_that_cannot_be_parsed_is_reported_with_its_position() {
         .file("typo.yaml", "steps:\n  - id: a\n    tol: b\n    wiht: {}\n")
         .file("broken.yaml", "steps:\n  - id: a\n   tool: b\n")
         .file("list.json", "[]")
-        .file("schema.json", r#"{"t": [{"name": "c", "schema": {"type": "strin"}}]}"#);
+        .file("schema.json", r#"{"t": [{"name": "c", "schema": {"required": "x"}}]}"#);
     insta::assert_snapshot!(world.reknit(&["plan", "check", "typo.yaml"]), @"
     exit status 1
     --- stderr
@@ -231,7 +231,7 @@ fn a_plan_that_cannot_be_parsed_is_reported_with_its_position() {
     insta::assert_snapshot!(world.reknit(&["plan", "check", "good.yaml", "--tools", "schema.json"]), @r#"
     exit status 2
     --- stderr
-    error: `schema.json` is not a list of tools: `t`: the schema of `c` is not a valid JSON Schema: the schema is not valid at `$.type`: expected "array", "boolean", "integer", "null", "number", "object" or "string", found "strin"
+    error: `schema.json` is not a list of tools: `t`: the schema of `c` is not a valid JSON Schema: the schema is not valid at `$.required`: expected an array, found the string "x"
 
     hint: create the file with `reknit tools check --json > tools.json`
     "#);

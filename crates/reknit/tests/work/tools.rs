@@ -1,6 +1,6 @@
 //! `reknit tools check`.
 
-use reknit_protocol::SideEffect;
+use reknit_protocol::{Capability, SideEffect, Value};
 use reknit_testing::ScriptedTool;
 
 use crate::exit_status::shop;
@@ -38,6 +38,24 @@ async fn tools_check_notes_capabilities_without_a_side_effect_class() {
     note: capabilities without a side effect class: 1; after a crash they are called again with the same idempotency key
     hint: declare it in reknit.toml: `[effects.classes]` with `"tool/capability" = "read"`
     "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_check_notes_unknown_keys_of_summaries() {
+    let capability = r#"{"name": "act", "effect": "read", "input_summary": {"requred": [], "required": [
+        {"name": "colour", "type": "string", "enum": ["red", "blue"]}]}}"#;
+    let capability = Capability::from_value(&Value::parse(capability).expect("JSON")).expect("a capability");
+    let tool = ScriptedTool::new("paint").announce(capability).start().await.expect("the tool starts");
+    let world = World::with_tools(&[&tool]);
+    insta::assert_snapshot!(world.reknit(&["tools", "check"]), @"
+    exit status 0
+    --- stdout
+    paint
+      act: read
+    --- stderr
+    note: tool `paint` at http://127.0.0.1:PORT/: unknown key `input_summary.requred` of `act` has no effect
+    note: tool `paint` at http://127.0.0.1:PORT/: unknown key `input_summary.required[0].enum` of `act` has no effect
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use reknit_models::{FormatSupport, Provider};
 use reknit_protocol::{Value, redact_url};
+use reknit_tools::ComponentType;
 
 use super::SettingOrigin;
 use super::error::ConfigError;
@@ -28,8 +29,15 @@ const fn required(name: &'static str, description: &'static str) -> EntryKey {
     EntryKey { name, kind: Text, is_required: true, description }
 }
 
-pub(super) const TOOL_KEYS: [EntryKey; 2] =
-    [required("name", "Name of the tool in plans."), required("url", "Base URL, like `http://127.0.0.1:8085`.")];
+pub(super) const TOOL_KEYS: [EntryKey; 3] = [
+    required("name", "Name of the tool in plans."),
+    required("url", "Base URL, like `http://127.0.0.1:8085`."),
+    optional(
+        "type",
+        Word(component_types),
+        "What it is: an `agent` gets the parameters of a call inside `data`; the default is what it announces, else `tool`.",
+    ),
+];
 
 pub(super) const MODEL_KEYS: [EntryKey; 18] = [
     required("name", "Name of the model in this configuration."),
@@ -55,6 +63,10 @@ pub(super) const MODEL_KEYS: [EntryKey; 18] = [
     optional("price-cached", Price, "Price per million input tokens read from the provider's cache."),
     optional("price-cache-written", Price, "Price per million input tokens written to the provider's cache."),
 ];
+
+fn component_types() -> Vec<&'static str> {
+    ComponentType::ALL.iter().map(|component| component.as_str()).collect()
+}
 
 fn providers() -> Vec<&'static str> {
     Provider::ALL.iter().map(|provider| provider.as_str()).collect()

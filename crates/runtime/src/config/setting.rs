@@ -9,7 +9,7 @@ use super::{Config, SETTINGS, SettingKind};
 
 /// The prefixes of environment variables, by priority. The second one is that of another orchestrator of the same
 /// protocol, whose users keep their variables.
-const PREFIXES: [&str; 2] = ["REKNIT_", "GOMIND_"];
+pub const VARIABLE_PREFIXES: [&str; 2] = ["REKNIT_", "GOMIND_"];
 
 /// A setting.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ impl Setting {
             "" => self.name.replace(['.', '-'], "_").to_ascii_uppercase(),
             variable => variable.to_owned(),
         };
-        PREFIXES.map(|prefix| format!("{prefix}{name}"))
+        VARIABLE_PREFIXES.map(|prefix| format!("{prefix}{name}"))
     }
 
     /// Whether its variable takes a number of milliseconds, as the end of its name says.

@@ -72,6 +72,17 @@ enum Instrument {
 #[error("cannot set up the telemetry exporter: {0}")]
 pub struct OtlpError(String);
 
+/// Why the export that the environment describes cannot start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EnvironmentError {
+    /// A variable is invalid.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The exporter could not be set up.
+    #[error(transparent)]
+    Start(#[from] OtlpError),
+}
+
 /// Which signals were not delivered, to which address, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("telemetry was not delivered: {0}")]
@@ -93,6 +104,15 @@ impl Otlp {
         let metrics = settings.metrics.as_ref().map(|to| MetricPipeline::new(to, resource)).transpose()?;
         let limits = settings.traces.iter().chain(&settings.metrics).map(|to| to.limit);
         Ok(Self { spans, metrics, limit: limits.fold(FLUSH, Duration::max) })
+    }
+
+    /// Sets up the export to the collector of the standard variables, such as `OTEL_EXPORTER_OTLP_ENDPOINT`. Returns `None`
+    /// if they set none, or disable the export.
+    pub fn from_environment(
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<Arc<Self>>, EnvironmentError> {
+        let settings = OtlpSettings::from_environment(environment)?;
+        Ok(settings.as_ref().map(Self::new).transpose()?.map(Arc::new))
     }
 
     /// Whether spans are exported.

@@ -62,6 +62,7 @@ impl Fixture {
             run: run.into(),
             request: request.to_owned(),
             plan,
+            plan_author: reknit_plan::PlanAuthor::Person,
             inputs: Object::new(),
             catalogue: Arc::new(self.found.catalogue.clone()),
             targets: vec!["scripted".into()],

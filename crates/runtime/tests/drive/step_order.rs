@@ -6,7 +6,7 @@ use std::time::Duration;
 use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_engine::{AskModel, MACHINE_VERSION, Policy, Started, Status, Synthesis, Templates};
 use reknit_journal::Journal;
-use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_protocol::{Capability, Object, SideEffect};
 use reknit_runtime::{BoxFuture, CallLimits, DriveOutcome, Driver, SystemClock, Transport};
@@ -51,6 +51,7 @@ async fn a_step_waits_only_for_the_steps_that_it_depends_on() {
             step("c", "t", "wait", r#"{"ms": 200}"#).after("a"),
             step("d", "t", "wait", r#"{"ms": 10}"#).after("b"),
         ])),
+        plan_author: PlanAuthor::Person,
         inputs: Object::new(),
         catalogue: Arc::new(Catalogue { tools }),
         targets: Vec::new(),

@@ -64,7 +64,15 @@ definitions! { ALL:
     FEEDBACK_FAILED = SpanEvent, "validation_feedback_failed", ["step_id", "capability", "attempt", "reason"];
     /// a model will be asked to correct a rejected call, with the request and all earlier results
     CONTEXT_START = SpanEvent, "contextual_re_resolution.start",
-        ["step_id", "capability", "retry_count", "http_status", "source_data_keys", "independent_step"];
+        [
+            "step_id",
+            "capability",
+            "retry_count",
+            "http_status",
+            "source_data_keys",
+            "source_data_names",
+            "independent_step",
+        ];
     /// the request failed
     CONTEXT_ERROR = SpanEvent, "contextual_re_resolution.error", ["error", "duration_ms"];
     /// the answer cannot be parsed
@@ -80,4 +88,18 @@ definitions! { ALL:
     SYNTHESIS_RESPONSE = SpanEvent, "llm.synthesis.response", RESPONSE;
     /// the request failed
     SYNTHESIS_ERROR = SpanEvent, "llm.synthesis.error", FAILURE;
+    /// an attempt of a turn failed, or its answer was rejected; `action` is what follows
+    RETRY_DIRECTIVE = SpanEvent, "retry_directive", ["turn", "attempt", "action", "backoff_ms", "reason"];
+    /// the session waits before it asks a model again
+    WAIT_STARTED = SpanEvent, "llm_wait_started", ["turn", "wait_ms", "reason"];
+    /// the wait ended; `reason` is completed, or what ended it early
+    WAIT_ENDED = SpanEvent, "llm_wait_ended", ["turn", "wait_ms", "reason"];
+    /// the number of remaining turns was reduced
+    TURNS_COLLAPSED = SpanEvent, "turns_collapsed", ["turn", "reason", "previous_max_turns", "new_max_turns"];
+    /// a tool call that a model wrote as text is made
+    CALL_IN_TEXT = SpanEvent, "tool_call_in_text", ["turn", "tool", "form"];
+    /// a provider refused the output limit and stated a smaller one
+    OUTPUT_LIMIT_LEARNED = SpanEvent, "output_limit_learned", ["turn", "reknit.target", "max_tokens"];
+    /// the text of an answer contains a report, which is kept
+    FALLBACK_REPORT = SpanEvent, "fallback_report_found", ["turn", "source"];
 }

@@ -35,7 +35,7 @@ definitions! { ALL:
         ["operation", "step_id", "capability", "http_status", "reason"];
     /// a model will be asked to correct the call, with the request and all earlier results
     CONTEXT_START = INFO, "Starting contextual re-resolution",
-        ["step_id", "capability", "http_status", "source_data_keys"];
+        ["step_id", "capability", "http_status", "source_data_keys", "source_data_names"];
     /// the request for contextual re-resolution failed
     CONTEXT_LLM_FAILED = WARNING, "Re-resolution LLM call failed", ["error", "duration_ms"];
     /// the answer of contextual re-resolution cannot be parsed
@@ -48,6 +48,9 @@ definitions! { ALL:
         ["operation", "step_id", "capability", "analysis", "corrected_parameters", "semantic_retry_count"];
     /// the semantic retry gave no usable correction
     SEMANTIC_RETRY_FAILED = WARNING, "Semantic retry failed", ["operation", "step_id", "error"];
+    /// a call that had failed gave a result after its parameters were corrected; `rung` is the last one that corrected them
+    CORRECTION_SUCCEEDED = INFO, "Call succeeded after correction",
+        ["operation", "step_id", "capability", "rung", "attempt"];
     /// a step ended without a result
     STEP_FAILED = WARNING, "Step failed", ["operation", "step_id", "capability", "agent", "reason"];
     /// a run ended

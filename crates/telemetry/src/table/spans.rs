@@ -30,10 +30,15 @@ definitions! { ALL:
         "http.response.status_code",
         "error.type",
     ];
-    /// one request to a model
+    /// one request to a model; `turn` and `backoff_ms` belong to an attempt of a session's turn, `status` is then its outcome
     CHAT = Span, "chat", [
         "request_id",
         "purpose",
+        "reknit.target",
+        "turn",
+        "attempt",
+        "status",
+        "backoff_ms",
         "gen_ai.operation.name",
         "gen_ai.provider.name",
         "gen_ai.request.model",

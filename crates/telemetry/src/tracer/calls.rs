@@ -29,13 +29,21 @@ impl Tracer {
         }
         let id = id_in_turn(turn, &call.id);
         if let Some(effect) = self.open.remove(&id) {
-            self.close_call(&id, call, effect.since_ms, end);
+            self.close_call((&id, call), effect.since_ms, end, fault.map(AsRef::as_ref));
         }
     }
 
-    pub(super) fn close_call(&mut self, id: &EffectId, call: &CallTool, since_ms: i64, end: &CallEnd) {
+    /// Reports the span of a call. A reply with an error inside a 2xx status counts as an error.
+    pub(super) fn close_call(
+        &mut self,
+        (id, call): (&EffectId, &CallTool),
+        since_ms: i64,
+        end: &CallEnd,
+        fault: Option<&CallFault>,
+    ) {
         let (status, code, error) = match end {
-            CallEnd::Replied { status, .. } if *status < 400 => ("success", *status, String::new()),
+            CallEnd::Replied { status, .. } if *status < 400 && fault.is_none() => ("success", *status, String::new()),
+            CallEnd::Replied { status, .. } if *status < 400 => ("error", *status, "tool_error".to_owned()),
             CallEnd::Replied { status, .. } => ("error", *status, status.to_string()),
             CallEnd::Failed { kind, .. } => ("failed", 0, transport_label(*kind).to_owned()),
             CallEnd::Interrupted => ("interrupted", 0, "interrupted".to_owned()),
@@ -54,9 +62,12 @@ impl Tracer {
             u32::from(code).into(),
             error.as_str().into(),
         ];
-        let message = match end {
-            CallEnd::Failed { message, .. } => AttributeValue::excerpt(message, MAX_ERROR).to_string(),
-            CallEnd::Replied { .. } | CallEnd::Interrupted => error,
+        let message = match (end, fault) {
+            (CallEnd::Failed { message, .. }, _) => AttributeValue::excerpt(message, MAX_ERROR).to_string(),
+            (CallEnd::Replied { .. }, Some(fault)) => {
+                AttributeValue::excerpt(&fault.to_string(), MAX_ERROR).to_string()
+            }
+            (CallEnd::Replied { .. } | CallEnd::Interrupted, _) => error,
         };
         let status = if message.is_empty() { SpanStatus::Ok } else { SpanStatus::Error(message) };
         let span = OpenSpan::new(id.to_string(), since_ms);

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use reknit_dialogue::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, Purpose, Usage};
-use reknit_engine::{ModelQuestion, ModelRecord};
-use reknit_protocol::{EffectId, ScopeLevel};
+use reknit_engine::{Attempt, ModelQuestion, ModelRecord};
+use reknit_protocol::{EffectId, EffectOwner, ScopeLevel};
 
 use super::{OpenEffect, OpenKind, OpenSpan, StepKey, Tracer, elapsed_ms};
 use crate::attribute_value::{AttributeValue, MAX_ERROR, MAX_TEXT};
@@ -17,6 +17,16 @@ pub(super) struct QuestionEnd<'a> {
     pub(super) answer: Option<&'a ModelAnswer>,
     usage: Option<Usage>,
     failure: Option<&'a ModelFailure>,
+}
+
+/// A question of a turn that has ended, before the session has judged the answer.
+#[derive(Debug, Clone)]
+pub(super) struct EndedAttempt {
+    question: ModelQuestion,
+    since_ms: i64,
+    answer: Option<ModelAnswer>,
+    usage: Option<Usage>,
+    failure: Option<ModelFailure>,
 }
 
 impl QuestionEnd<'_> {
@@ -96,7 +106,13 @@ impl Tracer {
                 self.measure(&metrics::AI_TOKENS, tokens, [module.into(), provider.into(), kind.into()]);
             }
         }
-        self.close_question(&question, since_ms, end);
+        if purpose == Purpose::AgentTurn {
+            let (answer, failure) = (end.answer.cloned(), end.failure.cloned());
+            self.ended_attempt =
+                Some(EndedAttempt { question: question.clone(), since_ms, answer, usage: end.usage, failure });
+        } else {
+            self.close_question(&question, since_ms, end, None);
+        }
         if let Some(failure) = end.failure.filter(|_| purpose != Purpose::AgentTurn) {
             let error = AttributeValue::excerpt(&failure.to_string(), MAX_ERROR);
             let values = [purpose.as_str().into(), self.run_id(), error, failure.class.as_str().into(), ms.into()];
@@ -111,15 +127,52 @@ impl Tracer {
         }
     }
 
-    fn close_question(&mut self, question: &ModelQuestion, since_ms: i64, end: QuestionEnd<'_>) {
+    /// Closes the span of an attempt of a turn. An attempt that the session gave up is still open.
+    pub(super) fn end_attempt(&mut self, attempt: &Attempt) {
+        if let Some(ended) = self.ended_attempt.take() {
+            let (answer, failure) = (ended.answer.as_ref(), ended.failure.as_ref());
+            let end = QuestionEnd { answer, usage: ended.usage, failure };
+            return self.close_question(&ended.question, ended.since_ms, end, Some(attempt));
+        }
+        let owner = EffectOwner::Turn(attempt.turn);
+        let id = self.open.keys().find(|id| *id.owner() == owner && id.scope().is_empty()).cloned();
+        if let Some(OpenEffect { since_ms, kind: OpenKind::Question(question) }) =
+            id.and_then(|id| self.open.remove(&id))
+        {
+            let end = QuestionEnd { answer: None, usage: None, failure: None };
+            self.close_question(&question, since_ms, end, Some(attempt));
+        }
+    }
+
+    /// Reports the span of a question. `attempt` is the session's judgement of it.
+    fn close_question(
+        &mut self,
+        question: &ModelQuestion,
+        since_ms: i64,
+        end: QuestionEnd<'_>,
+        attempt: Option<&Attempt>,
+    ) {
         let target = question.target.as_str();
         let (answer, usage) = (end.answer, end.usage.as_ref());
+        let error = attempt.and_then(|attempt| attempt.error.clone()).or_else(|| end.error());
+        let failure_class = end.failure.map(|failure| failure.class.as_str());
+        let outcome = attempt.map(|attempt| attempt.status.as_str()).or(failure_class).unwrap_or("success");
+        let backoff_ms = attempt.and_then(|attempt| attempt.directive.as_ref()?.backoff_ms);
+        let (provider, model) = match self.models.get(&question.target) {
+            Some(identity) => (identity.provider.as_str(), identity.model.as_str()),
+            None => (target, target),
+        };
         let values = [
             self.run_id(),
             question.purpose.as_str().into(),
+            target.into(),
+            attempt.map_or_else(|| "".into(), |attempt| attempt.turn.into()),
+            attempt.map_or(question.attempt, |attempt| attempt.attempt).into(),
+            outcome.into(),
+            backoff_ms.map_or_else(|| "".into(), AttributeValue::from),
             "chat".into(),
-            target.into(),
-            target.into(),
+            provider.into(),
+            model.into(),
             question.request.max_tokens.into(),
             AttributeValue::Number(temperature(&question.request)),
             answer.map_or("", |answer| answer.model.as_str()).into(),
@@ -127,9 +180,9 @@ impl Tracer {
             answer.map_or_else(String::new, |answer| answer.finish.to_string()).as_str().into(),
             usage.map_or(0, |usage| usage.input_tokens).into(),
             usage.map_or(0, |usage| usage.output_tokens).into(),
-            end.failure.map_or("", |failure| failure.class.as_str()).into(),
+            if error.is_some() { outcome } else { "" }.into(),
         ];
-        let status = match end.error() {
+        let status = match error {
             None => SpanStatus::Ok,
             Some(error) => SpanStatus::Error(AttributeValue::excerpt(&error, MAX_ERROR).to_string()),
         };
@@ -146,10 +199,10 @@ impl Tracer {
                 Some(OpenEffect { since_ms, kind: OpenKind::Question(question) }) => {
                     let failure = ModelFailure::new(ErrorClass::NetworkError, "the answer was not awaited");
                     let end = QuestionEnd { answer: None, usage: None, failure: Some(&failure) };
-                    self.close_question(&question, since_ms, end);
+                    self.close_question(&question, since_ms, end, None);
                 }
                 Some(OpenEffect { since_ms, kind: OpenKind::Call(call) }) => {
-                    self.close_call(&id, &call, since_ms, &reknit_engine::CallEnd::Interrupted);
+                    self.close_call((&id, &call), since_ms, &reknit_engine::CallEnd::Interrupted, None);
                 }
                 None => {}
             }

@@ -59,16 +59,17 @@ impl Tracer {
     }
 
     fn start_context(&mut self, step: &StepTrace, start: &RungStart) {
-        let (retries, status, keys) = (start.uses.saturating_sub(1), step.status(), start.source_keys);
-        let values =
-            [step.id(), step.capability(), retries.into(), status.into(), keys.into(), start.is_independent.into()];
+        let (retries, status, keys) = (start.uses.saturating_sub(1), step.status(), start.source_keys.len());
+        let names = || AttributeValue::excerpt(&start.source_keys.join(", "), MAX_ERROR);
+        let independent = start.is_independent.into();
+        let values = [step.id(), step.capability(), retries.into(), status.into(), keys.into(), names(), independent];
         self.add_step_event(&step.key, &events::CONTEXT_START, values);
         let [capability, _, module] = self.labels(step);
         self.count(&metrics::CONTEXT, [capability.clone(), module.clone()]);
         if start.is_independent {
             self.count(&metrics::CONTEXT_INDEPENDENT, [capability, module]);
         }
-        self.log(&logs::CONTEXT_START, [step.id(), step.capability(), status.into(), keys.into()]);
+        self.log(&logs::CONTEXT_START, [step.id(), step.capability(), status.into(), keys.into(), names()]);
     }
 
     /// Reports how long a question of the rung `context` took, and its failure.
@@ -139,7 +140,11 @@ impl Tracer {
     }
 
     pub(super) fn map_mend(&mut self, key: &StepKey, mend: &Mend, detail: &MendDetail) {
-        let Some(step) = self.steps.get(key).cloned() else { return };
+        let Some(step) = self.steps.get_mut(key) else { return };
+        if step.fault.is_some() && mend.effect == MendEffect::Applied && mend.rung != Rung::Resend {
+            step.corrected_by = Some(mend.rung);
+        }
+        let step = step.clone();
         let description = mend.description.as_str();
         match detail {
             MendDetail::Coerced { values } => self.map_coercion(&step, description, *values),

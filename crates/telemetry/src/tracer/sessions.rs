@@ -4,8 +4,9 @@ use reknit_engine::{Ending, SessionRecord};
 use reknit_protocol::{EffectOwner, ScopeLevel};
 
 use super::session_lines::{log_lines, metrics};
+use super::turn_events::turn_event;
 use super::{OpenSpan, ROOT, RootInfo, Tracer};
-use crate::signal::{Signal, SpanKind, SpanStatus};
+use crate::signal::{Signal, SpanEvent, SpanKind, SpanStatus};
 use crate::table::{self, spans};
 
 impl Tracer {
@@ -23,6 +24,7 @@ impl Tracer {
                 let key = ScopeLevel::Turn(*turn).to_string();
                 self.turn = Some((*turn, OpenSpan::new(key, self.at_ms)));
             }
+            SessionRecord::Attempt(attempt) => self.end_attempt(attempt),
             SessionRecord::TurnEnded { turn, attempts, outcome, .. } => {
                 let owner = EffectOwner::Turn(*turn);
                 self.abandon(|id| *id.owner() == owner && id.scope().is_empty());
@@ -32,6 +34,17 @@ impl Tracer {
                 self.end_session(report.turn, report.exit, Ending::Report(report).status(), &report.spent);
             }
             _ => {}
+        }
+        if let Some(event) = turn_event(self.at_ms, record) {
+            self.add_turn_event(event);
+        }
+    }
+
+    /// Adds an event to the span of the turn, or of the session if no turn is in progress.
+    fn add_turn_event(&mut self, event: SpanEvent) {
+        match &mut self.turn {
+            Some((_, span)) => span.events.push(event),
+            None => self.add_event(event),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reknit_engine::{StepDescription, StepEnd};
-use reknit_mend::{CallFault, ModelRung};
+use reknit_mend::{CallFault, ModelRung, Rung};
 
 use super::{OpenSpan, StepKey, Tracer};
 use crate::attribute_value::{AttributeValue, MAX_ERROR};
@@ -23,6 +23,8 @@ pub(super) struct StepTrace {
     pub(super) fault: Option<Arc<CallFault>>,
     /// The rungs that were reported to have started, and not to have ended.
     pub(super) open_rungs: BTreeSet<ModelRung>,
+    /// The last rung that changed the parameters after a failed call.
+    pub(super) corrected_by: Option<Rung>,
     pub(super) feedback_exhausted: bool,
     pub(super) feedback_uses: u32,
 }
@@ -67,6 +69,7 @@ impl Tracer {
             description: step.clone(),
             fault: None,
             open_rungs: BTreeSet::new(),
+            corrected_by: None,
             feedback_exhausted: false,
             feedback_uses: 0,
         };
@@ -79,6 +82,10 @@ impl Tracer {
         let Some(step) = self.steps.get_mut(key) else { return };
         let Some(span) = step.span.take() else { return };
         let step = step.clone();
+        if let (StepEnd::Done, Some(rung)) = (end, step.corrected_by) {
+            let values = ["step_execution".into(), step.id(), step.capability(), rung.as_str().into(), calls.into()];
+            self.log(&logs::CORRECTION_SUCCEEDED, values);
+        }
         let (status, message) = match end {
             StepEnd::Done => ("done", String::new()),
             StepEnd::Failed { error: Some(error), reason } => ("failed", format!("{error}; {reason}")),

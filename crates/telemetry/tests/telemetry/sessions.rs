@@ -215,8 +215,8 @@ fn a_nested_plan_or_agent_has_its_spans_in_the_turn_that_calls_it() {
     let above = |id| spans.iter().find(|span| Some(span.id) == id).map_or("no parent".to_owned(), |span| label(span));
     let shown: Vec<String> = spans.iter().map(|span| format!("{} in {}", label(span), above(span.parent))).collect();
     insta::assert_snapshot!(shown.join("\n"), @"
-    chat agent_turn in agent.turn 1
-    chat agent_turn in agent.turn 1
+    chat agent_turn 1 in agent.turn 1
+    chat agent_turn 1 in agent.turn 1
     http.client.request call-2 shop in orchestration.step_execution call-2 shop
     orchestration.step_execution call-2 shop in agent.turn 1
     http.client.request a shop in orchestration.step_execution a shop
@@ -227,11 +227,11 @@ fn a_nested_plan_or_agent_has_its_spans_in_the_turn_that_calls_it() {
     orchestration.step_execution b shop in orchestration.process_request plan
     orchestration.process_request plan in agent.turn 1
     agent.turn 1 in agent.session researcher
-    chat agent_turn in agent.turn 2
+    chat agent_turn 2 in agent.turn 2
     agent.turn 2 in agent.session researcher
     agent.session researcher in agent.turn 1
     agent.turn 1 in agent.session clerk
-    chat agent_turn in agent.turn 2
+    chat agent_turn 2 in agent.turn 2
     agent.turn 2 in agent.session clerk
     agent.session clerk in no parent
     ");
@@ -331,4 +331,47 @@ fn the_log_lines_of_a_session_name_their_sources() {
         ["agent:final-report-accepted", "agent:orchestrator", "agent:retry", "framework/orchestration"]
     );
     assert!(signals.iter().any(|signal| matches!(signal, Signal::Span(span) if span.name == "agent.session")));
+}
+
+#[test]
+fn each_attempt_of_a_turn_is_a_span_with_its_outcome_and_backoff() {
+    let signals = signals_of(&a_long_session());
+    let spans = spans(&signals);
+    let shown = |span: &&Span| {
+        let value = |key: &str| {
+            let found = span.attributes.iter().find(|(name, _)| *name == key);
+            found.map_or_else(|| "-".to_owned(), |(_, value)| value.to_string())
+        };
+        let keys = ["turn", "attempt", "status", "error.type", "backoff_ms"].map(value).join(" ");
+        format!("{keys}: {:?}", span.status)
+    };
+    let chats: Vec<String> = spans.iter().filter(|span| span.name == "chat").map(shown).collect();
+    insta::assert_snapshot!(chats.join("\n"), @r#"
+    1 1 rate_limit rate_limit -: Error("rate limited: slow down; asks to wait 3 s")
+    1 2 rate_limit rate_limit 3000: Error("rate limited: slow down")
+    1 3 tool_calls - -: Ok
+    2 1 text_only text_only -: Error("invalid response: text without tool calls")
+    2 2 final_report_rejected final_report_rejected -: Error("invalid response: the final report was rejected")
+    2 3 tool_calls - -: Ok
+    3 1 final_report - -: Ok
+    "#);
+}
+
+#[test]
+fn decisions_about_a_turn_are_events_of_its_span() {
+    for (case, events, expected) in [
+        (
+            "a long session",
+            a_long_session(),
+            vec!["retry_directive", "llm_wait_started", "llm_wait_ended", "turns_collapsed"],
+        ),
+        ("a report in text", a_report_in_text(), vec!["fallback_report_found"]),
+    ] {
+        let signals = signals_of(&events);
+        let turns: Vec<&Span> = spans(&signals).into_iter().filter(|span| span.name == "agent.turn").collect();
+        let names: BTreeSet<&str> = turns.iter().flat_map(|span| span.events.iter().map(|event| event.name)).collect();
+        for name in expected {
+            assert!(names.contains(name), "case: {case}: no {name} in {names:?}");
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! The content of spans, span events, metrics and log lines of a run.
 
+use std::sync::Arc;
+
 use reknit_engine::{Machine, Started};
-use reknit_telemetry::{AttributeValue, Signal, SpanStatus, TraceContext, Tracer};
+use reknit_telemetry::{AttributeValue, ModelIdentity, Signal, SpanStatus, TraceContext, Tracer};
 
 use crate::paths::{paths, successful_context};
 use crate::run_world::{Play, plan, policy, started, step};
@@ -47,7 +49,7 @@ fn the_spans_of_a_mended_call_have_all_attributes() {
         .map(|span| format!("== {} {:?}\n{}", span.name, span.status, attributes(&span.attributes)))
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
-    == http.client.request Error("400")
+    == http.client.request Error("400 INVALID_FORMAT: amount must be greater than 0")
     request_id: run-1
     step_id: convert
     agent: t
@@ -123,6 +125,7 @@ fn the_span_events_of_a_mended_call_have_all_attributes() {
     retry_count: 0
     http_status: 400
     source_data_keys: 1
+    source_data_names: quote.current_price
     independent_step: false
     -- contextual_re_resolution.complete
     should_retry: true
@@ -142,9 +145,12 @@ fn a_chat_span_has_the_standard_gen_ai_attributes() {
     let signals = signals_of(&successful_context());
     let spans = spans(&signals);
     let chat = spans.iter().find(|span| span.name == "chat").expect("a model was asked");
-    insta::assert_snapshot!(attributes(&chat.attributes), @r#"
+    insta::assert_snapshot!(attributes(&chat.attributes), @"
     request_id: run-1
     purpose: error_analysis
+    reknit.target: a
+    attempt: 1
+    status: success
     gen_ai.operation.name: chat
     gen_ai.provider.name: a
     gen_ai.request.model: a
@@ -155,7 +161,48 @@ fn a_chat_span_has_the_standard_gen_ai_attributes() {
     gen_ai.response.finish_reasons: complete
     gen_ai.usage.input_tokens: 10
     gen_ai.usage.output_tokens: 5
-    "#);
+    ");
+}
+
+#[test]
+fn a_chat_span_names_the_provider_and_the_model_of_its_target() {
+    let events = successful_context();
+    let (machine, decided) = Machine::replay(&events).expect("the events are replayed").expect("there are events");
+    let identity = ModelIdentity { provider: "openai".to_owned(), model: "gpt-5".to_owned() };
+    let models = Arc::new([("a".into(), identity)].into());
+    let mut tracer = Tracer::new(TraceContext::new(machine.id(), None)).with_models(models);
+    let signals: Vec<Signal> =
+        events.iter().zip(&decided).flat_map(|(event, records)| tracer.observe(event.at_ms, records)).collect();
+    let chat = spans(&signals).into_iter().find(|span| span.name == "chat").expect("a model was asked");
+    let value = |key: &str| chat.attributes.iter().find(|(name, _)| *name == key).map(|(_, value)| value.to_string());
+    let values = ["gen_ai.provider.name", "gen_ai.request.model", "reknit.target"].map(|key| value(key).unwrap());
+    assert_eq!(values, ["openai", "gpt-5", "a"]);
+}
+
+#[test]
+fn the_span_of_a_rejected_call_has_the_message_of_the_tool_also_inside_a_2xx_status() {
+    for (status, error_type) in [(404, "404"), (200, "tool_error")] {
+        let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+        let body =
+            r#"{"success": false, "error": {"code": "GONE", "message": "no such town", "category": "AUTH_ERROR"}}"#;
+        play.answer_tool("s/call/1", status, body);
+        let signals = signals_of(&play.events);
+        let call = spans(&signals).into_iter().find(|span| span.name == "http.client.request").expect("a call");
+        let SpanStatus::Error(message) = &call.status else { panic!("{status}: the span is {:?}", call.status) };
+        assert!(message.contains("no such town"), "{status}: {message}");
+        let found = call.attributes.iter().find(|(name, _)| *name == "error.type").map(|(_, value)| value.to_string());
+        assert_eq!(found.as_deref(), Some(error_type));
+        let counted = metrics(&signals).into_iter().find(|metric| metric.name == "tool.call.total").map(shown);
+        assert!(counted.as_ref().is_some_and(|counted| counted.contains("status=\"error\"")), "{status}: {counted:?}");
+    }
+}
+
+#[test]
+fn a_call_that_succeeds_after_a_correction_is_logged_with_its_rung() {
+    let signals = signals_of(&successful_context());
+    let line = lines(&signals).into_iter().find(|line| line.name == "Call succeeded after correction");
+    let fields = attributes(&line.expect("a line").fields);
+    assert!(fields.contains("step_id: convert") && fields.contains("rung: context"), "{fields}");
 }
 
 #[test]
@@ -204,9 +251,10 @@ fn the_log_lines_of_a_mended_call_have_their_contract_messages() {
     INF framework/orchestration Request started [operation=process_request request_id=run-1 request=sell 100 shares]
     INF framework/orchestration Call refused, requesting LLM correction [operation=validation_feedback step_id=convert validation_retry=1 error=400 INVALID_FORMAT: amount must be greater than 0]
     INF framework/orchestration LLM error analysis: not retryable [operation=error_analysis_no_retry step_id=convert capability=convert http_status=400 reason=the amount is not known here]
-    INF framework/orchestration Starting contextual re-resolution [step_id=convert capability=convert http_status=400 source_data_keys=1]
+    INF framework/orchestration Starting contextual re-resolution [step_id=convert capability=convert http_status=400 source_data_keys=1 source_data_names=quote.current_price]
     INF framework/orchestration Contextual re-resolution completed [step_id=convert capability=convert should_retry=true analysis=100 shares at that price corrected_params={"amount":"{{100 * quote.current_price}}"} duration_ms=1247]
     INF framework/orchestration SEMANTIC RETRY: Applying corrected parameters [operation=semantic_retry_applied step_id=convert capability=convert analysis=100 shares at that price corrected_parameters={"amount":46828.5,"to":"KRW"} semantic_retry_count=1]
+    INF framework/orchestration Call succeeded after correction [operation=step_execution step_id=convert capability=convert rung=context attempt=2]
     FIN framework/orchestration Request ended [operation=process_request request_id=run-1 status=complete reason= duration_ms=1639]
     "#);
 }
