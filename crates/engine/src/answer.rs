@@ -80,7 +80,7 @@ pub struct MissingOutput {
 pub enum AnswerAuthor {
     /// A model, from the results.
     Model,
-    /// Code, because the policy says so.
+    /// Code, because the policy says so or no step succeeded.
     Template,
     /// Code: the text is the results as JSON.
     Raw,

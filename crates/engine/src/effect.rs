@@ -103,12 +103,18 @@ pub enum Question {
     SendAgain {
         /// The call.
         call: Box<CallTool>,
+        /// How the call before it failed.
+        error: String,
     },
-    /// A model changed the values of an unsafe call. Approve: send it with these values.
+    /// A call was corrected, and only a person may decide that it is sent. Approve: send it with these values.
     SendCorrected {
         /// The call as it would be sent.
         call: Box<CallTool>,
-        /// The model's reason.
+        /// Why the call before it was refused.
+        error: String,
+        /// The parameters that changed: `amount: 0 -> 5`.
+        change: String,
+        /// The reason for the change.
         reason: String,
     },
 }

@@ -14,7 +14,7 @@ pub(crate) fn effect_in_scope(scope: &[ScopeLevel], mut effect: Effect) -> Effec
         Effect::CallTool(call) => nest(&mut call.id),
         Effect::Sleep { id, .. } | Effect::Abort { effect: id, .. } => nest(id),
         Effect::AskPerson(ask) => {
-            let (Question::SendAgain { call } | Question::SendCorrected { call, .. }) = &mut ask.question;
+            let (Question::SendAgain { call, .. } | Question::SendCorrected { call, .. }) = &mut ask.question;
             nest(&mut call.id);
             nest(&mut ask.id);
         }

@@ -5,7 +5,7 @@ mod used_numbers;
 
 use reknit_protocol::{Object, Plan, ToolResponse, Value, truncate};
 
-use crate::answer::account::{account_text, add_section, mended_lines, missing_lines, tried_lines};
+use crate::answer::account::{add_section, mended_lines, missing_lines, tried_lines};
 use crate::answer::{MissingOutput, Outcome, Status, StepReport};
 
 /// The maximum length of one result in a text, in bytes.
@@ -18,7 +18,7 @@ pub(crate) struct PlanOutputs {
     pub(crate) missing: Vec<MissingOutput>,
 }
 
-/// The answer as code writes it: outputs, results, repairs and missing results, one line each.
+/// The answer as code writes it: missing results first, then outputs, results and repairs, one line each.
 pub(crate) fn template_text(status: Status, steps: &[StepReport], plan_outputs: &PlanOutputs) -> String {
     let mut text = match status {
         Status::Complete => "Everything was done.".to_owned(),
@@ -28,10 +28,16 @@ pub(crate) fn template_text(status: Status, steps: &[StepReport], plan_outputs: 
         Status::Cancelled => "The run was cancelled.".to_owned(),
         Status::BudgetExhausted => "A limit was reached before everything was done.".to_owned(),
     };
-    for (title, lines) in [("Outputs", output_lines(plan_outputs)), ("Done", done_lines(steps))] {
+    for (title, lines) in [
+        ("Missing", missing_lines(steps, &plan_outputs.missing)),
+        ("Outputs", output_lines(plan_outputs)),
+        ("Done", done_lines(steps)),
+        ("Mended", mended_lines(steps)),
+        ("Tried", tried_lines(steps)),
+    ] {
         add_section(&mut text, title, &lines);
     }
-    text + &account_text(steps, &plan_outputs.missing)
+    text
 }
 
 /// The results, for the prompt.

@@ -42,6 +42,7 @@
 //! error can state, and [`parse_feedback_advice`] reads what a model advises.
 
 mod advice;
+mod allowed_change;
 mod facts;
 mod fault;
 mod ladder;
@@ -50,6 +51,9 @@ mod remedy;
 mod rules;
 
 pub use advice::{Advice, AdviceForm, parse_context_advice, parse_feedback_advice, parse_parameter_values};
+pub use allowed_change::{
+    ChangeVerdict, ErrorReference, NewValueSource, ValueKind, is_sum_of_money, judge_change, value_kind,
+};
 pub use facts::{Fact, FactKind, Field, facts_as_lines};
 pub use fault::{CallFault, Fate, FaultOrigin, Verdict, classify_failure, classify_reply, extract_facts};
 pub use ladder::{Mend, MendEffect, ModelRung, Rung};
@@ -57,4 +61,6 @@ pub use policy::{
     IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy, ResolutionPolicy, RuleChanges,
 };
 pub use remedy::{Remedy, RepairState, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
-pub use rules::{AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, repair_by_rules};
+pub use rules::{
+    AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, is_same_value, propose_sum, repair_by_rules,
+};

@@ -10,11 +10,14 @@ mod drop_unknown;
 mod expected_value;
 mod field_location;
 mod fill_missing;
+mod other_sum;
+mod referred_parameters;
 mod reformat_date;
 mod rejected_call;
 mod remove_sign;
 mod rename;
 mod request_values;
+mod same_digits;
 mod schema_problems;
 mod spelling;
 mod suggested_value;
@@ -24,6 +27,7 @@ mod value_sources;
 
 pub use rejected_call::{AllowedChanges, RejectedCall};
 pub use schema_problems::facts_from_problems;
+pub use spelling::is_same_value;
 
 use reknit_protocol::{Object, Path, Segment, Value};
 
@@ -47,13 +51,14 @@ enum Change {
 type Rule = (&'static str, fn(&RejectedCall<'_>, &Fact) -> Option<Change>);
 
 /// All rules, in the order in which they apply: moving a value comes before changing or dropping it.
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     ("rename", rename::rule),
     ("trim", trim::rule),
     ("convert", convert_type::rule),
     ("allowed", allowed_values::rule),
     ("suggested", suggested_value::rule),
     ("expected", expected_value::rule),
+    ("identifier", same_digits::rule),
     ("date", reformat_date::rule),
     ("sign", remove_sign::rule),
     ("swap", swap_coordinates::rule),
@@ -76,9 +81,7 @@ pub fn repair_by_rules(mut call: RejectedCall<'_>) -> Option<RuleRepair> {
     for (name, rule) in RULES {
         for fact in call.facts {
             let Some(change) = rule(&call, fact) else { continue };
-            // A value that the plan takes from a result is respelt and never replaced, whatever the call does.
-            let spelling_only = call.allowed_changes == AllowedChanges::SpellingOnly || call.is_referenced(&change);
-            if spelling_only && !spelling::changes_only_spelling(&change, &call) {
+            if !is_allowed(&change, &call) {
                 continue;
             }
             let mut parameters = Value::Object(call.parameters.clone());
@@ -93,7 +96,38 @@ pub fn repair_by_rules(mut call: RejectedCall<'_>) -> Option<RuleRepair> {
     (!changes.is_empty()).then(|| RuleRepair { parameters: call.parameters, description: changes.join("; ") })
 }
 
+/// The change of a sum of money that the error determines. It is for a person to decide: code does not move money by itself.
+pub fn propose_sum(call: &RejectedCall<'_>) -> Option<RuleRepair> {
+    let change = other_sum::change(call).filter(|change| !call.is_referenced(change))?;
+    let mut parameters = Value::Object(call.parameters.clone());
+    let description = format!("sum: {}", change.apply(&mut parameters)?);
+    match parameters {
+        Value::Object(parameters) => Some(RuleRepair { parameters, description }),
+        _ => None,
+    }
+}
+
+fn is_allowed(change: &Change, call: &RejectedCall<'_>) -> bool {
+    // A value that the plan takes from a result is respelt and never replaced, whatever the call does.
+    let limit = if call.is_referenced(change) { AllowedChanges::SpellingOnly } else { call.allowed_changes };
+    match limit {
+        AllowedChanges::Any => true,
+        AllowedChanges::WithEvidence => change.has_evidence() || spelling::changes_only_spelling(change, call),
+        AllowedChanges::SpellingOnly => spelling::changes_only_spelling(change, call),
+    }
+}
+
 impl Change {
+    /// Whether the new value comes from the request, a result, the error or the value itself. A default says what is usual,
+    /// not what was asked for, and a call without a parameter (`dry_run`) is another call.
+    fn has_evidence(&self) -> bool {
+        match self {
+            Self::Set { from, .. } => *from != Some(fill_missing::THE_DEFAULT),
+            Self::Swap { .. } => true,
+            Self::Remove { .. } | Self::Rename { .. } => false,
+        }
+    }
+
     /// Makes the change and describes it. `None` if there is nothing to change.
     fn apply(self, parameters: &mut Value) -> Option<String> {
         match self {

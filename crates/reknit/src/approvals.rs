@@ -2,11 +2,11 @@
 
 use reknit_engine::{AskPerson, Decision, Effect, Machine, Question};
 use reknit_journal::{InboxMessage, Journal};
-use reknit_protocol::{Object, RunId, Value};
+use reknit_protocol::{CallTool, Object, RunId, Value};
 use reknit_runtime::signals;
 
 use crate::failure::Failure;
-use crate::terminal_text::escape_controls;
+use crate::terminal_text::one_line;
 
 /// A call that waits for approval, and the decision about it that the run has not read yet.
 #[derive(Debug, Clone)]
@@ -31,37 +31,47 @@ pub(crate) fn pending_approvals(machine: &Machine, messages: &[InboxMessage]) ->
 }
 
 impl ApprovalRequest {
-    /// The call as it would be sent, and why it needs approval.
-    pub(crate) fn description(&self) -> String {
-        escape_controls(&match &self.ask.question {
-            Question::SendAgain { call } => format!(
-                "send `{}` of `{}` again with {}; the first call may have taken effect (idempotency key: {})",
-                call.capability,
-                call.agent,
-                call.parameters,
-                call.idempotency_key.as_deref().unwrap_or("none")
-            ),
-            Question::SendCorrected { call, reason } => {
-                format!("send `{}` of `{}` with {}: {reason}", call.capability, call.agent, call.parameters)
-            }
-        })
+    /// What failed and why, then the change, then the call as it would be sent: one line each, the lines after the first
+    /// indented.
+    pub(crate) fn description(&self, indent: &str) -> String {
+        let lines = match &self.ask.question {
+            Question::SendAgain { call, error } => vec![
+                format!("failed: {error}"),
+                format!(
+                    "again:  {}; the first call may have taken effect (idempotency key: {})",
+                    call_text(call),
+                    call.idempotency_key.as_deref().unwrap_or("none")
+                ),
+            ],
+            Question::SendCorrected { call, error, change, reason } => vec![
+                format!("failed: {error}"),
+                format!("change: {change}"),
+                format!("reason: {reason}"),
+                format!("call:   {}", call_text(call)),
+            ],
+        };
+        // On one line each, so that a tool cannot add lines of its own.
+        let lines: Vec<String> = lines.iter().map(|line| one_line(line, usize::MAX)).collect();
+        lines.join(&format!("\n{indent}"))
     }
 
     /// All that a program needs to decide.
     pub(crate) fn to_value(&self) -> Value {
-        let (kind, call, reason) = match &self.ask.question {
-            Question::SendAgain { call } => ("send_again", call, None),
-            Question::SendCorrected { call, reason } => ("send_corrected", call, Some(reason)),
+        let (kind, call, error) = match &self.ask.question {
+            Question::SendAgain { call, error } => ("send_again", call, error),
+            Question::SendCorrected { call, error, .. } => ("send_corrected", call, error),
         };
         let mut object = Object::from([
             ("step", self.ask.step.as_str().into()),
             ("kind", kind.into()),
+            ("error", error.as_str().into()),
             ("agent", call.agent.as_str().into()),
             ("capability", call.capability.as_str().into()),
             ("parameters", Value::Object(call.parameters.clone())),
             ("expires_ms", self.ask.expires_ms.into()),
         ]);
-        if let Some(reason) = reason {
+        if let Question::SendCorrected { change, reason, .. } = &self.ask.question {
+            object.insert("change", change.as_str());
             object.insert("reason", reason.as_str());
         }
         if let Some(decision) = self.decided {
@@ -69,4 +79,8 @@ impl ApprovalRequest {
         }
         Value::Object(object)
     }
+}
+
+fn call_text(call: &CallTool) -> String {
+    format!("`{}` of `{}` with {}", call.capability, call.agent, call.parameters)
 }

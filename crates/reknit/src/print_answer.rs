@@ -56,7 +56,7 @@ pub(crate) fn print_waiting(run: &RunId, approvals: &[ApprovalRequest], json: bo
         print_data(&format!("{object}\n"))?;
     }
     let calls: Vec<String> =
-        approvals.iter().map(|approval| format!("- {}: {}", approval.ask.step, approval.description())).collect();
+        approvals.iter().map(|approval| format!("- {}: {}", approval.ask.step, approval.description("  "))).collect();
     print_message(&format!(
         "\nwaiting for approval:\n{}\n\nhint: decide with `reknit runs approve {run}` or `reknit runs deny {run}`, then continue with \
          `reknit runs resume {run}`\n",

@@ -180,7 +180,7 @@ mod tests {
         StepState::AwaitingApproval(Box::new(AskPerson {
             id: "pay/approval/1".parse().unwrap(),
             step: "pay".into(),
-            question: Question::SendAgain { call: Box::new(call) },
+            question: Question::SendAgain { call: Box::new(call), error: String::new() },
             hash: String::new(),
             expires_ms: 0,
         }))

@@ -100,10 +100,15 @@ impl Run {
                 let text = synthesis::raw_text(&self.step_reports());
                 self.end(AnswerAuthor::Raw, Some(text));
             }
-            Synthesis::Model if at_once => self.end(AnswerAuthor::Template, None),
+            // Without any result a model can only guess.
+            Synthesis::Model if at_once || !self.has_result() => self.end(AnswerAuthor::Template, None),
             Synthesis::Model => return self.ask_for_answer(),
         }
         Ok(())
+    }
+
+    fn has_result(&self) -> bool {
+        self.state.steps.iter().any(|step| matches!(step.stage(), Stage::Done(_)))
     }
 
     fn ask_for_answer(&mut self) -> Decided {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use reknit_bind::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
 use reknit_dialogue::{Message, ModelAnswer, Purpose, ResponseFormat};
 use reknit_mend::{
-    Advice, AdviceForm, CallFault, Fact, FactKind, Fate, Mend, MendEffect, ModelRung, Remedy, Rung, context_or_give_up,
-    extract_facts, parse_context_advice, parse_feedback_advice, resend_or_give_up,
+    Advice, AdviceForm, CallFault, Fact, FactKind, Fate, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung,
+    context_or_give_up, extract_facts, parse_context_advice, parse_feedback_advice, resend_or_give_up,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::spelling::are_alike;
@@ -17,6 +17,7 @@ use super::consultations::{NoAnswer, Topic};
 use super::resolve_parameters::{missing_text, wanted};
 use super::sources::as_untrusted_data;
 use super::state::Stage;
+use super::step_events::Correction;
 use super::steps::StepRun;
 use super::ungrounded_numbers::removable;
 use super::{Run, planned};
@@ -65,7 +66,7 @@ impl Run {
         }
         let (asked, deadline_ms) = (*step.asked_mut(rung), step.deadline_ms);
         if self.started.targets.is_empty() {
-            let reason = "there is no model to ask".to_owned();
+            let reason = self.reason_without_model(index, &fault)?;
             return self.on_no_advice(Repair { index, rung, fault }, NoAnswer::GaveUp(reason));
         }
         let messages = match self.advice_messages(index, planned, &fault, rung)? {
@@ -228,14 +229,20 @@ impl Run {
         if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound)? {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
+        let held = self.changes_for_person(index, planned, fault, &bound)?;
+        if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
+            let words = format!("{}, and no person can be asked for approval", held.join("; "));
+            return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
+        }
         let BoundParameters { parameters, provenance, .. } = bound;
         let step = self.state.steps.get_mut(index)?;
-        let words = format!("{}: {}{note}", changed_text(&step.parameters, &parameters), advice.reason);
+        let change = changed_text(&step.parameters, &parameters);
+        let words = format!("{change}: {}{note}", advice.reason);
         step.set_parameters(parameters.clone(), provenance);
         let (uses, analysis) = (step.uses(rung), advice.reason.clone());
         let mend = Mend { rung: rung.into(), effect: MendEffect::Applied, description: words };
         self.add_mend(index, mend, MendDetail::ByModel { uses, parameters, analysis, answer: None })?;
-        self.send_corrected(index, repair.fault, advice.reason.clone())
+        self.send_corrected(index, repair.fault, Correction::by_model(change, &advice.reason, &held))
     }
 
     /// The parameters after a correction and without those to be removed, or why the correction is refused.

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use reknit_bind::{CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{
-    AllowedChanges, CallFault, Fact, FaultOrigin, Mend, MendEffect, RejectedCall, RuleChanges, Rung, extract_facts,
-    facts_as_lines, facts_from_problems, repair_by_rules,
+    AllowedChanges, CallFault, ChangeVerdict, ErrorReference, Fact, FaultOrigin, Mend, MendEffect, NewValueSource,
+    PeoplePolicy, RejectedCall, RuleChanges, RuleRepair, Rung, ValueKind, extract_facts, facts_as_lines,
+    facts_from_problems, judge_change, propose_sum, repair_by_rules,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, StepId, Value};
 
+use super::repair_by_model::changed_text;
 use super::state::Stage;
+use super::step_events::{Approval, Correction};
 use super::steps::StepRun;
 use super::{Run, planned};
 use crate::internal_error::Decided;
@@ -25,9 +28,8 @@ impl Run {
             return Ok(false);
         }
         let facts = facts_about(planned, step, fault);
-        let Some(amendment) = repair_by_rules(self.rejected_call(planned, step, fault, &facts)?) else {
-            return Ok(false);
-        };
+        let call = self.rejected_call(planned, step, fault, &facts)?;
+        let Some((amendment, approval)) = self.rule_repair(planned, call) else { return Ok(false) };
         if step.calls == 0 && self.require_all(planned, &amendment.parameters).is_err() {
             return Ok(false);
         }
@@ -39,12 +41,13 @@ impl Run {
             }
             Ok(CorrectionOutcome::Changed(bound)) => {
                 let step = self.state.steps.get_mut(index)?;
+                let change = changed_text(&step.parameters, &bound.parameters);
                 step.facts += 1;
                 step.set_parameters(bound.parameters, bound.provenance);
                 let words = amendment.description;
                 let mend = Mend { rung: Rung::Facts, effect: MendEffect::Applied, description: words.clone() };
                 self.add_mend(index, mend, MendDetail::ByRule)?;
-                self.send_corrected(index, Arc::clone(fault), words)?;
+                self.send_corrected(index, Arc::clone(fault), Correction { change, reason: words, approval })?;
                 return Ok(true);
             }
             Ok(CorrectionOutcome::Unchanged) => return Ok(false),
@@ -57,6 +60,21 @@ impl Run {
             MendDetail::ByRule,
         )?;
         Ok(false)
+    }
+
+    /// The repair by rules, and whether a person decides about it.
+    fn rule_repair(&self, planned: &PlannedStep, call: RejectedCall<'_>) -> Option<(RuleRepair, Approval)> {
+        if let Some(repair) = repair_by_rules(call.clone()) {
+            return Some((repair, Approval::IfUnsafe));
+        }
+        let is_free = self.policy().mending.rule_changes == RuleChanges::BySideEffect;
+        if !is_free || self.policy().people == PeoplePolicy::Nobody || self.side_effect(planned) == SideEffect::Read {
+            return None;
+        }
+        // Any other change that is not sent at once is left to a model, and to a person only if there is no model.
+        let all = || repair_by_rules(RejectedCall { allowed_changes: AllowedChanges::Any, ..call.clone() });
+        let repair = propose_sum(&call).or_else(|| self.started.targets.is_empty().then(all).flatten())?;
+        Some((repair, Approval::Required))
     }
 
     /// Whether any call of a step may have changed something already. Such a call is not corrected and sent under another
@@ -73,12 +91,30 @@ impl Run {
         Ok(facts.iter().any(|fact| case.fact_applies(fact)))
     }
 
+    /// Why a call is given up if there is no model: a rule's change was refused, a model could have helped, or nothing can.
+    pub(super) fn reason_without_model(&self, index: StepIndex, fault: &CallFault) -> Decided<String> {
+        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let is_refusal = |mend: &&Mend| mend.rung == Rung::Facts && mend.effect == MendEffect::NoHelp;
+        if let Some(refused) = step.mends.iter().rev().find(is_refusal) {
+            return Ok(refused.description.clone());
+        }
+        let facts = facts_about(planned, step, fault);
+        let is_referred = !self.rejected_call(planned, step, fault, &facts)?.referred_parameters().is_empty();
+        let can_help = fault.origin == FaultOrigin::Local || is_referred;
+        let reason = if can_help {
+            "there is no model to ask"
+        } else {
+            "the error refers to no parameter that could be changed"
+        };
+        Ok(reason.to_owned())
+    }
+
     /// The facts that an error states, one per line, for a model.
     pub(super) fn facts_shown(&self, index: StepIndex, fault: &CallFault) -> Decided<String> {
         Ok(facts_as_lines(&facts_about(planned(&self.plan, index)?, self.state.steps.get(index)?, fault)))
     }
 
-    fn rejected_call<'a>(
+    pub(super) fn rejected_call<'a>(
         &'a self,
         planned: &'a PlannedStep,
         step: &'a StepRun,
@@ -101,10 +137,10 @@ impl Run {
             message: &fault.message,
             referenced: referenced(planned, step),
             allowed_changes: match (self.policy().mending.rule_changes, self.side_effect(planned)) {
+                (RuleChanges::SpellingOnly, _) => AllowedChanges::SpellingOnly,
                 // A person approves every change of an unsafe call.
-                (RuleChanges::BySideEffect, SideEffect::Read | SideEffect::Unsafe) => AllowedChanges::Any,
-                (RuleChanges::BySideEffect, SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared)
-                | (RuleChanges::SpellingOnly, _) => AllowedChanges::SpellingOnly,
+                (RuleChanges::BySideEffect, SideEffect::Unsafe) => AllowedChanges::Any,
+                (RuleChanges::BySideEffect, class) => changes_without_person(class),
             },
             request: [&self.started.request, &planned.instruction],
             results,
@@ -112,8 +148,20 @@ impl Run {
     }
 }
 
+/// How far rules may change a call that is then sent at once. A rule changes only what the error refers to.
+fn changes_without_person(class: SideEffect) -> AllowedChanges {
+    let is_sent = |source| judge_change(class, ErrorReference::Changed, source) == ChangeVerdict::Send;
+    if is_sent(NewValueSource::Inferred(ValueKind::Exact)) {
+        AllowedChanges::Any
+    } else if is_sent(NewValueSource::Evidence) {
+        AllowedChanges::WithEvidence
+    } else {
+        AllowedChanges::SpellingOnly
+    }
+}
+
 /// The facts about a failure: from the error, or from the schema if nothing was sent.
-fn facts_about(planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<Fact> {
+pub(super) fn facts_about(planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<Fact> {
     match (fault.origin, &planned.schema) {
         (FaultOrigin::Local, Some(schema)) => {
             facts_from_problems(&schema.problems(&Value::Object(step.parameters.clone())))

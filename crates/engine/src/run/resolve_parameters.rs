@@ -118,7 +118,9 @@ impl Run {
         if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound)? {
             return self.no_help(repair, words, why);
         }
-        let mut words = format!("{}: found in the request or in results", changed_text(&parameters, &bound.parameters));
+        let ungrounded = self.ungrounded(planned, self.state.steps.get(index)?, &repair.fault, &bound);
+        let change = changed_text(&parameters, &bound.parameters);
+        let mut words = format!("{change}: found in the request or in results");
         if !ignored.is_empty() {
             words = format!("{words}; not asked for, and ignored: {}", ignored.join(", "));
         }
@@ -133,7 +135,7 @@ impl Run {
             answer: Some(answer),
         };
         self.add_mend(index, mend, detail)?;
-        self.send_resolved(index, repair.fault)
+        self.send_resolved(index, repair.fault, change, &ungrounded)
     }
 
     fn supplied(

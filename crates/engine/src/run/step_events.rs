@@ -20,6 +20,35 @@ use crate::event::{Decision, EventKind};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
 
+/// A corrected call, for the person who decides whether it is sent.
+#[derive(Debug)]
+pub(super) struct Correction {
+    /// The parameters that changed.
+    pub(super) change: String,
+    /// The reason for the change.
+    pub(super) reason: String,
+    /// Whether it may be sent without asking the person.
+    pub(super) approval: Approval,
+}
+
+impl Correction {
+    /// A correction by a model, with the changes that only a person may decide.
+    pub(super) fn by_model(change: String, reason: &str, held: &[String]) -> Self {
+        let approval = if held.is_empty() { Approval::IfUnsafe } else { Approval::Required };
+        let reasons = [reason].into_iter().chain(held.iter().map(String::as_str)).filter(|text| !text.is_empty());
+        Self { change, reason: reasons.collect::<Vec<_>>().join("; "), approval }
+    }
+}
+
+/// Whether a person approves a corrected call before it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Approval {
+    /// Only if the call is unsafe.
+    IfUnsafe,
+    /// Whatever its side effect.
+    Required,
+}
+
 impl Run {
     /// Applies an event about a step; returns whether it was one.
     pub(super) fn on_step_event(&mut self, kind: &EventKind) -> Decided<bool> {
@@ -163,7 +192,8 @@ impl Run {
             Remedy::Context => self.consult_about(index, fault, ModelRung::Context),
             Remedy::AskPerson => {
                 let call = Box::new(self.last_call(index)?);
-                self.ask_person(index, fault, Question::SendAgain { call })
+                let error = fault.to_string();
+                self.ask_person(index, fault, Question::SendAgain { call, error })
             }
             Remedy::GiveUp(reason) => self.set_stage(index, Stage::Failed { reason, fault: Some(fault) }),
         }
@@ -249,22 +279,35 @@ impl Run {
     }
 
     /// Sends a corrected call, or asks whether it may be sent.
-    pub(super) fn send_corrected(&mut self, index: StepIndex, fault: Arc<CallFault>, reason: String) -> Decided {
+    pub(super) fn send_corrected(
+        &mut self,
+        index: StepIndex,
+        fault: Arc<CallFault>,
+        correction: Correction,
+    ) -> Decided {
         self.state.steps.get_mut(index)?.correction += 1;
-        match self.side_effect(planned(&self.plan, index)?) {
-            SideEffect::Unsafe => {
-                let call = Box::new(self.next_call(index)?);
-                self.ask_person(index, fault, Question::SendCorrected { call, reason })
-            }
-            SideEffect::Read | SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared => {
-                self.set_stage(index, Stage::Queued)
-            }
+        let is_unsafe = self.side_effect(planned(&self.plan, index)?) == SideEffect::Unsafe;
+        if is_unsafe || correction.approval == Approval::Required {
+            return self.ask_about_correction(index, fault, correction);
         }
+        self.set_stage(index, Stage::Queued)
+    }
+
+    fn ask_about_correction(&mut self, index: StepIndex, fault: Arc<CallFault>, correction: Correction) -> Decided {
+        let (call, error) = (Box::new(self.next_call(index)?), fault.to_string());
+        let Correction { change, reason, .. } = correction;
+        self.ask_person(index, fault, Question::SendCorrected { call, error, change, reason })
     }
 
     /// Sends a call whose missing values a model has found. A person first sees an unsafe call with values that the model
-    /// wrote itself.
-    pub(super) fn send_resolved(&mut self, index: StepIndex, fault: Arc<CallFault>) -> Decided {
+    /// wrote itself, and a call with numbers that no evidence supports.
+    pub(super) fn send_resolved(
+        &mut self,
+        index: StepIndex,
+        fault: Arc<CallFault>,
+        change: String,
+        ungrounded: &[String],
+    ) -> Decided {
         let inferred: Vec<&str> = self
             .state
             .steps
@@ -274,12 +317,16 @@ impl Run {
             .filter(|(_, origin)| *origin == Provenance::Inferred)
             .map(|(name, _)| name.as_str())
             .collect();
-        if self.side_effect(planned(&self.plan, index)?) != SideEffect::Unsafe || inferred.is_empty() {
+        let is_asked = match self.side_effect(planned(&self.plan, index)?) {
+            SideEffect::Read => false,
+            SideEffect::Unsafe => !inferred.is_empty(),
+            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared => !ungrounded.is_empty(),
+        };
+        if !is_asked {
             return self.set_stage(index, Stage::Queued);
         }
         let reason = format!("a model gave {}, and no result contains it", inferred.join(", "));
-        let call = Box::new(self.next_call(index)?);
-        self.ask_person(index, fault, Question::SendCorrected { call, reason })
+        self.ask_about_correction(index, fault, Correction { change, reason, approval: Approval::Required })
     }
 
     /// The parameters of a step as JSON, for prompts.

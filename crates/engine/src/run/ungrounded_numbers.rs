@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use reknit_bind::{Backing, BoundParameters, Provenance, StepResult, StepResults, explain_number};
 use reknit_mend::{Advice, CallFault, Remedy, context_or_give_up};
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{Number, Object, SideEffect, Value};
+use reknit_protocol::{Number, Object, Value};
 use reknit_salvage::Schema;
 
 use super::Run;
@@ -35,8 +35,8 @@ impl Run {
 
     /// Why the numbers of a model are rejected, if they are: they appear in neither request nor results.
     ///
-    /// The model is asked once more. If it insists, a call that reads or whose side effect is undeclared is made, and a
-    /// person approves an unsafe one; a call that is known to change something is never made with an invented number.
+    /// The model is asked once more, for an expression. If it insists, a call that only reads is made, and a person decides
+    /// about any other.
     pub(super) fn reject_ungrounded(
         &mut self,
         index: StepIndex,
@@ -44,7 +44,6 @@ impl Run {
         fault: &CallFault,
         bound: &BoundParameters,
     ) -> Decided<Option<String>> {
-        let side_effect = self.side_effect(planned);
         let step = self.state.steps.get(index)?;
         let ungrounded = self.ungrounded(planned, step, fault, bound);
         if ungrounded.is_empty() {
@@ -53,11 +52,7 @@ impl Run {
         let insists = step.ungrounded == ungrounded;
         let state = self.repair_state(step, planned, fault);
         let is_last = matches!(context_or_give_up(fault, state, self.started.policy.ladder()), Remedy::GiveUp(_));
-        let accepted = match side_effect {
-            SideEffect::Read | SideEffect::Undeclared | SideEffect::Unsafe => insists || is_last,
-            SideEffect::Idempotent | SideEffect::Keyed => false,
-        };
-        if accepted {
+        if insists || is_last {
             return Ok(None);
         }
         let words = format!("{} does not appear in the request or in any result", ungrounded.join(", "));
@@ -66,7 +61,7 @@ impl Run {
     }
 
     /// The numbers that a model wrote and no evidence supports, each with its parameter.
-    fn ungrounded(
+    pub(super) fn ungrounded(
         &self,
         planned: &PlannedStep,
         step: &StepRun,
@@ -95,7 +90,7 @@ impl Run {
     }
 
     /// Every number in what the model was shown, and in the schema and the tool's description.
-    fn known_numbers(&self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<Number> {
+    pub(super) fn known_numbers(&self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<Number> {
         let mut known = Vec::new();
         let tried = step.attempts.iter().map(|attempt| &attempt.parameters);
         for parameters in tried.chain([&step.parameters]) {

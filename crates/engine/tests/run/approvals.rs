@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Decision, EventKind, Policy, Status, UndeclaredPolicy};
+use reknit_engine::{Decision, EventKind, Policy, Question, Status, UndeclaredPolicy};
 use reknit_mend::PeoplePolicy;
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{Capability, SideEffect};
@@ -160,7 +160,7 @@ fn a_corrected_call_has_a_new_key_and_if_unsafe_needs_approval() {
         let mut play = Play::of_steps(vec![step("s", class, r#"{"x": 1}"#)]);
         let key = play.call("s/call/1").idempotency_key;
         play.answer_tool("s/call/1", 400, BAD_AMOUNT);
-        play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"x": 2}}"#);
+        play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"x": 100}}"#);
         assert_eq!(play.due()[0], due, "case: {class}");
         if class == "unsafe" {
             let ask = question(&play);
@@ -176,6 +176,20 @@ fn a_corrected_call_has_a_new_key_and_if_unsafe_needs_approval() {
             (class != "read", class == "read"),
             "case: {class}"
         );
-        assert_eq!(call.parameters.to_string(), r#"{"x":2}"#);
+        assert_eq!(call.parameters.to_string(), r#"{"x":100}"#);
     }
+}
+
+#[test]
+fn a_question_about_a_correction_has_the_error_the_change_and_the_reason() {
+    let mut play = Play::of_steps(vec![step("s", "unsafe", r#"{"x": 1, "y": 7}"#)]);
+    play.answer_tool("s/call/1", 400, BAD_AMOUNT);
+    let advice = r#"{"should_retry": true, "reason": "x is too small", "suggested_changes": {"x": 2}}"#;
+    play.answer_model("s/feedback/1", advice);
+    let Question::SendCorrected { error, change, reason, call } = question(&play).question else {
+        panic!("the call was corrected");
+    };
+    assert!(error.starts_with("400"), "{error}");
+    assert_eq!((change.as_str(), reason.as_str()), ("x: 1 -> 2", "x is too small"));
+    assert_eq!(call.parameters.to_string(), r#"{"x":2,"y":7}"#);
 }

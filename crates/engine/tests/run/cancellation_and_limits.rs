@@ -32,15 +32,15 @@ fn a_cancellation_aborts_pending_calls_and_starts_no_new_ones() {
     play.happen(EventKind::Interrupted { effect: effect_id("b/call/1") });
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!(answer.status, Status::Cancelled);
-    insta::assert_snapshot!(answer.text, @r"
+    insta::assert_snapshot!(answer.text, @"
     The run was cancelled.
-
-    Done:
-    - a (read): 1
 
     Missing:
     - b (keyed): failed (the call may have taken effect): the process that made the call ended before the answer came; the run was cancelled
     - c (read): skipped: the run was cancelled
+
+    Done:
+    - a (read): 1
     ");
 }
 
@@ -202,6 +202,9 @@ fn an_answer_lists_mends_that_helped_and_mends_that_were_tried() {
     insta::assert_snapshot!(play.run.answer().expect("the run has ended").text, @"
     Some steps were done.
 
+    Missing:
+    - b (read): failed: 403: the tool answered 403 and said nothing more; the tool denied access; no other parameters can change that
+
     Done:
     - a (read): 1
 
@@ -210,8 +213,5 @@ fn an_answer_lists_mends_that_helped_and_mends_that_were_tried() {
 
     Tried:
     - b by resend: sent again after 1015 ms, for 503 X: busy
-
-    Missing:
-    - b (read): failed: 403: the tool answered 403 and said nothing more; the tool denied access; no other parameters can change that
     ");
 }

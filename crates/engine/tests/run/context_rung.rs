@@ -45,7 +45,7 @@ fn a_correction_calculated_from_earlier_results_is_sent() {
             r#"{"total":250}"#,
         ),
         ("another type", vec![("a", "{}")], r#"{"n": "five"}"#, r#"{"n": 5}"#, r#"{"n":5}"#),
-        ("another sign", vec![("a", "{}")], r#"{"n": -5}"#, r#"{"n": 5}"#, r#"{"n":5}"#),
+        ("another sign", vec![("a", r#"{"n": 5}"#)], r#"{"n": -5}"#, r#"{"n": 5}"#, r#"{"n":5}"#),
         (
             "something inside",
             vec![("a", r#"{"list": [1, 2]}"#)],
@@ -90,14 +90,14 @@ fn a_call_that_cannot_be_corrected_fails_with_the_analysis() {
 
 #[test]
 fn an_answer_is_found_in_fences_and_prose_and_asked_for_again_if_it_is_incomplete() {
-    let whole = r#"{"should_retry": true, "analysis": "x", "corrected_parameters": {"n": 1}}"#;
+    let whole = r#"{"should_retry": true, "analysis": "x", "corrected_parameters": {"n": 100}}"#;
     for (case, text, due) in [
         ("plain", whole.to_owned(), "s/call/2"),
         ("fenced", format!("```json\n{whole}\n```"), "s/call/2"),
         ("in prose", format!("Well: {whole} Try that."), "s/call/2"),
         ("without parameters", r#"{"should_retry": true, "analysis": "x"}"#.to_owned(), "s/retry-wait/1"),
         ("no JSON", "Use 1.".to_owned(), "s/context/2"),
-        ("broken off", whole.chars().take(65).collect(), "s/context/2"),
+        ("broken off", whole.chars().take(67).collect(), "s/context/2"),
     ] {
         let mut play = rejected(&[], r#"{"n": 0}"#, 422, "{}");
         play.answer_model("s/context/1", &text);
@@ -107,10 +107,10 @@ fn an_answer_is_found_in_fences_and_prose_and_asked_for_again_if_it_is_incomplet
 
 #[test]
 fn no_model_is_asked_if_none_exists_or_after_a_cancellation() {
-    let mut alone = started(Some(plan(vec![step("s", "read", "{}")])), policy());
+    let mut alone = started(Some(plan(vec![step("s", "read", r#"{"n": 1}"#)])), policy());
     alone.targets.clear();
     let mut play = Play::begin(alone);
-    play.answer_tool("s/call/1", 422, r#"{"message": "no"}"#);
+    play.answer_tool("s/call/1", 422, r#"{"message": "'n' is wrong"}"#);
     assert!(failure_reason(&play).contains("there is no model to ask"));
     assert_eq!(play.run.spent().model_calls, 0);
 
@@ -138,7 +138,7 @@ fn the_context_prompt_contains_results_schema_and_all_attempts() {
         400,
         r#"{"message": "amount is nothing"}"#,
     );
-    play.answer_model("s/context/1", r#"{"should_retry": true, "corrected_parameters": {"amount": 7}}"#);
+    play.answer_model("s/context/1", r#"{"should_retry": true, "corrected_parameters": {"amount": 100}}"#);
     play.answer_tool("s/call/2", 400, r#"{"message": "amount is far too small"}"#);
     let prompt = play.prompt("s/context/2");
     for shown in [
@@ -149,7 +149,7 @@ fn the_context_prompt_contains_results_schema_and_all_attempts() {
         "attempts:",
         r#"1. {"amount":0}"#,
         "amount is nothing",
-        r#"2. {"amount":7}"#,
+        r#"2. {"amount":100}"#,
         "400: amount is far too small",
     ] {
         assert!(prompt.contains(shown), "{shown} is not in {prompt}");

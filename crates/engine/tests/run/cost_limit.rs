@@ -103,9 +103,10 @@ fn no_question_starts_that_could_exceed_the_limit() {
 
 #[test]
 fn the_cost_of_the_answer_is_kept_in_reserve() {
-    let steps = || Some(plan(vec![step("a", "read", "{}")]));
+    let steps = || Some(plan(vec![step("a", "read", "{}"), step("b", "read", "{}")]));
     let rejected = |limit: Money| {
         let mut play = Play::begin(started(steps(), with_limit(limit, Synthesis::Model)));
+        play.answer_tool("b/call/1", 200, "{}");
         play.answer_tool("a/call/1", 422, r#"{"message": "x must be a colour"}"#);
         play
     };

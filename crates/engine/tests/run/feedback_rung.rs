@@ -187,11 +187,16 @@ fn no_model_is_asked_if_feedback_is_off_or_no_model_exists_or_the_run_is_cancell
         (Some(Status::Failed), 0)
     );
 
-    let mut alone = started(Some(plan(vec![step("s", "read", "{}")])), policy());
-    alone.targets.clear();
-    let mut play = Play::begin(alone);
-    play.answer_tool("s/call/1", 400, r#"{"message": "no"}"#);
-    assert!(failure_reason(&play).contains("there is no model to ask"), "{}", failure_reason(&play));
+    for (error, reason) in [
+        ("unknown city", "there is no model to ask"),
+        ("the account is empty", "the error refers to no parameter that could be changed"),
+    ] {
+        let mut alone = started(Some(plan(vec![step("s", "read", r#"{"city": "Soul"}"#)])), policy());
+        alone.targets.clear();
+        let mut play = Play::begin(alone);
+        play.answer_tool("s/call/1", 400, &format!(r#"{{"message": "{error}"}}"#));
+        assert!(failure_reason(&play).ends_with(reason), "{}", failure_reason(&play));
+    }
 
     let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
     play.happen(EventKind::Cancelled);

@@ -11,6 +11,7 @@ mod approvals;
 mod breakers;
 mod cancellation_and_limits;
 mod context_rung;
+mod corrections;
 mod cost_limit;
 mod deadlines;
 mod decision_tables;

@@ -269,14 +269,14 @@ fn a_run_without_one_of_its_outputs_is_partial() {
     insta::assert_snapshot!(answer.text, @r#"
     Some steps were done.
 
+    Missing:
+    - output y: `a.other` does not exist: available fields are `price`
+
     Outputs:
     - x: 1
 
     Done:
     - a (read): {"price":1}
-
-    Missing:
-    - output y: `a.other` does not exist: available fields are `price`
     "#);
 }
 

@@ -119,13 +119,13 @@ fn a_failed_step_skips_only_its_dependents() {
     insta::assert_snapshot!(answer.text, @"
     Some steps were done.
 
-    Done:
-    - d (read): [1,2]
-
     Missing:
     - a (read): failed: 403: no; the tool denied access; no other parameters can change that
     - b (read): skipped: it needs `a`, which failed
     - c (read): skipped: it needs `b`, which was skipped
+
+    Done:
+    - d (read): [1,2]
     ");
 }
 
@@ -187,4 +187,24 @@ fn a_raw_answer_is_the_results_as_json_without_a_model() {
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!((answer.status, answer.text.as_str()), (Status::Partial, r#"{"a":{"price":12.50}}"#));
     assert_eq!((&answer.written_by, answer.spent.model_calls), (&AnswerAuthor::Raw, 0));
+}
+
+#[test]
+fn without_any_result_code_writes_the_answer_and_no_model_is_asked() {
+    let policy = reknit_engine::Policy { synthesis: Synthesis::Model, ..policy() };
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "read", "{}")])), policy));
+    play.answer_tool("s/call/1", 403, "{}");
+    let answer = play.run.answer().expect("the run has ended without a question to a model");
+    assert_eq!((answer.status, &answer.written_by), (Status::Failed, &AnswerAuthor::Template));
+    assert!(answer.text.starts_with("Nothing could be done.\n\nMissing:\n- s (read): failed"), "{}", answer.text);
+}
+
+#[test]
+fn a_template_states_failures_before_results() {
+    let mut play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", "{}")]);
+    play.answer_tool("a/call/1", 200, r#"{"x": 1}"#);
+    play.answer_tool("b/call/1", 403, "{}");
+    let text = &play.run.answer().expect("the run has ended").text;
+    let (missing, done) = (text.find("Missing:"), text.find("Done:"));
+    assert!(missing.is_some() && missing < done, "{text}");
 }

@@ -131,18 +131,19 @@ fn a_number_with_evidence_is_accepted_at_once() {
 }
 
 #[test]
-fn a_call_declared_to_change_something_never_gets_a_number_without_evidence() {
-    for (capability, allowed) in
-        [("read", true), ("undeclared", true), ("unsafe", true), ("keyed", false), ("idempotent", false)]
-    {
+fn only_a_call_that_reads_is_sent_with_a_number_without_evidence() {
+    for (capability, due) in [
+        ("read", "s/call/2"),
+        ("undeclared", "s/approval/1"),
+        ("unsafe", "s/approval/1"),
+        ("keyed", "s/approval/1"),
+        ("idempotent", "s/approval/1"),
+    ] {
         let mut play = Play::of_steps(vec![step("s", capability, r#"{"amount": 0}"#)]);
         play.answer_tool("s/call/1", 400, r#"{"error": "no"}"#);
-        for question in ["s/feedback/1", "s/context/1", "s/context/2"] {
-            if play.due().iter().any(|due| due == question) {
-                play.answer_model(question, &answer_with("1501.5"));
-            }
+        for question in ["s/feedback/1", "s/context/1"] {
+            play.answer_model(question, &answer_with("1501.5"));
         }
-        let continues = play.due().iter().any(|due| due == "s/call/2" || due == "s/approval/1");
-        assert_eq!(continues, allowed, "{capability}: {:?}", play.due());
+        assert_eq!(play.due().first().map(String::as_str), Some(due), "{capability}");
     }
 }

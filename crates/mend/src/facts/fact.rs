@@ -154,6 +154,17 @@ impl Fact {
         Self { field, kind }
     }
 
+    /// The value that was sent, if the error shows it.
+    pub(crate) fn shown_value(&self) -> Option<&Value> {
+        match &self.kind {
+            FactKind::NotFound { value } => value.as_ref(),
+            FactKind::AllowedValues { got, .. }
+            | FactKind::WrongType { got, .. }
+            | FactKind::ExpectedValue { got, .. } => got.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Whether it is a shortened list of allowed values, which says nothing about the values that it leaves out.
     pub(crate) fn is_shortened(&self) -> bool {
         let is_remark = |value: &Value| value.as_str().is_some_and(|text| text.starts_with('…'));

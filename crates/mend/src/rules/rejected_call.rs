@@ -5,6 +5,7 @@ use reknit_protocol::{Object, Path, Segment, StepId, Value};
 use reknit_salvage::{Schema, fit};
 
 use super::field_location;
+use super::referred_parameters::values_within;
 use crate::facts::{Fact, FactKind, Field};
 
 /// How far rules may change a call.
@@ -12,7 +13,9 @@ use crate::facts::{Fact, FactKind, Field};
 pub enum AllowedChanges {
     /// Any change that the facts determine: a call that only reads does no harm if the change is wrong.
     Any,
-    /// Only the spelling of names and values: with another value, a call with side effects would do something else.
+    /// Changes of the parameters that the error refers to, with values from the request, a result or the error.
+    WithEvidence,
+    /// Only the spelling of names and values: with another value, the call would do something else.
     SpellingOnly,
 }
 
@@ -88,23 +91,19 @@ impl RejectedCall<'_> {
 
     /// Whether a fact is about a parameter that was sent or that the schema declares.
     pub fn fact_applies(&self, fact: &Fact) -> bool {
-        let shown_value = match &fact.kind {
-            FactKind::NotFound { value } => value.as_ref(),
-            FactKind::AllowedValues { got, .. }
-            | FactKind::WrongType { got, .. }
-            | FactKind::ExpectedValue { got, .. } => got.as_ref(),
-            _ => None,
-        };
         let at = fact.field.as_ref().and_then(|field| self.locate(field));
         let is_parameter = at.is_some_and(|at| self.value_at(&at).is_some() || self.schema_at(&at).is_some());
         fact.is_about_input()
-            && (is_parameter || shown_value.is_some_and(|value| self.parameters.values().any(|held| held == value)))
+            && (is_parameter
+                || fact
+                    .shown_value()
+                    .is_some_and(|value| values_within(&self.parameters).iter().any(|(_, held)| *held == value)))
     }
 
-    /// The only parameter whose value matches.
+    /// The path of the only value that matches, at any depth.
     pub(super) fn only_parameter(&self, is_match: impl Fn(&Value) -> bool) -> Option<Path> {
-        let (name, _) = super::only(self.parameters.iter().filter(|(_, value)| is_match(value)))?;
-        Some(Path::root().key(name))
+        let matching = values_within(&self.parameters).into_iter().filter(|(_, value)| is_match(value));
+        super::only(matching).map(|(at, _)| at)
     }
 
     /// Whether another fact about the same field contradicts this one.

@@ -12,7 +12,7 @@ pub(super) const THE_SCHEMA: &str = "the schema";
 pub(super) fn changes_only_spelling(change: &Change, call: &RejectedCall<'_>) -> bool {
     match change {
         Change::Set { at, value, from } => match call.value_at(at) {
-            Some(old) => is_same(old, value),
+            Some(old) => is_same_value(old, value),
             None => *from == Some(THE_SCHEMA),
         },
         Change::Remove { at } => call.value_at(at).is_some_and(is_empty_value),
@@ -22,10 +22,10 @@ pub(super) fn changes_only_spelling(change: &Change, call: &RejectedCall<'_>) ->
 }
 
 /// Whether two values are the same but for type and spelling.
-pub(super) fn is_same(old: &Value, new: &Value) -> bool {
+pub fn is_same_value(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Array(items), new) if !matches!(new, Value::Array(_)) => {
-            matches!(items.as_slice(), [only] if is_same(only, new))
+            matches!(items.as_slice(), [only] if is_same_value(only, new))
         }
         (old, Value::Number(number)) => number_of(old).is_some_and(|old| old == *number),
         (Value::Number(number), Value::String(text)) => number.to_string() == *text,

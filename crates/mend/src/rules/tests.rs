@@ -40,7 +40,11 @@ impl Rejection {
     }
 
     fn repair(&self) -> Option<RuleRepair> {
-        repair_by_rules(RejectedCall {
+        repair_by_rules(self.call())
+    }
+
+    fn call(&self) -> RejectedCall<'_> {
+        RejectedCall {
             parameters: self.parameters.clone(),
             schema: self.schema.as_ref(),
             facts: &self.facts,
@@ -49,7 +53,7 @@ impl Rejection {
             allowed_changes: self.allowed_changes,
             request: [&self.request, ""],
             results: self.results.iter().map(|(id, value)| (id, value)).collect(),
-        })
+        }
     }
 
     fn repaired(&self) -> Option<String> {
@@ -92,6 +96,82 @@ fn only_the_spelling_of_a_call_with_side_effects_is_changed() {
             };
             assert!(holds, "{allowed_changes:?}: {parameters}, {message}: {found:?}");
         }
+    }
+}
+
+#[test]
+fn a_value_with_evidence_is_changed_and_a_default_or_a_removal_is_not() {
+    let defaults = r#"{"type": "object", "properties": {"currency": {"default": "USD"}}}"#;
+    let closed = r#"{"type": "object", "additionalProperties": false, "properties": {"amount": {"type": "number"}}}"#;
+    for (parameters, schema, message, expected) in [
+        (r#"{"to": "Euro"}"#, "", "to must be one of 'EUR', 'USD'", Some(r#"{"to":"EUR"}"#)),
+        ("{}", defaults, "currency is required", None),
+        (r#"{"amount": 5, "dry_run": true}"#, closed, "unknown field `dry_run`, expected `amount`", None),
+    ] {
+        let rejection =
+            Rejection { allowed_changes: AllowedChanges::WithEvidence, ..Rejection::new(parameters, schema, message) };
+        assert_eq!(rejection.repaired().as_deref(), expected, "{parameters}, {message}");
+    }
+}
+
+#[test]
+fn an_error_refers_to_parameters_by_field_name_and_quoted_value_at_any_depth() {
+    for (parameters, message, expected) in [
+        (r#"{"amount": 5, "to": "maria"}"#, "amount must be greater than 10", "amount"),
+        (r#"{"city": "Tokio", "to": "x"}"#, "failed to find 'Tokio'", "city"),
+        (r#"{"city": "Tokio", "to": "x"}"#, "unknown city", "city"),
+        (r#"{"flights": [{"date": "2024-05-17"}], "user": "ann"}"#, "no flight on 2024-05-17", "flights"),
+        (r#"{"amount": 5}"#, "missing field `currency`", "currency"),
+        (r#"{"amount": 5, "to": "maria"}"#, "'to' is wrong", "to"),
+        (r#"{"amount": 5, "to": "maria"}"#, "it did not work", ""),
+    ] {
+        let rejection = Rejection::new(parameters, "", message);
+        let referred = rejection.call().referred_parameters().join(" ");
+        assert_eq!(referred, expected, "{parameters}, {message}");
+    }
+}
+
+#[test]
+fn an_identifier_that_is_not_found_becomes_the_one_result_with_the_same_digits() {
+    for (results, expected) in [
+        (r#"{"orders": [{"order_id": "ORD-4521"}, {"order_id": "ORD-4522"}]}"#, Some(r#"{"order_id":"ORD-4521"}"#)),
+        (r#"{"orders": [{"order_id": "ORD-4521"}, {"order_id": "REF-4521"}]}"#, None),
+        (r#"{"orders": [{"invoice": "ORD-4521"}]}"#, None),
+        (r#"{"orders": [{"order_id": "ORD-4522"}]}"#, None),
+    ] {
+        let mut rejection = Rejection::new(r#"{"order_id": "W4521"}"#, "", "order 'W4521' not found");
+        rejection.allowed_changes = AllowedChanges::WithEvidence;
+        rejection.results = vec![("list".into(), Value::parse(results).expect("it is JSON"))];
+        assert_eq!(rejection.repaired().as_deref(), expected, "{results}");
+    }
+}
+
+#[test]
+fn a_value_inside_a_list_is_located_by_the_error_that_quotes_it() {
+    let parameters = r#"{"user": "ann", "flights": [{"cabin": "Busines"}]}"#;
+    let rejection = Rejection::new(parameters, "", "'Busines' not found, did you mean 'Business'?");
+    assert_eq!(rejection.repaired().as_deref(), Some(r#"{"user":"ann","flights":[{"cabin":"Business"}]}"#));
+}
+
+#[test]
+fn the_sum_of_a_list_with_one_item_is_proposed_if_the_error_states_both_sums() {
+    let one = r#"{"payments": [{"amount": 100, "by": "card_1"}]}"#;
+    for (parameters, message, expected) in [
+        (
+            one,
+            "the payments add up to 100, and the order costs 120",
+            Some(r#"{"payments":[{"amount":120,"by":"card_1"}]}"#),
+        ),
+        (one, "total 120.50 does not match 100.", Some(r#"{"payments":[{"amount":120.50,"by":"card_1"}]}"#)),
+        (one, "100, 120 and 130 differ", None),
+        (one, "the order costs 120", None),
+        (one, "90 is not 120", None),
+        (r#"{"payments": [{"amount": 50}, {"amount": 50}]}"#, "the sum is 100, not 120", None),
+        (r#"{"payments": [{"amount": 100, "fee": 120}]}"#, "the sum is 100, not 120", None),
+    ] {
+        let rejection = Rejection::new(parameters, "", message);
+        let proposed = propose_sum(&rejection.call()).map(|repair| Value::Object(repair.parameters).to_string());
+        assert_eq!(proposed.as_deref(), expected, "{parameters}, {message}");
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) async fn run(arguments: &DecideArguments, decision: Decision) -> Resu
     }
     for approval in chosen {
         // Print the call before sending the decision: the hash makes the decision valid for this call only.
-        print_data(&format!("{}: {}\n", heading(approval.decided, decision), approval.description()))?;
+        print_data(&format!("{}:\n  {}\n", heading(approval.decided, decision), approval.description("  ")))?;
         if approval.decided != Some(decision) {
             let signal = reknit_runtime::signals::decide(approval.ask.id, approval.ask.hash, decision);
             let now_ms = jiff::Timestamp::now().as_millisecond();

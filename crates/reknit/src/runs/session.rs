@@ -66,7 +66,7 @@ pub(super) fn page(session: &Session, records: &[SessionRecord], state: &Current
         line(shown.text);
     }
     for approval in &state.approvals {
-        line(format!("approval {}: {}", approval.ask.step, approval.description()));
+        line(format!("approval {}: {}", approval.ask.step, approval.description("  ")));
     }
     line(String::new());
     for text in records.iter().filter_map(session_log::line) {

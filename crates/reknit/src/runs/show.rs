@@ -248,7 +248,7 @@ fn step(view: &StepView, run: &Run, entries: &[HistoryEntry], state: &CurrentSta
         _ => {}
     }
     if let Some(approval) = state.approval_of(view) {
-        lines.push(format!("  approval   {}", approval.description()));
+        lines.push(format!("  approval   {}", approval.description("             ")));
         lines.extend(approval.decided.map(|decision| format!("  {:<9}  not read by the run yet", decision.as_str())));
     }
     if let Some(value) = run.result(view.id.as_str()) {

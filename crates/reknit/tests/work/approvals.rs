@@ -26,12 +26,13 @@ async fn show_lists_the_calls_that_wait_for_approval() {
     pay (pay of shop)
       parameter  amount = 12.50   (from the plan)
       attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
-      approval   send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      approval   failed: `shop` broke the connection: Connection reset by peer (os error 104)
+                 again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
+    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
     "#);
 }
 
@@ -43,7 +44,9 @@ async fn an_approved_call_is_sent_again_with_its_key() {
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
     exit status 0
     --- stdout
-    approved: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    approved:
+      failed: `shop` broke the connection: Connection reset by peer (os error 104)
+      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
     --- stderr
 
     hint: continue with `reknit runs resume RUN`
@@ -100,7 +103,9 @@ async fn a_denied_call_is_not_sent() {
     insta::assert_snapshot!(world.reknit(&["runs", "deny", "last", "pay"]), @r#"
     exit status 0
     --- stdout
-    denied: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    denied:
+      failed: `shop` broke the connection: Connection reset by peer (os error 104)
+      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
     --- stderr
 
     hint: continue with `reknit runs resume RUN`
@@ -186,7 +191,9 @@ async fn the_last_decision_counts_until_the_run_resumes() {
         insta::assert_snapshot!(denied, @r#"
         exit status 0
         --- stdout
-        denied (was approved): send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+        denied (was approved):
+          failed: `shop` broke the connection: Connection reset by peer (os error 104)
+          again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
         --- stderr
 
         hint: continue with `reknit runs resume RUN`
@@ -209,7 +216,8 @@ async fn the_last_decision_counts_until_the_run_resumes() {
         pay (pay of shop)
           parameter  amount = 12.50   (from the plan)
           attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
-          approval   send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+          approval   failed: `shop` broke the connection: Connection reset by peer (os error 104)
+                     again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
           denied     not read by the run yet
         "#);
         assert!(asks.contains(r#""decided":"denied""#), "{asks}");
@@ -240,7 +248,9 @@ async fn a_call_that_is_approved_twice_is_sent_once() {
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
     exit status 0
     --- stdout
-    already approved: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    already approved:
+      failed: `shop` broke the connection: Connection reset by peer (os error 104)
+      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
     --- stderr
 
     hint: continue with `reknit runs resume RUN`
@@ -262,7 +272,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "--json", "Pay."]), @r#"
     exit status 6
     --- stdout
-    {"run":"RUN","status":"waiting","asks":[{"step":"call-1","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
     --- stderr
     > turn 1  asking local
     > turn 1  calling tools
@@ -271,7 +281,8 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
 
 
     waiting for approval:
-    - call-1: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    - call-1: failed: `shop` broke the connection: Connection reset by peer (os error 104)
+      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
     "#);
@@ -286,14 +297,15 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
 
     > turn 1  calling tools
       ? call-1  pay  waiting for approval
-    approval call-1: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    approval call-1: failed: `shop` broke the connection: Connection reset by peer (os error 104)
+      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
     attempt 1.1  local  tool_calls, 0.0 s, 58 tokens in, 0 out
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"log":[{"kind":"attempt","turn":1,"attempt":1,"target":"local","status":"tool_calls","latency_ms":0,"input_tokens":58,"output_tokens":0}],"asks":[{"step":"call-1","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"log":[{"kind":"attempt","turn":1,"attempt":1,"target":"local","status":"tool_calls","latency_ms":0,"input_tokens":58,"output_tokens":0}],"asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
     "#);
     world.reknit(&["runs", "approve", "last", "call-1"]);
     assert!(world.reknit(&["runs", "list"]).contains("(approved; continue with"), "the list shows the decision");

@@ -24,6 +24,9 @@ fn the_demo_prints_changes_in_a_pipe() {
     --- stdout
     Some steps were done.
 
+    Missing:
+    - step-5 (get_stock_quote): failed: 404 SYMBOL_NOT_FOUND: no share is traded as `HANOK`; Neither the request nor any result names a symbol for Hanok Tours. It does not seem to be listed.
+
     Done:
     - step-1 (get_stock_quote): {"symbol":"TSLA","name":"Tesla, Inc.","current_price":468.285,"currency":"USD","exchange":"NASDAQ"}
     - step-2 (geocode): {"lat":"37.5665","lon":"126.978","name":"Seoul","country":"South Korea","currency":"KRW"}
@@ -34,9 +37,6 @@ fn the_demo_prints_changes_in_a_pipe() {
     - step-3 by schema: $.lat: "37.5665" -> 37.5665; $.lon: "126.978" -> 126.978
     - step-3 by resend: sent again after N ms, for 429 RATE_LIMIT_EXCEEDED: too many requests for the weather
     - step-4 by context: amount: 0 -> 46828.5: The user sells 100 shares and step-1 has the price of one, so the amount is their product.
-
-    Missing:
-    - step-5 (get_stock_quote): failed: 404 SYMBOL_NOT_FOUND: no share is traded as `HANOK`; Neither the request nor any result names a symbol for Hanok Tours. It does not seem to be listed.
     --- stderr
     Four tools run on this machine. The answers of the model are scripted; everything else is real.
 

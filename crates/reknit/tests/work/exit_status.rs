@@ -115,12 +115,12 @@ async fn a_failed_run_exits_with_1() {
     Nothing could be done.
 
     Missing:
-    - find (find): failed: 404 NO_CATALOGUE: the catalogue is lost; there is no model to ask
+    - find (find): failed: 404 NO_CATALOGUE: the catalogue is lost; the error refers to no parameter that could be changed
     - order (order): skipped: it needs `find`, which failed
     --- stderr
     > find   find   running
     · order  order  waiting for find
-    ✗ find   find   failed: 404 NO_CATALOGUE: the catalogue is lost; there is no model to ask
+    ✗ find   find   failed: 404 NO_CATALOGUE: the catalogue is lost; the error refers to no parameter that could be changed
     - order  order  skipped: it needs `find`, which failed
 
 
@@ -141,17 +141,17 @@ async fn a_partial_run_exits_with_3() {
     --- stdout
     Some steps were done.
 
+    Missing:
+    - find (find): failed: 404 NO_CATALOGUE: the catalogue is lost; the error refers to no parameter that could be changed
+
     Done:
     - price (price): {"price":12.50}
-
-    Missing:
-    - find (find): failed: 404 NO_CATALOGUE: the catalogue is lost; there is no model to ask
     --- stderr
     > price  price  running
     · find   find   waiting for price
     ✓ price  price  done
     > find   find   running
-    ✗ find   find   failed: 404 NO_CATALOGUE: the catalogue is lost; there is no model to ask
+    ✗ find   find   failed: 404 NO_CATALOGUE: the catalogue is lost; the error refers to no parameter that could be changed
 
 
     partial: 1 of 2 steps done, 2 tool calls, 0 model calls, N s
@@ -232,11 +232,11 @@ async fn a_run_that_reaches_a_limit_exits_with_5() {
     --- stdout
     A limit was reached before everything was done.
 
-    Done:
-    - price (price): {"price":12.50}
-
     Missing:
     - order (order): skipped: the limit of 1 tool call is reached
+
+    Done:
+    - price (price): {"price":12.50}
     --- stderr
     > price  price  running
     · order  order  waiting for price
@@ -263,7 +263,8 @@ async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6()
 
 
     waiting for approval:
-    - pay: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    - pay: failed: `shop` broke the connection: Connection reset by peer (os error 104)
+      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
     "#);
@@ -271,13 +272,14 @@ async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6()
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last", "--json"]), @r#"
     exit status 6
     --- stdout
-    {"run":"RUN","status":"waiting","asks":[{"step":"pay","kind":"send_again","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","asks":[{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
     --- stderr
     ? pay  pay  waiting for approval
 
 
     waiting for approval:
-    - pay: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    - pay: failed: `shop` broke the connection: Connection reset by peer (os error 104)
+      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
     "#);
@@ -323,7 +325,7 @@ async fn an_answer_as_json_is_complete_and_on_one_line() {
         .file("plan.json", &plan(&[("price", r#"{"of": "tea"}"#), ("find", r#"{"at": "{{price.price}}"}"#)]));
     let shown = world.reknit(&["run", "--answer", "template", "--json", "plan.json"]);
     let stdout = shown.lines().skip_while(|line| *line != "--- stdout").nth(1).expect("one line");
-    insta::assert_snapshot!(stdout, @r#"{"run":"RUN","status":"partial","answer":"Some steps were done.\n\nDone:\n- price (price): {\"price\":12.50}\n\nMissing:\n- find (find): failed: 404 NO_CATALOGUE: the catalogue is lost; there is no model to ask","written_by":"template","reason":null,"steps":[{"step":"price","agent":"shop","capability":"price","outcome":{"done":{"success":true,"data":{"price":12.50}}},"mends":[],"calls":1},{"step":"find","agent":"shop","capability":"find","outcome":{"failed":{"reason":"404 NO_CATALOGUE: the catalogue is lost; there is no model to ask","fate":"rejected"}},"mends":[{"rung":"feedback","effect":"no_help","words":"there is no model to ask"},{"rung":"context","effect":"no_help","words":"there is no model to ask"}],"calls":1}],"spent":{"tool_calls":2,"model_calls":0,"input_tokens":0,"output_tokens":0,"wasted_tokens":0,"active_ms":0}}"#);
+    insta::assert_snapshot!(stdout, @r#"{"run":"RUN","status":"partial","answer":"Some steps were done.\n\nMissing:\n- find (find): failed: 404 NO_CATALOGUE: the catalogue is lost; the error refers to no parameter that could be changed\n\nDone:\n- price (price): {\"price\":12.50}","written_by":"template","reason":null,"steps":[{"step":"price","agent":"shop","capability":"price","outcome":{"done":{"success":true,"data":{"price":12.50}}},"mends":[],"calls":1},{"step":"find","agent":"shop","capability":"find","outcome":{"failed":{"reason":"404 NO_CATALOGUE: the catalogue is lost; the error refers to no parameter that could be changed","fate":"rejected"}},"mends":[{"rung":"feedback","effect":"no_help","words":"the error refers to no parameter that could be changed"},{"rung":"context","effect":"no_help","words":"the error refers to no parameter that could be changed"}],"calls":1}],"spent":{"tool_calls":2,"model_calls":0,"input_tokens":0,"output_tokens":0,"wasted_tokens":0,"active_ms":0}}"#);
     let document = Value::parse(stdout).expect("it is JSON");
     let fields: Vec<&str> = document.as_object().expect("an object").iter().map(|(name, _)| name).collect();
     insta::assert_snapshot!(format!("{fields:?}"), @r#"["run", "status", "answer", "written_by", "reason", "steps", "spent"]"#);
@@ -332,6 +334,6 @@ async fn an_answer_as_json_is_complete_and_on_one_line() {
     let again = Value::parse(&crate::masks::masked(&text(&again.stdout), world.path())).expect("it is JSON");
     let mut again = again.as_object().cloned().expect("an object");
     let history = again.remove("history").expect("`runs show --json` also tells what happened to each step");
-    insta::assert_snapshot!(history, @r#"{"find":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"at":12.50},"status":404,"error":"404 NO_CATALOGUE: the catalogue is lost"},{"at_ms":0,"took_ms":0,"deed":"mended","rung":"feedback","effect":"no_help","words":"there is no model to ask"},{"at_ms":0,"took_ms":0,"deed":"mended","rung":"context","effect":"no_help","words":"there is no model to ask"}],"price":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"of":"tea"},"status":200,"error":null}]}"#);
+    insta::assert_snapshot!(history, @r#"{"find":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"at":12.50},"status":404,"error":"404 NO_CATALOGUE: the catalogue is lost"},{"at_ms":0,"took_ms":0,"deed":"mended","rung":"feedback","effect":"no_help","words":"the error refers to no parameter that could be changed"},{"at_ms":0,"took_ms":0,"deed":"mended","rung":"context","effect":"no_help","words":"the error refers to no parameter that could be changed"}],"price":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"of":"tea"},"status":200,"error":null}]}"#);
     assert_eq!(Value::Object(again), document, "the rest of it is the same");
 }

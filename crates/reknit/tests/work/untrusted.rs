@@ -29,22 +29,22 @@ async fn an_error_answer_with_broken_json_is_still_an_error() {
     let refusal = r#"{"success": false, "error": {"code": "NO_FUNDS", "message": "the account is empty", "category": "INPUT_ERROR"}, "rate": NaN}"#;
     let shop = shop(saying(refusal)).await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
+    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @"
     exit status 1
     --- stdout
     Nothing could be done.
 
     Missing:
-    - pay (pay): failed: 200 NO_FUNDS: the account is empty; there is no model to ask
+    - pay (pay): failed: 200 NO_FUNDS: the account is empty; the error refers to no parameter that could be changed
     --- stderr
     > pay  pay  running
-    ✗ pay  pay  failed: 200 NO_FUNDS: the account is empty; there is no model to ask
+    ✗ pay  pay  failed: 200 NO_FUNDS: the account is empty; the error refers to no parameter that could be changed
 
 
     failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
     exit status 0
     --- stdout
@@ -53,19 +53,19 @@ async fn an_error_answer_with_broken_json_is_still_an_error() {
     status   failed
     spent    1 tool call, 0 model calls, 2 events
 
-    ✗ pay  pay  failed: 200 NO_FUNDS: the account is empty; there is no model to ask
+    ✗ pay  pay  failed: 200 NO_FUNDS: the account is empty; the error refers to no parameter that could be changed
 
     pay (pay of shop)
       parameter  amount = 12.50   (from the plan)
       attempt 1  200 NO_FUNDS: the account is empty (repaired the JSON of the answer: replaced NaN or an infinity with null) <- {"amount":12.50}  (N ms)
-      no help    by feedback: there is no model to ask
-      no help    by context: there is no model to ask
-      failed     200 NO_FUNDS: the account is empty; there is no model to ask
+      no help    by feedback: the error refers to no parameter that could be changed
+      no help    by context: the error refers to no parameter that could be changed
+      failed     200 NO_FUNDS: the account is empty; the error refers to no parameter that could be changed
 
     Nothing could be done.
 
     Missing:
-    - pay (pay): failed: 200 NO_FUNDS: the account is empty; there is no model to ask
+    - pay (pay): failed: 200 NO_FUNDS: the account is empty; the error refers to no parameter that could be changed
     "#);
 }
 
@@ -91,7 +91,8 @@ async fn a_payment_with_an_unreadable_answer_waits_for_approval() {
 
 
     waiting for approval:
-    - pay: send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    - pay: failed: `shop` answered 200, but the JSON body cannot be parsed: line 1, column 44: expected `"` at the end of the string, found the end of the text
+      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
     "#);
@@ -108,7 +109,8 @@ async fn a_payment_with_an_unreadable_answer_waits_for_approval() {
     pay (pay of shop)
       parameter  amount = 12.50   (from the plan)
       attempt 1  `shop` answered 200, but the JSON body cannot be parsed: line 1, column 44: expected `"` at the end of the string, found the end of the text <- {"amount":12.50}  (N ms)
-      approval   send `pay` of `shop` again with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      approval   failed: `shop` answered 200, but the JSON body cannot be parsed: line 1, column 44: expected `"` at the end of the string, found the end of the text
+                 again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
     "#);
 }
 

@@ -1,0 +1,188 @@
+//! Which changes of a model's correction may be sent, and which a person decides.
+
+use reknit_bind::{Backing, BoundParameters, Provenance, StepResult, StepResults, explain_number};
+use reknit_mend::{CallFault, ChangeVerdict, ErrorReference, NewValueSource, is_same_value, judge_change, value_kind};
+use reknit_plan::{PlannedStep, StepIndex};
+use reknit_protocol::{Number, Object, SideEffect, Value};
+
+use super::Run;
+use super::repair_by_rules::facts_about;
+use super::steps::StepRun;
+use crate::internal_error::Decided;
+use crate::synthesis::numbers_in_text;
+
+/// A value that a correction puts in the place of another one.
+struct ChangedValue<'a> {
+    /// The key that the value has.
+    name: &'a str,
+    value: &'a Value,
+    schema: Option<&'a Value>,
+    siblings: &'a Object,
+}
+
+impl Run {
+    /// The changes of a correction that only a person may decide, each with the reason. A person decides about an unsafe call
+    /// in any case.
+    pub(super) fn changes_for_person(
+        &self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        fault: &CallFault,
+        bound: &BoundParameters,
+    ) -> Decided<Vec<String>> {
+        let (class, step) = (self.side_effect(planned), self.state.steps.get(index)?);
+        if matches!(class, SideEffect::Read | SideEffect::Unsafe) {
+            return Ok(Vec::new());
+        }
+        let facts = facts_about(planned, step, fault);
+        let referred = self.rejected_call(planned, step, fault, &facts)?.referred_parameters();
+        let known = self.known_values(planned, fault, step);
+        let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
+        let mut held = Vec::new();
+        for (name, value) in &bound.parameters {
+            let is_moved =
+                || step.parameters.iter().any(|(old, held)| !bound.parameters.contains_key(old) && held == value);
+            if step.parameters.get(name) == Some(value) || is_moved() {
+                continue;
+            }
+            let reference = match referred.as_slice() {
+                [] => ErrorReference::Nothing,
+                names if names.iter().any(|known| known == name) => ErrorReference::Changed,
+                _ => ErrorReference::Others,
+            };
+            let origin = bound.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin);
+            let schema = properties.and_then(|properties| properties.get(name));
+            let whole = ChangedValue { name, value, schema, siblings: &bound.parameters };
+            let mut changed = Vec::new();
+            collect_changed(step.parameters.get(name), whole, &mut changed);
+            let reason = changed.iter().find_map(|change| {
+                let is_supported = is_derived(origin) || self.is_supported(planned, &known, change.value);
+                let source = if is_supported {
+                    NewValueSource::Evidence
+                } else {
+                    NewValueSource::Inferred(value_kind(change.name, change.value, change.schema, change.siblings))
+                };
+                match judge_change(class, reference, source) {
+                    ChangeVerdict::Send => None,
+                    ChangeVerdict::AskPerson(reason) => Some(reason),
+                }
+            });
+            held.extend(reason.map(|reason| format!("`{name}` is not changed without approval: {reason}")));
+        }
+        Ok(held)
+    }
+
+    /// What is known without the model: the request, the results, the error, the schema and the parameters that were sent.
+    fn known_values(&self, planned: &PlannedStep, fault: &CallFault, step: &StepRun) -> KnownValues {
+        let mut known = KnownValues { texts: Vec::new(), numbers: self.known_numbers(planned, step, fault) };
+        for text in [&self.started.request, &planned.instruction, &planned.description, &fault.message] {
+            known.add(text);
+        }
+        let details = Value::Object(fault.details.clone());
+        let sent = Value::Object(step.parameters.clone());
+        let schema = planned.schema.as_ref().map(|schema| schema.source());
+        for value in [&fault.body, &details, &sent].into_iter().chain(schema) {
+            known.add_all(value);
+        }
+        let results = self.results(Some(planned));
+        for id in self.source_ids() {
+            if let StepResult::Ready(body) = results.result_of(&id) {
+                known.add_all(body);
+            }
+        }
+        known
+    }
+
+    /// Whether a new value is known, or follows from known values. A number must be known with all its digits: a factor of
+    /// 100 may be a conversion, or a mistake.
+    fn is_supported(&self, planned: &PlannedStep, known: &KnownValues, value: &Value) -> bool {
+        match value {
+            Value::Null => true,
+            Value::Number(number) => {
+                let requested = numbers_in_text::parse_numbers(&self.started.request);
+                known.numbers.contains(number)
+                    || number_word(number).is_some_and(|word| known.contain(word))
+                    || explain_number(number, &self.results(Some(planned)), &self.source_ids(), &requested).is_some()
+            }
+            Value::String(text) => known.contain(text),
+            Value::Bool(flag) => known.contain(&flag.to_string()),
+            Value::Array(_) | Value::Object(_) => false,
+        }
+    }
+}
+
+/// The word for a small number.
+fn number_word(number: &Number) -> Option<&'static str> {
+    let words =
+        ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    words.get(number.to_string().parse::<usize>().ok()?).copied()
+}
+
+/// Whether code derived the value: from a result, or by an expression that explains it.
+fn is_derived(origin: Option<&Provenance>) -> bool {
+    origin.is_some_and(|origin| {
+        origin.comes_from_result()
+            || matches!(origin, Provenance::Corrected { backing: Backing::Known | Backing::Explained { .. }, .. })
+    })
+}
+
+/// Collects the scalars that differ by more than type and spelling.
+fn collect_changed<'a>(old: Option<&Value>, new: ChangedValue<'a>, changed: &mut Vec<ChangedValue<'a>>) {
+    if old.is_some_and(|old| is_same_value(old, new.value)) {
+        return;
+    }
+    match new.value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                let schema = new.schema.and_then(|schema| schema.get("properties")?.get(name));
+                let inner = ChangedValue { name, value, schema, siblings: object };
+                collect_changed(old.and_then(|old| old.get(name)), inner, changed);
+            }
+        }
+        Value::Array(items) => {
+            let before = old.and_then(Value::as_array).unwrap_or_default();
+            for (index, value) in items.iter().enumerate() {
+                let schema = new.schema.and_then(|schema| schema.get("items"));
+                collect_changed(before.get(index), ChangedValue { value, schema, ..new }, changed);
+            }
+        }
+        _ => changed.push(new),
+    }
+}
+
+/// What a value may come from.
+struct KnownValues {
+    /// In lower case.
+    texts: Vec<String>,
+    numbers: Vec<Number>,
+}
+
+impl KnownValues {
+    fn add(&mut self, text: &str) {
+        self.texts.push(text.to_lowercase());
+    }
+
+    /// Adds every string in a value.
+    fn add_all(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => self.add(text),
+            Value::Array(items) => items.iter().for_each(|item| self.add_all(item)),
+            Value::Object(object) => object.iter().for_each(|(_, value)| self.add_all(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Whether a text appears somewhere as whole words.
+    fn contain(&self, text: &str) -> bool {
+        let text = text.trim().to_lowercase();
+        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let appears = |known: &String| {
+            known.match_indices(&text).any(|(at, found)| {
+                let before = known.get(..at).and_then(|text| text.chars().next_back());
+                let after = known.get(at + found.len()..).and_then(|text| text.chars().next());
+                !before.is_some_and(is_part) && !after.is_some_and(is_part)
+            })
+        };
+        !text.is_empty() && self.texts.iter().any(appears)
+    }
+}

@@ -1,0 +1,108 @@
+//! Which corrections are sent, and which a person decides: by class, by what the error refers to, and by evidence.
+
+use reknit_engine::{Policy, Question};
+use reknit_mend::PeoplePolicy;
+
+use crate::world::{Play, plan, policy, question, started, step};
+
+/// A rejected call that a model corrects.
+fn corrected(policy: Policy, capability: &str, parameters: &str, error: &str, changes: &str) -> Play {
+    let mut play = Play::begin(started(Some(plan(vec![step("s", capability, parameters)])), policy));
+    play.answer_tool("s/call/1", 400, &format!(r#"{{"error": "{error}"}}"#));
+    play.answer_model("s/feedback/1", &format!(r#"{{"should_retry": true, "suggested_changes": {changes}}}"#));
+    play
+}
+
+#[test]
+fn a_correction_by_a_model_is_sent_or_proposed_by_class_reference_and_evidence() {
+    let city = r#"{"city": "Tokio", "days": 5}"#;
+    let pay = r#"{"amount": 5, "to": "maria"}"#;
+    for (capability, parameters, error, changes, is_sent) in [
+        // An error about one parameter does not allow a change of another one.
+        ("read", pay, "amount is wrong", r#"{"to": "eve"}"#, true),
+        ("idempotent", pay, "amount is wrong", r#"{"to": "eve"}"#, false),
+        ("keyed", pay, "amount is wrong", r#"{"to": "eve"}"#, false),
+        ("undeclared", pay, "amount is wrong", r#"{"to": "eve"}"#, false),
+        ("keyed", pay, "amount is wrong", r#"{"amount": 100, "to": "eve"}"#, false),
+        // The request says 100.
+        ("keyed", pay, "amount is wrong", r#"{"amount": 100}"#, true),
+        ("keyed", pay, "it did not work", r#"{"amount": 100}"#, true),
+        ("undeclared", pay, "amount is wrong", r#"{"amount": 100}"#, true),
+        ("keyed", pay, "amount is wrong", r#"{"amount": 10000}"#, false),
+        ("undeclared", pay, "amount is wrong", r#"{"amount": 7}"#, false),
+        // The same value in another type is no change.
+        ("keyed", pay, "to is wrong", r#"{"amount": "5", "to": "Maria"}"#, true),
+        // A text of a model.
+        ("undeclared", city, "unknown city 'Tokio'", r#"{"city": "Tokyo"}"#, true),
+        ("undeclared", city, "it did not work", r#"{"city": "Tokyo"}"#, true),
+        ("keyed", city, "unknown city 'Tokio'", r#"{"city": "Tokyo"}"#, false),
+        ("keyed", city, "unknown city 'Tokio', try Tokyo", r#"{"city": "Tokyo"}"#, true),
+        ("undeclared", r#"{"amount": 5, "to": "Euro"}"#, "'Euro' is unknown", r#"{"to": "EUR"}"#, true),
+        ("undeclared", pay, "'maria' is unknown", r#"{"to": "mario"}"#, false),
+        ("undeclared", r#"{"account": "a"}"#, "account is wrong", r#"{"account": "b"}"#, false),
+    ] {
+        let play = corrected(policy(), capability, parameters, error, changes);
+        let due = if is_sent { "s/call/2" } else { "s/approval/1" };
+        let found = play.due();
+        // A number without evidence is asked for once more first.
+        let is_asked_again = !is_sent && found == ["s/context/1"];
+        assert!(is_asked_again || found[0] == due, "{capability} {error} {changes}: {found:?}");
+    }
+}
+
+#[test]
+fn a_proposal_says_why_a_person_decides_and_is_refused_if_there_is_none() {
+    let (pay, changes) = (r#"{"amount": 5, "to": "maria"}"#, r#"{"to": "eve"}"#);
+    let play = corrected(policy(), "keyed", pay, "amount is wrong", changes);
+    let Question::SendCorrected { change, reason, .. } = question(&play).question else { panic!("it was corrected") };
+    assert_eq!(change, r#"to: "maria" -> "eve""#);
+    assert_eq!(reason, "`to` is not changed without approval: the error refers to other parameters");
+    let nobody = Policy { people: PeoplePolicy::Nobody, ..policy() };
+    let play = corrected(nobody, "keyed", pay, "amount is wrong", changes);
+    assert_eq!(play.due(), ["s/context/1"]);
+    let steps = play.run.steps();
+    let refusal = &steps[0].mends.last().expect("the refusal is recorded").description;
+    assert!(refusal.contains("no person can be asked for approval"), "{refusal}");
+}
+
+#[test]
+fn a_rule_changes_a_call_with_side_effects_if_the_error_has_the_value() {
+    for (capability, due) in [
+        ("read", "s/call/2"),
+        ("idempotent", "s/call/2"),
+        ("keyed", "s/call/2"),
+        ("undeclared", "s/call/2"),
+        ("unsafe", "s/approval/1"),
+    ] {
+        let mut play = Play::of_steps(vec![step("s", capability, r#"{"to": "Euro"}"#)]);
+        play.answer_tool("s/call/1", 400, r#"{"error": "to must be one of 'EUR', 'USD'"}"#);
+        assert_eq!(play.due()[0], due, "{capability}");
+        assert_eq!(play.run.spent().model_calls, 0, "{capability}");
+    }
+}
+
+#[test]
+fn another_sum_is_proposed_to_a_person_and_never_sent_by_itself() {
+    let body = r#"{"error": "the payments add up to 100, and the order costs 120"}"#;
+    for (capability, due) in [
+        ("read", "s/feedback/1"),
+        ("idempotent", "s/approval/1"),
+        ("keyed", "s/approval/1"),
+        ("undeclared", "s/approval/1"),
+        ("unsafe", "s/approval/1"),
+    ] {
+        let mut play = Play::of_steps(vec![step("s", capability, r#"{"payments": [{"amount": 100}]}"#)]);
+        play.answer_tool("s/call/1", 400, body);
+        assert_eq!(play.due()[0], due, "{capability}");
+    }
+}
+
+#[test]
+fn a_parameter_is_left_out_by_a_person_if_there_is_no_model() {
+    let mut alone = started(Some(plan(vec![step("s", "keyed", r#"{"amount": 5, "dry_run": true}"#)])), policy());
+    alone.targets.clear();
+    let mut play = Play::begin(alone);
+    play.answer_tool("s/call/1", 400, r#"{"error": "unknown field `dry_run`, expected `amount`"}"#);
+    let Question::SendCorrected { call, .. } = question(&play).question else { panic!("it was corrected") };
+    assert_eq!(call.parameters.to_string(), r#"{"amount":5}"#);
+}

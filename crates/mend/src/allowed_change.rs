@@ -1,0 +1,211 @@
+//! Which changes of a rejected call may be sent, and which a person decides: one table for rules and models.
+
+use reknit_protocol::{Object, SideEffect, Value};
+
+/// Which parameters an error refers to: by field, by a quoted value, or as a problem of the schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorReference {
+    /// The changed parameter, perhaps among others.
+    Changed,
+    /// Only other parameters.
+    Others,
+    /// No parameter.
+    Nothing,
+}
+
+/// Where a new value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewValueSource {
+    /// It is the old value in another type or spelling.
+    Respelled,
+    /// The request, a result, the error, the schema, or a calculation over these.
+    Evidence,
+    /// A model, and nothing else.
+    Inferred(ValueKind),
+}
+
+/// What a wrong value of a parameter would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    /// A text, such as a city: a wrong one is most likely not found.
+    Text,
+    /// A number, an address or an identifier: a wrong one means another sum or another person.
+    Exact,
+}
+
+/// Whether a change may be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeVerdict {
+    /// It may be sent.
+    Send,
+    /// A person decides, for this reason.
+    AskPerson(&'static str),
+}
+
+/// Decides whether a change of one parameter may be sent.
+pub fn judge_change(class: SideEffect, reference: ErrorReference, source: NewValueSource) -> ChangeVerdict {
+    use ChangeVerdict::{AskPerson, Send};
+    match (class, reference, source) {
+        (SideEffect::Read, _, _) => Send,
+        (SideEffect::Unsafe, _, _) => AskPerson("the call must not take effect twice"),
+        (_, _, NewValueSource::Respelled) => Send,
+        (_, ErrorReference::Others, _) => AskPerson("the error refers to other parameters"),
+        (_, _, NewValueSource::Evidence) | (SideEffect::Undeclared, _, NewValueSource::Inferred(ValueKind::Text)) => {
+            Send
+        }
+        (_, _, NewValueSource::Inferred(_)) => {
+            AskPerson("the value does not appear in the request, in a result or in the error")
+        }
+    }
+}
+
+/// Words in the names of parameters whose values identify a person, an account or a thing.
+const IDENTIFYING_WORDS: [&str; 22] = [
+    "id",
+    "ids",
+    "uuid",
+    "guid",
+    "recipient",
+    "payee",
+    "beneficiary",
+    "account",
+    "iban",
+    "bic",
+    "email",
+    "mail",
+    "phone",
+    "wallet",
+    "card",
+    "url",
+    "uri",
+    "host",
+    "key",
+    "token",
+    "reference",
+    "username",
+];
+
+/// Formats of a schema whose values identify something.
+const IDENTIFYING_FORMATS: [&str; 14] = [
+    "email",
+    "idn-email",
+    "uuid",
+    "uri",
+    "url",
+    "iri",
+    "uri-reference",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "iban",
+    "phone",
+    "account",
+];
+
+/// Words in the names of parameters that are sums of money.
+const SUM_WORDS: [&str; 4] = ["amount", "sum", "total", "payment"];
+
+/// What a wrong value of a parameter would do, by the value, the schema and the name of the parameter.
+pub fn value_kind(name: &str, value: &Value, schema: Option<&Value>, siblings: &Object) -> ValueKind {
+    let text = match value {
+        Value::Null | Value::Bool(_) => return ValueKind::Text,
+        Value::Number(_) | Value::Array(_) | Value::Object(_) => return ValueKind::Exact,
+        Value::String(text) => text.trim(),
+    };
+    let format = schema.and_then(|schema| schema.get("format")).and_then(Value::as_str);
+    let is_identified = format.is_some_and(|format| IDENTIFYING_FORMATS.contains(&format));
+    let is_number = reknit_protocol::Number::parse(text).is_ok();
+    let named = words(name).iter().any(|word| IDENTIFYING_WORDS.contains(&word.as_str()));
+    if is_identified || is_number || named || text.contains('@') || is_recipient(name, text, siblings) {
+        ValueKind::Exact
+    } else {
+        ValueKind::Text
+    }
+}
+
+/// Whether `to` is who receives a sum. A currency beside an amount is not: `{"amount": 5, "to": "EUR"}`.
+fn is_recipient(name: &str, text: &str, siblings: &Object) -> bool {
+    let is_currency = text.len() == 3 && text.chars().all(|letter| letter.is_ascii_uppercase());
+    name.eq_ignore_ascii_case("to") && !is_currency && siblings.keys().any(is_sum_of_money)
+}
+
+/// Whether the name of a parameter says that it is a sum of money.
+pub fn is_sum_of_money(name: &str) -> bool {
+    words(name).iter().any(|word| SUM_WORDS.contains(&word.as_str()))
+}
+
+/// The words of a name in snake case, kebab case or camel case, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || letter.is_uppercase() && after_lower {
+            words.push(String::new());
+        }
+        after_lower = letter.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ErrorReference::{Changed, Nothing, Others};
+    use NewValueSource::{Evidence, Inferred, Respelled};
+    use SideEffect::{Idempotent, Keyed, Read, Undeclared, Unsafe};
+
+    #[test]
+    fn a_change_is_sent_by_class_reference_of_the_error_and_source_of_the_value() {
+        let (text, exact) = (Inferred(ValueKind::Text), Inferred(ValueKind::Exact));
+        let sources = [Respelled, Evidence, text, exact];
+        // For each class and reference: whether a respelled value, evidence, an inferred text, an inferred number is sent.
+        for (classes, reference, sent) in [
+            (&[Read][..], Changed, [true, true, true, true]),
+            (&[Read], Others, [true, true, true, true]),
+            (&[Read], Nothing, [true, true, true, true]),
+            (&[Idempotent, Keyed], Changed, [true, true, false, false]),
+            (&[Idempotent, Keyed], Others, [true, false, false, false]),
+            (&[Idempotent, Keyed], Nothing, [true, true, false, false]),
+            (&[Undeclared], Changed, [true, true, true, false]),
+            (&[Undeclared], Others, [true, false, false, false]),
+            (&[Undeclared], Nothing, [true, true, true, false]),
+            (&[Unsafe], Changed, [false, false, false, false]),
+            (&[Unsafe], Others, [false, false, false, false]),
+            (&[Unsafe], Nothing, [false, false, false, false]),
+        ] {
+            for class in classes {
+                for (source, expected) in sources.into_iter().zip(sent) {
+                    let verdict = judge_change(*class, reference, source);
+                    assert_eq!(verdict == ChangeVerdict::Send, expected, "{class:?} {reference:?} {source:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_addresses_and_identifiers_are_exact() {
+        let siblings = Object::from([("amount", Value::from(5))]);
+        let (none, email) = (None, Value::Object(Object::from([("format", Value::from("email"))])));
+        for (name, value, schema, siblings, exact) in [
+            ("city", Value::from("Tokyo"), none, None, false),
+            ("amount", Value::from(5), none, None, true),
+            ("amount", Value::from("5.50"), none, None, true),
+            ("account", Value::from("maria"), none, None, true),
+            ("customerId", Value::from("maria"), none, None, true),
+            ("customer_id", Value::from("maria"), none, None, true),
+            ("identity", Value::from("maria"), none, None, false),
+            ("who", Value::from("maria"), Some(&email), None, true),
+            ("to", Value::from("Paris"), none, None, false),
+            ("to", Value::from("EUR"), none, Some(&siblings), false),
+            ("to", Value::from("maria"), none, Some(&siblings), true),
+            ("to", Value::from("maria@example.org"), none, None, true),
+        ] {
+            let kind = value_kind(name, &value, schema, siblings.unwrap_or(&Object::new()));
+            assert_eq!(kind == ValueKind::Exact, exact, "{name} {value}");
+        }
+    }
+}

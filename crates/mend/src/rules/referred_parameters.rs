@@ -1,0 +1,93 @@
+//! The parameters that an error refers to.
+
+use reknit_protocol::{Object, Path, Segment, Value};
+
+use super::RejectedCall;
+use crate::facts::{Fact, FactKind};
+
+/// Shorter names and values are too common in prose to count without quotes: `to`, `id`, `5`.
+const MIN_LETTERS: usize = 3;
+
+/// The most values of a call that are compared with an error.
+const MAX_VALUES: usize = 10_000;
+
+impl RejectedCall<'_> {
+    /// The names of the parameters that the error refers to: by field, by name, or by a value that it quotes.
+    pub fn referred_parameters(&self) -> Vec<String> {
+        let by_fact = self.facts.iter().filter_map(|fact| self.named_by(fact));
+        let by_name = self.parameters.keys().filter(|name| mentions(self.message, name)).map(str::to_owned);
+        let values = values_within(&self.parameters);
+        let is_shown = |value: &Value| {
+            let is_mentioned = match value {
+                Value::String(text) => mentions(self.message, text),
+                Value::Number(number) => mentions(self.message, &number.to_string()),
+                _ => false,
+            };
+            is_mentioned || self.facts.iter().any(|fact| fact.shown_value() == Some(value))
+        };
+        let by_value = values.iter().filter(|(_, value)| is_shown(value)).filter_map(|(at, _)| top_level(at));
+        let mut names: Vec<String> = by_fact.chain(by_name).chain(by_value).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The parameter that a fact is about. One that is neither sent nor declared counts only if the error asks for it.
+    fn named_by(&self, fact: &Fact) -> Option<String> {
+        let at = self.locate(fact.field.as_ref()?)?;
+        let is_known = self.value_at(&at).is_some() || self.schema_at(&at).is_some();
+        (is_known || matches!(fact.kind, FactKind::Missing)).then(|| top_level(&at)).flatten()
+    }
+}
+
+/// The name of the parameter that has the value at a path.
+fn top_level(at: &Path) -> Option<String> {
+    match at.segments().first()? {
+        Segment::Key(name) => Some(name.clone()),
+        Segment::Index(_) => None,
+    }
+}
+
+/// The values at any depth, with their paths.
+pub(super) fn values_within(parameters: &Object) -> Vec<(Path, &Value)> {
+    collect_values(parameters.iter().map(|(name, value)| (Path::root().key(name), value)).collect())
+}
+
+/// The same for any value, which is the first of them.
+pub(super) fn values_in(value: &Value) -> Vec<(Path, &Value)> {
+    collect_values(vec![(Path::root(), value)])
+}
+
+fn collect_values(mut open: Vec<(Path, &Value)>) -> Vec<(Path, &Value)> {
+    let mut found = Vec::new();
+    while let Some((at, value)) = open.pop() {
+        if found.len() >= MAX_VALUES {
+            break;
+        }
+        found.push((at.clone(), value));
+        match value {
+            Value::Object(object) => open.extend(object.iter().map(|(name, value)| (at.key(name), value))),
+            Value::Array(items) => open.extend(items.iter().enumerate().map(|(index, item)| {
+                let mut at = at.clone();
+                at.push_index(index);
+                (at, item)
+            })),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a message contains a text as a whole word; a short one only in quotes.
+fn mentions(message: &str, text: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_quote = |letter: char| matches!(letter, '`' | '\'' | '"' | '“' | '”' | '‘' | '’');
+    !text.is_empty()
+        && message.match_indices(text).any(|(at, found)| {
+            let before = message.get(..at).and_then(|text| text.chars().next_back());
+            let after = message.get(at + found.len()..).and_then(|text| text.chars().next());
+            let is_quoted = before.is_some_and(is_quote) && after.is_some_and(is_quote);
+            let is_word = !before.is_some_and(is_part) && !after.is_some_and(is_part);
+            is_quoted || is_word && text.chars().count() >= MIN_LETTERS
+        })
+}
