@@ -25,7 +25,7 @@ pub struct Templates {
     /// Finds values that the plan does not give. Variables: `request`, `instruction`, `agent`, `capability`,
     /// `description`, `wanted`, `sources`, `schema`.
     pub resolution: String,
-    /// Corrects a call by its error. Variables: `agent`, `capability`, `description`, `instruction`, `attempt`,
+    /// Corrects a call by its error. Variables: `request`, `agent`, `capability`, `description`, `instruction`, `attempt`,
     /// `status`, `code`, `category`, `message`, `details` (or the response body if the error has no details), `facts`,
     /// `parameters`, `schema`.
     pub feedback: String,
@@ -107,6 +107,7 @@ const VARIABLES: [(&str, &[&str]); 7] = [
     (
         "feedback",
         &[
+            "request",
             "agent",
             "capability",
             "description",

@@ -37,6 +37,11 @@ impl Advice {
     pub fn is_change(&self) -> bool {
         !self.changes.is_empty() || !self.removals.is_empty()
     }
+
+    /// Whether it asks for the same call again. Changes count only with a decision to retry.
+    pub fn is_same_call(&self) -> bool {
+        if self.retry { !self.is_change() } else { self.transient }
+    }
 }
 
 static SCHEMA: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| {

@@ -43,6 +43,7 @@ pub enum ChangeVerdict {
 }
 
 /// Decides whether a change of one parameter may be sent.
+#[expect(clippy::match_same_arms, reason = "the rows of a table, in the order in which they apply")]
 pub fn judge_change(class: SideEffect, reference: ErrorReference, source: NewValueSource) -> ChangeVerdict {
     use ChangeVerdict::{AskPerson, Send};
     match (class, reference, source) {

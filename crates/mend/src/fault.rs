@@ -4,8 +4,10 @@ mod classify;
 mod error_message;
 mod extract_facts;
 mod retry_after;
+mod structured_error;
+mod type_error;
 
-pub use classify::{Verdict, classify_failure, classify_reply};
+pub use classify::{ReplyContext, Verdict, classify_failure, classify_reply};
 pub(crate) use error_message::headline;
 pub use extract_facts::extract_facts;
 
@@ -145,6 +147,27 @@ impl CallFault {
             return Value::Object(self.details.clone());
         }
         self.body.clone()
+    }
+
+    /// Whether the tool itself reported the error: with `success: false`, a code or a category.
+    pub fn is_structured(&self) -> bool {
+        structured_error::structured_error(&self.body).is_some()
+    }
+
+    /// Whether the tool could not decode the call because a parameter has the wrong type. A reply that denies access is
+    /// about something else.
+    pub fn is_type_error(&self) -> bool {
+        matches!(self.origin, FaultOrigin::Status(status) if !matches!(status, 401 | 403 | 405 | 407))
+            && type_error::is_type_error(&self.message)
+    }
+
+    /// Whether the tool says that no other call will work. Some tools send the flag as `false` without meaning it; a rate
+    /// limit and a stated wait contradict it.
+    pub fn rules_out_retry(&self) -> bool {
+        let is_rate_limit = self.status() == Some(429)
+            || self.code.starts_with("RATE_LIMIT")
+            || self.category.as_deref() == Some(Category::RateLimit.as_str());
+        self.retryable == Some(false) && !is_rate_limit && self.wait_ms.is_none()
     }
 
     /// Whether the tool answered with the error envelope of the protocol.

@@ -14,12 +14,15 @@
 //! A tool that rejects a call usually says why. This example reads the reason and corrects the call without a model:
 //!
 //! ```
-//! use reknit_mend::{AllowedChanges, RejectedCall, Verdict, classify_reply, extract_facts, repair_by_rules};
-//! use reknit_protocol::{Object, ReplyBody, ToolReply, Value};
+//! use reknit_mend::{
+//!     AllowedChanges, RejectedCall, ReplyContext, Verdict, classify_reply, extract_facts, repair_by_rules,
+//! };
+//! use reknit_protocol::{Object, ReplyBody, SideEffect, ToolReply, Value};
 //!
 //! let body = Value::parse(r#"{"error": "to must be one of EUR, USD"}"#)?;
 //! let reply = ToolReply { status: 422, retry_after_ms: None, body: ReplyBody::Json(body) };
-//! let Verdict::Correctable(fault) = classify_reply(&reply, 0) else { panic!("another call may work") };
+//! let context = ReplyContext::new(SideEffect::Read, 0);
+//! let Verdict::Correctable(fault) = classify_reply(&reply, context) else { panic!("another call may work") };
 //!
 //! let facts = extract_facts(&fault);
 //! assert_eq!(facts[0].to_string(), r#"`to`: must be one of "EUR", "USD""#);
@@ -55,7 +58,7 @@ pub use allowed_change::{
     ChangeVerdict, ErrorReference, NewValueSource, ValueKind, is_sum_of_money, judge_change, value_kind,
 };
 pub use facts::{Fact, FactKind, Field, facts_as_lines};
-pub use fault::{CallFault, Fate, FaultOrigin, Verdict, classify_failure, classify_reply, extract_facts};
+pub use fault::{CallFault, Fate, FaultOrigin, ReplyContext, Verdict, classify_failure, classify_reply, extract_facts};
 pub use ladder::{Mend, MendEffect, ModelRung, Rung};
 pub use policy::{
     IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy, ResolutionPolicy, RuleChanges,

@@ -8,8 +8,12 @@ use crate::policy::{IndependentSteps, LadderPolicy, PeoplePolicy};
 /// After this many steps failed in the same way no model is asked about the next one: it would see the same error again.
 const MAX_SIMILAR_FAILURES: u32 = 3;
 
+/// Why a step ends whose tool rules out a retry.
+const NO_OTHER_CALL: &str = "the tool says that no other call will work";
+
 /// What the choice of a remedy depends on beside the failure: the repairs that the step has used, and earlier failures.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent observation, and none selects a mode")]
 pub struct RepairState {
     /// How often the same call was sent again.
     pub resends: u32,
@@ -23,6 +27,10 @@ pub struct RepairState {
     pub repeats_last_failure: bool,
     /// Whether the error says something about the parameters that were sent.
     pub about_input: bool,
+    /// Whether a call of the step may have changed something already. Such a call is not corrected.
+    pub may_have_happened: bool,
+    /// Whether a model that looked at an error said that the same call can work later.
+    pub said_transient: bool,
     /// How many other steps failed in the same way although a model was asked about them.
     pub similar_failures: u32,
     /// Whether the same call may be sent again.
@@ -78,7 +86,7 @@ fn permanent_reason(fault: &CallFault) -> String {
     let reason = match fault.status() {
         Some(300..=399) => "the tool answered with a redirect, and redirects are not followed",
         Some(405) => "the tool does not accept calls at this address",
-        status if matches!(status, Some(401 | 403)) || is_unauthorized => {
+        status if matches!(status, Some(401 | 403 | 407)) || is_unauthorized => {
             "the tool denied access; no other parameters can change that"
         }
         None if fault.origin == FaultOrigin::Transport(TransportKind::TooLarge) => {
@@ -93,18 +101,25 @@ fn for_transient(fault: &CallFault, class: SideEffect, state: RepairState, polic
     if fault.fate == Fate::Unknown && class == SideEffect::Unsafe {
         return ask_person(policy);
     }
-    // A service whose error mentions the input, or that gives the same structured error twice, may be rejecting the input.
-    if fault.origin == FaultOrigin::Status(503)
-        && (state.about_input || (fault.uses_envelope() && state.repeats_last_failure))
-        && feedback_is_left(state, policy)
-    {
+    if fault.origin == FaultOrigin::Status(503) && may_reject_input(fault, state) && feedback_is_left(state, policy) {
         return Remedy::Feedback;
     }
     resend_or_give_up(fault, state, policy)
 }
 
+/// Whether a service that calls itself unavailable may be rejecting the input: its error mentions the input, or the tool
+/// itself reports the error and a resend did not help or is ruled out.
+fn may_reject_input(fault: &CallFault, state: RepairState) -> bool {
+    let resend_is_no_help = state.repeats_last_failure || state.resends > 0 || fault.rules_out_retry();
+    let is_judged = state.said_transient && state.repeats_last_failure;
+    (state.about_input || (fault.is_structured() && resend_is_no_help)) && !is_judged
+}
+
+/// Whether a model may be shown the error. It is not asked if its answer could not be used.
 fn feedback_is_left(state: RepairState, policy: LadderPolicy<'_>) -> bool {
-    state.feedback < policy.mending.feedback && state.similar_failures < MAX_SIMILAR_FAILURES
+    state.feedback < policy.mending.feedback
+        && state.similar_failures < MAX_SIMILAR_FAILURES
+        && !state.may_have_happened
 }
 
 fn ask_person(policy: LadderPolicy<'_>) -> Remedy {
@@ -117,10 +132,14 @@ fn ask_person(policy: LadderPolicy<'_>) -> Remedy {
     }
 }
 
-/// Sends the same call again, unless its resends are used up or the tool asks for a longer wait than allowed.
+/// Sends the same call again, unless its resends are used up, the tool rules it out, or the tool asks for a longer wait than
+/// allowed.
 pub fn resend_or_give_up(fault: &CallFault, state: RepairState, policy: LadderPolicy<'_>) -> Remedy {
     if state.resend_rule == ResendRule::NeedsApproval {
         return ask_person(policy);
+    }
+    if fault.rules_out_retry() && !state.said_transient {
+        return Remedy::GiveUp(NO_OTHER_CALL.to_owned());
     }
     if state.resends >= policy.resend.times {
         return Remedy::GiveUp(match state.resends {
@@ -139,8 +158,9 @@ pub fn resend_or_give_up(fault: &CallFault, state: RepairState, policy: LadderPo
 }
 
 fn for_correctable(fault: &CallFault, state: RepairState, policy: LadderPolicy<'_>) -> Remedy {
-    if fault.retryable == Some(false) {
-        return Remedy::GiveUp("the tool says that no other call will work".to_owned());
+    // A tool that could not decode the call cannot know whether another one will work.
+    if fault.rules_out_retry() && !fault.is_type_error() {
+        return Remedy::GiveUp(NO_OTHER_CALL.to_owned());
     }
     // A call that could not be bound has no error from a tool to show: only the results can have the missing value.
     if fault.origin != FaultOrigin::Local && feedback_is_left(state, policy) {
@@ -153,7 +173,9 @@ fn for_correctable(fault: &CallFault, state: RepairState, policy: LadderPolicy<'
 pub fn context_or_give_up(fault: &CallFault, state: RepairState, policy: LadderPolicy<'_>) -> Remedy {
     let mending = policy.mending;
     let is_listed = fault.policy_status().is_some_and(|status| mending.context_statuses.contains(&status));
-    let refusal = if !is_listed {
+    let refusal = if state.may_have_happened {
+        "the call may have happened, so it is not changed"
+    } else if !is_listed {
         "a model is not asked about this kind of failure (`context-statuses` in `[mending]`)"
     } else if state.independent && mending.independent_steps == IndependentSteps::Denied {
         "the step depends on no other step, so there are no results that could help"

@@ -249,7 +249,9 @@ impl Config {
         if !(corrections && feedback) {
             self.policy.mending.feedback = 0;
         }
-        if !(corrections && context) {
+        // Whoever turns off feedback alone wants no model to correct calls.
+        let context_switch = Setting::find("mending.context-enabled").and_then(|setting| self.values.get(setting));
+        if !(corrections && context && (feedback || context_switch.is_some())) {
             self.policy.mending.context = 0;
         }
         if !plan_retry {

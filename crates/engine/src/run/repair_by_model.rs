@@ -92,9 +92,9 @@ impl Run {
                     step: planned.id.clone(),
                     rung,
                     uses: self.state.steps.get(index)?.uses(rung),
-                    is_type_error: extract_facts(&fault).iter().any(is_type),
+                    is_type_error: fault.is_type_error() || extract_facts(&fault).iter().any(is_type),
                     fault,
-                    source_keys: self.source_keys(),
+                    source_keys: self.source_keys(planned),
                     is_independent: planned.dependencies.is_empty(),
                 }));
                 self.record_question(topic)
@@ -133,6 +133,7 @@ impl Run {
             ("capability", planned.capability.as_str()),
             ("description", planned.description.as_str()),
             ("instruction", planned.instruction.as_str()),
+            ("request", self.started.request.as_str()),
             ("schema", schema.as_str()),
         ];
         let facts = as_untrusted_data(&self.facts_shown(index, fault)?);
@@ -153,11 +154,10 @@ impl Run {
             ];
             return Ok(render(&self.started.templates.feedback, &[&common[..], &own[..]].concat()));
         }
-        let results = self.results(Some(planned));
+        let results = self.results_before(planned);
         let (sources, attempts) = (results.shown(&wanted), as_untrusted_data(&attempts_text(step, &wanted)));
         let missing = missing_text(&missing);
-        let known =
-            [("request", self.started.request.as_str()), ("sources", sources.as_str()), ("facts", facts.as_str())];
+        let known = [("sources", sources.as_str()), ("facts", facts.as_str())];
         let (template, own) = match rung {
             ModelRung::Resolution => (&self.started.templates.resolution, ("wanted", missing.as_str())),
             ModelRung::Feedback | ModelRung::Context => {
@@ -196,7 +196,8 @@ impl Run {
             return self.follow_correction(repair, advice);
         }
         let (index, fault, cause) = (repair.index, &repair.fault, rejection_cause(advice));
-        if (advice.retry || advice.transient) && !advice.is_change() && fault.fate != Fate::NotSent {
+        if advice.is_same_call() && repair.rung != ModelRung::Context && fault.fate != Fate::NotSent {
+            self.state.steps.get_mut(index)?.said_transient = true;
             let planned = planned(&self.plan, index)?;
             let state = self.repair_state(self.state.steps.get(index)?, planned, fault);
             return match resend_or_give_up(fault, state, self.started.policy.ladder()) {
@@ -263,7 +264,7 @@ impl Run {
         for name in removed {
             kept.remove(name);
         }
-        let results = self.results(Some(planned));
+        let results = self.results_before(planned);
         let mut corrected =
             apply_correction(&kept, &advice.changes, &results, &self.source_ids(), schema, rung).map_err(refused)?;
         if matches!(corrected, CorrectionOutcome::Unchanged) {
@@ -294,7 +295,7 @@ impl Run {
         let mend = Mend { rung: rung.into(), effect: MendEffect::NoHelp, description: reason.clone() };
         self.add_mend(index, mend, MendDetail::NotByModel { uses, cause })?;
         let state = self.repair_state(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
-        let may_pass = fault.status().is_none_or(|status| status >= 500);
+        let may_pass = fault.status().is_none_or(|status| status >= 500) && !fault.is_type_error();
         let ladder = self.started.policy.ladder();
         let next = match (rung, why) {
             // No model judged the failure: one that can pass by itself may still do so.

@@ -146,7 +146,7 @@ impl Run {
     ) -> Result<FilledParameters, String> {
         let missing = self.missing(planned);
         let names: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
-        let (results, sources) = (self.results(Some(planned)), self.source_ids());
+        let (results, sources) = (self.results_before(planned), self.source_ids());
         let supplied = fill_missing(parameters, answer, &names, &results, &sources, planned.schema.as_deref())
             .map_err(|error| format!("the answer is refused: {error}"))?;
         self.require_all(planned, &supplied.bound.parameters)?;

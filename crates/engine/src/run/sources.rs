@@ -1,7 +1,9 @@
 //! Results of steps and inputs of the plan, as binding and prompts read them.
 
+use std::collections::HashSet;
+
 use reknit_bind::{StepResult, StepResults, abridge_results};
-use reknit_plan::{CheckedPlan, INPUTS, PlannedStep};
+use reknit_plan::{CheckedPlan, INPUTS, PlannedStep, StepIndex};
 use reknit_protocol::{StepId, Value};
 
 use super::Run;
@@ -18,12 +20,20 @@ pub(super) struct Results<'a> {
     /// The step whose parameters are bound, if any.
     pub(super) asking: Option<&'a PlannedStep>,
     pub(super) inputs: Option<&'a Value>,
+    /// The steps whose results may be used; `None` for all.
+    pub(super) visible: Option<HashSet<StepIndex>>,
 }
 
 impl Run {
     /// The sources that parameters and outputs are bound from.
     pub(super) fn results<'a>(&'a self, asking: Option<&'a PlannedStep>) -> Results<'a> {
-        Results { plan: &self.plan, steps: &self.state.steps, asking, inputs: self.inputs.as_ref() }
+        Results { plan: &self.plan, steps: &self.state.steps, asking, inputs: self.inputs.as_ref(), visible: None }
+    }
+
+    /// The sources for a question to a model about a step, and for its answer: only the results of direct and indirect
+    /// dependencies. Otherwise the faster of two parallel steps would decide what the model sees.
+    pub(super) fn results_before<'a>(&'a self, planned: &'a PlannedStep) -> Results<'a> {
+        Results { visible: Some(self.indices_before(planned).into_iter().collect()), ..self.results(Some(planned)) }
     }
 
     /// The names that parameters can refer to.
@@ -34,11 +44,12 @@ impl Run {
 }
 
 impl Run {
-    /// The names of the values that a model is shown: the fields of all results and of the inputs.
-    pub(super) fn source_keys(&self) -> Vec<String> {
-        let results = self.plan.steps.iter().zip(self.state.steps.iter()).filter_map(|(planned, step)| {
-            let Stage::Done(value) = step.stage() else { return None };
-            Some((planned.id.as_str(), value))
+    /// The names of the values that a model is shown about a step: the fields of the results before it and of the inputs.
+    pub(super) fn source_keys(&self, planned: &PlannedStep) -> Vec<String> {
+        let before = self.indices_before(planned);
+        let results = before.iter().filter_map(|at| {
+            let Stage::Done(value) = self.state.steps.get(*at).ok()?.stage() else { return None };
+            Some((self.plan.get(*at)?.id.as_str(), value))
         });
         let names = |(source, value): (&str, &Value)| match crate::synthesis::response_data(value).as_object() {
             Some(fields) => fields.iter().map(|(field, _)| format!("{source}.{field}")).collect(),
@@ -54,6 +65,7 @@ impl StepResults for Results<'_> {
         match index.and_then(|index| self.steps.get(index).ok()).map(StepRun::stage) {
             None if step.as_str() == INPUTS => self.inputs.map_or(StepResult::Unknown, StepResult::Ready),
             None => StepResult::Unknown,
+            Some(_) if !index.is_none_or(|index| self.is_visible(index)) => StepResult::Pending,
             Some(Stage::Done(value)) => StepResult::Ready(value),
             Some(Stage::Failed { .. }) => StepResult::Failed,
             Some(Stage::Skipped { .. }) => StepResult::Skipped,
@@ -67,6 +79,10 @@ impl StepResults for Results<'_> {
 }
 
 impl Results<'_> {
+    fn is_visible(&self, index: StepIndex) -> bool {
+        self.visible.as_ref().is_none_or(|visible| visible.contains(&index))
+    }
+
     /// Inputs and results by step, dependencies first, cut to the size limit.
     pub(super) fn shown(&self, wanted: &[&str]) -> String {
         let needs = self.asking.into_iter().flat_map(|planned| planned.dependencies.iter().cloned());

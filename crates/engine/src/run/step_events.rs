@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reknit_bind::Provenance;
 use reknit_mend::{
-    CallFault, FaultOrigin, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, RepairState, Rung, Verdict,
-    choose_remedy, classify_failure, classify_reply,
+    CallFault, FaultOrigin, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, RepairState, ReplyContext, Rung,
+    Verdict, choose_remedy, classify_failure, classify_reply,
 };
 use reknit_plan::StepIndex;
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
@@ -92,7 +92,8 @@ impl Run {
         let (end, verdict) = match kind {
             EventKind::ToolAnswered { reply, .. } => {
                 let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
-                (end, classify_reply(reply, self.state.now_ms))
+                let side_effect = self.side_effect(planned(&self.plan, index)?);
+                (end, classify_reply(reply, ReplyContext::new(side_effect, self.state.now_ms)))
             }
             EventKind::ToolFailed { failure, .. } => {
                 let end = CallEnd::Failed { kind: failure.kind, message: failure.message.clone() };
@@ -175,7 +176,7 @@ impl Run {
     fn note_exhausted_feedback(&mut self, index: StepIndex, verdict: &Verdict, remedy: &Remedy) -> Decided {
         let limit = self.policy().mending.feedback;
         let Verdict::Correctable(fault) = verdict else { return Ok(()) };
-        let by_tool = matches!(fault.origin, FaultOrigin::Status(_)) && fault.retryable != Some(false);
+        let by_tool = matches!(fault.origin, FaultOrigin::Status(_)) && !fault.rules_out_retry();
         let used_up = limit > 0 && self.state.steps.get(index)?.feedback >= limit;
         if by_tool && used_up && *remedy != Remedy::Feedback {
             let step = planned(&self.plan, index)?.id.clone();

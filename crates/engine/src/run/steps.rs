@@ -115,6 +115,9 @@ pub(super) struct StepRun {
     pub(super) feedback_asked: u32,
     pub(super) context_asked: u32,
     pub(super) approvals: u32,
+    /// Whether a model that looked at an error of this step said that the same call can work later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) said_transient: bool,
     /// A model's numbers that were not accepted because no evidence supports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) ungrounded: Vec<String>,
@@ -188,6 +191,9 @@ impl StepRun {
             context: self.context,
             independent: planned.dependencies.is_empty(),
             about_input: false,
+            may_have_happened: !matches!(class, SideEffect::Read | SideEffect::Idempotent)
+                && self.may_have_happened(Some(fault)),
+            said_transient: self.said_transient,
             // A call that was never sent has not used up the approval that a person gave for it.
             resend_rule: match (class, fault.fate) {
                 (SideEffect::Unsafe, Fate::Rejected | Fate::Unknown) if self.may_have_happened(Some(fault)) => {

@@ -20,7 +20,7 @@ const DOZEN: u64 = 12;
 impl Run {
     /// Notes for each number that a model wrote what else explains it: the request, or a calculation over results.
     pub(super) fn with_explanations(&self, planned: &PlannedStep, mut bound: BoundParameters) -> BoundParameters {
-        let (results, steps) = (self.results(Some(planned)), self.source_ids());
+        let (results, steps) = (self.results_before(planned), self.source_ids());
         let requested = numbers_in_text::parse_numbers(&self.started.request);
         for (name, origin) in &mut bound.provenance {
             let Provenance::Corrected { backing: backing @ Backing::Inferred, .. } = origin else { continue };
@@ -77,7 +77,7 @@ impl Run {
             return Vec::new();
         }
         let known: HashSet<String> = self.known_numbers(planned, step, fault).iter().map(digits).collect();
-        let (results, steps) = (self.results(Some(planned)), self.source_ids());
+        let (results, steps) = (self.results_before(planned), self.source_ids());
         let requested = numbers_in_text::parse_numbers(&self.started.request);
         let is_grounded = |number: &Number| {
             let digits = digits(number);
@@ -101,7 +101,7 @@ impl Run {
         if let Some(schema) = &planned.schema {
             collect(schema.source(), &mut known);
         }
-        let results = self.results(Some(planned));
+        let results = self.results_before(planned);
         for id in self.source_ids() {
             if let StepResult::Ready(body) = results.result_of(&id) {
                 collect(body, &mut known);

@@ -95,7 +95,7 @@ fn an_answer_is_found_in_fences_and_prose_and_asked_for_again_if_it_is_incomplet
         ("plain", whole.to_owned(), "s/call/2"),
         ("fenced", format!("```json\n{whole}\n```"), "s/call/2"),
         ("in prose", format!("Well: {whole} Try that."), "s/call/2"),
-        ("without parameters", r#"{"should_retry": true, "analysis": "x"}"#.to_owned(), "s/retry-wait/1"),
+        ("without parameters", r#"{"should_retry": true, "analysis": "x"}"#.to_owned(), ""),
         ("no JSON", "Use 1.".to_owned(), "s/context/2"),
         ("broken off", whole.chars().take(67).collect(), "s/context/2"),
     ] {
@@ -160,4 +160,42 @@ fn the_context_prompt_contains_results_schema_and_all_attempts() {
     play.answer_tool("s/call/1", 400, "{}");
     let prompt = play.prompt("s/context/1");
     assert!(prompt.contains(r#""type": "number""#), "the prompt contains the schema: {prompt}");
+}
+
+#[test]
+fn the_context_rung_sees_only_the_results_that_its_step_depends_on() {
+    let steps = || {
+        vec![
+            step("first", "read", "{}"),
+            step("second", "read", "{}").after("first"),
+            step("aside", "read", "{}"),
+            step("s", "read", r#"{"city": "Soul"}"#).after("second"),
+        ]
+    };
+    let mut prompts = Vec::new();
+    for aside_is_done in [true, false] {
+        let mut play = Play::of_steps(steps());
+        play.answer_tool("first/call/1", 200, r#"{"price": 11}"#);
+        if aside_is_done {
+            play.answer_tool("aside/call/1", 200, r#"{"secret": 33}"#);
+        }
+        play.answer_tool("second/call/1", 200, r#"{"rate": 22}"#);
+        play.answer_tool("s/call/1", 422, r#"{"message": "no"}"#);
+        play.answer_model("s/feedback/1", r#"{"should_retry": false, "reason": "unclear"}"#);
+        let prompt = play.prompt("s/context/1");
+        assert!(prompt.contains("11") && prompt.contains("22"), "indirect dependencies are shown: {prompt}");
+        assert!(!prompt.contains("33"), "{prompt}");
+        prompts.push(prompt);
+    }
+    assert_eq!(prompts[0], prompts[1], "the order of parallel steps does not matter");
+}
+
+#[test]
+fn an_answer_of_the_context_rung_without_changes_is_not_a_retry() {
+    let mut play = Play::of_steps(vec![step("s", "read", r#"{"city": "Soul"}"#)]);
+    play.answer_tool("s/call/1", 422, r#"{"message": "no"}"#);
+    play.answer_model("s/feedback/1", r#"{"should_retry": false, "reason": "unclear"}"#);
+    play.answer_model("s/context/1", r#"{"should_retry": true, "analysis": "fine", "corrected_parameters": {}}"#);
+    assert_eq!(play.run.spent().tool_calls, 1);
+    assert!(play.run.answer().is_some(), "{:?}", play.due());
 }

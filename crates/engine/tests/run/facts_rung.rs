@@ -220,8 +220,8 @@ fn facts_of_a_503_are_used_only_if_they_name_the_input() {
     let body = r#"{"error": "city 'Tokoy' not found, did you mean 'Tokyo'?"}"#;
     assert_eq!(
         failed_call("keyed", 503, body).due(),
-        ["s/feedback/1"],
-        "a call that may have taken effect is not changed"
+        ["s/retry-wait/1"],
+        "a call that may have taken effect is not changed, so no model is asked"
     );
     assert_eq!(failed_call("read", 500, body).due(), ["s/retry-wait/1"], "another server error is only retried");
 }

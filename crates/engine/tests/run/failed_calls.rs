@@ -229,7 +229,7 @@ fn a_step_without_dependencies_reaches_the_context_rung_unless_the_policy_forbid
 
 #[test]
 fn a_repeated_503_with_the_same_message_is_analysed() {
-    let body = r#"{"success": false, "error": {"code": "SERVICE_UNAVAILABLE", "message": "region `XX`?", "category": "SERVICE_ERROR", "retryable": false}}"#;
+    let body = r#"{"success": false, "error": {"code": "SERVICE_UNAVAILABLE", "message": "region `XX`?", "category": "SERVICE_ERROR"}}"#;
     let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
     play.answer_tool("s/call/1", 503, body);
     assert_eq!(play.due(), ["s/retry-wait/1"]);

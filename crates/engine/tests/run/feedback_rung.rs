@@ -28,6 +28,7 @@ fn a_model_analyses_client_errors_but_not_denied_access_or_server_errors() {
         (401, "", 0),
         (403, "", 0),
         (405, "", 0),
+        (407, "", 0),
         (408, "s/retry-wait/1", 0),
         (429, "s/retry-wait/1", 0),
         (500, "s/retry-wait/1", 0),
@@ -124,6 +125,7 @@ fn every_combination_of_advice_fields_has_a_defined_effect() {
         (false, "{}", true, "s/retry-wait/1"),
         (false, "{}", false, ""),
         (false, r#"{"city": "Seoul"}"#, false, ""),
+        (false, r#"{"city": "Seoul"}"#, true, "s/retry-wait/1"),
     ] {
         let mut play = called(r#"{"city": "Soul"}"#, 422, "{}");
         let advice = format!(
@@ -245,6 +247,7 @@ fn the_feedback_prompt_contains_every_part_of_the_error_within_its_size_limit() 
         ("tool", "tool: bank"),
         ("capability", "capability: convert"),
         ("its description", "description: Converts an amount of money."),
+        ("request", "request: sell 100 shares"),
         ("instruction", "instruction: convert the proceeds"),
         ("attempt", "attempt: 1"),
         ("code", "code: RATE_UNKNOWN"),

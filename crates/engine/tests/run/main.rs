@@ -30,6 +30,7 @@ mod properties;
 mod random_worlds;
 mod request_to_answer;
 mod resolution_rung;
+mod structured_errors;
 mod tolerated_plans;
 mod ungrounded_numbers;
 mod world;

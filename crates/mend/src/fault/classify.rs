@@ -3,11 +3,12 @@
 use reknit_bind::abridge;
 use reknit_protocol::spelling::folded;
 use reknit_protocol::{
-    Category, Delivery, ReplyBody, Retryable, ToolError, ToolReply, ToolResponse, TransportFailure, TransportKind,
-    Value, truncate,
+    Category, Delivery, ReplyBody, Retryable, SideEffect, ToolError, ToolReply, TransportFailure, TransportKind, Value,
+    truncate,
 };
 
 use super::retry_after::requested_wait_ms;
+use super::structured_error::structured_error;
 use super::{CallFault, Fate, FaultOrigin, error_message};
 
 /// The most of a body that a fault keeps, in bytes of its JSON. A longer body is shortened field by field and not cut, so
@@ -29,24 +30,42 @@ pub enum Verdict {
     Correctable(CallFault),
 }
 
-/// Classifies a reply. `now_ms` is when it came, in milliseconds since 1970: some tools name the moment to retry at.
-pub fn classify_reply(reply: &ToolReply, now_ms: i64) -> Verdict {
+/// What the meaning of a reply depends on beside the reply.
+#[derive(Debug, Clone, Copy)]
+pub struct ReplyContext {
+    /// When the reply came, in milliseconds since 1970: some tools name the moment to retry at.
+    pub now_ms: i64,
+    /// The side effect of the call.
+    pub side_effect: SideEffect,
+}
+
+impl ReplyContext {
+    /// The context of a reply that came at `now_ms`, to a call with this side effect.
+    pub fn new(side_effect: SideEffect, now_ms: i64) -> Self {
+        Self { now_ms, side_effect }
+    }
+}
+
+/// Classifies a reply.
+pub fn classify_reply(reply: &ToolReply, context: ReplyContext) -> Verdict {
     let body = reply.body.to_value();
-    let error = tool_error(&body);
-    match (reply.status, error) {
-        (200..=299, None) => Verdict::Success(body),
-        (200..=299, Some(error)) => classify_error_in_success(fault(reply, now_ms, &body, Some(error.clone())), &error),
-        (300..=399 | 401 | 403 | 405, error) => Verdict::Permanent(fault(reply, now_ms, &body, error)),
-        (status, error) => {
-            let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
-            let fault = fault(reply, now_ms, &body, error);
-            match status {
-                _ if is_auth => Verdict::Permanent(fault),
-                _ if is_key_conflict(&fault) => Verdict::Transient(fault),
-                408 | 429 | 500.. => Verdict::Transient(fault),
-                _ => Verdict::Correctable(fault),
-            }
-        }
+    let error = structured_error(&body);
+    if matches!(reply.status, 200..=299) {
+        let is_failure = body.get("success").and_then(Value::as_bool) == Some(false);
+        return match error.filter(|_| is_failure) {
+            None => Verdict::Success(body),
+            Some(error) => classify_error_in_success(fault(reply, context, &body, Some(error.clone())), &error),
+        };
+    }
+    let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
+    let fault = fault(reply, context, &body, error);
+    match reply.status {
+        300..=399 | 401 | 403 | 405 | 407 => Verdict::Permanent(fault),
+        _ if is_auth => Verdict::Permanent(fault),
+        _ if is_key_conflict(&fault) => Verdict::Transient(fault),
+        _ if fault.is_type_error() && fault.fate == Fate::Rejected => Verdict::Correctable(fault),
+        408 | 429 | 500.. => Verdict::Transient(fault),
+        _ => Verdict::Correctable(fault),
     }
 }
 
@@ -83,28 +102,17 @@ pub fn classify_failure(failure: &TransportFailure) -> Verdict {
 fn classify_error_in_success(fault: CallFault, error: &ToolError) -> Verdict {
     match error.category {
         Some(Category::AuthError) => Verdict::Permanent(fault),
+        _ if fault.is_type_error() && fault.fate == Fate::Rejected && !is_key_conflict(&fault) => {
+            Verdict::Correctable(fault)
+        }
         Some(Category::RateLimit | Category::ServiceError) => Verdict::Transient(fault),
         _ if is_key_conflict(&fault) => Verdict::Transient(fault),
         _ => Verdict::Correctable(fault),
     }
 }
 
-/// The error in the envelope of the protocol, if the body is one.
-fn tool_error(body: &Value) -> Option<ToolError> {
-    if !ToolResponse::is_envelope(body) {
-        return None;
-    }
-    match ToolResponse::from_value(body) {
-        Ok(response) => response.into_result().err(),
-        // `success: false` in another shape: the call failed all the same, and the message is somewhere in the body.
-        Err(_) if body.get("success").and_then(Value::as_bool) == Some(false) => {
-            Some(ToolError::new("", error_message::sentence(body).unwrap_or_default(), Category::InputError))
-        }
-        Err(_) => None,
-    }
-}
-
-fn fault(reply: &ToolReply, now_ms: i64, body: &Value, error: Option<ToolError>) -> CallFault {
+fn fault(reply: &ToolReply, context: ReplyContext, body: &Value, error: Option<ToolError>) -> CallFault {
+    let is_structured = error.is_some();
     let retryable = error.as_ref().map_or(Retryable::Unspecified, |error| error.retryable);
     let category =
         error.as_ref().and_then(|error| error.category.clone()).or_else(|| Category::from_status(reply.status));
@@ -115,28 +123,35 @@ fn fault(reply: &ToolReply, now_ms: i64, body: &Value, error: Option<ToolError>)
         .unwrap_or_else(|| format!("the tool answered {} and said nothing more", reply.status));
     let details = error.as_ref().map(|error| error.details.clone()).unwrap_or_default();
     let code = error.map(|error| error.code).filter(|code| !code.is_empty());
-    CallFault {
+    let mut fault = CallFault {
         origin: FaultOrigin::Status(reply.status),
-        fate: fate(reply.status, category.as_ref(), retryable),
+        fate: Fate::Rejected,
         code: code.or_else(|| error_message::code(body)).unwrap_or_default(),
         category: category.map(|category| category.as_str().to_owned()),
         retryable: retryable.as_bool(),
-        wait_ms: requested_wait_ms(reply.retry_after_ms, &details, body, &message, now_ms),
+        wait_ms: requested_wait_ms(reply.retry_after_ms, &details, body, &message, context.now_ms),
         message,
         details,
         body: abridge(body, MAX_BODY_BYTES, &[]),
-    }
+    };
+    fault.fate = fate(&fault, reply.status, is_structured, context.side_effect);
+    fault
 }
 
 /// Whether a call took effect that was answered with an error.
-fn fate(status: u16, category: Option<&Category>, retryable: Retryable) -> Fate {
-    // A tool that asks for a retry thereby says that the call had no effect.
-    if retryable == Retryable::Yes {
-        return Fate::Rejected;
-    }
-    match (status, category) {
-        (408 | 500.., _) | (200..=299, Some(Category::ServiceError)) => Fate::Unknown,
-        _ => Fate::Rejected,
+fn fate(fault: &CallFault, status: u16, is_structured: bool, class: SideEffect) -> Fate {
+    let is_service_error = fault.category.as_deref() == Some(Category::ServiceError.as_str());
+    let is_in_doubt = matches!(status, 408 | 500..) || (matches!(status, 200..=299) && is_service_error);
+    match class {
+        _ if !is_in_doubt => Fate::Rejected,
+        // A tool that asks for a retry thereby says that the call had no effect.
+        _ if fault.retryable == Some(true) => Fate::Rejected,
+        SideEffect::Unsafe => Fate::Unknown,
+        // The tool could not decode the call, so it did nothing.
+        _ if fault.is_type_error() => Fate::Rejected,
+        // The tool itself says that the call failed. A tool that declares what its calls change is held to that.
+        SideEffect::Read | SideEffect::Undeclared if is_structured => Fate::Rejected,
+        SideEffect::Read | SideEffect::Undeclared | SideEffect::Idempotent | SideEffect::Keyed => Fate::Unknown,
     }
 }
 

@@ -123,7 +123,7 @@ settings! {
     learning(bool: Switch) "mending.learn" => policy.mending.learning;
     /// Maximum number of corrections per step that plain code makes from what errors state, before a model is asked.
     facts(u32: COUNT) "mending.facts" => policy.mending.facts;
-    /// Whether a model may correct a rejected call from its error.
+    /// Whether a model may correct a rejected call from its error; `false` alone also turns off `context-enabled`.
     feedback(bool: Switch) "mending.feedback-enabled" = "VALIDATION_FEEDBACK_ENABLED" | "validation_feedback.enabled"
         | "validation_feedback_enabled" | "execution_options.validation_feedback_enabled"
         => switches.feedback;

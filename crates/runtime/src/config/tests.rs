@@ -290,6 +290,20 @@ fn the_environment_overrides_the_file() {
 }
 
 #[test]
+fn turning_off_feedback_turns_off_the_context_rung_unless_that_is_turned_on() {
+    let feedback = ("REKNIT_VALIDATION_FEEDBACK_ENABLED", "false");
+    for (variables, expected) in [
+        (&[feedback][..], (0, 0)),
+        (&[feedback, ("REKNIT_SEMANTIC_RETRY_ENABLED", "true")], (0, 2)),
+        (&[feedback, ("REKNIT_SEMANTIC_RETRY_ENABLED", "false")], (0, 0)),
+        (&[("REKNIT_VALIDATION_FEEDBACK_ENABLED", "true")], (2, 2)),
+    ] {
+        let mending = set(variables, "").expect("the values are accepted").mending;
+        assert_eq!((mending.feedback, mending.context), expected, "{variables:?}");
+    }
+}
+
+#[test]
 fn a_switch_overrides_a_number_and_our_prefix_overrides_the_other_one() {
     let policy = set(&[("REKNIT_SEMANTIC_RETRY_ENABLED", "false"), ("REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS", "9")], "");
     assert_eq!(policy.unwrap().mending.context, 0);

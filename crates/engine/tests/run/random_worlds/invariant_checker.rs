@@ -112,7 +112,7 @@ impl InvariantChecker {
         log.last_call = Some(call.clone());
         log.named = None;
         match event {
-            EventKind::ToolAnswered { reply, .. } => match reply_meaning(reply) {
+            EventKind::ToolAnswered { reply, .. } => match reply_meaning(reply, call.side_effect) {
                 ReplyMeaning::Success => log.is_done = true,
                 ReplyMeaning::AccessDenied => log.is_access_denied = true,
                 ReplyMeaning::Rejected => {

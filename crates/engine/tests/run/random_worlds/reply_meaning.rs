@@ -1,6 +1,6 @@
 //! What replies of tools and models mean. The checker decides it here on its own, not with the code under test.
 
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, SideEffect, Value};
 use reknit_protocol::{ReplyBody, ToolReply};
 use reknit_salvage::{ReadOptions, read};
 
@@ -17,7 +17,7 @@ pub(super) enum ReplyMeaning {
     NotNow,
 }
 
-pub(super) fn reply_meaning(reply: &ToolReply) -> ReplyMeaning {
+pub(super) fn reply_meaning(reply: &ToolReply, class: SideEffect) -> ReplyMeaning {
     let body = match &reply.body {
         ReplyBody::Json(body) | ReplyBody::Repaired { value: body, .. } => body,
         ReplyBody::Text(_) | ReplyBody::Empty => &Value::Null,
@@ -27,18 +27,26 @@ pub(super) fn reply_meaning(reply: &ToolReply) -> ReplyMeaning {
     let category = error_field("category").and_then(Value::as_str).unwrap_or_default();
     let is_about_key = error_field("code").and_then(Value::as_str).is_some_and(|code| code.starts_with("IDEMPOTENCY"));
     let had_no_effect = error_field("retryable") == Some(&Value::from(true));
+    let is_strict = !matches!(class, SideEffect::Read | SideEffect::Undeclared);
+    let is_undecodable = body_text(&reply.body).contains("cannot unmarshal") && class != SideEffect::Unsafe;
+    let is_in_doubt = is_strict || !is_error;
     match reply.status {
         200..=299 if !is_error => ReplyMeaning::Success,
-        300..=399 | 401 | 403 | 405 => ReplyMeaning::AccessDenied,
+        300..=399 | 401 | 403 | 405 | 407 => ReplyMeaning::AccessDenied,
         _ if category == "AUTH_ERROR" => ReplyMeaning::AccessDenied,
-        200..=299 if category == "SERVICE_ERROR" && !had_no_effect => ReplyMeaning::Uncertain,
+        _ if is_undecodable && !is_about_key => ReplyMeaning::Rejected,
+        200..=299 if category == "SERVICE_ERROR" && !had_no_effect && is_in_doubt => ReplyMeaning::Uncertain,
         200..=299 if category == "SERVICE_ERROR" || category == "RATE_LIMIT" || is_about_key => ReplyMeaning::NotNow,
         200..=299 => ReplyMeaning::Rejected,
-        408 | 500.. if !had_no_effect => ReplyMeaning::Uncertain,
+        408 | 500.. if !had_no_effect && is_in_doubt => ReplyMeaning::Uncertain,
         408 | 429 | 500.. => ReplyMeaning::NotNow,
         _ if is_about_key => ReplyMeaning::NotNow,
         _ => ReplyMeaning::Rejected,
     }
+}
+
+fn body_text(body: &ReplyBody) -> String {
+    body.to_value().to_string()
 }
 
 /// What a model's advice about a failed call allows.
@@ -68,6 +76,7 @@ pub(super) fn advice_meaning(text: &str) -> Option<AdviceMeaning> {
     let is_yes = |value: &Value| [Value::from(true), Value::from("yes"), Value::from(1)].contains(value);
     let is_transient = value.get("is_transient_error") == Some(&Value::from(true));
     match names.is_empty() {
+        false if is_transient && !retry.is_some_and(is_yes) => Some(AdviceMeaning::SameCall),
         true if is_transient || retry.is_some_and(is_yes) => Some(AdviceMeaning::SameCall),
         true => None,
         false => Some(AdviceMeaning::Changes(names)),

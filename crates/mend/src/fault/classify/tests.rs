@@ -1,7 +1,27 @@
 use super::*;
 
 fn classified(status: u16, body: ReplyBody) -> Verdict {
-    classify_reply(&ToolReply { status, retry_after_ms: None, body }, 0)
+    classified_for(SideEffect::Read, status, body)
+}
+
+fn classified_for(class: SideEffect, status: u16, body: ReplyBody) -> Verdict {
+    classify_reply(&ToolReply { status, retry_after_ms: None, body }, ReplyContext::new(class, 0))
+}
+
+/// The kind of a verdict and the fate of the call: `transient rejected`.
+fn outcome(verdict: &Verdict) -> String {
+    let (kind, fault) = match verdict {
+        Verdict::Success(_) => return "success".to_owned(),
+        Verdict::Permanent(fault) => ("permanent", fault),
+        Verdict::Transient(fault) => ("transient", fault),
+        Verdict::Correctable(fault) => ("correctable", fault),
+    };
+    let fate = match fault.fate {
+        Fate::NotSent => "not sent",
+        Fate::Rejected => "rejected",
+        Fate::Unknown => "unknown",
+    };
+    format!("{kind} {fate}")
 }
 
 fn json(body: &str) -> ReplyBody {
@@ -52,5 +72,66 @@ fn a_conflict_of_idempotency_keys_is_transient_and_never_correctable() {
         (422, r#"{"message": "idempotency_key is required"}"#),
     ] {
         assert!(matches!(classified(status, json(body)), Verdict::Correctable(_)), "{body}");
+    }
+}
+
+#[test]
+fn a_structured_error_rejects_a_call_unless_its_tool_declares_what_it_changes() {
+    let structured = [
+        r#"{"success": false, "error": {"code": "DOWN", "message": "no", "category": "SERVICE_ERROR"}}"#,
+        r#"{"success": false, "error": "no"}"#,
+        r#"{"error": {"code": "DOWN", "message": "no"}}"#,
+        r#"{"error": {"message": "no", "category": "SERVICE_ERROR"}}"#,
+        r#"{"code": "DOWN", "message": "no"}"#,
+    ];
+    let unstructured = [
+        r#"{"message": "Internal server error"}"#,
+        r#"{"error": "no"}"#,
+        r#"{"error": {"code": 503, "message": "no"}}"#,
+        r#"{"code": "503", "message": "no"}"#,
+        r#""<html><h1>502 Bad Gateway</h1></html>""#,
+        "{}",
+    ];
+    for (class, when_structured) in [
+        (SideEffect::Read, "transient rejected"),
+        (SideEffect::Undeclared, "transient rejected"),
+        (SideEffect::Idempotent, "transient unknown"),
+        (SideEffect::Keyed, "transient unknown"),
+        (SideEffect::Unsafe, "transient unknown"),
+    ] {
+        for status in [500, 502, 503, 504] {
+            for body in structured {
+                assert_eq!(outcome(&classified_for(class, status, json(body))), when_structured, "{class:?} {body}");
+            }
+            for body in unstructured {
+                assert_eq!(
+                    outcome(&classified_for(class, status, json(body))),
+                    "transient unknown",
+                    "{class:?} {body}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_type_error_is_correctable_at_any_status_that_does_not_deny_access() {
+    let go = r#"{"error": "json: cannot unmarshal string into Go struct field Request.lat of type float64"}"#;
+    let response = r#"{"error": "decode response: json: cannot unmarshal string into Go value of type float64"}"#;
+    for (class, status, body, expected) in [
+        (SideEffect::Keyed, 400, go, "correctable rejected"),
+        (SideEffect::Keyed, 500, go, "correctable rejected"),
+        (SideEffect::Keyed, 503, go, "correctable rejected"),
+        (SideEffect::Undeclared, 429, go, "correctable rejected"),
+        (SideEffect::Idempotent, 500, r#""Type mismatch for amount""#, "correctable rejected"),
+        (SideEffect::Unsafe, 400, go, "correctable rejected"),
+        (SideEffect::Unsafe, 500, go, "transient unknown"),
+        (SideEffect::Keyed, 401, go, "permanent rejected"),
+        (SideEffect::Keyed, 403, go, "permanent rejected"),
+        (SideEffect::Keyed, 405, go, "permanent rejected"),
+        (SideEffect::Keyed, 407, go, "permanent rejected"),
+        (SideEffect::Keyed, 500, response, "transient unknown"),
+    ] {
+        assert_eq!(outcome(&classified_for(class, status, json(body))), expected, "{class:?} {status} {body}");
     }
 }
