@@ -43,13 +43,11 @@ pub enum ChangeVerdict {
 }
 
 /// Decides whether a change of one parameter may be sent.
-#[expect(clippy::match_same_arms, reason = "the rows of a table, in the order in which they apply")]
 pub fn judge_change(class: SideEffect, reference: ErrorReference, source: NewValueSource) -> ChangeVerdict {
     use ChangeVerdict::{AskPerson, Send};
     match (class, reference, source) {
-        (SideEffect::Read, _, _) => Send,
         (SideEffect::Unsafe, _, _) => AskPerson("the call must not take effect twice"),
-        (_, _, NewValueSource::Respelled) => Send,
+        (SideEffect::Read, _, _) | (_, _, NewValueSource::Respelled) => Send,
         (_, ErrorReference::Others, _) => AskPerson("the error refers to other parameters"),
         (_, _, NewValueSource::Evidence) | (SideEffect::Undeclared, _, NewValueSource::Inferred(ValueKind::Text)) => {
             Send

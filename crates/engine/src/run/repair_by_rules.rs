@@ -29,7 +29,7 @@ impl Run {
         }
         let facts = facts_about(planned, step, fault);
         let call = self.rejected_call(planned, step, fault, &facts)?;
-        let Some((amendment, approval)) = self.rule_repair(planned, call) else { return Ok(false) };
+        let Some((amendment, approval)) = self.rule_repair(planned, &call) else { return Ok(false) };
         if step.calls == 0 && self.require_all(planned, &amendment.parameters).is_err() {
             return Ok(false);
         }
@@ -63,7 +63,7 @@ impl Run {
     }
 
     /// The repair by rules, and whether a person decides about it.
-    fn rule_repair(&self, planned: &PlannedStep, call: RejectedCall<'_>) -> Option<(RuleRepair, Approval)> {
+    fn rule_repair(&self, planned: &PlannedStep, call: &RejectedCall<'_>) -> Option<(RuleRepair, Approval)> {
         if let Some(repair) = repair_by_rules(call.clone()) {
             return Some((repair, Approval::IfUnsafe));
         }
@@ -73,7 +73,7 @@ impl Run {
         }
         // Any other change that is not sent at once is left to a model, and to a person only if there is no model.
         let all = || repair_by_rules(RejectedCall { allowed_changes: AllowedChanges::Any, ..call.clone() });
-        let repair = propose_sum(&call).or_else(|| self.started.targets.is_empty().then(all).flatten())?;
+        let repair = propose_sum(call).or_else(|| self.started.targets.is_empty().then(all).flatten())?;
         Some((repair, Approval::Required))
     }
 

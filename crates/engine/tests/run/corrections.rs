@@ -16,29 +16,29 @@ fn corrected(policy: Policy, capability: &str, parameters: &str, error: &str, ch
 #[test]
 fn a_correction_by_a_model_is_sent_or_proposed_by_class_reference_and_evidence() {
     let city = r#"{"city": "Tokio", "days": 5}"#;
-    let pay = r#"{"amount": 5, "to": "maria"}"#;
+    let payment = r#"{"amount": 5, "to": "maria"}"#;
     for (capability, parameters, error, changes, is_sent) in [
         // An error about one parameter does not allow a change of another one.
-        ("read", pay, "amount is wrong", r#"{"to": "eve"}"#, true),
-        ("idempotent", pay, "amount is wrong", r#"{"to": "eve"}"#, false),
-        ("keyed", pay, "amount is wrong", r#"{"to": "eve"}"#, false),
-        ("undeclared", pay, "amount is wrong", r#"{"to": "eve"}"#, false),
-        ("keyed", pay, "amount is wrong", r#"{"amount": 100, "to": "eve"}"#, false),
+        ("read", payment, "amount is wrong", r#"{"to": "eve"}"#, true),
+        ("idempotent", payment, "amount is wrong", r#"{"to": "eve"}"#, false),
+        ("keyed", payment, "amount is wrong", r#"{"to": "eve"}"#, false),
+        ("undeclared", payment, "amount is wrong", r#"{"to": "eve"}"#, false),
+        ("keyed", payment, "amount is wrong", r#"{"amount": 100, "to": "eve"}"#, false),
         // The request says 100.
-        ("keyed", pay, "amount is wrong", r#"{"amount": 100}"#, true),
-        ("keyed", pay, "it did not work", r#"{"amount": 100}"#, true),
-        ("undeclared", pay, "amount is wrong", r#"{"amount": 100}"#, true),
-        ("keyed", pay, "amount is wrong", r#"{"amount": 10000}"#, false),
-        ("undeclared", pay, "amount is wrong", r#"{"amount": 7}"#, false),
+        ("keyed", payment, "amount is wrong", r#"{"amount": 100}"#, true),
+        ("keyed", payment, "it did not work", r#"{"amount": 100}"#, true),
+        ("undeclared", payment, "amount is wrong", r#"{"amount": 100}"#, true),
+        ("keyed", payment, "amount is wrong", r#"{"amount": 10000}"#, false),
+        ("undeclared", payment, "amount is wrong", r#"{"amount": 7}"#, false),
         // The same value in another type is no change.
-        ("keyed", pay, "to is wrong", r#"{"amount": "5", "to": "Maria"}"#, true),
+        ("keyed", payment, "to is wrong", r#"{"amount": "5", "to": "Maria"}"#, true),
         // A text of a model.
         ("undeclared", city, "unknown city 'Tokio'", r#"{"city": "Tokyo"}"#, true),
         ("undeclared", city, "it did not work", r#"{"city": "Tokyo"}"#, true),
         ("keyed", city, "unknown city 'Tokio'", r#"{"city": "Tokyo"}"#, false),
         ("keyed", city, "unknown city 'Tokio', try Tokyo", r#"{"city": "Tokyo"}"#, true),
         ("undeclared", r#"{"amount": 5, "to": "Euro"}"#, "'Euro' is unknown", r#"{"to": "EUR"}"#, true),
-        ("undeclared", pay, "'maria' is unknown", r#"{"to": "mario"}"#, false),
+        ("undeclared", payment, "'maria' is unknown", r#"{"to": "mario"}"#, false),
         ("undeclared", r#"{"account": "a"}"#, "account is wrong", r#"{"account": "b"}"#, false),
     ] {
         let play = corrected(policy(), capability, parameters, error, changes);
@@ -52,13 +52,13 @@ fn a_correction_by_a_model_is_sent_or_proposed_by_class_reference_and_evidence()
 
 #[test]
 fn a_proposal_says_why_a_person_decides_and_is_refused_if_there_is_none() {
-    let (pay, changes) = (r#"{"amount": 5, "to": "maria"}"#, r#"{"to": "eve"}"#);
-    let play = corrected(policy(), "keyed", pay, "amount is wrong", changes);
+    let (payment, changes) = (r#"{"amount": 5, "to": "maria"}"#, r#"{"to": "eve"}"#);
+    let play = corrected(policy(), "keyed", payment, "amount is wrong", changes);
     let Question::SendCorrected { change, reason, .. } = question(&play).question else { panic!("it was corrected") };
     assert_eq!(change, r#"to: "maria" -> "eve""#);
     assert_eq!(reason, "`to` is not changed without approval: the error refers to other parameters");
     let nobody = Policy { people: PeoplePolicy::Nobody, ..policy() };
-    let play = corrected(nobody, "keyed", pay, "amount is wrong", changes);
+    let play = corrected(nobody, "keyed", payment, "amount is wrong", changes);
     assert_eq!(play.due(), ["s/context/1"]);
     let steps = play.run.steps();
     let refusal = &steps[0].mends.last().expect("the refusal is recorded").description;
