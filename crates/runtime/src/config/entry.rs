@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use reknit_mend::ErrorsInSuccess;
 use reknit_models::{FormatSupport, Provider};
 use reknit_protocol::{Value, redact_url};
 
@@ -28,8 +29,15 @@ const fn required(name: &'static str, description: &'static str) -> EntryKey {
     EntryKey { name, kind: Text, is_required: true, description }
 }
 
-pub(super) const TOOL_KEYS: [EntryKey; 2] =
-    [required("name", "Name of the tool in plans."), required("url", "Base URL, like `http://127.0.0.1:8085`.")];
+pub(super) const TOOL_KEYS: [EntryKey; 3] = [
+    required("name", "Name of the tool in plans."),
+    required("url", "Base URL, like `http://127.0.0.1:8085`."),
+    optional(
+        "errors-in-success",
+        word::<ErrorsInSuccess>(),
+        "Whether a reply with status 2xx that reports an error is a failure; docs/tool-errors.md has the rule.",
+    ),
+];
 
 pub(super) const MODEL_KEYS: [EntryKey; 18] = [
     required("name", "Name of the model in this configuration."),
