@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
-use reknit_mend::{LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
+use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
 use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,9 @@ pub struct Policy {
     pub synthesis: Synthesis,
     /// The side effects of calls, where the configuration overrides the tool: by `agent/capability` or `agent`.
     pub effects: SideEffectPolicy,
+    /// Whether errors are looked for in successful replies, by tool; they are for a tool that is not listed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors_in_success: BTreeMap<String, ErrorsInSuccess>,
     /// Whether a person can be asked.
     pub people: PeoplePolicy,
     /// The prices of models, as far as they are known.

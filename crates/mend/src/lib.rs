@@ -61,7 +61,8 @@ pub use facts::{Fact, FactKind, Field, facts_as_lines};
 pub use fault::{CallFault, Fate, FaultOrigin, ReplyContext, Verdict, classify_failure, classify_reply, extract_facts};
 pub use ladder::{Mend, MendEffect, ModelRung, Rung};
 pub use policy::{
-    IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy, ResolutionPolicy, RuleChanges,
+    ErrorsInSuccess, IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy,
+    ResolutionPolicy, RuleChanges,
 };
 pub use remedy::{Remedy, RepairState, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
 pub use rules::{

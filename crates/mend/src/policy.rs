@@ -49,6 +49,17 @@ pub struct MendingPolicy {
     pub independent_steps: IndependentSteps,
 }
 
+/// Whether errors are looked for in the replies of a tool that have the status of a success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorsInSuccess {
+    /// They are.
+    #[default]
+    Detect,
+    /// Only `success: false` is an error: the tool returns texts that look like errors.
+    Ignore,
+}
+
 /// How far rules may change a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

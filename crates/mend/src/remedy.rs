@@ -84,6 +84,10 @@ pub fn choose_remedy(
 fn permanent_reason(fault: &CallFault) -> String {
     let is_unauthorized = fault.category.as_deref() == Some("AUTH_ERROR");
     let reason = match fault.status() {
+        Some(200..=299) if fault.fate == Fate::Unknown => {
+            "the answer reports an error although its status is a success; the call may have taken effect, so it is not \
+             sent again"
+        }
         Some(300..=399) => "the tool answered with a redirect, and redirects are not followed",
         Some(405) => "the tool does not accept calls at this address",
         status if matches!(status, Some(401 | 403 | 407)) || is_unauthorized => {

@@ -21,7 +21,8 @@ pub struct ToolReply {
 pub enum ReplyBody {
     /// Valid JSON, whatever the content type says.
     Json(#[serde(with = "exact")] Value),
-    /// A body with a JSON content type that was complete but not valid JSON, and was repaired.
+    /// A body with a JSON content type that was complete but not valid JSON, and was repaired. An HTML page is kept as a
+    /// text.
     Repaired {
         /// The repaired value.
         #[serde(with = "exact")]

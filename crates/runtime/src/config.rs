@@ -52,6 +52,7 @@ use std::sync::Arc;
 use reknit_dialogue::{BreakerRules, RotationRules, TargetName};
 use reknit_engine::{Policy, PromptBuilder, SessionRules};
 use reknit_journal::Durability;
+use reknit_mend::ErrorsInSuccess;
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::Value;
 use reknit_tools::{Address, ComponentType};
@@ -100,6 +101,8 @@ pub struct Config {
     effective: Vec<EffectiveSetting>,
     /// Where tools and models are configured, by list (`tools`, `models`) and name.
     entry_origins: BTreeMap<(&'static str, String), SettingOrigin>,
+    /// What `errors-in-success` says, by tool.
+    errors_in_success: BTreeMap<String, ErrorsInSuccess>,
 }
 
 /// Whether a command may look for a model when none is configured.
@@ -166,6 +169,7 @@ impl Default for Config {
             values: ConfiguredValues::default(),
             effective: Vec::new(),
             entry_origins: BTreeMap::new(),
+            errors_in_success: BTreeMap::new(),
         }
     }
 }
@@ -179,6 +183,8 @@ impl Config {
         config.values = file.values;
         config.values.add_environment(environment)?;
         config.tools = read_tools(&file.tools)?;
+        let set = |tool: &Entry| Some((tool.text("name")?.to_owned(), tool.get("errors-in-success")?));
+        config.errors_in_success = file.tools.iter().filter_map(set).collect();
         config.entry_origins = file.tools.iter().chain(&file.models).map(Entry::origin).collect();
         Ok(config.apply_values())
     }
@@ -220,8 +226,11 @@ impl Config {
     /// Recomputes all fields that follow from settings.
     fn apply_values(self) -> Self {
         let Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, values, .. } = self;
+        let errors_in_success = self.errors_in_success;
         let mut config =
             Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, ..Self::default() };
+        config.policy.errors_in_success.clone_from(&errors_in_success);
+        config.errors_in_success = errors_in_success;
         // The rotation policy decides the defaults of other settings, so it comes first.
         let policy = Setting::find("rotation.policy").and_then(|setting| values.get(setting));
         if policy.is_some_and(|(word, _)| word.as_str() == Some("prefer-primary")) {

@@ -38,12 +38,24 @@ pub(crate) async fn read_body(mut response: reqwest::Response) -> Result<ReplyBo
         None => parse_body(&bytes, claims_json),
     };
     match parsed {
+        // The tool, or something in front of it, answered with a page. What that means is decided elsewhere.
+        Err(BodyError::InvalidJson(_)) if is_success && is_page(&bytes) => Ok(ReplyBody::Repaired {
+            value: String::from_utf8_lossy(&bytes).into_owned().into(),
+            fixes: vec!["kept an HTML page as text".to_owned()],
+        }),
         Err(BodyError::InvalidJson(_)) if !is_success => {
             Ok(ReplyBody::Text(String::from_utf8_lossy(&bytes).into_owned()))
         }
         Err(error) if !is_success => Ok(ReplyBody::Text(error.to_string())),
         parsed => parsed,
     }
+}
+
+/// Whether a body is an HTML page.
+fn is_page(bytes: &[u8]) -> bool {
+    let start = bytes.trim_ascii_start();
+    let begins = |tag: &[u8]| start.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+    begins(b"<!doctype html") || begins(b"<html")
 }
 
 /// A message with the target of a redirect, without secrets; `None` if the response is no redirect.

@@ -7,7 +7,7 @@ use reknit_mend::{
     CallFault, FaultOrigin, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, RepairState, ReplyContext, Rung,
     Verdict, choose_remedy, classify_failure, classify_reply,
 };
-use reknit_plan::StepIndex;
+use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
 
 use super::state::Stage;
@@ -92,8 +92,7 @@ impl Run {
         let (end, verdict) = match kind {
             EventKind::ToolAnswered { reply, .. } => {
                 let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
-                let side_effect = self.side_effect(planned(&self.plan, index)?);
-                (end, classify_reply(reply, ReplyContext::new(side_effect, self.state.now_ms)))
+                (end, classify_reply(reply, self.reply_context(planned(&self.plan, index)?)))
             }
             EventKind::ToolFailed { failure, .. } => {
                 let end = CallEnd::Failed { kind: failure.kind, message: failure.message.clone() };
@@ -119,6 +118,18 @@ impl Run {
         self.record(RunRecord::CallEnded { call, end, fault });
         self.on_verdict(index, verdict)?;
         Ok(true)
+    }
+
+    /// What the meaning of a reply to a step's call depends on.
+    fn reply_context(&self, planned: &PlannedStep) -> ReplyContext {
+        let announced = planned.announced.as_deref();
+        let kind = announced.and_then(|schema| schema.get("type")).and_then(Value::as_str);
+        let has_properties = announced.is_some_and(|schema| schema.get("properties").is_some());
+        ReplyContext {
+            errors_in_success: self.policy().errors_in_success.get(planned.agent.as_str()).copied().unwrap_or_default(),
+            announces_data: has_properties || matches!(kind, Some("object" | "array")),
+            ..ReplyContext::new(self.side_effect(planned), self.state.now_ms)
+        }
     }
 
     /// The failure of a call that was in progress when the run stopped. If the drain time is over, the run gave it up;

@@ -15,6 +15,7 @@ mod corrections;
 mod cost_limit;
 mod deadlines;
 mod decision_tables;
+mod errors_in_success;
 mod facts_rung;
 mod failed_calls;
 mod feedback_rung;

@@ -7,9 +7,11 @@ use reknit_protocol::{
     truncate,
 };
 
+use super::error_in_success::reports_error;
 use super::retry_after::requested_wait_ms;
 use super::structured_error::structured_error;
 use super::{CallFault, Fate, FaultOrigin, error_message};
+use crate::policy::ErrorsInSuccess;
 
 /// The most of a body that a fault keeps, in bytes of its JSON. A longer body is shortened field by field and not cut, so
 /// that its fields still state facts.
@@ -37,26 +39,27 @@ pub struct ReplyContext {
     pub now_ms: i64,
     /// The side effect of the call.
     pub side_effect: SideEffect,
+    /// Whether errors are looked for in replies with the status of a success.
+    pub errors_in_success: ErrorsInSuccess,
+    /// Whether the capability announces an object or a list as its result.
+    pub announces_data: bool,
 }
 
 impl ReplyContext {
-    /// The context of a reply that came at `now_ms`, to a call with this side effect.
+    /// The context of a reply that came at `now_ms`, to a call with this side effect. Errors in successes are looked for,
+    /// and no result is announced.
     pub fn new(side_effect: SideEffect, now_ms: i64) -> Self {
-        Self { now_ms, side_effect }
+        Self { now_ms, side_effect, errors_in_success: ErrorsInSuccess::Detect, announces_data: false }
     }
 }
 
 /// Classifies a reply.
 pub fn classify_reply(reply: &ToolReply, context: ReplyContext) -> Verdict {
     let body = reply.body.to_value();
-    let error = structured_error(&body);
     if matches!(reply.status, 200..=299) {
-        let is_failure = body.get("success").and_then(Value::as_bool) == Some(false);
-        return match error.filter(|_| is_failure) {
-            None => Verdict::Success(body),
-            Some(error) => classify_error_in_success(fault(reply, context, &body, Some(error.clone())), &error),
-        };
+        return classify_success(reply, context, body);
     }
+    let error = structured_error(&body);
     let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
     let fault = fault(reply, context, &body, error);
     match reply.status {
@@ -98,7 +101,32 @@ pub fn classify_failure(failure: &TransportFailure) -> Verdict {
     }
 }
 
-/// A 2xx status with `success: false` in the body: the tool's own category decides.
+/// Classifies a reply with status 2xx: a success, unless its body reports an error.
+fn classify_success(reply: &ToolReply, context: ReplyContext, body: Value) -> Verdict {
+    let is_failure = body.get("success").and_then(Value::as_bool) == Some(false);
+    let is_error = match context.errors_in_success {
+        ErrorsInSuccess::Detect => is_failure || reports_error(&reply.body, context.announces_data),
+        ErrorsInSuccess::Ignore => is_failure,
+    };
+    if !is_error {
+        return Verdict::Success(body);
+    }
+    let is_declared = !matches!(context.side_effect, SideEffect::Read | SideEffect::Undeclared);
+    let error = structured_error(&body).filter(|error| is_failure || error.category.is_some() || !is_declared);
+    if let Some(error) = error {
+        return classify_error_in_success(fault(reply, context, &body, Some(error.clone())), &error);
+    }
+    // The tool says neither that the call failed nor why: only a call that changes nothing may be sent again.
+    let fault = CallFault { fate: Fate::Unknown, ..fault(reply, context, &body, None) };
+    match context.side_effect {
+        SideEffect::Read => Verdict::Transient(fault),
+        SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => {
+            Verdict::Permanent(fault)
+        }
+    }
+}
+
+/// A 2xx status with a structured error in the body: the tool's own category decides.
 fn classify_error_in_success(fault: CallFault, error: &ToolError) -> Verdict {
     match error.category {
         Some(Category::AuthError) => Verdict::Permanent(fault),
@@ -158,7 +186,7 @@ fn fate(fault: &CallFault, status: u16, is_structured: bool, class: SideEffect) 
 /// The beginning of a body that has no message; `None` if the body is empty.
 fn fallback_message(body: &ReplyBody) -> Option<String> {
     let text = match body {
-        ReplyBody::Text(text) => text.trim().to_owned(),
+        ReplyBody::Text(text) | ReplyBody::Json(Value::String(text)) => text.trim().to_owned(),
         ReplyBody::Json(value) | ReplyBody::Repaired { value, .. } => value.to_string(),
         ReplyBody::Empty => String::new(),
     };

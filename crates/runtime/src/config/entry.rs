@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use reknit_mend::ErrorsInSuccess;
 use reknit_models::{FormatSupport, Provider};
 use reknit_protocol::{Value, redact_url};
 use reknit_tools::ComponentType;
@@ -29,13 +30,18 @@ const fn required(name: &'static str, description: &'static str) -> EntryKey {
     EntryKey { name, kind: Text, is_required: true, description }
 }
 
-pub(super) const TOOL_KEYS: [EntryKey; 3] = [
+pub(super) const TOOL_KEYS: [EntryKey; 4] = [
     required("name", "Name of the tool in plans."),
     required("url", "Base URL, like `http://127.0.0.1:8085`."),
     optional(
         "type",
         Word(component_types),
         "What it is: an `agent` gets the parameters of a call inside `data`; the default is what it announces, else `tool`.",
+    ),
+    optional(
+        "errors-in-success",
+        word::<ErrorsInSuccess>(),
+        "Whether a reply with status 2xx that reports an error is a failure; docs/tool-errors.md has the rule.",
     ),
 ];
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use reknit_dialogue::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
 use reknit_engine::{AgentMending, CallsInText, LlmDebug, Plans, Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
-use reknit_mend::{IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
+use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::FormatSupport;
 use reknit_protocol::{Number, Object, SideEffect, Value};
 use tracing::level_filters::LevelFilter;
@@ -57,6 +57,7 @@ macro_rules! choices {
 choices! {
     bool { "true": true, "false": false }
     AgentMending { "spelling": Self::Spelling, "rules": Self::Rules, "models": Self::Models }
+    ErrorsInSuccess { "detect": Self::Detect, "ignore": Self::Ignore }
     CallsInText { "true": Self::Made, "false": Self::Ignored }
     FindModel { "true": Self::Allowed, "false": Self::Off }
     IndependentSteps { "true": Self::Allowed, "false": Self::Denied }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use reknit_dialogue::Price;
 use reknit_models::{Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
+use reknit_tools::Address;
 
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
@@ -85,10 +86,14 @@ impl Config {
     }
 
     fn shown_tools(&self) -> Vec<Object> {
-        let tools = self.tools.iter();
-        tools
-            .map(|tool| Object::from([("name", tool.name.as_str().into()), ("url", tool.to_string().into())]))
-            .collect()
+        let shown = |tool: &Address| {
+            let mut shown = Object::from([("name", tool.name.as_str().into()), ("url", tool.to_string().into())]);
+            if let Some(set) = self.errors_in_success.get(tool.name.as_str()) {
+                shown.insert("errors-in-success", set.to_value());
+            }
+            shown
+        };
+        self.tools.iter().map(shown).collect()
     }
 
     fn shown_models(&self) -> Vec<Object> {

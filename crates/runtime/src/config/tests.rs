@@ -304,6 +304,16 @@ fn turning_off_feedback_turns_off_the_context_rung_unless_that_is_turned_on() {
 }
 
 #[test]
+fn a_tool_says_whether_errors_are_looked_for_in_its_successes() {
+    let file = "[[tools]]\nname = \"logs\"\nurl = \"http://127.0.0.1:1\"\nerrors-in-success = \"ignore\"\n\n\
+                [[tools]]\nname = \"shop\"\nurl = \"http://127.0.0.1:2\"\n";
+    let policy = set(&[], file).expect("the file is accepted");
+    let set_by_tool: Vec<_> = policy.errors_in_success.iter().map(|(tool, set)| (tool.as_str(), *set)).collect();
+    assert_eq!(set_by_tool, [("logs", reknit_mend::ErrorsInSuccess::Ignore)]);
+    assert!(set(&[], &file.replace("ignore", "perhaps")).is_err());
+}
+
+#[test]
 fn a_switch_overrides_a_number_and_our_prefix_overrides_the_other_one() {
     let policy = set(&[("REKNIT_SEMANTIC_RETRY_ENABLED", "false"), ("REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS", "9")], "");
     assert_eq!(policy.unwrap().mending.context, 0);

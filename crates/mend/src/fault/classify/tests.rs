@@ -135,3 +135,40 @@ fn a_type_error_is_correctable_at_any_status_that_does_not_deny_access() {
         assert_eq!(outcome(&classified_for(class, status, json(body))), expected, "{class:?} {status} {body}");
     }
 }
+
+#[test]
+fn an_error_in_a_success_leaves_open_what_the_call_did_unless_it_is_structured() {
+    let text = r#""Error: payment amount does not add up""#;
+    let coded = r#"{"error": {"code": "DECLINED", "message": "no"}}"#;
+    let categorized = r#"{"error": {"message": "no", "category": "INPUT_ERROR"}}"#;
+    let denied = r#"{"success": false, "error": {"code": "X", "message": "no", "category": "INPUT_ERROR"}}"#;
+    for (class, body, expected) in [
+        (SideEffect::Read, text, "transient unknown"),
+        (SideEffect::Undeclared, text, "permanent unknown"),
+        (SideEffect::Idempotent, text, "permanent unknown"),
+        (SideEffect::Keyed, text, "permanent unknown"),
+        (SideEffect::Unsafe, text, "permanent unknown"),
+        (SideEffect::Read, coded, "correctable rejected"),
+        (SideEffect::Undeclared, coded, "correctable rejected"),
+        (SideEffect::Keyed, coded, "permanent unknown"),
+        (SideEffect::Keyed, categorized, "correctable rejected"),
+        (SideEffect::Unsafe, denied, "correctable rejected"),
+        (SideEffect::Undeclared, r#"{"code": "EUR", "message": "ok", "category": "currency"}"#, "success"),
+    ] {
+        assert_eq!(outcome(&classified_for(class, 200, json(body))), expected, "{class:?} {body}");
+    }
+}
+
+#[test]
+fn a_tool_whose_errors_are_ignored_fails_only_with_success_false() {
+    let context =
+        ReplyContext { errors_in_success: ErrorsInSuccess::Ignore, ..ReplyContext::new(SideEffect::Undeclared, 0) };
+    for (body, expected) in [
+        (r#""Error: disk full""#, "success"),
+        (r#"{"error": {"code": "X", "message": "no"}}"#, "success"),
+        (r#"{"success": false, "error": "no"}"#, "correctable rejected"),
+    ] {
+        let reply = ToolReply { status: 200, retry_after_ms: None, body: json(body) };
+        assert_eq!(outcome(&classify_reply(&reply, context)), expected, "{body}");
+    }
+}

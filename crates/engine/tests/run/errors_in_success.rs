@@ -1,0 +1,45 @@
+//! Replies with the status of a success that report an error.
+
+use reknit_engine::{Outcome, Status};
+use reknit_mend::{ErrorsInSuccess, Fate};
+
+use crate::world::{Play, plan, policy, started, step};
+
+const DECLINED: &str = r#""Error: payment amount does not add up""#;
+
+fn booked(capability: &str, errors: Option<ErrorsInSuccess>) -> Play {
+    let steps = vec![step("book", capability, "{}"), step("cancel", "undeclared", "{}").after("book")];
+    let mut policy = policy();
+    policy.errors_in_success.extend(errors.map(|errors| ("t".to_owned(), errors)));
+    let mut play = Play::begin(started(Some(plan(steps)), policy));
+    play.answer_tool("book/call/1", 200, DECLINED);
+    play
+}
+
+#[test]
+fn nothing_follows_on_a_booking_that_answered_with_an_error() {
+    for capability in ["undeclared", "idempotent", "keyed", "unsafe"] {
+        let play = booked(capability, None);
+        let answer = play.run.answer().expect("the run has ended");
+        assert_eq!(answer.status, Status::Failed, "{capability}");
+        assert_eq!((answer.spent.tool_calls, answer.spent.model_calls), (1, 0), "{capability}");
+        let Outcome::Failed { reason, fate } = &answer.steps[0].outcome else { panic!("the booking failed") };
+        assert_eq!(*fate, Fate::Unknown, "{capability}");
+        assert!(reason.contains("payment amount does not add up") && reason.contains("may have taken effect"));
+        assert!(matches!(answer.steps[1].outcome, Outcome::Skipped { .. }), "{capability}");
+        assert!(answer.text.contains("payment amount does not add up"), "{}", answer.text);
+    }
+}
+
+#[test]
+fn a_read_that_answered_with_an_error_is_sent_again() {
+    let mut play = booked("read", None);
+    play.wake("book/retry-wait/1");
+    play.answer_tool("book/call/2", 200, r#"{"id": 7}"#);
+    assert_eq!(play.due(), ["cancel/call/1"]);
+}
+
+#[test]
+fn a_tool_can_return_texts_that_look_like_errors_if_they_are_ignored() {
+    assert_eq!(booked("undeclared", Some(ErrorsInSuccess::Ignore)).due(), ["cancel/call/1"]);
+}
