@@ -75,6 +75,14 @@ pub fn choose_remedy(
 ) -> Option<Remedy> {
     Some(match verdict {
         Verdict::Success(_) => return None,
+        // The answer reports an error with the status of a success: only a person can find out what happened.
+        Verdict::Permanent(fault)
+            if class == SideEffect::Unsafe
+                && fault.fate == Fate::Unknown
+                && matches!(fault.status(), Some(200..=299)) =>
+        {
+            ask_person(policy)
+        }
         Verdict::Permanent(fault) => Remedy::GiveUp(permanent_reason(fault)),
         Verdict::Transient(fault) => for_transient(fault, class, state, policy),
         Verdict::Correctable(fault) => for_correctable(fault, state, policy),

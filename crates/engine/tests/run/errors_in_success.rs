@@ -18,7 +18,7 @@ fn booked(capability: &str, errors: Option<ErrorsInSuccess>) -> Play {
 
 #[test]
 fn nothing_follows_on_a_booking_that_answered_with_an_error() {
-    for capability in ["undeclared", "idempotent", "keyed", "unsafe"] {
+    for capability in ["undeclared", "idempotent", "keyed"] {
         let play = booked(capability, None);
         let answer = play.run.answer().expect("the run has ended");
         assert_eq!(answer.status, Status::Failed, "{capability}");
@@ -29,6 +29,12 @@ fn nothing_follows_on_a_booking_that_answered_with_an_error() {
         assert!(matches!(answer.steps[1].outcome, Outcome::Skipped { .. }), "{capability}");
         assert!(answer.text.contains("payment amount does not add up"), "{}", answer.text);
     }
+}
+
+#[test]
+fn a_person_decides_about_an_unsafe_call_that_answered_with_an_error() {
+    let play = booked("unsafe", None);
+    assert_eq!(play.due().first().map(String::as_str), Some("book/approval/1"));
 }
 
 #[test]

@@ -19,7 +19,10 @@ use crate::fixture::{Fixture, ManualClock, plan, step};
 /// A transport whose tool and whose first model can be down, and whose tool can be slow.
 #[derive(Debug)]
 struct FaultyTransport {
+    /// Whether the tool is down.
     is_down: AtomicBool,
+    /// Whether the first model is down.
+    is_model_down: AtomicBool,
     is_slow: AtomicBool,
     /// A slow call takes a permit before it returns.
     slow_calls: Semaphore,
@@ -30,6 +33,7 @@ impl FaultyTransport {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             is_down: AtomicBool::new(true),
+            is_model_down: AtomicBool::new(true),
             is_slow: AtomicBool::new(false),
             slow_calls: Semaphore::new(0),
             log: Mutex::default(),
@@ -53,7 +57,7 @@ impl FaultyTransport {
 impl Transport for FaultyTransport {
     fn ask<'a>(&'a self, ask: &'a AskModel) -> BoxFuture<'a, Result<ModelAnswer, ModelFailure>> {
         self.note(ask.target.as_str());
-        let fails = self.is_down() && ask.target.as_str() == "first";
+        let fails = self.is_model_down.load(Ordering::SeqCst) && ask.target.as_str() == "first";
         Box::pin(async move {
             if fails {
                 return Err(ModelFailure::new(ErrorClass::NetworkError, "down").with_status(503));
@@ -229,6 +233,7 @@ async fn a_step_fails_without_a_call_if_the_breaker_stays_open_longer_than_the_r
 #[tokio::test]
 async fn later_runs_skip_a_failing_model_and_ask_it_first_again_once_it_recovers() {
     let scene = Scene::new().await;
+    scene.transport.is_down.store(false, Ordering::SeqCst);
     let started = |run: &str| {
         let mut started = scene.started(run);
         let policy = Policy { synthesis: Synthesis::Model, ..started.policy.as_ref().clone() };
@@ -249,7 +254,7 @@ async fn later_runs_skip_a_failing_model_and_ask_it_first_again_once_it_recovers
     scene.fixture.clock.advance(5_000);
     scene.run(started("three")).await;
     assert_eq!(models(scene.transport.take_calls()), ["first", "second"], "one probe once the breaker may close");
-    scene.transport.is_down.store(false, Ordering::SeqCst);
+    scene.transport.is_model_down.store(false, Ordering::SeqCst);
     scene.fixture.clock.advance(10_000);
     scene.run(started("four")).await;
     assert_eq!(models(scene.transport.take_calls()), ["first"]);

@@ -126,7 +126,7 @@ pub(super) fn successful_feedback() -> Vec<Event> {
 }
 
 pub(super) fn feedback_on_a_type_error() -> Vec<Event> {
-    let mut play = Play::of_steps(vec![step("s", "undeclared", r#"{"x": "many"}"#)]);
+    let mut play = Play::of_steps(vec![step("s", "read", r#"{"x": "many"}"#)]);
     play.answer_tool("s/call/1", 400, BAD_TYPE);
     play.answer_model("s/feedback/1", r#"{"should_retry": true, "reason": "a number", "suggested_changes": {"x": 7}}"#);
     finish(play, "s/call/2")
