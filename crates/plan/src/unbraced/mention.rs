@@ -1,4 +1,4 @@
-//! Texts that speak of the result of a step: "the output of step-1", "<price from quote>".
+//! Texts that speak of the result of a step: `the output of step-1`, `<price from quote>`.
 
 use reknit_protocol::spelling::folded;
 
