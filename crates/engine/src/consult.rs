@@ -7,7 +7,7 @@ use reknit_protocol::{EffectId, EffectKind, EffectOwner};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Bill, Exhausted, Quote, Spent};
-use crate::effect::{AskModel, BreakerRule, Effect};
+use crate::effect::{AskModel, Effect, OpenBreakerPolicy};
 use crate::elapsed::ms_between;
 use crate::policy::Policy;
 use crate::record::ModelQuestion;
@@ -133,7 +133,7 @@ impl Consultation {
                 target: self.target()?.clone(),
                 purpose: self.purpose,
                 request: Arc::clone(&self.request),
-                breaker: BreakerRule::Respect,
+                breaker: OpenBreakerPolicy::Respect,
             })),
         }
     }

@@ -55,13 +55,13 @@ pub struct AskModel {
     pub request: Arc<ModelRequest>,
     /// Whether it is asked although the target's circuit breaker is open.
     #[serde(default)]
-    pub breaker: BreakerRule,
+    pub breaker: OpenBreakerPolicy,
 }
 
 /// Whether a question is asked although the target's circuit breaker is open or the target is cooling down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum BreakerRule {
+pub enum OpenBreakerPolicy {
     /// It is not asked; the driver answers with `BreakerOpen`.
     #[default]
     Respect,

@@ -41,7 +41,7 @@ mod uncertain_call;
 pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
 pub use budget::{Exhausted, Spent};
 pub use digest::digest_of_texts;
-pub use effect::{AskModel, AskPerson, BreakerRule, CountTokens, Effect, Question};
+pub use effect::{AskModel, AskPerson, CountTokens, Effect, OpenBreakerPolicy, Question};
 pub use event::{Decision, Event, EventKind, MACHINE_VERSION, Started};
 pub use history::{HistoryEntry, HistoryKind, history};
 pub use policy::{Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_dialogue::CallOutcome;
-use reknit_engine::{AskModel, BreakerRule, Effect, EventKind};
+use reknit_engine::{AskModel, Effect, EventKind, OpenBreakerPolicy};
 use reknit_journal::{ClaimOutcome, FenceError, Journal, Lease};
 use reknit_protocol::{CallTool, ToolReply, TransportFailure, TransportKind};
 
@@ -47,8 +47,8 @@ impl EffectExecutor {
     async fn ask(&self, ask: AskModel) -> EventKind {
         let permit = match (self.breakers.acquire_model(&ask.target).await, ask.breaker) {
             (Ok(permit), _) => Some(permit),
-            (Err(_), BreakerRule::Ignore) => None,
-            (Err(BreakerOpen { until_ms }), BreakerRule::Respect) => {
+            (Err(_), OpenBreakerPolicy::Ignore) => None,
+            (Err(BreakerOpen { until_ms }), OpenBreakerPolicy::Respect) => {
                 return EventKind::BreakerOpen { effect: ask.id, until_ms };
             }
         };

@@ -242,7 +242,7 @@ impl FixList {
     const MAX_SEGMENTS: usize = 200_000;
 
     /// Whether the next repair is listed in detail, so that its path is needed.
-    pub(crate) fn details_next(&self) -> bool {
+    pub(crate) fn lists_next_in_detail(&self) -> bool {
         self.detailed.len() < Self::MAX_DETAILED && self.segments < Self::MAX_SEGMENTS
     }
 
@@ -253,7 +253,7 @@ impl FixList {
         before: &str,
         after: impl Into<Cow<'t, str>>,
     ) {
-        if self.details_next() {
+        if self.lists_next_in_detail() {
             let fix = Fix::new(path(), kind, before, after);
             self.segments += fix.path.segments().len();
             self.detailed.push(fix);

@@ -7,7 +7,6 @@ use reknit_protocol::{Number, Object, SideEffect, Value};
 
 use super::Run;
 use super::repair_by_rules::facts_about;
-use super::steps::StepRun;
 use crate::internal_error::Decided;
 use crate::synthesis::numbers_in_text;
 
@@ -36,13 +35,14 @@ impl Run {
         }
         let facts = facts_about(planned, step, fault);
         let referred = self.rejected_call(planned, step, fault, &facts)?.referred_parameters();
-        let known = self.known_values(planned, fault, step);
+        let known = self.known_values(planned, fault);
         let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
         let mut held = Vec::new();
         for (name, value) in &bound.parameters {
             let is_moved =
                 || step.parameters.iter().any(|(old, held)| !bound.parameters.contains_key(old) && held == value);
-            if step.parameters.get(name) == Some(value) || is_moved() {
+            let old = step.parameters.get(name);
+            if old == Some(value) || is_moved() || is_word_for(old, value) {
                 continue;
             }
             let reference = match referred.as_slice() {
@@ -54,7 +54,7 @@ impl Run {
             let schema = properties.and_then(|properties| properties.get(name));
             let whole = ChangedValue { name, value, schema, siblings: &bound.parameters };
             let mut changed = Vec::new();
-            collect_changed(step.parameters.get(name), whole, &mut changed);
+            collect_changed(old, whole, &mut changed);
             let reason = changed.iter().find_map(|change| {
                 let is_supported = is_derived(origin) || self.is_supported(planned, &known, change.value);
                 let source = if is_supported {
@@ -72,18 +72,15 @@ impl Run {
         Ok(held)
     }
 
-    /// What is known without the model: the request, the results, the error, the schema and the parameters that were sent.
-    fn known_values(&self, planned: &PlannedStep, fault: &CallFault, step: &StepRun) -> KnownValues {
-        let mut known = KnownValues { texts: Vec::new(), numbers: self.known_numbers(planned, step, fault) };
-        for text in [&self.started.request, &planned.instruction, &planned.description, &fault.message] {
+    /// What counts as evidence for a new value: the request, the instruction of the step, the error and the results. A bound in
+    /// the schema, or the value of another parameter, says nothing about this one.
+    fn known_values(&self, planned: &PlannedStep, fault: &CallFault) -> KnownValues {
+        let mut known = KnownValues { texts: Vec::new(), numbers: Vec::new() };
+        for text in [&self.started.request, &planned.instruction, &fault.message] {
             known.add(text);
         }
-        let details = Value::Object(fault.details.clone());
-        let sent = Value::Object(step.parameters.clone());
-        let schema = planned.schema.as_ref().map(|schema| schema.source());
-        for value in [&fault.body, &details, &sent].into_iter().chain(schema) {
-            known.add_all(value);
-        }
+        known.add_all(&fault.body);
+        known.add_all(&Value::Object(fault.details.clone()));
         let results = self.results(Some(planned));
         for id in self.source_ids() {
             if let StepResult::Ready(body) = results.result_of(&id) {
@@ -97,7 +94,6 @@ impl Run {
     /// 100 may be a conversion, or a mistake.
     fn is_supported(&self, planned: &PlannedStep, known: &KnownValues, value: &Value) -> bool {
         match value {
-            Value::Null => true,
             Value::Number(number) => {
                 let requested = numbers_in_text::parse_numbers(&self.started.request);
                 known.numbers.contains(number)
@@ -106,15 +102,21 @@ impl Run {
             }
             Value::String(text) => known.contain(text),
             Value::Bool(flag) => known.contain(&flag.to_string()),
-            Value::Array(_) | Value::Object(_) => false,
+            Value::Null | Value::Array(_) | Value::Object(_) => false,
         }
     }
+}
+
+/// Whether a text is the word for a number: the same value in another type.
+fn is_word_for(text: Option<&Value>, number: &Value) -> bool {
+    let word = number.as_number().and_then(number_word);
+    word.is_some_and(|word| text.and_then(Value::as_str).is_some_and(|text| text.trim().eq_ignore_ascii_case(word)))
 }
 
 /// The word for a small number.
 fn number_word(number: &Number) -> Option<&'static str> {
     let words =
-        ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
     words.get(number.to_string().parse::<usize>().ok()?).copied()
 }
 
@@ -159,16 +161,18 @@ struct KnownValues {
 
 impl KnownValues {
     fn add(&mut self, text: &str) {
+        self.numbers.extend(numbers_in_text::parse_numbers(text));
         self.texts.push(text.to_lowercase());
     }
 
-    /// Adds every string in a value.
+    /// Adds every string and number in a value.
     fn add_all(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.add(text),
             Value::Array(items) => items.iter().for_each(|item| self.add_all(item)),
             Value::Object(object) => object.iter().for_each(|(_, value)| self.add_all(value)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Number(number) => self.numbers.push(number.clone()),
+            Value::Null | Value::Bool(_) => {}
         }
     }
 

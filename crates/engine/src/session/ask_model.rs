@@ -10,7 +10,7 @@ use super::notice::{Notice, RetryReason};
 use super::state::Phase;
 use super::token_estimate::size;
 use crate::budget::{Bill, Quote};
-use crate::effect::{AskModel, BreakerRule};
+use crate::effect::{AskModel, OpenBreakerPolicy};
 use crate::elapsed::ms_between;
 use crate::record::{ModelQuestion, ModelRecord, SessionRecord, TurnOutcome};
 use crate::report::{FinalTurnReason, SyntheticReason};
@@ -179,8 +179,8 @@ impl Session {
         let request = Arc::new(self.request(&target));
         let breaker = match self.state.final_turn_reason {
             // The report is wanted now: a target that is cooling down may answer all the same.
-            Some(FinalTurnReason::UserStop | FinalTurnReason::TimeLimit) => BreakerRule::Ignore,
-            _ => BreakerRule::Respect,
+            Some(FinalTurnReason::UserStop | FinalTurnReason::TimeLimit) => OpenBreakerPolicy::Ignore,
+            _ => OpenBreakerPolicy::Respect,
         };
         Some(AskModel { id: self.ask_id(), target, purpose: Purpose::AgentTurn, request, breaker })
     }

@@ -214,7 +214,7 @@ fn json_calls(body: &str, form: TextCallForm) -> Vec<TextCall> {
 }
 
 /// `{"name": ..., "arguments": ...}` under its usual names: the name and the parameters.
-fn call_of_object(object: &Object) -> Option<(String, Object)> {
+pub(super) fn call_of_object(object: &Object) -> Option<(String, Object)> {
     let call = object.get("function").and_then(Value::as_object).unwrap_or(object);
     let first = |names: &[&str]| names.iter().find_map(|name| call.get(name));
     let name = first(&["name", "tool_name", "tool", "function", "action"])?.as_str()?.to_owned();

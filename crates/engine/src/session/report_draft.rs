@@ -1,5 +1,6 @@
 //! Reads a report from a model's answer and checks it before anything is decided.
 
+use super::calls_in_text::call_of_object;
 use crate::record::CollapseReason;
 use crate::report::{REPORT_ALIAS, ReportSource, ReportStatus};
 use crate::session_start::ReportFormat;
@@ -111,7 +112,7 @@ impl ReportReader<'_> {
             Ok(Value::Object(object)) => Some(object),
             _ => None,
         };
-        let call = record.as_ref().and_then(report_call_in_text);
+        let call = record.as_ref().and_then(call_of_object);
         match (&record, call) {
             (Some(object), _) if looks_like_report(object) => return self.read(object).ok(),
             (_, Some((name, parameters))) if is_report(&name) => return self.read(&parameters).ok(),
@@ -138,18 +139,6 @@ impl ReportReader<'_> {
 /// Whether this is a name of the report tool.
 pub(super) fn is_report(name: &str) -> bool {
     are_alike(name, REPORT_TOOL) || are_alike(name, REPORT_ALIAS)
-}
-
-/// A tool call that a small model wrote as text instead of making it: its name and parameters.
-fn report_call_in_text(object: &Object) -> Option<(String, Object)> {
-    let call = object.get("function").and_then(Value::as_object).unwrap_or(object);
-    let name = field(call, &["name", "tool", "function"])?.as_str()?.to_owned();
-    let parameters = match field(call, &["arguments", "parameters", "input"])? {
-        Value::Object(parameters) => parameters.clone(),
-        Value::String(text) => parse_complete(text).ok()?.as_object()?.clone(),
-        _ => return None,
-    };
-    Some((name, parameters))
 }
 
 /// Whether an object has the keys of the report tool. Other JSON is not a report.

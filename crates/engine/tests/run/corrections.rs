@@ -106,3 +106,12 @@ fn a_parameter_is_left_out_by_a_person_if_there_is_no_model() {
     let Question::SendCorrected { call, .. } = question(&play).question else { panic!("it was corrected") };
     assert_eq!(call.parameters.to_string(), r#"{"amount":5}"#);
 }
+
+#[test]
+fn a_null_the_word_no_or_the_value_of_another_parameter_is_no_evidence() {
+    for changes in [r#"{"amount": 0}"#, r#"{"amount": null}"#, r#"{"amount": 77}"#] {
+        let payment = r#"{"amount": 5, "reference": 77}"#;
+        let play = corrected(policy(), "keyed", payment, "no such amount", changes);
+        assert!(!play.due().iter().any(|id| id == "s/call/2"), "{changes}: {:?}", play.due());
+    }
+}

@@ -14,11 +14,6 @@ fn a_correction_can_remove_a_parameter() {
             r#"{"shares":10,"symbol":"TSLA"}"#,
         ),
         (r#"{"should_retry": true, "remove": ["stock_symbol", "unheard_of"]}"#, r#"{"shares":10}"#),
-        // Null is a value: it may be what the tool wants.
-        (
-            r#"{"should_retry": true, "suggested_changes": {"stock_symbol": null}}"#,
-            r#"{"stock_symbol":null,"shares":10}"#,
-        ),
     ] {
         let mut play = Play::of_steps(vec![step("s", "keyed", r#"{"stock_symbol": "TSLA", "shares": 10}"#)]);
         play.answer_tool("s/call/1", 400, r#"{"error": "stock_symbol: not here"}"#);

@@ -192,7 +192,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn record<'a>(&mut self, kind: FixKind, before: &str, after: impl Into<Cow<'a, str>>) {
-        let path = if self.fixes.details_next() { self.path() } else { Path::root() };
+        let path = if self.fixes.lists_next_in_detail() { self.path() } else { Path::root() };
         self.fixes.push(|| path, kind, before, after);
     }
 
