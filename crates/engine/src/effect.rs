@@ -99,12 +99,16 @@ pub struct AskPerson {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// An unsafe call may have taken effect. Approve: send it again. Deny: do not.
+    /// A call may have taken effect. Approve: send it again. Deny: do not. The outcome can also be settled: it happened, or
+    /// it did not.
     SendAgain {
         /// The call.
         call: Box<CallTool>,
         /// How the call before it failed.
         error: String,
+        /// What the check of the outcome found, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        check: Option<String>,
     },
     /// A call was corrected, and only a person may decide that it is sent. Approve: send it with these values.
     SendCorrected {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reknit_bind::ParameterMapping;
 use reknit_dialogue::{ModelAnswer, ModelFailure, TargetName};
 use reknit_plan::{Catalogue, PlanAuthor};
-use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, exact};
+use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::session_start::SessionStarted;
@@ -163,23 +163,41 @@ impl EventKind {
     }
 }
 
-/// A person's decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A person's decision. A call that may have taken effect can also be settled: the last three answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Make the call.
     Approve,
     /// Do not make the call.
     Deny,
+    /// The call took effect: do not make it again.
+    Happened {
+        /// The result of the call.
+        #[serde(with = "exact")]
+        result: Value,
+    },
+    /// The call did not take effect: make it.
+    DidNotHappen,
+    /// Call the capability that tells whether the call took effect.
+    Check,
 }
 
 impl Decision {
-    /// The name: `approved` or `denied`.
-    pub fn as_str(self) -> &'static str {
+    /// The name: `approved`, `denied`, `happened`, `did_not_happen` or `check`.
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Approve => "approved",
             Self::Deny => "denied",
+            Self::Happened { .. } => "happened",
+            Self::DidNotHappen => "did_not_happen",
+            Self::Check => "check",
         }
+    }
+
+    /// Whether this answers what became of a call, and not only whether one is made.
+    pub fn settles_outcome(&self) -> bool {
+        matches!(self, Self::Happened { .. } | Self::DidNotHappen | Self::Check)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use reknit_dialogue::{TargetName, Usage};
 use reknit_mend::Mend;
-use reknit_protocol::{EffectId, Object, StepId, exact};
+use reknit_protocol::{EffectId, EffectKind, Object, StepId, exact};
 use serde::Serialize;
 
 use crate::elapsed::ms_between;
@@ -40,6 +40,16 @@ pub enum HistoryKind {
         /// The repairs that made the reply readable.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         mended: Vec<String>,
+    },
+    /// A tool was asked whether the call of the step took effect.
+    Checked {
+        /// The capability, as `tool/capability`.
+        capability: String,
+        /// The parameters that were sent.
+        #[serde(with = "exact")]
+        parameters: Object,
+        /// The status, if the tool replied.
+        status: Option<u16>,
     },
     /// A model was asked about the step.
     Asked {
@@ -110,6 +120,15 @@ impl HistoryBuilder {
                 self.entries.entry(step.clone()).or_default();
             }
             RunRecord::CallStarted(call) => self.start(&call.id, at_ms, None),
+            RunRecord::CallEnded { call, end, .. } if call.id.kind() == EffectKind::Check => {
+                let status = match end {
+                    CallEnd::Replied { status, .. } => Some(*status),
+                    CallEnd::Failed { .. } | CallEnd::Interrupted => None,
+                };
+                let capability = format!("{}/{}", call.agent, call.capability);
+                let kind = HistoryKind::Checked { capability, parameters: call.parameters.clone(), status };
+                self.end(&call.id, at_ms, kind);
+            }
             RunRecord::CallEnded { call, end, fault } => {
                 let called = |status, mended| HistoryKind::Called {
                     parameters: call.parameters.clone(),
@@ -131,7 +150,7 @@ impl HistoryBuilder {
                 self.end(id, at_ms, HistoryKind::Waited);
             }
             RunRecord::ApprovalDecided { id, decision, .. } => {
-                self.end(id, at_ms, HistoryKind::Decided { decision: *decision });
+                self.end(id, at_ms, HistoryKind::Decided { decision: decision.clone() });
             }
             RunRecord::Mended { step, mend, .. } => {
                 self.push(step, HistoryEntry { at_ms, took_ms: 0, kind: HistoryKind::Mended(mend.clone()) });

@@ -8,6 +8,8 @@ use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, Re
 use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};
 
+use crate::outcome_check::OutcomeCheck;
+
 /// The policy of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Policy {
@@ -135,6 +137,9 @@ pub struct SideEffectPolicy {
     pub undeclared: UndeclaredPolicy,
     /// The side effect of a capability (`agent/capability`) or of a whole tool (`agent`).
     pub classes: BTreeMap<String, SideEffect>,
+    /// How to find out whether a call took effect, by `agent/capability`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub checks: BTreeMap<String, OutcomeCheck>,
 }
 
 /// The treatment of calls whose tool declares no side effect.
@@ -155,6 +160,11 @@ impl Sampling {
 }
 
 impl SideEffectPolicy {
+    /// How to find out whether a call of this capability took effect.
+    pub fn check(&self, agent: &str, capability: &str) -> Option<&OutcomeCheck> {
+        self.checks.get(&format!("{agent}/{capability}"))
+    }
+
     /// The side effect of a capability: configured, or else declared.
     pub fn class(&self, agent: &str, capability: &str, declared: SideEffect) -> SideEffect {
         let set = self.classes.get(&format!("{agent}/{capability}")).or_else(|| self.classes.get(agent)).copied();

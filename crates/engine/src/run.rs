@@ -23,6 +23,7 @@ mod resolve_parameters;
 mod resume;
 mod schedule;
 mod select_tools;
+mod settle_outcome;
 mod sources;
 pub(crate) mod state;
 mod step_deadlines;

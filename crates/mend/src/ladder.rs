@@ -18,6 +18,8 @@ pub enum Rung {
     Feedback,
     /// A model was shown the error, the request and the results.
     Context,
+    /// A check or a person told whether a call with an unknown outcome took effect.
+    Settlement,
 }
 
 /// A rung that asks a model.
@@ -42,7 +44,13 @@ impl Rung {
             Self::Resend => "resend",
             Self::Feedback => "feedback",
             Self::Context => "context",
+            Self::Settlement => "settlement",
         }
+    }
+
+    /// Whether the rung changes the parameters of a call.
+    pub fn changes_parameters(self) -> bool {
+        !matches!(self, Self::Resend | Self::Settlement)
     }
 }
 

@@ -68,6 +68,8 @@ crate::word_enum! {
         RetryWait = "retry-wait",
         /// The wait until an open circuit breaker admits a call.
         BreakerWait = "breaker-wait",
+        /// A call that tells whether an earlier call took effect.
+        Check = "check",
         /// A person's approval.
         Approval = "approval",
         /// The moment at which an approval counts as denied.
@@ -110,6 +112,7 @@ impl EffectKind {
             Self::Call
             | Self::RetryWait
             | Self::BreakerWait
+            | Self::Check
             | Self::Approval
             | Self::ApprovalExpiry
             | Self::Resolution

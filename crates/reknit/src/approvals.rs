@@ -27,7 +27,7 @@ pub(crate) fn pending_approvals(machine: &Machine, messages: &[InboxMessage]) ->
         _ => None,
     });
     let decided = signals::decisions(messages);
-    asks.map(|ask| ApprovalRequest { decided: decided.get(&ask.id).copied(), ask }).collect()
+    asks.map(|ask| ApprovalRequest { decided: decided.get(&ask.id).cloned(), ask }).collect()
 }
 
 impl ApprovalRequest {
@@ -35,14 +35,15 @@ impl ApprovalRequest {
     /// indented.
     pub(crate) fn description(&self, indent: &str) -> String {
         let lines = match &self.ask.question {
-            Question::SendAgain { call, error } => vec![
-                format!("failed: {error}"),
-                format!(
+            Question::SendAgain { call, error, check } => {
+                let again = format!(
                     "again:  {}; the first call may have taken effect (idempotency key: {})",
                     call_text(call),
                     call.idempotency_key.as_deref().unwrap_or("none")
-                ),
-            ],
+                );
+                let check = check.iter().map(|found| format!("check:  {found}"));
+                [format!("failed: {error}")].into_iter().chain(check).chain([again]).collect()
+            }
             Question::SendCorrected { call, error, change, reason } => vec![
                 format!("failed: {error}"),
                 format!("change: {change}"),
@@ -58,7 +59,7 @@ impl ApprovalRequest {
     /// All that a program needs to decide.
     pub(crate) fn to_value(&self) -> Value {
         let (kind, call, error) = match &self.ask.question {
-            Question::SendAgain { call, error } => ("send_again", call, error),
+            Question::SendAgain { call, error, .. } => ("send_again", call, error),
             Question::SendCorrected { call, error, .. } => ("send_corrected", call, error),
         };
         let mut object = Object::from([
@@ -70,11 +71,17 @@ impl ApprovalRequest {
             ("parameters", Value::Object(call.parameters.clone())),
             ("expires_ms", self.ask.expires_ms.into()),
         ]);
-        if let Question::SendCorrected { change, reason, .. } = &self.ask.question {
-            object.insert("change", change.as_str());
-            object.insert("reason", reason.as_str());
+        match &self.ask.question {
+            Question::SendCorrected { change, reason, .. } => {
+                object.insert("change", change.as_str());
+                object.insert("reason", reason.as_str());
+            }
+            Question::SendAgain { check: Some(found), .. } => {
+                object.insert("check", found.as_str());
+            }
+            Question::SendAgain { check: None, .. } => {}
         }
-        if let Some(decision) = self.decided {
+        if let Some(decision) = &self.decided {
             object.insert("decided", decision.as_str());
         }
         Value::Object(object)

@@ -21,7 +21,7 @@ pub(crate) use repair::RepairArguments;
 pub(crate) use run_arguments::{
     AnswerBy, DriveArguments, DriverKind, FileArguments, ModelArguments, ModelsArguments, SetupArguments,
 };
-pub(crate) use runs::{DecideArguments, ResumeArguments, RunArgument, RunsCommand};
+pub(crate) use runs::{DecideArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments};
 
 macro_rules! examples {
     () => {
@@ -100,7 +100,7 @@ pub(crate) enum Command {
     /// Check plans
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// List, show, resume, cancel, approve and deny runs
+    /// List, show, resume, cancel, approve, deny and settle runs
     #[command(subcommand)]
     Runs(RunsCommand),
     /// Check tools

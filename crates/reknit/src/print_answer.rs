@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use reknit_engine::{Answer, AnswerAuthor, Outcome, Status};
+use reknit_engine::{Answer, AnswerAuthor, Outcome, Question, Status};
 use reknit_protocol::{Object, RunId, Value};
 
 use crate::approvals::ApprovalRequest;
@@ -57,9 +57,11 @@ pub(crate) fn print_waiting(run: &RunId, approvals: &[ApprovalRequest], json: bo
     }
     let calls: Vec<String> =
         approvals.iter().map(|approval| format!("- {}: {}", approval.ask.step, approval.description("  "))).collect();
+    let is_open = approvals.iter().any(|approval| matches!(approval.ask.question, Question::SendAgain { .. }));
+    let settle = if is_open { "; `reknit runs settle --help` if you know what became of a call" } else { "" };
     print_message(&format!(
         "\nwaiting for approval:\n{}\n\nhint: decide with `reknit runs approve {run}` or `reknit runs deny {run}`, then continue with \
-         `reknit runs resume {run}`\n",
+         `reknit runs resume {run}`{settle}\n",
         calls.join("\n")
     ));
     Ok(ExitCode::from(WAITING_FOR_APPROVAL))

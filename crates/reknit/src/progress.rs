@@ -85,7 +85,7 @@ fn mark(state: &StepState) -> char {
         StepState::Waiting | StepState::Queued => '·',
         StepState::Running => '>',
         StepState::BackingOff { .. } | StepState::BreakerOpen { .. } => '~',
-        StepState::Mending(_) => '+',
+        StepState::Mending(_) | StepState::Checking => '+',
         StepState::AwaitingApproval(_) => '?',
         StepState::Done => '✓',
         StepState::Failed { .. } => '✗',
@@ -100,6 +100,7 @@ fn style(state: &StepState) -> LineStyle {
         StepState::BackingOff { .. }
         | StepState::BreakerOpen { .. }
         | StepState::Mending(_)
+        | StepState::Checking
         | StepState::AwaitingApproval(_) => LineStyle::Warning,
         StepState::Done => LineStyle::Success,
         StepState::Failed { .. } => LineStyle::Error,
@@ -120,6 +121,7 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
             format!("circuit breaker of {} open, retrying in {} s", step.agent, seconds_left(*until_ms, now_ms))
         }
         StepState::Mending(rung) => format!("mending: asking a model ({})", rung.as_str()),
+        StepState::Checking => "checking whether the call took effect".to_owned(),
         StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
         StepState::Done => format!("done{}", mended(step)),
         StepState::Failed { reason } => format!("failed: {reason}"),

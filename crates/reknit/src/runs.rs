@@ -39,6 +39,7 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
         RunsCommand::Cancel(arguments) => cancel(&arguments).await,
         RunsCommand::Approve(arguments) => decide::run(&arguments, Decision::Approve).await,
         RunsCommand::Deny(arguments) => decide::run(&arguments, Decision::Deny).await,
+        RunsCommand::Settle(arguments) => decide::settle(&arguments).await,
     }
 }
 

@@ -15,6 +15,7 @@
 
 mod api_keys;
 mod builder;
+mod checks;
 mod duration;
 mod entry;
 mod error;
@@ -50,7 +51,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use reknit_dialogue::{BreakerRules, RotationRules, TargetName};
-use reknit_engine::{Policy, PromptBuilder, SessionRules};
+use reknit_engine::{OutcomeCheck, Policy, PromptBuilder, SessionRules};
 use reknit_journal::Durability;
 use reknit_mend::ErrorsInSuccess;
 use reknit_models::{Target, Timeouts};
@@ -99,10 +100,12 @@ pub struct Config {
     switches: Switches,
     values: ConfiguredValues,
     effective: Vec<EffectiveSetting>,
-    /// Where tools and models are configured, by list (`tools`, `models`) and name.
+    /// Where tools, models and checks are configured, by list (`tools`, `models`, `checks`) and name.
     entry_origins: BTreeMap<(&'static str, String), SettingOrigin>,
     /// What `errors-in-success` says, by tool.
     errors_in_success: BTreeMap<String, ErrorsInSuccess>,
+    /// The checks of calls with an unknown outcome, by `tool/capability`.
+    checks: BTreeMap<String, OutcomeCheck>,
 }
 
 /// Whether a command may look for a model when none is configured.
@@ -170,6 +173,7 @@ impl Default for Config {
             effective: Vec::new(),
             entry_origins: BTreeMap::new(),
             errors_in_success: BTreeMap::new(),
+            checks: BTreeMap::new(),
         }
     }
 }
@@ -185,7 +189,8 @@ impl Config {
         config.tools = read_tools(&file.tools)?;
         let set = |tool: &Entry| Some((tool.text("name")?.to_owned(), tool.get("errors-in-success")?));
         config.errors_in_success = file.tools.iter().filter_map(set).collect();
-        config.entry_origins = file.tools.iter().chain(&file.models).map(Entry::origin).collect();
+        config.checks = checks::read_checks(&file.checks)?;
+        config.entry_origins = file.tools.iter().chain(&file.models).chain(&file.checks).map(Entry::origin).collect();
         Ok(config.apply_values())
     }
 
@@ -226,11 +231,12 @@ impl Config {
     /// Recomputes all fields that follow from settings.
     fn apply_values(self) -> Self {
         let Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, values, .. } = self;
-        let errors_in_success = self.errors_in_success;
+        let (errors_in_success, checks) = (self.errors_in_success, self.checks);
         let mut config =
             Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, ..Self::default() };
         config.policy.errors_in_success.clone_from(&errors_in_success);
         config.errors_in_success = errors_in_success;
+        config.checks = checks;
         // The rotation policy decides the defaults of other settings, so it comes first.
         let policy = Setting::find("rotation.policy").and_then(|setting| values.get(setting));
         if policy.is_some_and(|(word, _)| word.as_str() == Some("prefer-primary")) {
@@ -247,6 +253,7 @@ impl Config {
             EffectiveSetting { setting, value: (setting.get)(&config), origin }
         };
         config.effective = SETTINGS.iter().map(effective).collect();
+        config.policy.effects.checks.clone_from(&config.checks);
         config.values = values;
         config.copy_model_data();
         config.apply_switches();
@@ -318,6 +325,16 @@ impl Config {
             None => self.tools.push(tool),
         }
         self
+    }
+
+    /// Adds a check of the calls of a capability, or replaces it. Fails if a template or an expression cannot be read.
+    pub fn with_check(mut self, of: &str, check: OutcomeCheck) -> Result<Self, ConfigError> {
+        check.validate().map_err(|(field, problem)| ConfigError::Invalid {
+            origin: SettingOrigin::Program,
+            problem: format!("`checks.{field}` of `{of}`: {problem}"),
+        })?;
+        self.checks.insert(of.to_owned(), check);
+        Ok(self.apply_values())
     }
 
     /// The log, if its level is not `off`.

@@ -213,6 +213,8 @@ pub enum CallEnd {
 /// What a rung decided in detail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MendDetail {
+    /// A check or a person told whether the call took effect, or the check could not tell.
+    Settled,
     /// Values were coerced to fit the schema.
     Coerced {
         /// How many.

@@ -228,7 +228,7 @@ fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
         Stage::Waiting => Some(Stage::Skipped { reason }),
         Stage::Queued | Stage::BackingOff { .. } if step.sent() == 0 => Some(Stage::Skipped { reason }),
         Stage::Queued | Stage::BackingOff { .. } => Some(Stage::Failed { reason, fault: last_fault() }),
-        Stage::Consulting { fault, .. } | Stage::AwaitingApproval { fault, .. } => {
+        Stage::Consulting { fault, .. } | Stage::Checking { fault, .. } | Stage::AwaitingApproval { fault, .. } => {
             Some(Stage::Failed { reason, fault: Some(fault.clone()) })
         }
         Stage::Calling(call) => Some(Stage::Stopping(call.clone())),

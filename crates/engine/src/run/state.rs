@@ -141,6 +141,13 @@ pub(super) enum Stage {
         fault: Arc<CallFault>,
         consultation: Box<Consultation>,
     },
+    /// A read capability is called, which tells whether the step's call took effect.
+    Checking {
+        call: Arc<CallTool>,
+        fault: Arc<CallFault>,
+        /// Why the step fails if the check does not tell; a person is asked if there is no reason.
+        give_up: Option<String>,
+    },
     /// A person is asked.
     AwaitingApproval {
         ask: Arc<AskPerson>,

@@ -65,10 +65,11 @@ impl Run {
                 self.set_stage(index, Stage::Queued)?;
                 Ok(true)
             }
+            (Stage::Checking { call, .. }, kind) if kind.effect() == Some(&call.id) => self.on_check_event(index, kind),
             (Stage::AwaitingApproval { ask, .. }, EventKind::PersonDecided { effect, hash, decision })
-                if ask.id == *effect && ask.hash == *hash =>
+                if ask.id == *effect && ask.hash == *hash && self.can_answer(index, &ask.question, decision)? =>
             {
-                self.on_decision(index, *decision, false)?;
+                self.on_decision(index, decision.clone(), false)?;
                 Ok(true)
             }
             (Stage::AwaitingApproval { ask, .. }, EventKind::Woke { effect })
@@ -202,17 +203,13 @@ impl Run {
             Remedy::Resend { min_wait_ms } => self.back_off(index, fault, min_wait_ms),
             Remedy::Feedback => self.consult_about(index, fault, ModelRung::Feedback),
             Remedy::Context => self.consult_about(index, fault, ModelRung::Context),
-            Remedy::AskPerson => {
-                let call = Box::new(self.last_call(index)?);
-                let error = fault.to_string();
-                self.ask_person(index, fault, Question::SendAgain { call, error })
-            }
-            Remedy::GiveUp(reason) => self.set_stage(index, Stage::Failed { reason, fault: Some(fault) }),
+            Remedy::AskPerson => self.ask_about_outcome(index, fault),
+            Remedy::GiveUp(reason) => self.give_up(index, fault, reason),
         }
     }
 
     /// The call that just failed. It is built like the next call, with the ordinal of the last one.
-    fn last_call(&self, index: StepIndex) -> Decided<CallTool> {
+    pub(super) fn last_call(&self, index: StepIndex) -> Decided<CallTool> {
         let call = self.next_call(index)?;
         let calls = self.state.steps.get(index)?.calls;
         Ok(CallTool { id: EffectId::of_step(&call.step, EffectKind::Call, calls), ..call })
@@ -273,7 +270,7 @@ impl Run {
             return Err(InternalError::new("a decision about a step that awaits none"));
         };
         let (ask, fault) = (Arc::clone(ask), Arc::clone(fault));
-        self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision, expired });
+        self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), expired });
         // The time that a person takes does not count for the step.
         let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.started.policy.limits.person_ms);
         let waited_ms = self.state.now_ms.saturating_sub(asked_ms);
@@ -282,12 +279,31 @@ impl Run {
             Question::SendAgain { .. } => "the call may have taken effect; it is not sent again",
             Question::SendCorrected { .. } => "the corrected call is not sent",
         };
-        let stage = match decision {
-            Decision::Approve => Stage::Queued,
-            Decision::Deny => Stage::Failed { reason: format!("{refusal}, because {denied}"), fault: Some(fault) },
-        };
         self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
-        self.set_stage(index, stage)
+        match decision {
+            Decision::Approve => self.set_stage(index, Stage::Queued),
+            Decision::Deny => {
+                let reason = format!("{refusal}, because {denied}");
+                self.set_stage(index, Stage::Failed { reason, fault: Some(fault) })
+            }
+            Decision::Happened { result } => {
+                self.settle_as_happened(index, result, "a person said that the call took effect".to_owned())
+            }
+            Decision::DidNotHappen => {
+                let words = "a person said that the call did not take effect; it is sent again".to_owned();
+                self.settle_as_not_happened(index, words)
+            }
+            Decision::Check => self.start_check(index, fault, None),
+        }
+    }
+
+    /// Whether a decision is an answer to the question. Only a call that may have taken effect can be settled.
+    fn can_answer(&self, index: StepIndex, question: &Question, decision: &Decision) -> Decided<bool> {
+        Ok(match (question, decision) {
+            (Question::SendAgain { .. }, Decision::Check) => self.has_check(index)?,
+            (Question::SendCorrected { .. }, decision) => !decision.settles_outcome(),
+            (Question::SendAgain { .. }, _) => true,
+        })
     }
 
     /// Sends a corrected call, or asks whether it may be sent.

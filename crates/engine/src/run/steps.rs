@@ -115,6 +115,9 @@ pub(super) struct StepRun {
     pub(super) feedback_asked: u32,
     pub(super) context_asked: u32,
     pub(super) approvals: u32,
+    /// How often the outcome of a call was checked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) checks: u32,
     /// Whether a model that looked at an error of this step said that the same call can work later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) said_transient: bool,
@@ -123,6 +126,11 @@ pub(super) struct StepRun {
     pub(super) ungrounded: Vec<String>,
     /// How often the call was corrected; part of its idempotency key.
     pub(super) correction: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// One attempt of a step.
@@ -213,6 +221,14 @@ impl StepRun {
         earlier.chain(fault).any(|fault| fault.fate == Fate::Unknown)
     }
 
+    /// A person or a check found that no call so far took effect.
+    pub(super) fn note_not_happened(&mut self) {
+        let faults = self.attempts.iter_mut().filter_map(|attempt| attempt.fault.as_mut());
+        for fault in faults.filter(|fault| fault.fate == Fate::Unknown) {
+            Arc::make_mut(fault).fate = Fate::Rejected;
+        }
+    }
+
     /// How many calls were made.
     pub(super) fn sent(&self) -> u32 {
         self.calls.saturating_sub(self.skipped_calls)
@@ -235,7 +251,7 @@ impl StepRun {
     /// The effects that are due for this step.
     pub(super) fn effects(&self, grace_ms: u64) -> Vec<Effect> {
         match &self.stage {
-            Stage::Calling(call) => vec![Effect::CallTool(call.as_ref().clone())],
+            Stage::Calling(call) | Stage::Checking { call, .. } => vec![Effect::CallTool(call.as_ref().clone())],
             Stage::Stopping(call) => vec![Effect::Abort { effect: call.id.clone(), grace_ms }],
             Stage::BackingOff { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
             Stage::Consulting { consultation, .. } => consultation.effect().into_iter().collect(),

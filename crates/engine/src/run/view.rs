@@ -75,6 +75,8 @@ pub enum StepState {
     },
     /// A model is asked how to repair the call.
     Mending(Rung),
+    /// A tool is asked whether the call took effect.
+    Checking,
     /// A person is asked.
     AwaitingApproval(Box<AskPerson>),
     /// It has a result.
@@ -130,6 +132,7 @@ fn view(planned: &PlannedStep, step: &StepRun) -> StepView {
             }
             Stage::BackingOff { until_ms, .. } => StepState::BackingOff { until_ms: *until_ms },
             Stage::Consulting { rung, .. } => StepState::Mending((*rung).into()),
+            Stage::Checking { .. } => StepState::Checking,
             Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),
             Stage::Done(_) => StepState::Done,
             Stage::Failed { reason, fault } => StepState::Failed {

@@ -31,6 +31,7 @@ mod properties;
 mod random_worlds;
 mod request_to_answer;
 mod resolution_rung;
+mod settled_outcomes;
 mod structured_errors;
 mod tolerated_plans;
 mod ungrounded_numbers;

@@ -14,7 +14,7 @@ use reknit_protocol::{EffectId, EffectKind};
 pub(crate) use choice_tape::ChoiceTape;
 pub(crate) use world_generator::RandomWorld;
 
-use crate::world::{effect_id, id_of};
+use crate::world::{effect_id, id_of, json};
 use invariant_checker::InvariantChecker;
 
 /// No run needs more events: its budgets allow for far fewer. A run that gets here does not end.
@@ -118,7 +118,12 @@ impl RandomRun {
             Effect::CallTool(call) => tool_replies::outcome(call, self.now_ms, tape),
             Effect::AskModel(ask) => model_replies::outcome(ask, &self.world, self.now_ms, tape),
             Effect::AskPerson(ask) => {
-                let decision = if tape.one_in(3) { Decision::Deny } else { Decision::Approve };
+                let decision = match tape.below(8) {
+                    0 | 1 => Decision::Deny,
+                    2 => Decision::Happened { result: json(r#"{"v": 1}"#) },
+                    3 => Decision::DidNotHappen,
+                    _ => Decision::Approve,
+                };
                 let hash = if tape.one_in(10) { "another".to_owned() } else { ask.hash.clone() };
                 EventKind::PersonDecided { effect: ask.id.clone(), hash, decision }
             }

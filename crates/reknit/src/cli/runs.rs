@@ -1,6 +1,8 @@
 //! The arguments of `reknit runs`.
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
 
 use super::{DriveArguments, FileArguments, SetupArguments};
 
@@ -48,7 +50,17 @@ pub(crate) enum RunsCommand {
     /// Deny the calls that a run waits for
     #[command(visible_alias = "reject")]
     Deny(DecideArguments),
+    /// Say what became of a call that may have taken effect, instead of sending it again
+    #[command(after_help = SETTLE_EXAMPLES)]
+    Settle(SettleArguments),
 }
+
+const SETTLE_EXAMPLES: &str = "\
+Examples:
+  reknit runs settle last --happened --result '{\"refund_id\": 7}'
+  curl https://shop.example/refunds/7 | reknit runs settle last refund --happened --result-file -
+  reknit runs settle last --did-not-happen
+  reknit runs settle last --check";
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
@@ -69,6 +81,34 @@ pub(crate) struct DecideArguments {
     pub(crate) step: Option<String>,
     #[command(flatten)]
     pub(crate) files: FileArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SettleArguments {
+    #[command(flatten)]
+    pub(crate) decide: DecideArguments,
+    #[command(flatten)]
+    pub(crate) outcome: OutcomeArguments,
+    /// The result of the call, as JSON; without one, the step has the result null
+    #[arg(long, value_name = "JSON", requires = "happened")]
+    pub(crate) result: Option<String>,
+    /// The file with the result of the call; `-` reads standard input
+    #[arg(long, value_name = "FILE", requires = "happened", conflicts_with = "result", value_hint = ValueHint::FilePath)]
+    pub(crate) result_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct OutcomeArguments {
+    /// The call took effect: its step is done
+    #[arg(long)]
+    pub(crate) happened: bool,
+    /// The call did not take effect: it is sent again
+    #[arg(long)]
+    pub(crate) did_not_happen: bool,
+    /// Ask the tool again whether the call took effect, as `[[checks]]` in the configuration says
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,15 +1,43 @@
-//! `reknit runs approve` and `reknit runs deny`.
+//! `reknit runs approve`, `reknit runs deny` and `reknit runs settle`.
 
 use std::process::ExitCode;
 
-use reknit_engine::Decision;
+use reknit_engine::{Decision, Machine, Question};
+use reknit_protocol::Value;
 
 use super::open_run;
 use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
-use crate::cli::DecideArguments;
+use crate::cli::{DecideArguments, SettleArguments};
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::print::{print_data, print_message};
 use crate::saved_run::load_run;
+
+/// Says what became of a call that may have taken effect.
+pub(super) async fn settle(arguments: &SettleArguments) -> Result<ExitCode, Failure> {
+    let decision = if arguments.outcome.happened {
+        Decision::Happened { result: result(arguments)? }
+    } else if arguments.outcome.did_not_happen {
+        Decision::DidNotHappen
+    } else {
+        Decision::Check
+    };
+    run(&arguments.decide, decision).await
+}
+
+fn result(arguments: &SettleArguments) -> Result<Value, Failure> {
+    let text = match (&arguments.result, &arguments.result_file) {
+        (Some(text), _) => text.clone(),
+        (None, Some(path)) => Input::new(Some(path)).read_text()?,
+        (None, None) => return Ok(Value::Null),
+    };
+    Value::parse(&text).map_err(|error| {
+        Failure::usage(
+            format!("the result is not JSON: {error}"),
+            "a text needs quotes of its own: `--result '\"done\"'`; `reknit repair` reads damaged JSON".to_owned(),
+        )
+    })
+}
 
 pub(super) async fn run(arguments: &DecideArguments, decision: Decision) -> Result<ExitCode, Failure> {
     let step = arguments.step.as_deref();
@@ -31,11 +59,14 @@ pub(super) async fn run(arguments: &DecideArguments, decision: Decision) -> Resu
             ),
         });
     }
+    if decision.settles_outcome() {
+        check_that_outcome_is_open(&chosen, &decision, step, &saved.run)?;
+    }
     for approval in chosen {
         // Print the call before sending the decision: the hash makes the decision valid for this call only.
-        print_data(&format!("{}:\n  {}\n", heading(approval.decided, decision), approval.description("  ")))?;
-        if approval.decided != Some(decision) {
-            let signal = reknit_runtime::signals::decide(approval.ask.id, approval.ask.hash, decision);
+        print_data(&format!("{}:\n  {}\n", heading(approval.decided.as_ref(), &decision), approval.description("  ")))?;
+        if approval.decided.as_ref() != Some(&decision) {
+            let signal = reknit_runtime::signals::decide(approval.ask.id, approval.ask.hash, decision.clone());
             let now_ms = jiff::Timestamp::now().as_millisecond();
             journal.send(&run, signal, now_ms).await?;
         }
@@ -45,10 +76,41 @@ pub(super) async fn run(arguments: &DecideArguments, decision: Decision) -> Resu
 }
 
 /// The decision, compared with an earlier one that the run has not read yet.
-fn heading(before: Option<Decision>, now: Decision) -> String {
+fn heading(before: Option<&Decision>, now: &Decision) -> String {
     match before {
         None => now.as_str().to_owned(),
         Some(before) if before == now => format!("already {}", now.as_str()),
         Some(before) => format!("{} (was {})", now.as_str(), before.as_str()),
     }
+}
+
+/// Fails unless each chosen question is about a call that may have taken effect. A result belongs to one call.
+fn check_that_outcome_is_open(
+    chosen: &[ApprovalRequest],
+    decision: &Decision,
+    step: Option<&str>,
+    machine: &Machine,
+) -> Result<(), Failure> {
+    if let (Decision::Happened { result }, None, [_, _, ..]) = (decision, step, chosen)
+        && !result.is_null()
+    {
+        let steps: Vec<&str> = chosen.iter().map(|approval| approval.ask.step.as_str()).collect();
+        let hint = format!("name the step that has this result: {}", steps.join(", "));
+        return Err(Failure::usage("several calls wait for a decision".to_owned(), hint));
+    }
+    for approval in chosen {
+        let Question::SendAgain { call, .. } = &approval.ask.question else {
+            let problem = format!("the call of step `{}` was refused, so it had no effect", approval.ask.step);
+            return Err(Failure::usage(problem, "decide with `reknit runs approve` or `reknit runs deny`".to_owned()));
+        };
+        let (agent, capability) = (call.agent.as_str(), call.capability.as_str());
+        if *decision == Decision::Check && machine.policy().effects.check(agent, capability).is_none() {
+            let problem = format!("no check was configured for `{agent}/{capability}` when the run started");
+            let hint = "look yourself, then settle with `--happened` or `--did-not-happen`; `[[checks]]` in the \
+                        configuration names a check for later runs"
+                .to_owned();
+            return Err(Failure::usage(problem, hint));
+        }
+    }
+    Ok(())
 }

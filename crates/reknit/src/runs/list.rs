@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use jiff::Timestamp;
+use reknit_engine::Decision;
 use reknit_journal::{Journal, RunFilter, RunSummary};
 use reknit_protocol::{Object, Value};
 use reknit_runtime::signals::decisions as decided_in;
@@ -38,8 +39,7 @@ async fn decided(journal: &Journal, run: &RunSummary) -> Result<Option<String>, 
     if status_word(run) != "waiting" {
         return Ok(None);
     }
-    let mut words: Vec<&str> =
-        decided_in(&inbox(journal, &run.run).await?).values().map(|decision| decision.as_str()).collect();
+    let mut words: Vec<&str> = decided_in(&inbox(journal, &run.run).await?).values().map(Decision::as_str).collect();
     words.sort_unstable();
     words.dedup();
     Ok(Some(words.join(" and ")).filter(|words| !words.is_empty()))

@@ -44,7 +44,7 @@ impl CurrentState<'_> {
     pub(super) fn status_text(&self, run: &RunId) -> String {
         let resume = format!("continue with `reknit runs resume {run}`");
         let decided: Vec<&str> =
-            self.approvals.iter().filter_map(|approval| approval.decided).map(Decision::as_str).collect();
+            self.approvals.iter().filter_map(|approval| approval.decided.as_ref()).map(Decision::as_str).collect();
         match (self.status, decided.as_slice()) {
             ("waiting", []) => "waiting for approval".to_owned(),
             ("waiting", decided) => format!("waiting for approval: {}; {resume}", decided.join(" and ")),
@@ -149,6 +149,7 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::BackingOff { .. } => "resting",
         StepState::BreakerOpen { .. } => "turned_away",
         StepState::Mending(_) => "mending",
+        StepState::Checking => "checking",
         StepState::AwaitingApproval(_) => "asking",
         StepState::Done => "done",
         StepState::Failed { .. } => "failed",
@@ -249,7 +250,9 @@ fn step(view: &StepView, run: &Run, entries: &[HistoryEntry], state: &CurrentSta
     }
     if let Some(approval) = state.approval_of(view) {
         lines.push(format!("  approval   {}", approval.description("             ")));
-        lines.extend(approval.decided.map(|decision| format!("  {:<9}  not read by the run yet", decision.as_str())));
+        lines.extend(
+            approval.decided.as_ref().map(|decision| format!("  {:<9}  not read by the run yet", decision.as_str())),
+        );
     }
     if let Some(value) = run.result(view.id.as_str()) {
         lines.push(format!("  result     {}", one_line(&value.to_string(), VALUE_COLUMNS)));

@@ -12,7 +12,10 @@ pub(super) fn lines(entries: &[HistoryEntry]) -> Vec<String> {
     let mut line = |entry: &HistoryEntry| {
         let (label, text) = label_and_text(&entry.kind, &mut calls);
         let duration = match entry.kind {
-            HistoryKind::Called { .. } | HistoryKind::Asked { .. } | HistoryKind::Waited => {
+            HistoryKind::Called { .. }
+            | HistoryKind::Checked { .. }
+            | HistoryKind::Asked { .. }
+            | HistoryKind::Waited => {
                 format!("  ({})", duration_text(entry.took_ms))
             }
             _ => String::new(),
@@ -42,8 +45,17 @@ fn label_and_text(kind: &HistoryKind, calls: &mut u32) -> (String, String) {
         }
         HistoryKind::Waited => ("waited", "before the next attempt".to_owned()),
         HistoryKind::BreakerOpen => ("not sent", "circuit breaker open".to_owned()),
-        HistoryKind::Decided { decision: Decision::Approve } => ("approved", "by a person".to_owned()),
-        HistoryKind::Decided { decision: Decision::Deny } => ("denied", "by a person".to_owned()),
+        HistoryKind::Checked { capability, parameters, status } => {
+            let status = status.map_or_else(|| "no answer".to_owned(), |status| format!("status {status}"));
+            ("checked", format!("whether the call took effect: {status} <- {capability} {parameters}"))
+        }
+        HistoryKind::Decided { decision } => match decision {
+            Decision::Approve => ("approved", "by a person".to_owned()),
+            Decision::Deny => ("denied", "by a person".to_owned()),
+            Decision::Happened { result } => ("settled", format!("by a person: the call took effect, with {result}")),
+            Decision::DidNotHappen => ("settled", "by a person: the call did not take effect".to_owned()),
+            Decision::Check => ("settled", "a person asked for another check".to_owned()),
+        },
         HistoryKind::Interrupted => ("interrupted", "the result of the call is unknown".to_owned()),
         HistoryKind::Mended(mend) => {
             let label = if mend.effect == MendEffect::Applied { "mended" } else { "no help" };

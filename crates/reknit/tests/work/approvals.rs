@@ -1,7 +1,9 @@
 //! Calls that wait for approval.
 
+use reknit_protocol::{SideEffect, Value};
 use reknit_testing::model::{self, Script};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_testing::tool::CallMatcher;
+use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::exit_status::shop;
 use crate::world::{World, plan};
@@ -310,4 +312,175 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     world.reknit(&["runs", "approve", "last", "call-1"]);
     assert!(world.reknit(&["runs", "list"]).contains("(approved; continue with"), "the list shows the decision");
     assert!(world.reknit(&["runs", "resume", "last"]).contains("--- stdout\npaid\n"), "the agent goes on");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_can_say_that_a_call_took_effect() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "settle", "last", "--happened", "--result", "{paid"]), @r#"
+    exit status 2
+    --- stderr
+    error: the result is not JSON: line 1, column 2: expected a key in double quotes, found `p`
+
+    hint: a text needs quotes of its own: `--result '"done"'`; `reknit repair` reads damaged JSON
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "settle", "last", "--check"]), @"
+    exit status 2
+    --- stderr
+    error: no check was configured for `shop/pay` when the run started
+
+    hint: look yourself, then settle with `--happened` or `--did-not-happen`; `[[checks]]` in the configuration names a check for later runs
+    ");
+    let settle = ["runs", "settle", "last", "pay", "--happened", "--result", r#"{"receipt": 7}"#];
+    insta::assert_snapshot!(world.reknit(&settle), @r#"
+    exit status 0
+    --- stdout
+    happened:
+      failed: `shop` broke the connection: Connection reset by peer (os error 104)
+      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+    --- stderr
+
+    hint: continue with `reknit runs resume RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
+    exit status 0
+    --- stdout
+    Everything was done.
+
+    Done:
+    - pay (pay): {"receipt":7}
+
+    Mended:
+    - pay by settlement: a person said that the call took effect
+    --- stderr
+    ✓ pay  pay  done, mended by settlement
+
+
+    complete: 1 of 1 step done, 1 tool call, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    assert_eq!(shop.call_count(), 1, "the payment is not sent again");
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
+    exit status 0
+    --- stdout
+    run      RUN
+    request  shopping
+    status   complete
+    spent    1 tool call, 0 model calls, 4 events
+
+    ✓ pay  pay  done, mended by settlement
+
+    pay (pay of shop)
+      parameter  amount = 12.50   (from the plan)
+      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
+      settled    by a person: the call took effect, with {"receipt":7}
+      mended     by settlement: a person said that the call took effect
+      result     {"receipt":7}
+
+    Everything was done.
+
+    Done:
+    - pay (pay): {"receipt":7}
+
+    Mended:
+    - pay by settlement: a person said that the call took effect
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_did_not_happen_is_made() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    world.reknit(&["runs", "settle", "last", "--did-not-happen"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
+    exit status 0
+    --- stdout
+    Everything was done.
+
+    Done:
+    - pay (pay): {"paid":true}
+
+    Mended:
+    - pay by settlement: a person said that the call did not take effect; it is sent again
+    --- stderr
+    > pay  pay  running, call 2, mended by settlement
+    ✓ pay  pay  done, mended by settlement
+
+
+    complete: 1 of 1 step done, 2 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    assert_eq!(shop.call_count(), 2);
+}
+
+const CHECK: &str = r#"
+[[checks]]
+of = "shop/pay"
+call = "shop/payments"
+parameters = { amount = "{{call.amount}}", key = "{{key}}" }
+happened = "len(reply.items) > 0"
+result = "reply.items[0]"
+"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_check_finds_out_that_a_call_took_effect() {
+    let shop = ScriptedTool::new("shop")
+        .capability("pay", SideEffect::Unsafe)
+        .capability("payments", SideEffect::Read)
+        .on("pay", CallMatcher::any(), Reply::reset())
+        .on("payments", CallMatcher::any(), Reply::data(Value::parse(r#"{"items": [{"receipt": 7}]}"#).expect("JSON")));
+    let shop = shop.start().await.expect("the tool starts");
+    let world = World::new().configured(&[&shop], CHECK).file("plan.json", &plan(&PAY));
+    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
+    exit status 0
+    --- stdout
+    Everything was done.
+
+    Done:
+    - pay (pay): {"receipt":7}
+
+    Mended:
+    - pay by settlement: `payments` of `shop` shows that the call took effect
+    --- stderr
+    > pay  pay  running
+    + pay  pay  checking whether the call took effect
+    ✓ pay  pay  done, mended by settlement
+
+
+    complete: 1 of 1 step done, 2 tool calls, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
+    exit status 0
+    --- stdout
+    run      RUN
+    request  shopping
+    status   complete
+    spent    2 tool calls, 0 model calls, 3 events
+
+    ✓ pay  pay  done, mended by settlement
+
+    pay (pay of shop)
+      parameter  amount = 12.50   (from the plan)
+      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
+      checked    whether the call took effect: status 200 <- shop/payments {"amount":12.50,"key":"KEY"}  (N ms)
+      mended     by settlement: `payments` of `shop` shows that the call took effect
+      result     {"receipt":7}
+
+    Everything was done.
+
+    Done:
+    - pay (pay): {"receipt":7}
+
+    Mended:
+    - pay by settlement: `payments` of `shop` shows that the call took effect
+    "#);
+    let calls: Vec<String> = shop.calls().into_iter().map(|call| call.capability.to_string()).collect();
+    assert_eq!(calls, ["pay", "payments"]);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::PromptBuilder;
+use reknit_engine::{OutcomeCheck, PromptBuilder};
 use reknit_models::Target;
 use reknit_protocol::{Value, redact_url};
 use reknit_tools::Address;
@@ -69,6 +69,12 @@ impl ConfigBuilder {
     #[must_use]
     pub fn model(self, target: Target) -> Self {
         self.change(|config| Ok(config.with_model(target, &SettingOrigin::Program)))
+    }
+
+    /// Adds a check of the calls of a capability (`tool/capability`) with an unknown outcome.
+    #[must_use]
+    pub fn check(self, of: &str, check: OutcomeCheck) -> Self {
+        self.change(|config| config.with_check(of, check))
     }
 
     /// Builds prompt templates in code. `builder` gets the templates that it may replace: the built-in ones, or those in

@@ -1,7 +1,8 @@
-//! An entry of `[[tools]]` or `[[models]]`.
+//! An entry of `[[tools]]`, `[[models]]` or `[[checks]]`.
 
 use std::collections::BTreeMap;
 
+use reknit_engine::IfAbsent;
 use reknit_mend::ErrorsInSuccess;
 use reknit_models::{FormatSupport, Provider};
 use reknit_protocol::{Value, redact_url};
@@ -10,7 +11,7 @@ use reknit_tools::ComponentType;
 use super::SettingOrigin;
 use super::error::ConfigError;
 use super::field::Field;
-use super::kind::SettingKind::{self, Price, Switch, Text, Word};
+use super::kind::SettingKind::{self, Price, Switch, Templates, Text, Word};
 use super::kind::{POSITIVE, POSITIVE_DURATION, word};
 
 /// A key of an entry.
@@ -70,6 +71,26 @@ pub(super) const MODEL_KEYS: [EntryKey; 18] = [
     optional("price-cache-written", Price, "Price per million input tokens written to the provider's cache."),
 ];
 
+pub(super) const CHECK_KEYS: [EntryKey; 6] = [
+    required("of", "Capability whose calls are checked, like `refunds/create`."),
+    required(
+        "call",
+        "Capability that is called after an unknown outcome, like `refunds/find`; it must change nothing.",
+    ),
+    optional(
+        "parameters",
+        Templates,
+        "Its parameters: `{{call.order_id}}` is a parameter of the call that is checked, `{{key}}` its idempotency key.",
+    ),
+    required("happened", "Whether the call took effect: an expression over `reply`, `status`, `call` and `key`."),
+    optional("result", Text, "Result of the call: an expression over the same names; the default is the whole reply."),
+    optional(
+        "if-absent",
+        word::<IfAbsent>(),
+        "What to do if it did not: `ask` a person, because the call may still be under way, or `send-again`.",
+    ),
+];
+
 fn component_types() -> Vec<&'static str> {
     ComponentType::ALL.iter().map(|component| component.as_str()).collect()
 }
@@ -109,7 +130,8 @@ impl Entry {
 
     /// Its list and name, and where it is written.
     pub(super) fn origin(&self) -> ((&'static str, String), SettingOrigin) {
-        ((self.list, self.text("name").unwrap_or_default().to_owned()), self.origin.clone())
+        let name = self.text("name").or_else(|| self.text("of")).unwrap_or_default();
+        ((self.list, name.to_owned()), self.origin.clone())
     }
 
     /// Its name. Fails if another entry has it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reknit_dialogue::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
-use reknit_engine::{AgentMending, CallsInText, LlmDebug, Plans, Synthesis, UndeclaredPolicy};
+use reknit_engine::{AgentMending, CallsInText, IfAbsent, LlmDebug, Plans, Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::FormatSupport;
@@ -67,6 +67,7 @@ choices! {
     Plans { "true": Self::Allowed, "false": Self::Off }
     ResolutionPolicy { "true": Self::Once, "false": Self::Off }
     Synthesis { "model": Self::Model, "template": Self::Template, "raw": Self::Raw }
+    IfAbsent { "ask": Self::Ask, "send-again": Self::SendAgain }
     UndeclaredPolicy { "send-again": Self::SendAgain, "ask": Self::Ask }
     Durability { "full": Self::Full, "normal": Self::Normal, "off": Self::Off }
     OnAuthError { "end": Self::End, "skip": Self::Skip }
@@ -120,6 +121,7 @@ fields! {
     Option<PathBuf>:
         to |path| path.as_ref().map_or(Value::Null, |path| path.display().to_string().into()),
         from |value| Some(Some(value.as_str()?.into()));
+    Object: to |object| Value::Object(object.clone()), from |value| value.as_object().cloned();
     Vec<u16>:
         to |statuses| statuses.iter().map(|status| u32::from(*status).into()).collect(),
         from |value| value.as_array()?.iter().map(error_status).collect();

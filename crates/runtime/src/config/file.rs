@@ -9,7 +9,7 @@ use reknit_protocol::{Value, redact_urls};
 use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
-use super::entry::{Entry, EntryKey, MODEL_KEYS, TOOL_KEYS};
+use super::entry::{CHECK_KEYS, Entry, EntryKey, MODEL_KEYS, TOOL_KEYS};
 use super::error::ConfigError;
 use super::kind::SettingKind;
 use super::origin::ConfiguredValues;
@@ -26,6 +26,7 @@ pub(super) struct FileContent {
     pub(super) values: ConfiguredValues,
     pub(super) tools: Vec<Entry>,
     pub(super) models: Vec<Entry>,
+    pub(super) checks: Vec<Entry>,
 }
 
 /// Parses the text of a file. `name` is the name of the file for errors.
@@ -36,6 +37,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
     for (key, value) in table.get_ref() {
         match folded(key.get_ref()).as_str() {
             "tools" => content.tools = file.entries("tools", &TOOL_KEYS, value)?,
+            "checks" => content.checks = file.entries("checks", &CHECK_KEYS, value)?,
             "models" => content.models = file.entries("models", &MODEL_KEYS, value)?,
             _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,
         }
@@ -111,7 +113,7 @@ impl File<'_> {
         }
     }
 
-    /// Reads `[[tools]]` or `[[models]]`.
+    /// Reads `[[tools]]`, `[[models]]` or `[[checks]]`.
     fn entries(
         &self,
         list: &'static str,

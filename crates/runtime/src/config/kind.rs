@@ -34,6 +34,8 @@ pub enum SettingKind {
     Statuses,
     /// Side effect classes by the names of tools.
     SideEffects,
+    /// Parameters of a call, as templates.
+    Templates,
     /// A price per million tokens.
     Price,
     /// An amount of money.
@@ -70,6 +72,7 @@ impl SettingKind {
             Self::SideEffects => {
                 "write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`".to_owned()
             }
+            Self::Templates => "write the parameters as a table, like `{ id = \"{{call.id}}\" }`".to_owned(),
             Self::Price => "write a number that is not negative".to_owned(),
             Self::Money => "write an amount from 0 to 1000000000".to_owned(),
             Self::Text => "write a text that is not empty".to_owned(),
@@ -91,6 +94,7 @@ impl SettingKind {
             Self::TemperatureOrDefault => Option::<Temperature>::from_value(value).is_some(),
             Self::Statuses => Vec::<u16>::from_value(value).is_some(),
             Self::SideEffects => BTreeMap::<String, SideEffect>::from_value(value).is_some(),
+            Self::Templates => value.as_object().is_some(),
             Self::Price => f64::from_value(value).is_some_and(|price| price >= 0.0),
             Self::Money => Option::<Money>::from_value(value).is_some(),
             // A variable that is not UTF-8 arrives with replacement characters, and names no file.
@@ -117,6 +121,7 @@ impl SettingKind {
                 };
                 Value::Object(text.split(',').map(class).collect::<Option<Object>>()?)
             }
+            Self::Templates => Value::parse(text).ok()?,
             Self::Duration { .. } | Self::Word(_) | Self::Text => text.into(),
         };
         self.accepts(&value).then_some(value)

@@ -2,7 +2,7 @@
 
 use reknit_protocol::Value;
 
-use super::entry::{EntryKey, MODEL_KEYS, TOOL_KEYS};
+use super::entry::{CHECK_KEYS, EntryKey, MODEL_KEYS, TOOL_KEYS};
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
 use super::show::toml;
@@ -48,6 +48,8 @@ pub fn reference() -> String {
     page.push_str(&key_list("tools", "Tools, each in a `[[tools]]` of its own.", &TOOL_KEYS));
     let about_models = "Models, each in a `[[models]]` of its own, the preferred one first.";
     page.push_str(&key_list("models", about_models, &MODEL_KEYS));
+    let about_checks = "Checks of calls with an unknown outcome, each in a `[[checks]]` of its own.";
+    page.push_str(&key_list("checks", about_checks, &CHECK_KEYS));
     page
 }
 

@@ -7,6 +7,7 @@ use reknit_models::{Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
 use reknit_tools::Address;
 
+use super::checks::shown_check;
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
 
@@ -45,9 +46,16 @@ impl Config {
             }
             write_section(&mut page, section);
         }
-        for (list, entries) in [("tools", self.shown_tools()), ("models", self.shown_models())] {
+        for (list, entries) in
+            [("tools", self.shown_tools()), ("models", self.shown_models()), ("checks", self.shown_checks())]
+        {
             for entry in entries {
-                let name = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+                let name = entry
+                    .get("name")
+                    .or_else(|| entry.get("of"))
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned();
                 let origin = self.entry_origins.get(&(list, name)).cloned().unwrap_or_default();
                 let _ = writeln!(page, "\n[[{list}]]  # {origin}");
                 for (key, value) in &entry {
@@ -76,6 +84,7 @@ impl Config {
             ("settings", self.shown(which).map(setting).collect()),
             ("tools", list(self.shown_tools())),
             ("models", list(self.shown_models())),
+            ("checks", list(self.shown_checks())),
         ]))
     }
 
@@ -94,6 +103,10 @@ impl Config {
             shown
         };
         self.tools.iter().map(shown).collect()
+    }
+
+    fn shown_checks(&self) -> Vec<Object> {
+        self.policy.effects.checks.iter().map(shown_check).collect()
     }
 
     fn shown_models(&self) -> Vec<Object> {

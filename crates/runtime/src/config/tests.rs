@@ -314,6 +314,37 @@ fn a_tool_says_whether_errors_are_looked_for_in_its_successes() {
 }
 
 #[test]
+fn a_check_names_a_capability_that_tells_whether_a_call_took_effect() {
+    let file = "[[checks]]\nof = \"shop/pay\"\ncall = \"shop/find\"\nparameters = { order = \"{{call.order}}\" }\n\
+                happened = \"len(reply.items) > 0\"\n";
+    let config = read(file);
+    let check = config.policy.effects.check("shop", "pay").expect("the check is read").clone();
+    assert_eq!((check.agent.as_str(), check.capability.as_str()), ("shop", "find"));
+    assert_eq!(check.if_absent, reknit_engine::IfAbsent::Ask);
+    let built = Config::builder().check("shop/pay", check).build().expect("the check is valid");
+    assert_eq!(built.policy, config.policy);
+    let shown = config.to_value(ShowSettings::Changed).to_string();
+    assert!(shown.contains(r#""checks":[{"of":"shop/pay","call":"shop/find""#), "{shown}");
+    let errors = [
+        ("shop/pay", "shop"),
+        ("shop/find", "find"),
+        ("{{call.order}}", "{{cal.order}}"),
+        ("len(reply.items) > 0", "lenght(reply.items) > 0"),
+        ("len(reply.items) > 0", "answer.items"),
+        ("parameters = { order = \"{{call.order}}\" }", "parameters = 7"),
+    ]
+    .map(|(right, wrong)| Config::read(&file.replace(right, wrong), "reknit.toml", &|_| None).unwrap_err().to_string());
+    insta::assert_snapshot!(errors.join("\n"), @r#"
+    reknit.toml, line 2: `checks.of` is "shop"; write the tool and its capability, like `refunds/create`
+    reknit.toml, line 3: `checks.call` is "find"; write the tool and its capability, like `refunds/find`
+    reknit.toml, line 4: `checks.parameters` is {"order":"{{cal.order}}"}; `$.order`, character 3: there is no step `cal`; did you mean `call`?
+    reknit.toml, line 5: `checks.happened` is "lenght(reply.items) > 0"; character 1: there is no function `lenght`
+    reknit.toml, line 5: `checks.happened` is "answer.items"; character 1: there is no step `answer`; the steps are `call`, `key`, `status`, `reply`
+    reknit.toml, line 4: `checks.parameters` is 7; write the parameters as a table, like `{ id = "{{call.id}}" }`
+    "#);
+}
+
+#[test]
 fn a_switch_overrides_a_number_and_our_prefix_overrides_the_other_one() {
     let policy = set(&[("REKNIT_SEMANTIC_RETRY_ENABLED", "false"), ("REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS", "9")], "");
     assert_eq!(policy.unwrap().mending.context, 0);

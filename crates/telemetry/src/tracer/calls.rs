@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_engine::CallEnd;
 use reknit_mend::CallFault;
-use reknit_protocol::{CallTool, EffectId, TransportKind};
+use reknit_protocol::{CallTool, EffectId, EffectKind, TransportKind};
 
 use super::{OpenEffect, OpenKind, OpenSpan, StepKey, Tracer, elapsed_ms, id_in_turn};
 use crate::attribute_value::{AttributeValue, MAX_ERROR};
@@ -24,7 +24,8 @@ impl Tracer {
         end: &CallEnd,
         fault: Option<&Arc<CallFault>>,
     ) {
-        if let Some(step) = self.steps.get_mut(&StepKey::new(turn, &call.step)) {
+        let own_call = call.id.kind() == EffectKind::Call;
+        if let Some(step) = self.steps.get_mut(&StepKey::new(turn, &call.step)).filter(|_| own_call) {
             step.fault = fault.cloned();
         }
         let id = id_in_turn(turn, &call.id);

@@ -141,7 +141,7 @@ impl Tracer {
 
     pub(super) fn map_mend(&mut self, key: &StepKey, mend: &Mend, detail: &MendDetail) {
         let Some(step) = self.steps.get_mut(key) else { return };
-        if step.fault.is_some() && mend.effect == MendEffect::Applied && mend.rung != Rung::Resend {
+        if step.fault.is_some() && mend.effect == MendEffect::Applied && mend.rung.changes_parameters() {
             step.corrected_by = Some(mend.rung);
         }
         let step = step.clone();
@@ -149,7 +149,7 @@ impl Tracer {
         match detail {
             MendDetail::Coerced { values } => self.map_coercion(&step, description, *values),
             MendDetail::ByRule if mend.effect == MendEffect::Applied => self.map_rule(&step, description),
-            MendDetail::ByRule => {}
+            MendDetail::ByRule | MendDetail::Settled => {}
             MendDetail::Resent { times, fault } => self.map_resend(&step, description, (*times, fault)),
             MendDetail::Learned => {
                 let values = [step.id(), step.capability(), AttributeValue::excerpt(description, MAX_ERROR)];

@@ -76,7 +76,7 @@ impl ReadyIndex {
             Stage::Queued => _ = self.queued.remove(&index),
             Stage::Calling(_) => self.calling -= 1,
             Stage::AwaitingApproval { .. } => self.awaiting_approval -= 1,
-            Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } => {}
+            Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {}
             Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => self.over -= 1,
         }
         self.acting.remove(&index);
@@ -95,7 +95,9 @@ impl ReadyIndex {
                 self.awaiting_approval += 1;
                 self.acting.insert(index);
             }
-            Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } => _ = self.acting.insert(index),
+            Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {
+                self.acting.insert(index);
+            }
             Stage::Done(_) => {
                 self.over += 1;
                 self.decide_dependents(index, steps, Dependency::Done);

@@ -96,6 +96,16 @@ impl InvariantChecker {
                     self.observe_answer(id, answer);
                 }
             }
+            (EventKind::PersonDecided { decision, hash, .. }, None)
+                if decision.settles_outcome() && hash != "another" =>
+            {
+                if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
+                    && log.uncertainty == Uncertainty::Open
+                {
+                    log.uncertainty = Uncertainty::None;
+                    log.is_done = matches!(decision, Decision::Happened { .. });
+                }
+            }
             (EventKind::PersonDecided { decision: Decision::Approve, .. }, None) => {
                 if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
                     && log.uncertainty == Uncertainty::Open

@@ -20,6 +20,7 @@ fn other_value(setting: &Setting) -> Value {
         }
         SettingKind::Statuses => vec![vec![418.into()].into()],
         SettingKind::SideEffects => vec![Object::from([("shop/buy", "unsafe".into())]).into()],
+        SettingKind::Templates => vec![Object::from([("id", "{{call.id}}".into())]).into()],
         SettingKind::Text => vec!["there".into()],
     };
     candidates.into_iter().find(|value| *value != setting.default()).expect("one candidate is not the default")

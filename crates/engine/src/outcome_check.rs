@@ -1,0 +1,111 @@
+//! How to find out whether a call took effect: a read capability that is called after an unknown outcome.
+
+use std::collections::BTreeMap;
+
+use reknit_bind::{Binding, Expression, Parameters, bind};
+use reknit_protocol::{AgentName, CallTool, CapabilityName, Object, StepId, ToolReply, Value, exact};
+use serde::{Deserialize, Serialize};
+
+/// Names that the templates of a check may use, beside the parameters of the call.
+const CALL: &str = "call";
+const KEY: &str = "key";
+const STATUS: &str = "status";
+const REPLY: &str = "reply";
+
+/// A read capability that tells whether a call took effect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutcomeCheck {
+    /// The tool.
+    pub agent: AgentName,
+    /// The tool's capability; it must change nothing.
+    pub capability: CapabilityName,
+    /// Its parameters, as templates: `{{call.order_id}}` is a parameter of the call, `{{key}}` its idempotency key.
+    #[serde(with = "exact")]
+    pub parameters: Object,
+    /// Whether the call took effect, as an expression over `call`, `key`, `status` and `reply`: `len(reply.items) > 0`.
+    pub happened: String,
+    /// The result of the call, as an expression over the same names. Without one it is the whole reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// What follows if the check does not find the call.
+    pub if_absent: IfAbsent,
+}
+
+/// What follows if a check does not find a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IfAbsent {
+    /// A person is asked: the call may still be under way.
+    #[default]
+    Ask,
+    /// The call is sent again.
+    SendAgain,
+}
+
+/// What a check found out.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Finding {
+    /// The call took effect, with this result.
+    Happened(Value),
+    /// The check does not find the call.
+    Absent,
+    /// The check does not tell; with the reason.
+    Unclear(String),
+}
+
+impl OutcomeCheck {
+    /// Checks the templates and expressions. Fails with the name of the field that is wrong, and why.
+    pub fn validate(&self) -> Result<(), (&'static str, String)> {
+        let before = [CALL, KEY].map(StepId::from);
+        Parameters::parse(&self.parameters, &before).map_err(|error| ("parameters", error.to_string()))?;
+        let after = [CALL, KEY, STATUS, REPLY].map(StepId::from);
+        Expression::parse(&self.happened, &after).map_err(|error| ("happened", error.to_string()))?;
+        let result = self.result.iter().try_for_each(|text| Expression::parse(text, &after).map(drop));
+        result.map_err(|error| ("result", error.to_string()))
+    }
+
+    /// The parameters of the check for a call, or why they have no values.
+    pub(crate) fn parameters_for(&self, call: &CallTool) -> Result<Object, String> {
+        let known = values_of(call);
+        let ids: Vec<StepId> = known.keys().cloned().collect();
+        let parameters = Parameters::parse(&self.parameters, &ids).map_err(|error| error.to_string())?;
+        match bind(&parameters, &known, &[], None) {
+            Binding::Bound(bound) | Binding::Misfit { bound, .. } => Ok(bound.parameters),
+            Binding::Unbound { unbound, .. } => {
+                Err(unbound.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+
+    /// What the reply to the check says about the call.
+    pub(crate) fn read(&self, call: &CallTool, reply: &ToolReply) -> Finding {
+        // These say nothing about the call: the service is down, refuses access, or is asked too often.
+        if matches!(reply.status, 300..=399 | 401 | 403 | 405 | 407 | 408 | 429 | 500..) {
+            return Finding::Unclear(format!("it answered with status {}", reply.status));
+        }
+        let mut known = values_of(call);
+        known.insert(STATUS.into(), u32::from(reply.status).into());
+        known.insert(REPLY.into(), reply.body.to_value());
+        match evaluate(&self.happened, &known) {
+            Ok(Value::Bool(false)) => Finding::Absent,
+            Ok(Value::Bool(true)) => match self.result.as_deref().map(|text| evaluate(text, &known)) {
+                None => Finding::Happened(reply.body.to_value()),
+                Some(Ok(result)) => Finding::Happened(result),
+                Some(Err(problem)) => Finding::Unclear(format!("its answer has no result: {problem}")),
+            },
+            Ok(other) => Finding::Unclear(format!("`{}` is {other}, neither true nor false", self.happened)),
+            Err(problem) => Finding::Unclear(format!("`{}` has no value: {problem}", self.happened)),
+        }
+    }
+}
+
+fn values_of(call: &CallTool) -> BTreeMap<StepId, Value> {
+    let key = call.idempotency_key.as_deref().map_or(Value::Null, Value::from);
+    BTreeMap::from([(CALL.into(), Value::Object(call.parameters.clone())), (KEY.into(), key)])
+}
+
+fn evaluate(text: &str, known: &BTreeMap<StepId, Value>) -> Result<Value, String> {
+    let ids: Vec<StepId> = known.keys().cloned().collect();
+    let expression = Expression::parse(text, &ids).map_err(|error| error.to_string())?;
+    expression.evaluate(known).map(|evaluation| evaluation.value).map_err(|reason| reason.to_string())
+}
