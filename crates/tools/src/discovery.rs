@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
-use reknit_protocol::schema::Summary;
+use reknit_protocol::schema::{Summary, unknown_types};
 use reknit_protocol::{Capability, ReplyBody, Value};
 
 use crate::address::{Address, ComponentType};
@@ -26,7 +26,7 @@ pub struct Discovery {
     pub tools: Tools,
     /// The tools and capabilities that cannot be used.
     pub problems: Vec<DiscoveryProblem>,
-    /// What tools announce that has no effect, such as an unknown key of a summary.
+    /// What tools announce that has no effect, such as an unknown key of a summary or an unknown type of a schema.
     pub notes: Vec<DiscoveryProblem>,
 }
 
@@ -116,6 +116,8 @@ impl Client {
             described.problems.push(format!("cannot fetch the schema of `{name}`: {message}"));
             None
         });
+        let unknown = schema.as_ref().map(unknown_types).unwrap_or_default();
+        described.notes.extend(unknown.iter().map(|unknown| format!("schema of `{name}`: {unknown}")));
         let entry = CatalogueEntry::new(capability.clone(), schema).or_else(|error| {
             described.problems.push(format!("invalid schema of `{name}`, its field hints are used instead: {error}"));
             CatalogueEntry::new(capability, None)

@@ -75,6 +75,29 @@ async fn a_published_schema_with_type_words_of_go_is_normalised() {
 }
 
 #[tokio::test]
+async fn a_misspelt_type_of_a_published_schema_is_noted_and_the_capability_is_kept() {
+    let schema = r#"{"type": "object", "properties": {
+        "city": {"type": "strin", "minLength": 2},
+        "days": {"type": "array", "items": {"type": ["interger", "null"]}},
+        "type": {"type": "string", "enum": ["strin"]},
+        "price": {"type": "Money"}}}"#;
+    let discovery = discover_with_schema(schema).await;
+    assert_eq!(discovery.problems, []);
+    let notes: Vec<&str> = discovery.notes.iter().map(|note| note.message.as_str()).collect();
+    assert_eq!(
+        notes,
+        [
+            "schema of `c`: unknown type `strin` at `$.properties.city` allows any value; did you mean `string`?",
+            "schema of `c`: unknown type `interger` at `$.properties.days.items` allows any value; did you mean `integer`?",
+            "schema of `c`: unknown type `Money` at `$.properties.price` allows any value",
+        ]
+    );
+    let schema = discovery.catalogue.entry("t", "c").expect("the capability is usable").json_schema();
+    let city = schema.as_ref().and_then(|schema| schema.get("properties")?.get("city"));
+    assert_eq!(city.map(ToString::to_string).as_deref(), Some(r#"{"minLength":2,"x-type":"strin"}"#));
+}
+
+#[tokio::test]
 async fn the_field_hints_replace_a_published_schema_that_is_invalid() {
     let discovery = discover_with_schema(r#"{"type": "object", "required": "lat"}"#).await;
     let problem = discovery.problems[0].message.clone();
@@ -203,6 +226,24 @@ async fn a_body_beyond_the_size_limit_is_rejected() {
     let failure = discovery.tools.call(&long).await.expect_err("the body is too large");
     assert_eq!((failure.kind, failure.delivery), (TransportKind::TooLarge, Delivery::Possible), "{failure}");
     assert!(failure.to_string().contains("larger than 16777216 bytes"), "{failure}");
+}
+
+#[tokio::test]
+async fn an_html_page_that_claims_to_be_json_is_kept_as_text_with_a_note_or_as_the_text_of_an_error() {
+    let page = "\n<!DOCTYPE html><html><body>Sign in</body></html>";
+    let kept =
+        |value: &str| ReplyBody::Repaired { value: value.into(), fixes: vec!["kept an HTML page as text".to_owned()] };
+    for (case, status, body, expected) in [
+        ("a page", 200, page, Ok(kept(page))),
+        ("an upper-case page", 200, "<HTML>ok</HTML>", Ok(kept("<HTML>ok</HTML>"))),
+        ("the page of a gateway", 502, page, Ok(ReplyBody::Text(page.to_owned()))),
+        ("other markup", 200, "<result/>", Err(TransportKind::Unreadable)),
+    ] {
+        let reply = Reply::status(status).content_type("application/json; charset=utf-8").body(body);
+        let tool = tool(reply).await;
+        let outcome = discover("t", &tool.base_url()).await.tools.call(&call("{}")).await;
+        assert_eq!(outcome.map(|reply| reply.body).map_err(|failure| failure.kind), expected, "case: {case}");
+    }
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ pub enum ModelRecord {
         id: EffectId,
         /// The answer.
         answer: Arc<ModelAnswer>,
-        /// Why the answer counts as a failure, if it does: it has no text, say.
+        /// Why the answer counts as a failure, if it does: it has no text, or a session rejected it.
         failure: Option<ModelFailure>,
     },
     /// A model did not answer.

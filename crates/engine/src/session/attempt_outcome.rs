@@ -112,7 +112,8 @@ impl Session {
             return self.end_on_internal_error(NO_ATTEMPT);
         };
         let (id, recorded) = (self.ask_id(), Arc::new(answer.clone()));
-        self.record(ModelRecord::Answered { id, answer: recorded, failure: None });
+        let failure = failure_of(kind, answer);
+        self.record(ModelRecord::Answered { id, answer: recorded, failure: failure.clone() });
         self.settle_question(Bill::Used(&answer.usage));
         self.state.spent.add_tokens(&answer.usage);
         if answer.usage.source == UsageSource::Reported {
@@ -122,7 +123,7 @@ impl Session {
         let stop_reason = self.state.last_stop_reason.clone();
         let record = Attempt { stop_reason, usage: Some(answer.usage), cost: answer.cost, ..record };
         self.apply_findings(&mut classified);
-        let Some(failure) = failure_of(kind, answer) else {
+        let Some(failure) = failure else {
             self.state.last_error = None;
             // Notices about earlier attempts are obsolete; those about dropped calls of this answer are not.
             self.state.notices.clear();

@@ -4,10 +4,10 @@ use super::{X_TYPE, for_type};
 use crate::{Object, Value};
 
 /// The types of JSON Schema.
-const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
+pub(super) const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
 
 /// The keywords whose value is a schema, or a list of schemas.
-const SCHEMA_KEYWORDS: [&str; 15] = [
+pub(super) const SCHEMA_KEYWORDS: [&str; 15] = [
     "items",
     "prefixItems",
     "additionalItems",
@@ -26,7 +26,8 @@ const SCHEMA_KEYWORDS: [&str; 15] = [
 ];
 
 /// The keywords whose value is an object with a schema under each key.
-const MAP_KEYWORDS: [&str; 5] = ["properties", "patternProperties", "definitions", "$defs", "dependentSchemas"];
+pub(super) const MAP_KEYWORDS: [&str; 5] =
+    ["properties", "patternProperties", "definitions", "$defs", "dependentSchemas"];
 
 /// Replaces each `type` that JSON Schema does not define, such as Go's `float64`, by the schema that [`for_type`] gives for
 /// it. Other keywords of the schema stay as they are; a valid schema is not changed.

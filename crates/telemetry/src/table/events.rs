@@ -26,8 +26,10 @@ definitions! { ALL:
     PLAN_REQUEST = SpanEvent, "llm.plan_generation.request", REQUEST;
     /// a model answered
     PLAN_RESPONSE = SpanEvent, "llm.plan_generation.response", RESPONSE;
-    /// the answer is not a plan that can run
+    /// the answer cannot be read as a plan
     PLAN_PARSE_ERROR = SpanEvent, "llm.plan_generation.parse_error", ["request_id", "error", "attempt", "will_retry"];
+    /// the answer is a plan with problems, which cannot run
+    PLAN_PROBLEMS = SpanEvent, "llm.plan_generation.problems", ["request_id", "error", "attempt", "will_retry"];
     /// the request failed
     PLAN_ERROR = SpanEvent, "llm.plan_generation.error", FAILURE;
     /// parameters were coerced to the schema before the call

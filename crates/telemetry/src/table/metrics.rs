@@ -11,7 +11,7 @@ definitions! { ALL:
     REQUEST_MS = Histogram, "orchestration.requests.duration_ms", ["module", "status"];
     /// steps that started and ended
     STEPS = Counter, "orchestration.steps.total", ["capability", "agent", "module", "status"];
-    /// requests to models; `provider` is the purpose, `status` is success or error
+    /// requests to models; `provider` is the purpose, `status` is success or error; an answer that a session rejects is an error
     AI_REQUESTS = Counter, "ai.request.total", ["module", "provider", "status"];
     /// duration of a request to a model
     AI_REQUEST_MS = Histogram, "ai.request.duration_ms", ["module", "provider", "status"];

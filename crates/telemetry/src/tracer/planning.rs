@@ -86,10 +86,13 @@ impl Tracer {
         let problems = problems.join("; ");
         let error = || AttributeValue::excerpt(&problems, MAX_ERROR);
         let values = [self.run_id(), error(), attempt.into(), will_retry.into()];
-        self.add_event(events::PLAN_PARSE_ERROR.event_at(self.at_ms, values));
-        let retry = if will_retry { "true" } else { "false" };
-        if cause == PlanRejection::Unreadable {
-            self.count(&metrics::PLAN_PARSE_ERRORS, [self.module(), retry.into()]);
+        match cause {
+            PlanRejection::Unreadable => {
+                self.add_event(events::PLAN_PARSE_ERROR.event_at(self.at_ms, values));
+                let retry = if will_retry { "true" } else { "false" };
+                self.count(&metrics::PLAN_PARSE_ERRORS, [self.module(), retry.into()]);
+            }
+            PlanRejection::Problems => self.add_event(events::PLAN_PROBLEMS.event_at(self.at_ms, values)),
         }
         let values = ["plan_generation".into(), self.run_id(), attempt.into(), will_retry.into(), error()];
         self.log(&logs::PLAN_FAILED, values);

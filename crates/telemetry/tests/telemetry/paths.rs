@@ -44,7 +44,7 @@ const PATHS: &[Path] = &[
     (
         "a plan on the second attempt",
         a_plan_on_the_second_attempt,
-        &["+planned", "+asked", "llm.plan_generation.parse_error", "plan_generation.retries"],
+        &["+planned", "+asked", "plan_generation.retries"],
     ),
     (
         "no valid plan",

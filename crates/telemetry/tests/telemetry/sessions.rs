@@ -323,6 +323,18 @@ fn the_metrics_of_a_session_are_counted_once() {
 }
 
 #[test]
+fn an_answer_that_the_session_rejects_is_counted_as_an_error() {
+    let mut play = TestDriver::new();
+    play.answer(saying("words"));
+    play.answer(calling(&[("agent__final_report", "{}")]));
+    play.answer(reporting("done"));
+    let signals = signals_of(&play.events);
+    let requests = metrics(&signals).into_iter().filter(|metric| metric.name == "ai.request.total");
+    let statuses: Vec<_> = requests.map(|metric| metric.labels[2].1.as_ref()).collect();
+    assert_eq!(statuses, ["error", "error", "success"]);
+}
+
+#[test]
 fn the_log_lines_of_a_session_name_their_sources() {
     let signals = signals_of(&a_long_session());
     let sources: BTreeSet<&str> = lines(&signals).iter().map(|line| line.source).collect();
