@@ -19,6 +19,7 @@
 mod answer;
 mod budget;
 mod consult;
+mod data_fence;
 mod digest;
 mod effect;
 mod elapsed;

@@ -34,4 +34,5 @@ mod resolution_rung;
 mod structured_errors;
 mod tolerated_plans;
 mod ungrounded_numbers;
+mod untrusted_text;
 mod world;
