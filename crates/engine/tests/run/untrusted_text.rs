@@ -117,13 +117,13 @@ fn planning(names: Names<'_>) -> Play {
 
 fn planning_again(names: Names<'_>) -> Play {
     let mut play = planning(names);
-    let plan = format!(
+    let written = format!(
         r#"{{"plan_id": "p", "original_request": "r", "steps": [{{"step_id": "a", "agent_name": {}, "instruction": "x",
            "metadata": {{"capability": {}, "parameters": {{"amount": 1, "to": "EUR", "moon": 1}}}}}}]}}"#,
         Value::from(names.0),
         Value::from(names.1)
     );
-    play.answer_model("plan/ask/1", &plan);
+    play.answer_model("plan/ask/1", &written);
     play
 }
 
