@@ -19,6 +19,7 @@
 mod answer;
 mod budget;
 mod consult;
+mod data_fence;
 mod digest;
 mod effect;
 mod elapsed;
@@ -53,8 +54,8 @@ pub use record::{
     RunRecord, RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
 };
 pub use report::{
-    ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, Report, ReportSource, ReportStatus, SessionExit,
-    SyntheticReason, Totals,
+    ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
+    SessionExit, SyntheticReason, Totals,
 };
 pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView};
 pub use session::{

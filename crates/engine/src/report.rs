@@ -54,6 +54,9 @@ pub struct Report {
     /// The calls that were changed or sent again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<MendedCall>,
+    /// The calls that repeat one with a side effect that succeeded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeated: Vec<RepeatedCall>,
     /// The outcomes of the plans and agents that were called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildReport>,
@@ -72,6 +75,25 @@ pub struct MendedCall {
     pub rung: Rung,
     /// What was changed and why.
     pub change: String,
+}
+
+/// A call that repeats one with a side effect that succeeded. Without a reason it was not made, and the model got the
+/// earlier result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepeatedCall {
+    /// The turn of the call.
+    pub turn: u32,
+    /// The id of the call: `call-2`.
+    pub call: String,
+    /// The tool, as the model is shown it.
+    pub tool: String,
+    /// The turn of the earlier call.
+    pub first_turn: u32,
+    /// The id of the earlier call in its turn.
+    pub first_call: String,
+    /// Why it was made again, as the model says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Report {

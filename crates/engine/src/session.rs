@@ -40,6 +40,7 @@ mod machine;
 mod mended_calls;
 mod notice;
 mod plan_tool;
+mod repeated_calls;
 mod report_draft;
 mod state;
 mod stop;
@@ -144,6 +145,8 @@ impl Session {
             turns_completed: 0,
             totals: Totals::default(),
             uncertain_calls: Vec::new(),
+            completed_calls: Vec::new(),
+            repeated: Vec::new(),
             mended: Vec::new(),
             successful_calls: 0,
             stored_results: stored_results::StoredResults::default(),

@@ -7,6 +7,7 @@ use minijinja::{Environment, UndefinedBehavior};
 use reknit_dialogue::Message;
 use serde::{Deserialize, Serialize};
 
+use crate::data_fence::fenced;
 use crate::session_texts::{self, SessionTexts};
 
 /// The line between the system message and the user message.
@@ -214,14 +215,20 @@ impl Templates {
     }
 }
 
-/// Renders a template and splits it into messages.
+/// The variables without text from a tool, a schema or a model. All others are put between the data markers.
+const OWN_VARIABLES: [&str; 4] = ["request", "instruction", "attempt", "status"];
+
+/// The names of a tool and its capability. A plain name, without a space, is shown as it is.
+const NAMES_OF_TOOLS: [&str; 2] = ["agent", "capability"];
+
+/// Renders a template and splits it into messages. Outside text is between the data markers, in any template.
 pub(crate) fn render(template: &str, values: &[(&str, &str)]) -> Result<Vec<Message>, TemplateError> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
     // The values are data: text from a tool is never rendered as a template.
     let values: BTreeMap<String, String> =
-        values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        values.iter().map(|(name, value)| ((*name).to_owned(), shown(name, value))).collect();
     let values = minijinja::Value::from(values);
     let (system, user) = template.split_once(ROLE_SEPARATOR).unwrap_or(("", template));
     let mut messages = Vec::new();
@@ -230,6 +237,12 @@ pub(crate) fn render(template: &str, values: &[(&str, &str)]) -> Result<Vec<Mess
     }
     messages.push(Message::user(environment.render_str(user, &values)?));
     Ok(messages)
+}
+
+fn shown(name: &str, value: &str) -> String {
+    let is_plain_name = || value.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter));
+    let is_own = OWN_VARIABLES.contains(&name) || (NAMES_OF_TOOLS.contains(&name) && is_plain_name());
+    if is_own { value.to_owned() } else { fenced(value) }
 }
 
 #[cfg(test)]

@@ -102,6 +102,7 @@ mod tests {
             successful_calls: 1,
             doubts: Vec::new(),
             mended: Vec::new(),
+            repeated: Vec::new(),
             children: Vec::new(),
         }
     }

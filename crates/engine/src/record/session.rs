@@ -5,7 +5,7 @@ use reknit_protocol::{EffectId, word_enum};
 use serde::{Deserialize, Serialize};
 
 use super::directive::RetryDirective;
-use crate::report::{ChildReport, FinalTurnReason, Report, ReportSource};
+use crate::report::{ChildReport, FinalTurnReason, RepeatedCall, Report, ReportSource};
 
 /// A decision of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +116,8 @@ pub enum SessionRecord {
         /// Its length.
         bytes: u64,
     },
+    /// A call repeats one with a side effect that succeeded.
+    CallRepeated(Box<RepeatedCall>),
     /// A plan or an agent that was called has ended.
     ChildEnded(Box<ChildReport>),
     /// A turn ended.

@@ -8,7 +8,6 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect};
 
 use super::Run;
 use super::consultations::Topic;
-use super::sources::as_untrusted_data;
 use super::state::{Phase, Stage, State, Stop};
 use super::steps::StepRun;
 use crate::answer::account::mended_lines;
@@ -117,10 +116,9 @@ impl Run {
             return Ok(());
         }
         let (reports, plan_outputs) = (self.step_reports(), self.plan_outputs());
-        let untrusted_unless_empty = |text: String| if text.is_empty() { text } else { as_untrusted_data(&text) };
-        let missing = untrusted_unless_empty(synthesis::missing_text(&reports, &plan_outputs));
-        let mended = untrusted_unless_empty(mended_lines(&reports).join("\n"));
-        let results = as_untrusted_data(&synthesis::results_text(&reports, &plan_outputs));
+        let missing = synthesis::missing_text(&reports, &plan_outputs);
+        let mended = mended_lines(&reports).join("\n");
+        let results = synthesis::results_text(&reports, &plan_outputs);
         let request = self.started.request.as_str();
         let values = [("request", request), ("results", &results), ("missing", &missing), ("mended", &mended)];
         let messages = match render(&self.started.templates.answer, &values) {

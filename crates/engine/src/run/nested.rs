@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use reknit_mend::Fate;
 use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
+use reknit_protocol::Object;
 
 use super::state::{Stage, State, Stop};
 use super::steps::{StepRun, Steps};
@@ -96,6 +97,11 @@ impl Run {
         Ok(self.state.avoided.iter().any(|call| {
             call.agent == planned.agent && call.capability == planned.capability && call.parameters == step.parameters
         }))
+    }
+
+    /// The parameters of each step as they were sent last.
+    pub(crate) fn sent_parameters(&self) -> Vec<Object> {
+        self.state.steps.iter().map(|step| step.parameters.clone()).collect()
     }
 
     /// The calls that failed but may have taken effect, with the parameters that were sent last.

@@ -15,7 +15,6 @@ use reknit_salvage::Schema;
 
 use super::consultations::{NoAnswer, Topic};
 use super::resolve_parameters::{missing_text, wanted};
-use super::sources::as_untrusted_data;
 use super::state::Stage;
 use super::step_events::Correction;
 use super::steps::StepRun;
@@ -136,10 +135,9 @@ impl Run {
             ("request", self.started.request.as_str()),
             ("schema", schema.as_str()),
         ];
-        let facts = as_untrusted_data(&self.facts_shown(index, fault)?);
+        let facts = self.facts_shown(index, fault)?;
         if rung == ModelRung::Feedback {
-            let details = as_untrusted_data(&abridge(&fault.evidence(), MAX_SHOWN_BYTES, &wanted).to_string());
-            let message = as_untrusted_data(&fault.message);
+            let details = abridge(&fault.evidence(), MAX_SHOWN_BYTES, &wanted).to_string();
             let (attempt, parameters) = (step.attempts.len().to_string(), self.parameters_text(index)?);
             let status = fault.status().map_or_else(|| "none".to_owned(), |status| status.to_string());
             let own = [
@@ -147,7 +145,7 @@ impl Run {
                 ("status", status.as_str()),
                 ("code", fault.code.as_str()),
                 ("category", fault.category.as_deref().unwrap_or("unknown")),
-                ("message", message.as_str()),
+                ("message", fault.message.as_str()),
                 ("details", details.as_str()),
                 ("facts", facts.as_str()),
                 ("parameters", parameters.as_str()),
@@ -155,7 +153,7 @@ impl Run {
             return Ok(render(&self.started.templates.feedback, &[&common[..], &own[..]].concat()));
         }
         let results = self.results_before(planned);
-        let (sources, attempts) = (results.shown(&wanted), as_untrusted_data(&attempts_text(step, &wanted)));
+        let (sources, attempts) = (results.shown(&wanted), attempts_text(step, &wanted));
         let missing = missing_text(&missing);
         let known = [("sources", sources.as_str()), ("facts", facts.as_str())];
         let (template, own) = match rung {

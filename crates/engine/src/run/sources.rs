@@ -88,12 +88,6 @@ impl Results<'_> {
         let needs = self.asking.into_iter().flat_map(|planned| planned.dependencies.iter().cloned());
         let all = self.plan.steps.iter().map(|planned| planned.id.clone()).chain(self.inputs.map(|_| INPUTS.into()));
         let steps: Vec<StepId> = needs.chain(all).collect();
-        as_untrusted_data(&Value::Object(abridge_results(self, &steps, SHOWN, wanted)).to_pretty())
+        Value::Object(abridge_results(self, &steps, SHOWN, wanted)).to_pretty()
     }
-}
-
-/// Outside text in a fence, so that a model can tell it from our own words. The text cannot close the fence; escaped JSON
-/// keeps its meaning.
-pub(super) fn as_untrusted_data(text: &str) -> String {
-    format!("<data>\n{}\n</data>", text.replace("</data", "<\\/data"))
 }

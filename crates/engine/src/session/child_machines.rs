@@ -139,6 +139,9 @@ impl Session {
                 let text = self.state.stored_results.read(&call.parameters, self.started.rules.result_bytes / 2)?;
                 return Ok(ChildState::Ended(ToolOutput::success(text)));
             }
+            Callee::EarlierResult(at) => {
+                return Ok(ChildState::Ended(self.earlier_result(*at, &call.for_history.name)?));
+            }
             Callee::Plan => self.plan_start(index, &call.parameters)?,
             Callee::Agent(number) => self.agent_start(index, *number, &call.parameters)?,
             Callee::Capability { .. } => return Err("it is a step of the run for the calls".to_owned()),
@@ -202,7 +205,7 @@ impl Session {
         let Phase::Calling(calling) = &self.state.phase else { return self.started.policy.limits.clone() };
         let is_waiting = |(call, state): &(&Call, &ChildState)| match call.callee {
             Callee::Plan | Callee::Agent(_) => **state == ChildState::NotStarted,
-            Callee::Capability { .. } | Callee::StoredResult => false,
+            Callee::Capability { .. } | Callee::StoredResult | Callee::EarlierResult(_) => false,
         };
         let waiting = calling.calls.iter().zip(&calling.child_states).filter(is_waiting).count();
         let calls = usize::from(self.call_run.as_ref().is_some_and(|run| run.answer().is_none()));

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calls_in_text::{TextCall, TextCalls, calls_in_text, without_reasoning};
 use super::notice::{Notice, RetryReason};
+use super::repeated_calls::take_reason;
 use super::report_draft::{FallbackReport, RejectedReport, ReportDraft, ReportReader, parse_complete};
 use super::toolbox::{ToolLookup, Toolbox};
 use crate::record::{AnswerKind, CollapseReason, DropReason, TextCallForm};
@@ -50,6 +51,9 @@ pub(super) struct Call {
     pub(super) callee: Callee,
     #[serde(with = "exact")]
     pub(super) parameters: Object,
+    /// Why the model makes a call again that succeeded before, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) repeat_reason: Option<String>,
 }
 
 /// The target of a call.
@@ -60,6 +64,8 @@ pub(super) enum Callee {
     Capability { agent: AgentName, capability: CapabilityName },
     /// The tool that reads stored results.
     StoredResult,
+    /// A call that succeeded before: its index in the session's list of completed calls.
+    EarlierResult(usize),
     /// The tool that runs a whole plan.
     Plan,
     /// Another agent: its index in the session's list of agents.
@@ -164,11 +170,17 @@ impl AnswerClassifier<'_> {
                 classified.dropped.push((call.name.clone(), DropReason::NotPermitted));
             }
             ToolLookup::Found(tool) => match parse_parameters(&call.arguments) {
-                Ok(parameters) => classified.calls.push(Call {
-                    for_history: ToolCall { name: tool.name.clone(), ..with_readable_arguments(call, &parameters) },
-                    callee: tool.callee.clone(),
-                    parameters,
-                }),
+                Ok(mut parameters) => {
+                    let readable = with_readable_arguments(call, &parameters);
+                    let argument = tool.repeat_argument.as_deref();
+                    let repeat_reason = argument.and_then(|argument| take_reason(&mut parameters, argument));
+                    classified.calls.push(Call {
+                        for_history: ToolCall { name: tool.name.clone(), ..readable },
+                        callee: tool.callee.clone(),
+                        parameters,
+                        repeat_reason,
+                    });
+                }
                 Err(why) => self.drop_malformed(call, &why, classified),
             },
             ToolLookup::Unknown { nearest } => {

@@ -104,6 +104,7 @@ impl Session {
             successful_calls: self.state.successful_calls,
             doubts,
             mended: self.state.mended.clone(),
+            repeated: self.state.repeated.clone(),
             children: self.state.children.clone(),
         };
         let report = Box::new(report);

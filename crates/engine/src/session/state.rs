@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::child_machines::ChildState;
 use super::classify_answer::Call;
 use super::notice::Notice;
+use super::repeated_calls::CompletedCall;
 use super::report_draft::{FallbackReport, ReportDraft};
 use super::stored_results::StoredResults;
 use super::token_estimate::TokenCounts;
 use crate::budget::{Quote, Spent};
 use crate::record::ModelWaitReason;
-use crate::report::{ChildReport, FinalTurnReason, MendedCall, Report, Totals};
+use crate::report::{ChildReport, FinalTurnReason, MendedCall, RepeatedCall, Report, Totals};
 use crate::run::state::ActiveClock;
 use crate::uncertain_call::UncertainCall;
 
@@ -61,6 +62,12 @@ pub(super) struct State {
     pub(super) totals: Totals,
     /// Calls that failed but may have taken effect.
     pub(super) uncertain_calls: Vec<UncertainCall>,
+    /// Calls with side effects that succeeded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) completed_calls: Vec<CompletedCall>,
+    /// The calls that repeat one that succeeded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) repeated: Vec<RepeatedCall>,
     /// The calls that were changed or sent again.
     pub(super) mended: Vec<MendedCall>,
     /// How many tool calls succeeded.

@@ -38,7 +38,7 @@ const MAY_HAVE_HAPPENED: &str =
 impl Session {
     /// Makes the calls of an answer, or commits its report. A report that comes with calls was written before their
     /// results were known, so it is committed only if every call succeeds.
-    pub(super) fn act_on_answer(&mut self, answer: &ModelAnswer, classified: ClassifiedAnswer, attempts: u32) {
+    pub(super) fn act_on_answer(&mut self, answer: &ModelAnswer, mut classified: ClassifiedAnswer, attempts: u32) {
         let tool_calls = classified.calls.iter().map(|call| call.for_history.clone());
         let tool_calls: Vec<ToolCall> =
             tool_calls.chain(classified.report.iter().map(|(call, _)| call.clone())).collect();
@@ -51,6 +51,9 @@ impl Session {
                 Some((_, draft)) => self.commit_report(ReportSource::ToolCall, draft),
                 None => self.end_on_internal_error("an accepted answer has neither calls nor a report"),
             };
+        }
+        for (index, call) in classified.calls.iter_mut().enumerate() {
+            self.stop_repeated_call(index, call);
         }
         let (started, plan) = self.start_of_calls(&classified.calls);
         // An earlier call may have taken effect, and this one would have another idempotency key.
@@ -173,6 +176,7 @@ impl Session {
         let reports = run.step_reports();
         let results = call_outputs(&calls, child_states, &reports);
         self.record_outcomes(&calls, &reports, &results);
+        self.keep_completed_calls(&calls, run.sent_parameters(), &results);
         let ran_out = run.ran_out();
         let all_done = results.iter().all(|result| !result.is_error);
         let limit = self.result_byte_limit(results.len());
@@ -209,7 +213,7 @@ impl Session {
     fn record_outcomes(&mut self, calls: &[Call], reports: &[StepReport], results: &[ToolOutput]) {
         let mut reports = reports.iter();
         for (index, (call, result)) in calls.iter().zip(results).enumerate() {
-            let is_tool = call.callee != Callee::StoredResult;
+            let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_));
             self.state.successful_calls += u32::from(is_tool && !result.is_error);
             if let Callee::Capability { .. } = call.callee
                 && let Some(report) = reports.next()

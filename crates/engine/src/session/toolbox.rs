@@ -6,6 +6,7 @@ use reknit_protocol::{Object, SideEffect, Value};
 
 use super::classify_answer::Callee;
 use super::plan_tool::plan_tool;
+use super::repeated_calls::{add_repeat_argument, needs_reason};
 use super::report_draft::is_report;
 use super::stored_results::{READ_TOOL, read_tool};
 use crate::answer::StepReport;
@@ -35,6 +36,8 @@ pub(super) struct NamedTool {
     pub(super) callee: Callee,
     /// Whether it only reads.
     pub(super) is_read: bool,
+    /// The argument that states why a call is repeated, if a repeated call needs a reason.
+    pub(super) repeat_argument: Option<String>,
 }
 
 /// The tool that a model's call refers to.
@@ -43,6 +46,13 @@ pub(super) enum ToolLookup<'a> {
     Report,
     Found(&'a NamedTool),
     Unknown { nearest: Option<&'a str> },
+}
+
+impl NamedTool {
+    /// A tool of the session itself.
+    fn of_session(name: String, callee: Callee) -> Self {
+        Self { name, callee, is_read: false, repeat_argument: None }
+    }
 }
 
 impl Toolbox {
@@ -54,29 +64,29 @@ impl Toolbox {
         for tool in &catalogue.tools {
             for entry in tool.capabilities.iter().filter(|entry| !entry.capability.internal) {
                 let name = unique_name(tool.name.as_str(), entry.capability.name.as_str(), &entries);
-                definitions.push(ToolDefinition {
-                    name: name.clone(),
-                    description: description(&tool.description, &entry.capability.description),
-                    schema: entry.json_schema().unwrap_or_else(|| schema_of_type("object")),
-                });
                 let (agent, capability) = (tool.name.clone(), entry.capability.name.clone());
                 let class = policy.effects.class(agent.as_str(), capability.as_str(), entry.capability.effect);
-                let is_read = class == SideEffect::Read;
-                entries.push(NamedTool { name, callee: Callee::Capability { agent, capability }, is_read });
+                let mut schema = entry.json_schema().unwrap_or_else(|| schema_of_type("object"));
+                let repeat_argument = needs_reason(class).then(|| add_repeat_argument(&mut schema)).flatten();
+                let description = description(&tool.description, &entry.capability.description);
+                definitions.push(ToolDefinition { name: name.clone(), description, schema });
+                let callee = Callee::Capability { agent, capability };
+                entries.push(NamedTool { name, callee, is_read: class == SideEffect::Read, repeat_argument });
             }
         }
         for (index, agent) in agents.iter().enumerate() {
             let name = unique_name("agent", &agent.name, &entries);
             definitions.push(agent_tool(&name, &agent.description));
-            entries.push(NamedTool { name, callee: Callee::Agent(index), is_read: false });
+            entries.push(NamedTool::of_session(name, Callee::Agent(index)));
         }
         if rules.plans == Plans::Allowed {
             let tools = entries.iter().filter(|entry| matches!(entry.callee, Callee::Capability { .. }));
             let names: Vec<&str> = tools.map(|entry| entry.name.as_str()).collect();
             definitions.push(plan_tool(&names));
-            entries.push(NamedTool { name: PLAN_TOOL.to_owned(), callee: Callee::Plan, is_read: false });
+            entries.push(NamedTool::of_session(PLAN_TOOL.to_owned(), Callee::Plan));
         }
-        entries.push(NamedTool { name: READ_TOOL.to_owned(), callee: Callee::StoredResult, is_read: true });
+        let read = NamedTool::of_session(READ_TOOL.to_owned(), Callee::StoredResult);
+        entries.push(NamedTool { is_read: true, ..read });
         Self { entries, definitions, read_tool: read_tool(), report_tool: report_tool(&rules.report) }
     }
 
@@ -94,6 +104,11 @@ impl Toolbox {
                 if *agent == step.agent && *capability == step.capability)
         };
         self.entries.iter().find(is_called).map_or(step.capability.as_str(), |entry| &entry.name)
+    }
+
+    /// The argument that states why a call of this tool is repeated; `None` if it may be repeated without one.
+    pub(super) fn repeat_argument(&self, name: &str) -> Option<&str> {
+        self.entries.iter().find(|entry| entry.name == name)?.repeat_argument.as_deref()
     }
 
     /// Whether there are tools besides the report.
@@ -121,7 +136,7 @@ impl Toolbox {
         let is_alike = |entry: &&NamedTool| are_alike(&entry.name, name);
         let is_alike_without_prefix = |entry: &&NamedTool| match &entry.callee {
             Callee::Capability { capability, .. } => are_alike(capability.as_str(), name),
-            Callee::Agent(_) | Callee::Plan | Callee::StoredResult => {
+            Callee::Agent(_) | Callee::Plan | Callee::StoredResult | Callee::EarlierResult(_) => {
                 entry.name.strip_prefix("agent__").is_some_and(|bare| are_alike(bare, name))
             }
         };

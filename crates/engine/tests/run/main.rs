@@ -35,4 +35,5 @@ mod settled_outcomes;
 mod structured_errors;
 mod tolerated_plans;
 mod ungrounded_numbers;
+mod untrusted_text;
 mod world;

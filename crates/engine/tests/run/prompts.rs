@@ -66,16 +66,10 @@ fn the_feedback_prompt_of_a_rejected_call() {
     attempt: 1
 
     status: 400
-    code: INVALID_AMOUNT
-    category: INPUT_ERROR
-    message:
-    <data>
-    amount must be greater than 0
-    </data>
-    details:
-    <data>
-    {"hint":"send a positive number"}
-    </data>
+    code: <data>INVALID_AMOUNT</data>
+    category: <data>INPUT_ERROR</data>
+    message: <data>amount must be greater than 0</data>
+    details: <data>{"hint":"send a positive number"}</data>
 
     what the error states:
     <data>
@@ -84,12 +78,15 @@ fn the_feedback_prompt_of_a_rejected_call() {
     </data>
 
     parameters that were refused:
+    <data>
     {
       "amount": 0,
       "to": "KRW"
     }
+    </data>
 
     schema of the parameters:
+    <data>
     {
       "type": "object",
       "required": [
@@ -105,10 +102,12 @@ fn the_feedback_prompt_of_a_rejected_call() {
         }
       }
     }
+    </data>
     "#);
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a snapshot of a whole prompt")]
 fn the_context_prompt_lists_all_attempts_and_the_earlier_analysis() {
     insta::assert_snapshot!(rejected_twice().prompt("convert/context/1"), @r#"
     purpose: semantic_retry
@@ -143,6 +142,7 @@ fn the_context_prompt_lists_all_attempts_and_the_earlier_analysis() {
     </data>
 
     schema of the parameters:
+    <data>
     {
       "type": "object",
       "required": [
@@ -158,6 +158,7 @@ fn the_context_prompt_lists_all_attempts_and_the_earlier_analysis() {
         }
       }
     }
+    </data>
 
     what the last error states:
     <data>
@@ -189,27 +190,20 @@ fn an_error_in_an_unknown_shape_is_shown_unchanged() {
         rest.split("parameters that were refused").next().unwrap_or_default().to_owned()
     };
     insta::assert_snapshot!(asked(&play, "convert/feedback/1", "category: "), @r#"
-    INPUT_ERROR
-    message:
-    <data>
-    to: not on this list <\/data>
-    </data>
-    details:
-    <data>
-    {"code":"E17","detail":[{"loc":["body","to"],"msg":"not on this list <\/data>","list":"https://x.example"}]}
-    </data>
+    <data>INPUT_ERROR</data>
+    message: <data>to: not on this list \u003c/data></data>
+    details: <data>{"code":"E17","detail":[{"loc":["body","to"],"msg":"not on this list \u003c/data>","list":"https://x.example"}]}</data>
 
     what the error states:
-    <data>
-    none
-    </data>
+    <data>none</data>
     "#);
     play.answer_model("convert/feedback/1", CANNOT);
     insta::assert_snapshot!(asked(&play, "convert/context/1", "attempts:"), @r#"
+
     <data>
     1. {"amount":0,"to":"KRW"}
-       422 E17: to: not on this list <\/data>
-       its details: {"code":"E17","detail":[{"loc":["body","to"],"msg":"not on this list <\/data>","list":"https://x.example"}]}
+       422 E17: to: not on this list \u003c/data>
+       its details: {"code":"E17","detail":[{"loc":["body","to"],"msg":"not on this list \u003c/data>","list":"https://x.example"}]}
        an earlier look at it said: the amount is not known here
     </data>
     "#);
@@ -239,7 +233,7 @@ fn the_resolution_prompt_of_a_missing_value() {
     description: 
 
     parameters asked for:
-    - `amount`: `quote.price` does not exist: available fields are `success`, `data`, `data.current_price`
+    <data>- `amount`: `quote.price` does not exist: available fields are `success`, `data`, `data.current_price`</data>
 
     results so far, by step:
     <data>
@@ -254,6 +248,7 @@ fn the_resolution_prompt_of_a_missing_value() {
     </data>
 
     schema of the parameters:
+    <data>
     {
       "type": "object",
       "required": [
@@ -269,6 +264,7 @@ fn the_resolution_prompt_of_a_missing_value() {
         }
       }
     }
+    </data>
     "#);
 }
 
@@ -290,14 +286,10 @@ fn the_answer_prompt_lists_results_and_failures() {
     request: sell 100 shares
 
     results:
-    <data>
-    - quote (read): {"current_price":468.285}
-    </data>
+    <data>- quote (read): {"current_price":468.285}</data>
 
     missing:
-    <data>
-    - convert (convert): failed: 400 INVALID_AMOUNT: amount must be greater than 0; the amount is not known here
-    </data>
+    <data>- convert (convert): failed: 400 INVALID_AMOUNT: amount must be greater than 0; the amount is not known here</data>
     "#);
 }
 

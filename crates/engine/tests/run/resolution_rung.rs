@@ -19,7 +19,11 @@ fn the_resolution_prompt_contains_abridged_results_marked_as_data() {
     play.answer_tool("quote/call/1", 200, r#"{"current_amount": 468.285}"#);
     let prompt = play.prompt("convert/resolution/1");
     assert!(prompt.len() < 30_000, "{} bytes", prompt.len());
-    assert_eq!(prompt.matches("</data>").count(), 2, "once in the rules and once at the end of the data: {prompt}");
+    assert_eq!(
+        prompt.matches("</data>").count(),
+        4,
+        "in the rules, and after parameters, results and schema: {prompt}"
+    );
     assert!(prompt.contains(r#""current_amount": 468.285"#), "{prompt}");
     assert!(prompt.contains("letters in all)"), "{prompt}");
     assert!(

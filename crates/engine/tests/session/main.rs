@@ -18,3 +18,4 @@ mod reports;
 mod stop_and_cancel;
 mod tool_calls;
 mod uncertain_calls;
+mod untrusted_text;

@@ -113,8 +113,9 @@ fn a_call_that_fails_finally_is_reported_to_the_model_as_a_result() {
 fn every_call_with_a_side_effect_has_its_own_idempotency_key() {
     let mut driver = TestDriver::new();
     let mut keys = Vec::new();
-    for _ in 0..2 {
-        driver.answer(calling(&[("shop__order", "{}"), ("shop__order", "{}")]));
+    for turn in 1..=2 {
+        let order = format!(r#"{{"repeat_reason": "box {turn}"}}"#);
+        driver.answer(calling(&[("shop__order", &order), ("shop__order", &order)]));
         assert!(driver.calls().iter().all(reknit_protocol::CallTool::needs_claim));
         keys.extend(driver.calls().into_iter().filter_map(|call| call.idempotency_key));
         driver.reply_all("{}");

@@ -98,6 +98,13 @@ fn record_line(record: &SessionRecord, width: usize) -> Option<Line> {
         SessionRecord::ResultStored { turn, tool, bytes } => {
             (format!("- turn {turn}  {tool}: stored a result of {bytes} bytes"), LineStyle::Dimmed)
         }
+        SessionRecord::CallRepeated(repeated) => {
+            let outcome = if repeated.reason.is_some() { "makes the call again" } else { "uses the earlier result" };
+            (
+                format!("- turn {}  {}: {outcome} of turn {}", repeated.turn, repeated.tool, repeated.first_turn),
+                LineStyle::Dimmed,
+            )
+        }
         _ => return None,
     };
     Some(Line { text: one_line(&text, width), style })

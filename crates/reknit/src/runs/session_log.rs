@@ -1,6 +1,6 @@
 //! The decisions of a session that `reknit runs show` lists: attempts, waits, skipped models, and what was kept or dropped.
 
-use reknit_engine::{Attempt, SessionRecord, TextCallForm, WaitEnd};
+use reknit_engine::{Attempt, RepeatedCall, SessionRecord, TextCallForm, WaitEnd};
 use reknit_protocol::{Object, Value};
 
 use crate::usage::seconds;
@@ -37,6 +37,14 @@ pub(super) fn line(record: &SessionRecord) -> Option<String> {
             format!("kept     turn {turn}: a report for the case that no better one follows ({source})")
         }
         SessionRecord::FinalTurn { turn, reason } => format!("final    turn {turn}: {}", words(reason.as_str())),
+        SessionRecord::CallRepeated(repeated) => {
+            let RepeatedCall { turn, call, tool, first_turn, first_call, reason } = repeated.as_ref();
+            let outcome = match reason {
+                Some(reason) => format!("was made again: {reason}"),
+                None => "was not made again and got the earlier result".to_owned(),
+            };
+            format!("repeated turn {turn}, {call} ({tool}), as in turn {first_turn}, {first_call}: {outcome}")
+        }
         _ => return None,
     })
 }

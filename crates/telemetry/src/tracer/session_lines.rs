@@ -1,8 +1,8 @@
 //! Log lines and metrics of a session. Texts of providers and tools go into log lines only.
 
 use reknit_engine::{
-    AnswerKind, Attempt, AttemptStatus, ContextAction, DropReason, FinalTurnReason, ModelWaitReason, ReportSource,
-    SessionRecord, SyntheticReason, WaitEnd,
+    AnswerKind, Attempt, AttemptStatus, ContextAction, DropReason, FinalTurnReason, ModelWaitReason, RepeatedCall,
+    ReportSource, SessionRecord, SyntheticReason, WaitEnd,
 };
 
 use crate::definition::Definition;
@@ -56,6 +56,11 @@ pub(super) fn log_lines(record: &SessionRecord) -> Vec<LogLine> {
         }
         SessionRecord::ResultStored { turn, tool, bytes } => {
             (&table::RESULT_STORED, format!("{tool} in turn {turn}, {bytes} bytes"))
+        }
+        SessionRecord::CallRepeated(repeated) => {
+            let RepeatedCall { turn, tool, first_turn, reason, .. } = repeated.as_ref();
+            let outcome = if reason.is_some() { "made again" } else { "its earlier result is used" };
+            (&table::CALL_REPEATED, format!("{tool} in turn {turn} as in turn {first_turn}: {outcome}"))
         }
         SessionRecord::ChildEnded(child) => {
             let rest = format!("{} of turn {}: {} ended: {}", child.call, child.turn, child.name, child.status);
@@ -125,6 +130,7 @@ pub(super) fn metrics(record: &SessionRecord) -> Vec<Metric> {
         | SessionRecord::WaitStarted { .. }
         | SessionRecord::TargetSkipped { .. }
         | SessionRecord::OutputLimitLearned { .. }
+        | SessionRecord::CallRepeated(_)
         | SessionRecord::FallbackReportFound { .. }
         | SessionRecord::FinalTurn { .. } => Vec::new(),
     }
