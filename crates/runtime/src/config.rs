@@ -16,6 +16,7 @@
 mod api_keys;
 mod builder;
 mod duration;
+mod effect_names;
 mod entry;
 mod error;
 mod field;
@@ -31,7 +32,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-pub use api_keys::KeySource;
+pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
 pub use builder::ConfigBuilder;
 pub use error::ConfigError;
 pub(crate) use field::Field;
