@@ -53,7 +53,7 @@ pub use delta::Delta;
 pub use error_class::ErrorClass;
 pub use failure::ModelFailure;
 pub use message::{Message, ProviderState, Role, Thought, ToolCall};
-pub use output_limit::stated_output_limit;
+pub use output_limit::{stated_output_limit, stated_window};
 pub use price::{Money, MoneyError, Price, PriceError, Prices};
 pub use purpose::Purpose;
 pub use reknit_protocol::{TargetName, ToolCallId};

@@ -3,6 +3,12 @@
 /// The names under which providers speak of the limit, without separators.
 const NAMES: [&str; 5] = ["maxtokens", "maxcompletiontokens", "maxoutputtokens", "maximumtokens", "completiontokens"];
 
+/// A context window is stated within this many characters after its name.
+const MAX_CHARACTERS_BEFORE_WINDOW: usize = 40;
+
+/// No model has a smaller context window; a smaller number is about something else.
+const MIN_WINDOW: u64 = 256;
+
 /// The largest output limit that the message allows, if it refuses `requested` tokens and states a smaller limit.
 ///
 /// ```
@@ -19,6 +25,26 @@ pub fn stated_output_limit(message: &str, requested: u32) -> Option<u32> {
     }
     // 1 is the lower end of a range.
     whole_numbers(message).filter(|limit| (2..requested).contains(limit)).max()
+}
+
+/// The context window that a provider states when it refuses a question: the number after the words.
+///
+/// ```
+/// use reknit_dialogue::stated_window;
+///
+/// let message = "This model's maximum context length is 4096 tokens. However, you requested 4402 tokens.";
+/// assert_eq!(stated_window(message), Some(4_096));
+/// ```
+pub fn stated_window(message: &str) -> Option<u64> {
+    let message = message.to_ascii_lowercase();
+    let after = ["context length", "context window", "context size"]
+        .iter()
+        .filter_map(|name| message.split_once(name).map(|(_, after)| after));
+    let is_near = |after: &str| {
+        after.chars().position(|letter| letter.is_ascii_digit()).is_some_and(|at| at < MAX_CHARACTERS_BEFORE_WINDOW)
+    };
+    let mut windows = after.filter(|after| is_near(after)).filter_map(|after| whole_numbers(after).next());
+    windows.next().map(u64::from).filter(|window| *window >= MIN_WINDOW)
 }
 
 /// The whole numbers of a text. `(exclusive)` after a number means the one before it.
@@ -68,5 +94,23 @@ mod tests {
             assert_eq!(stated_output_limit(message, 200), expected, "{message}");
         }
         assert_eq!(stated_output_limit("max_tokens must be at most 8,192", 20_000), Some(8_192));
+    }
+
+    #[test]
+    fn the_context_window_is_found_after_its_name() {
+        for (message, expected) in [
+            (
+                "This model's maximum context length is 4096 tokens. However, you requested 4402 tokens (306 in the \
+                 messages, 4096 in the completion).",
+                Some(4_096),
+            ),
+            ("Requested tokens (9,001) exceed context window of 8,192", Some(8_192)),
+            ("the request exceeds the available context size (2048 tokens), try increasing it", Some(2_048)),
+            ("prompt is too long: 210000 tokens > 200000 maximum", None),
+            ("`max_tokens` must be at most `2048`, which is less than the `context_window` of this model", None),
+            ("the context length of the conversation has grown too much; remove some of the 4000 messages", None),
+        ] {
+            assert_eq!(stated_window(message), expected, "{message}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A failed call as typed data: every remedy is decided on a [`CallFault`].
 
 mod classify;
+mod denied_access;
 mod error_in_success;
 mod error_message;
 mod extract_facts;

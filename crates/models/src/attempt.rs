@@ -100,6 +100,7 @@ impl<'a> Attempt<'a> {
         let Some(json) = crate::json::parse(&body) else {
             let message = match body.trim_ascii() {
                 [] => "the body is empty".to_owned(),
+                body if std::str::from_utf8(body).is_err() => "the body is not valid UTF-8".to_owned(),
                 _ => format!("the body is not JSON; it starts with `{}`", sample(&body)),
             };
             return Err(self.billable_failure(ErrorClass::InvalidResponse, &message));

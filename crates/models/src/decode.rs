@@ -80,6 +80,10 @@ pub(crate) fn read_events(
     on_progress: &mut (dyn FnMut() + Send),
 ) -> Result<bool, ErrorBody> {
     while let Some(event) = events.next() {
+        if std::str::from_utf8(&event).is_err() {
+            // A part of the answer would be missing.
+            return Err(ErrorBody::of_message("an event of the stream is not valid UTF-8"));
+        }
         match wire.read_event(builder, &event, on_delta)? {
             EventOutcome::Progress => on_progress(),
             EventOutcome::EndMark => return Ok(true),

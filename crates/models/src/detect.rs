@@ -97,6 +97,20 @@ pub fn by_api_key(environment: &dyn Fn(&str) -> Option<String>) -> Option<Detect
     })
 }
 
+/// Whether this variable usually holds the key of the provider at this base URL, as far as scheme and host tell.
+pub fn is_own_host(variable: &str, base_url: &str) -> bool {
+    HOSTED_PROVIDERS.iter().any(|hosted| {
+        let own = hosted.base_url.or(hosted.provider.base_url());
+        hosted.key_variables.contains(&variable) && own.is_some_and(|own| origin(own) == origin(base_url))
+    })
+}
+
+/// The scheme and everything up to the first `/` after it.
+fn origin(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    Some((scheme, rest.split('/').next().unwrap_or(rest)))
+}
+
 /// The first server on this machine that lists a model on its usual port.
 pub async fn local_server() -> Option<DetectedTarget> {
     for (name, port) in LOCAL_SERVERS {
@@ -140,6 +154,24 @@ mod tests {
     use secrecy::ExposeSecret;
 
     use super::*;
+
+    #[test]
+    fn a_key_belongs_to_the_host_of_its_own_provider_only() {
+        for (variable, url, expected) in [
+            ("OPENAI_API_KEY", "https://api.openai.com/v1", true),
+            ("OPENAI_API_KEY", "https://api.openai.com", true),
+            ("GROQ_API_KEY", "https://api.groq.com/openai/v1", true),
+            ("OPENAI_API_KEY", "http://api.openai.com/v1", false),
+            ("OPENAI_API_KEY", "https://api.openai.com@evil.example/v1", false),
+            ("OPENAI_API_KEY", "https://api.openai.com.evil.example/v1", false),
+            ("OPENAI_API_KEY", "https://api.openai.com:8443/v1", false),
+            ("OPENAI_API_KEY", "https://api.anthropic.com/v1", false),
+            ("AWS_SECRET_ACCESS_KEY", "https://api.openai.com/v1", false),
+            ("OPENAI_API_KEY", "nonsense", false),
+        ] {
+            assert_eq!(is_own_host(variable, url), expected, "{variable} to {url}");
+        }
+    }
 
     #[test]
     fn the_first_key_in_the_documented_order_wins() {

@@ -1,7 +1,7 @@
 //! Decoding of server-sent events.
 //!
-//! Linear in the number of bytes, however they are split into chunks. Events are bytes: one that is not valid UTF-8 does not
-//! break the stream.
+//! Linear in the number of bytes, however they are split into chunks. Events are bytes: whoever reads
+//! them decides about one that is not valid UTF-8.
 
 use std::collections::VecDeque;
 

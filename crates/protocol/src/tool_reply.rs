@@ -21,8 +21,8 @@ pub struct ToolReply {
 pub enum ReplyBody {
     /// Valid JSON, whatever the content type says.
     Json(#[serde(with = "exact")] Value),
-    /// A body with a JSON content type that was complete but not valid JSON, and was repaired. An HTML page is kept as a
-    /// text.
+    /// A body that was complete but not valid JSON although its content type says so, or not valid UTF-8, and was repaired.
+    /// An HTML page is kept as a text.
     Repaired {
         /// The repaired value.
         #[serde(with = "exact")]
@@ -37,6 +37,12 @@ pub enum ReplyBody {
 }
 
 impl ReplyBody {
+    /// The repair of a body with a JSON content type that is an HTML page.
+    pub const HTML_PAGE: &str = "kept an HTML page as text";
+
+    /// The repair of a body that is not valid UTF-8.
+    pub const INVALID_UTF8: &str = "replaced bytes that are not UTF-8";
+
     /// The body as a value: text becomes a string, an empty body becomes null.
     pub fn to_value(&self) -> Value {
         match self {

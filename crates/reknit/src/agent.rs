@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Policy, SessionStarted, SubAgent};
+use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, SessionStarted, SubAgent};
+use reknit_mend::MendingPolicy;
 use reknit_plan::{Catalogue, CatalogueTool};
 use reknit_protocol::RunId;
 use reknit_runtime::agent::Agent;
@@ -24,6 +25,17 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
     for name in agent.last_targets() {
         config.use_limits_of_last_model(name);
     }
+    // Whoever sets the time of an attempt does not want a model to be given up earlier because another one follows.
+    if agent.agent.rules.llm_timeout_ms != SessionRules::default().llm_timeout_ms {
+        let names: Vec<String> = config.models.iter().map(|model| model.name.to_string()).collect();
+        for name in &names {
+            config.use_limits_of_last_model(name);
+        }
+    }
+    let defaults = AgentDefaults {
+        mending: config.agent_mending.clone(),
+        limits_model_calls: config.is_set("limits.model-calls"),
+    };
     let input = match arguments.input.as_deref() {
         None | Some("-") => Input::Stdin.read_text()?,
         Some(input) => input.to_owned(),
@@ -36,18 +48,18 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
     }
     let drive_arguments = DriveArguments { answer: None, json: arguments.json, driver: arguments.driver };
     let setup = Setup::with_config(config, &arguments.setup.files, &drive_arguments).await?;
-    let mut started = started(&setup, agent)?;
+    let mut started = started(&setup, &defaults, agent)?;
     (started.run, started.seed) = new_run_id();
     input.trim().clone_into(&mut started.input);
     drive(&setup, started, &drive_arguments).await
 }
 
 /// The first event of a session, without its id and input. It contains those of the agents that it may call.
-fn started(setup: &Setup, file: AgentFile) -> Result<SessionStarted, Failure> {
+fn started(setup: &Setup, defaults: &AgentDefaults, file: AgentFile) -> Result<SessionStarted, Failure> {
     let AgentFile { name, agent, agents } = file;
     let sub_agent = |file: AgentFile| {
         let (name, description) = (file.name.clone(), file.agent.description.clone());
-        Ok(SubAgent { name, description, session: started(setup, file)? })
+        Ok(SubAgent { name, description, session: started(setup, defaults, file)? })
     };
     Ok(SessionStarted {
         run: RunId::new(""),
@@ -56,7 +68,7 @@ fn started(setup: &Setup, file: AgentFile) -> Result<SessionStarted, Failure> {
         agents: agents.into_iter().map(sub_agent).collect::<Result<_, Failure>>()?,
         catalogue: catalogue(&setup.reknit.catalogue, agent.tools.as_deref())?,
         targets: targets(&setup.reknit.targets, agent.targets.as_deref())?,
-        policy: Arc::new(policy(&setup.reknit.policy, &agent)),
+        policy: Arc::new(policy(&setup.reknit.policy, defaults, &agent)),
         prompt: agent.prompt,
         rules: agent.rules,
         templates: Arc::clone(&setup.reknit.templates),
@@ -67,9 +79,23 @@ fn started(setup: &Setup, file: AgentFile) -> Result<SessionStarted, Failure> {
     })
 }
 
-fn policy(policy: &Policy, agent: &Agent) -> Policy {
+/// What agents have instead of the settings of runs.
+struct AgentDefaults {
+    /// How calls are mended if the agent allows models: the switch for runs does not count.
+    mending: MendingPolicy,
+    /// Whether the configuration limits the model calls.
+    limits_model_calls: bool,
+}
+
+fn policy(policy: &Policy, defaults: &AgentDefaults, agent: &Agent) -> Policy {
     let (mut policy, own) = (policy.clone(), agent.limits);
+    policy.mending = defaults.mending.clone();
     let limits = &mut policy.limits;
+    if !defaults.limits_model_calls {
+        // Turns and attempts limit a session; the default for runs is left for the repair of its calls.
+        let asked = agent.rules.max_turns.saturating_mul(agent.rules.max_retries);
+        limits.model_calls = limits.model_calls.saturating_add(asked);
+    }
     limits.tool_calls = own.tool_calls.unwrap_or(limits.tool_calls);
     limits.model_calls = own.model_calls.unwrap_or(limits.model_calls);
     limits.calls_at_once = own.calls_at_once.unwrap_or(limits.calls_at_once);

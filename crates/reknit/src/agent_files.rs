@@ -9,6 +9,9 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema_file;
 
+/// The most bytes of an agent file.
+const MAX_BYTES: usize = 1 << 20;
+
 /// An agent file, with those of the agents that it may call.
 #[derive(Debug)]
 pub(crate) struct AgentFile {
@@ -27,7 +30,7 @@ impl AgentFile {
 
     fn read_nested(path: &Path, rules: &SessionRules, callers: &mut Vec<(PathBuf, String)>) -> Result<Self, Failure> {
         let input = Input::File(path.to_owned());
-        let text = input.read_text()?;
+        let text = input.read_up_to(MAX_BYTES)?;
         let canonical = path.canonicalize().map_err(|source| Failure::Input { input, source })?;
         let file_name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         if let Some(start) = callers.iter().position(|(caller, _)| *caller == canonical) {

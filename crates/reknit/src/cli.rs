@@ -7,6 +7,7 @@ mod plan;
 mod repair;
 mod run_arguments;
 mod runs;
+mod trust;
 
 use std::path::PathBuf;
 
@@ -22,6 +23,7 @@ pub(crate) use run_arguments::{
     AnswerBy, DriveArguments, DriverKind, FileArguments, ModelArguments, ModelsArguments, SetupArguments,
 };
 pub(crate) use runs::{DecideArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments};
+pub(crate) use trust::TrustArguments;
 
 macro_rules! examples {
     () => {
@@ -117,6 +119,9 @@ pub(crate) enum Command {
     /// Show settings
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Trust a configuration file in the current folder to decide where API keys are sent
+    #[command(after_help = trust::EXAMPLES)]
+    Trust(TrustArguments),
     /// Watch a run fail and repair itself, with four local tools and without an API key
     #[command(after_help = DEMO_EXAMPLES)]
     Demo {

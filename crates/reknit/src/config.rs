@@ -18,6 +18,7 @@ pub(crate) fn show(
     json: bool,
 ) -> Result<ExitCode, Failure> {
     let mut config = with_answer_author(config_with_arguments(arguments)?, answer)?;
+    config.check_effect_tools()?;
     // Without a data folder there is no default journal to show. Only commands that need one fail.
     let journal = match (&arguments.files.journal, &config.journal) {
         (Some(path), _) => Some((path.clone(), SettingOrigin::Flag("--journal".to_owned()))),

@@ -34,6 +34,7 @@ mod start;
 mod telemetry;
 mod terminal_text;
 mod tools_check;
+mod trust;
 mod usage;
 
 use std::process::ExitCode;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
             let which = if changed { ShowSettings::Changed } else { ShowSettings::All };
             config::show(&setup, answer, which, json)
         }
+        Command::Trust(arguments) => trust::run(&arguments),
         Command::Config(ConfigCommand::Reference) => config::reference(),
         Command::Demo { live, serve, setup, drive } => setup::block_on(demo::run(live, serve, &setup, &drive)),
     };

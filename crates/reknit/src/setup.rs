@@ -1,6 +1,5 @@
 //! Sets up what commands need: configuration, journal, tools and models.
 
-use std::fs;
 use std::future::Future;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use clap::ValueEnum as _;
 use reknit_journal::Journal;
 use reknit_models::{Models, Target, TargetError};
 use reknit_protocol::redact_url;
-use reknit_runtime::config::{Config, SettingOrigin};
+use reknit_runtime::config::{Config, KEY_INSTEAD_OF_VARIABLE, SettingOrigin, is_key_instead_of_variable};
 use reknit_runtime::{Reknit, StartError};
 use reknit_tools::{Address, Client, DiscoveryProblem};
 
@@ -22,9 +21,13 @@ use crate::input::Input;
 use crate::print::print_message;
 use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::escape_controls;
+use crate::trust::check_trust;
 
 /// The default configuration file, in the current folder.
-const DEFAULT_CONFIG: &str = "reknit.toml";
+pub(crate) const DEFAULT_CONFIG: &str = "reknit.toml";
+
+/// The most bytes of a configuration file.
+pub(crate) const MAX_CONFIG_BYTES: usize = 1 << 20;
 
 /// The hint for a missing model.
 pub(crate) const MODEL_HINT: &str =
@@ -61,6 +64,7 @@ impl Setup {
         files: &FileArguments,
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
+        check_trust(&config, files.config.as_deref())?;
         let mut config = with_detected_model(with_answer_author(config, drive.answer)?).await;
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
@@ -86,15 +90,26 @@ pub(crate) fn with_answer_author(config: Config, answer: Option<AnswerBy>) -> Re
 
 /// Reads the configuration file: the given one, that of `REKNIT_CONFIG`, or `reknit.toml` if it exists.
 pub(crate) fn read_config(file: Option<&Path>) -> Result<Config, Failure> {
-    let named = file.map(Path::to_owned).or_else(|| os_variable(CONFIG_VARIABLE).map(PathBuf::from));
+    let named = named_config(file);
     let path = named.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_CONFIG));
-    match fs::read_to_string(&path) {
+    match Input::File(path.clone()).read_up_to(MAX_CONFIG_BYTES) {
         Ok(text) => Ok(Config::read(&text, &path.display().to_string(), &variable)?),
-        Err(error) if error.kind() == ErrorKind::NotFound && named.is_none() => {
+        Err(Failure::Input { source, .. }) if source.kind() == ErrorKind::NotFound && named.is_none() => {
             Ok(Config::from_environment(&variable)?)
         }
-        Err(source) => Err(Failure::Input { input: Input::File(path), source }),
+        Err(failure) => Err(failure),
     }
+}
+
+/// The configuration file that a person names.
+fn named_config(file: Option<&Path>) -> Option<PathBuf> {
+    file.map(Path::to_owned).or_else(|| os_variable(CONFIG_VARIABLE).map(PathBuf::from))
+}
+
+/// The configuration file in the current folder, if no person names one.
+pub(crate) fn found_config(file: Option<&Path>) -> Option<PathBuf> {
+    let found = PathBuf::from(DEFAULT_CONFIG);
+    (named_config(file).is_none() && found.exists()).then_some(found)
 }
 
 /// Opens the journal of the arguments, the configuration or the default.
@@ -148,11 +163,15 @@ pub(crate) fn with_model(config: Config, arguments: &ModelArguments) -> Result<C
     let Some(url) = &arguments.url else { return Ok(config) };
     let mut target = Target::new("model", url, &arguments.name);
     if let Some(name) = &arguments.key_env {
-        let key = variable(name).ok_or_else(|| {
-            Failure::usage(
+        let key = variable(name).ok_or_else(|| match is_key_instead_of_variable(name) {
+            true => Failure::usage(
+                "`--model-key-env` takes the name of an environment variable",
+                format!("check what is written: {KEY_INSTEAD_OF_VARIABLE}"),
+            ),
+            false => Failure::usage(
                 format!("the environment variable `{name}` is not set"),
                 format!("set it: `export {name}=...`"),
-            )
+            ),
         })?;
         target.key = Some(key.into());
     }

@@ -22,7 +22,9 @@ pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCo
             "name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml",
         ));
     }
+    config.check_effect_tools()?;
     let found = tool_client()?.discover(&config.tools).await;
+    config.check_effect_names(&found.catalogue)?;
     let mut undeclared = 0;
     if json {
         print_data(&format!("{}\n", found.catalogue.to_value()))?;

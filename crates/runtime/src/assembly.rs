@@ -87,10 +87,12 @@ impl Reknit {
     pub async fn start(config: Config) -> Result<Self, StartError> {
         config.check_keys()?;
         config.check_prices()?;
+        config.check_effect_tools()?;
         let templates = config.templates()?;
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
         let found = Client::new()?.discover(&config.tools).await;
+        config.check_effect_names(&found.catalogue)?;
         let transport = Arc::new(Network { models, tools: found.tools });
         let reknit = Self::assemble(config, templates, journal, found.catalogue, transport);
         Ok(Self { problems: found.problems, notes: found.notes, ..reknit })

@@ -17,6 +17,7 @@ mod api_keys;
 mod builder;
 mod checks;
 mod duration;
+mod effect_names;
 mod entry;
 mod error;
 mod field;
@@ -32,7 +33,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-pub use api_keys::KeySource;
+pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
 pub use builder::ConfigBuilder;
 pub use error::ConfigError;
 pub(crate) use field::Field;
@@ -53,7 +54,7 @@ use std::sync::Arc;
 use reknit_dialogue::{BreakerRules, RotationRules, TargetName};
 use reknit_engine::{OutcomeCheck, Policy, PromptBuilder, SessionRules};
 use reknit_journal::Durability;
-use reknit_mend::ErrorsInSuccess;
+use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::Value;
 use reknit_tools::{Address, ComponentType};
@@ -78,6 +79,8 @@ pub struct Config {
     pub find_model: FindModel,
     /// The rules of runs.
     pub policy: Policy,
+    /// How the calls of agents are mended that allow other models to correct them.
+    pub agent_mending: MendingPolicy,
     /// The rules of agents whose files do not set their own.
     pub session: SessionRules,
     /// The limits of concurrent calls over all runs.
@@ -158,6 +161,7 @@ impl Default for Config {
             keys: BTreeMap::new(),
             find_model: FindModel::Allowed,
             policy: Policy::default(),
+            agent_mending: MendingPolicy::default(),
             session: SessionRules::default(),
             call_limits: CallLimits::default(),
             breakers: BreakerPolicy::default(),
@@ -260,8 +264,20 @@ impl Config {
         config
     }
 
+    /// Whether the file, a variable, an option or the program sets a setting.
+    pub fn is_set(&self, name: &str) -> bool {
+        Setting::find(name).is_some_and(|setting| self.values.get(setting).is_some())
+    }
+
     fn apply_switches(&mut self) {
         let Switches { corrections, feedback, context, plan_retry, choice } = self.switches;
+        self.agent_mending = self.policy.mending.clone();
+        if !feedback {
+            self.agent_mending.feedback = 0;
+        }
+        if !context {
+            self.agent_mending.context = 0;
+        }
         if !(corrections && feedback) {
             self.policy.mending.feedback = 0;
         }

@@ -47,15 +47,53 @@ impl Address {
         Ok(Self { name: name.into(), component: None, base })
     }
 
-    /// The URL of a path, which may have a query, below the base URL.
-    pub(crate) fn join(&self, path: &str) -> reqwest::Url {
+    /// The URL of a path, which may have a query, below the base URL. The query of the base URL is kept, before that of the
+    /// path. Fails with the reason if the path would leave the base URL.
+    pub(crate) fn join(&self, path: &str) -> Result<reqwest::Url, String> {
         let mut url = self.base.clone();
         let prefix = url.path().trim_end_matches('/').to_owned();
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        if let Some(problem) = leaves_base(path) {
+            return Err(format!("the path `{path}` is not below the address of the tool: {problem}"));
+        }
         url.set_path(&format!("{prefix}/{}", path.trim_start_matches('/')));
-        url.set_query(query);
-        url
+        let queries: Vec<&str> = self.base.query().into_iter().chain(query).filter(|query| !query.is_empty()).collect();
+        url.set_query((!queries.is_empty()).then(|| queries.join("&")).as_deref());
+        url.set_fragment(None);
+        Ok(url)
     }
+}
+
+/// Why a path that a tool publishes is not below its address.
+fn leaves_base(path: &str) -> Option<&'static str> {
+    let decoded = decode(path);
+    if path.starts_with("//") || decoded.contains("://") {
+        return Some("it names a host");
+    }
+    if decoded.contains('\\') || decoded.chars().any(char::is_control) {
+        return Some("it has a backslash or a control character");
+    }
+    decoded.split('/').any(|segment| matches!(segment, "." | "..")).then_some("it has a segment `.` or `..`")
+}
+
+/// The path with its percent-encoded ASCII characters decoded.
+fn decode(path: &str) -> String {
+    let mut parts = path.split('%');
+    let mut decoded = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(u8::is_ascii);
+        match (byte, part.get(2..)) {
+            (Some(byte), Some(rest)) => {
+                decoded.push(char::from(byte));
+                decoded.push_str(rest);
+            }
+            _ => {
+                decoded.push('%');
+                decoded.push_str(part);
+            }
+        }
+    }
+    decoded
 }
 
 impl fmt::Display for Address {
@@ -81,8 +119,32 @@ mod tests {
             ("http://a:1", "/api/capabilities", "http://a:1/api/capabilities"),
             ("http://a:1/", "api/x", "http://a:1/api/x"),
             ("http://a:1/tools/v1/", "/api/x?y=1", "http://a:1/tools/v1/api/x?y=1"),
+            ("http://a:1/v1?key=k", "/api/x", "http://a:1/v1/api/x?key=k"),
+            ("http://a:1/v1?key=k#part", "/api/x?y=1", "http://a:1/v1/api/x?key=k&y=1"),
+            ("http://a:1/v1", "/api/weather 2..3", "http://a:1/v1/api/weather%202..3"),
         ] {
-            assert_eq!(Address::parse("t", base).unwrap().join(path).as_str(), expected);
+            assert_eq!(Address::parse("t", base).unwrap().join(path).unwrap().as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn a_path_cannot_leave_the_address() {
+        let address = Address::parse("t", "http://a:1/tools/v1").unwrap();
+        for path in [
+            "../admin",
+            "/api/../../../admin",
+            "/api/%2e%2e/%2E%2e/admin",
+            "/api/.%2e/admin",
+            "/api/x%2f..%2f..%2fadmin",
+            "/api\\..\\admin",
+            "/api/./x",
+            "http://evil.example/x",
+            "http:%2f%2fevil.example/x",
+            "//evil.example/x",
+            "/api/x\ny",
+        ] {
+            let error = address.join(path).unwrap_err();
+            assert!(error.contains("is not below the address of the tool"), "{path}: {error}");
         }
     }
 
@@ -97,7 +159,8 @@ mod tests {
     fn neither_an_address_nor_its_errors_show_a_secret() {
         let address = Address::parse("t", "https://me:hunter2@a:1/v1?key=hunter2").unwrap();
         assert_eq!(address.to_string(), "https://[redacted]@a:1/v1?[redacted]");
-        assert_eq!(address.join("/x").as_str(), "https://me:hunter2@a:1/v1/x", "requests keep the credentials");
+        let url = address.join("/x").unwrap();
+        assert_eq!(url.as_str(), "https://me:hunter2@a:1/v1/x?key=hunter2", "requests keep the credentials");
         let wrong = ["https://me:hunter2@a:b/", "ftp://me:hunter2@a?hunter2", "me:hunter2@a", "https://me:hun/ter2@a"];
         let wrong = wrong.map(|text| format!("{0} {0:?}", Address::parse("t", text).unwrap_err()));
         for shown in wrong.iter().chain([&format!("{address:?}")]) {

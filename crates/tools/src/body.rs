@@ -1,5 +1,7 @@
 //! Reading response bodies: bounded in size, JSON where it is JSON.
 
+use std::borrow::Cow;
+
 use reknit_protocol::{ParseError, ReplyBody, Value};
 use reknit_salvage::{Completeness, FixKind, ReadOptions, Reading};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
@@ -39,12 +41,14 @@ pub(crate) async fn read_body(mut response: reqwest::Response) -> Result<ReplyBo
     };
     match parsed {
         // The tool, or something in front of it, answered with a page. What that means is decided elsewhere.
-        Err(BodyError::InvalidJson(_)) if is_success && is_page(&bytes) => Ok(ReplyBody::Repaired {
-            value: String::from_utf8_lossy(&bytes).into_owned().into(),
-            fixes: vec!["kept an HTML page as text".to_owned()],
-        }),
+        Err(BodyError::InvalidJson(_)) if is_success && is_page(&bytes) => {
+            let (text, invalid) = to_text(&bytes);
+            let fixes = [ReplyBody::HTML_PAGE].into_iter().chain(invalid).map(str::to_owned).collect();
+            Ok(ReplyBody::Repaired { value: text.as_ref().into(), fixes })
+        }
         Err(BodyError::InvalidJson(_)) if !is_success => {
-            Ok(ReplyBody::Text(String::from_utf8_lossy(&bytes).into_owned()))
+            let (text, invalid) = to_text(&bytes);
+            Ok(with_fix(ReplyBody::Text(text.into_owned()), invalid))
         }
         Err(error) if !is_success => Ok(ReplyBody::Text(error.to_string())),
         parsed => parsed,
@@ -78,11 +82,30 @@ fn is_json(content_type: &str) -> bool {
     kind == "application/json" || kind.ends_with("+json")
 }
 
+/// The bytes as text, with U+FFFD for what is not UTF-8, and the description of that repair if there was any.
+fn to_text(bytes: &[u8]) -> (Cow<'_, str>, Option<&'static str>) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (Cow::Borrowed(text), None),
+        Err(_) => (String::from_utf8_lossy(bytes), Some(ReplyBody::INVALID_UTF8)),
+    }
+}
+
+/// The body with one more repair.
+fn with_fix(body: ReplyBody, fix: Option<&'static str>) -> ReplyBody {
+    let Some(fix) = fix else { return body };
+    let fixes = body.fixes().iter().cloned().chain([fix.to_owned()]).collect();
+    ReplyBody::Repaired { value: body.to_value(), fixes }
+}
+
 /// JSON if the body parses, else text. A body that claims to be JSON must parse, if need be after repairs. Invalid UTF-8 becomes
-/// U+FFFD.
+/// U+FFFD, which is a repair.
 fn parse_body(bytes: &[u8], claims_json: bool) -> Result<ReplyBody, BodyError> {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let (text, invalid) = to_text(bytes);
+    parse_text(&text, claims_json).map(|body| with_fix(body, invalid))
+}
+
+fn parse_text(text: &str, claims_json: bool) -> Result<ReplyBody, BodyError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Ok(ReplyBody::Empty);
     }
@@ -137,6 +160,12 @@ fn is_spelling(kind: FixKind) -> bool {
 mod tests {
     use super::*;
 
+    /// A body whose only repair is about invalid UTF-8; the argument is JSON.
+    fn repaired(json: &str) -> ReplyBody {
+        let fixes = vec!["replaced bytes that are not UTF-8".to_owned()];
+        ReplyBody::Repaired { value: Value::parse(json).unwrap(), fixes }
+    }
+
     #[test]
     fn a_body_is_json_text_or_empty() {
         for (bytes, expected) in [
@@ -144,7 +173,8 @@ mod tests {
             (b"\xef\xbb\xbf[1]", ReplyBody::Json(Value::parse("[1]").unwrap())),
             (b"<html>", ReplyBody::Text("<html>".to_owned())),
             (b"{\"cut\": ", ReplyBody::Text("{\"cut\": ".to_owned())),
-            (b"\xff", ReplyBody::Text("\u{fffd}".to_owned())),
+            (b"\xff", repaired("\"\u{fffd}\"")),
+            (b"{\"town\": \"K\xf6ln\"}", repaired("{\"town\": \"K\u{fffd}ln\"}")),
             (b"  \n", ReplyBody::Empty),
         ] {
             assert_eq!(parse_body(bytes, false).unwrap(), expected);

@@ -71,7 +71,9 @@ impl Client {
                     for CatalogueEntry { capability, .. } in &described.tool.capabilities {
                         let name = (address.name.as_str().to_owned(), capability.name.as_str().to_owned());
                         let component = component_of(capability.extra.get("type")).unwrap_or(described.component);
-                        routes.insert(name, Route { url: address.join(&capability.call_path()), component });
+                        // A capability whose path is invalid is not in the list.
+                        let Ok(url) = address.join(&capability.call_path()) else { continue };
+                        routes.insert(name, Route { url, component });
                     }
                     catalogue.tools.push(described.tool);
                 }
@@ -106,6 +108,10 @@ impl Client {
 
     async fn describe_capability(&self, address: &Address, capability: Capability, described: &mut Description) {
         let name = capability.name.clone();
+        if let Err(problem) = address.join(&capability.call_path()) {
+            described.problems.push(format!("`{name}` cannot be called: {problem}"));
+            return;
+        }
         for (list, summary) in [("input", &capability.input_summary), ("output", &capability.output_summary)] {
             let unknown = summary.as_ref().map(Summary::unknown_keys).unwrap_or_default();
             let note = |key| format!("unknown key `{list}_summary.{key}` of `{name}` has no effect");
@@ -138,7 +144,7 @@ impl Client {
     }
 
     async fn send(&self, address: &Address, path: &str) -> Result<reqwest::Response, String> {
-        self.http.get(address.join(path)).send().await.map_err(|error| {
+        self.http.get(address.join(path)?).send().await.map_err(|error| {
             let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));
             if is_refused(&error) {
                 "connection refused; is the tool running?".to_owned()
@@ -170,8 +176,10 @@ async fn read(response: reqwest::Response, path: &str) -> Result<Value, String> 
     }
     match read_body(response).await.map_err(|error| error.to_string())? {
         ReplyBody::Json(value) => Ok(value),
-        ReplyBody::Repaired { .. } | ReplyBody::Text(_) | ReplyBody::Empty => {
-            Err(format!("GET {path} returned a body that is not JSON"))
-        }
+        ReplyBody::Repaired { fixes, .. } => Err(format!(
+            "GET {path} returned a body that is not valid JSON; it would have to be repaired: {}",
+            fixes.join(", ")
+        )),
+        ReplyBody::Text(_) | ReplyBody::Empty => Err(format!("GET {path} returned a body that is not JSON")),
     }
 }

@@ -110,11 +110,14 @@ const OPENINGS: &[(ErrorClass, &[&str])] = &[
     (
         ErrorClass::AuthError,
         &[
+            "api key is invalid",
+            "api key not valid",
             "authentication failed",
             "authentication required",
             "incorrect api key",
             "invalid api key",
             "invalid authentication",
+            "invalid x api key",
             "missing api key",
             "no api key",
             "unauthorized",
@@ -122,7 +125,13 @@ const OPENINGS: &[(ErrorClass, &[&str])] = &[
     ),
     (
         ErrorClass::QuotaExceeded,
-        &["insufficient balance", "insufficient credits", "insufficient quota", "you exceeded your current quota"],
+        &[
+            "insufficient balance",
+            "insufficient credits",
+            "insufficient quota",
+            "you exceeded your current quota",
+            "your credit balance is too low",
+        ],
     ),
     (ErrorClass::RateLimit, &["overloaded", "rate limit", "rate limited", "too many requests"]),
     (ErrorClass::Timeout, &["deadline exceeded", "request timed out", "timed out", "timeout"]),

@@ -26,7 +26,7 @@ word_enum! {
         Retry = "retry",
         /// The next target is asked; this one cannot answer the question.
         SkipProvider = "skip-provider",
-        /// No target is asked any more.
+        /// No target is asked any more in this turn.
         Abort = "abort",
     }
 }
@@ -34,7 +34,7 @@ word_enum! {
 impl RetryDirective {
     pub(crate) fn new(failure: &ModelFailure, next: &Next, system_message: Option<String>) -> Self {
         let action = match next {
-            Next::GiveUp(GiveUpReason::Fatal(class)) if class.is_fatal() => Action::Abort,
+            Next::GiveUp(_) => Action::Abort,
             _ => action(failure),
         };
         let backoff_ms = match next {

@@ -65,21 +65,23 @@ impl Session {
         if let Some(usage) = &failure.usage {
             self.state.spent.add_tokens(usage);
         }
-        if failure.class == ErrorClass::ContextLength {
+        let is_too_long = failure.class == ErrorClass::ContextLength;
+        if is_too_long && self.learn_stated_window(&record.target, &failure.message) {
+            // The next question asks for a shorter answer, or is compacted.
+        } else if !self.learn_output_limit(&record.target, failure) && is_too_long {
             self.learn_window(&record.target);
-        } else {
-            self.learn_output_limit(&record.target, failure);
         }
         self.fail_attempt(Attempt { usage: failure.usage, ..record }, failure, None);
     }
 
-    /// Takes over the output limit that a provider states when it refuses a larger one.
-    fn learn_output_limit(&mut self, target: &TargetName, failure: &ModelFailure) {
-        let Some(requested) = self.question_effect().map(|question| question.request.max_tokens) else { return };
+    /// Takes over the output limit that a provider states when it refuses a larger one; returns whether it states one.
+    fn learn_output_limit(&mut self, target: &TargetName, failure: &ModelFailure) -> bool {
+        let Some(requested) = self.question_effect().map(|question| question.request.max_tokens) else { return false };
         if !failure.status.is_some_and(|status| (400..500).contains(&status)) {
-            return;
+            return false;
         }
-        if let Some(max_tokens) = stated_output_limit(&failure.message, requested) {
+        let stated = stated_output_limit(&failure.message, requested);
+        if let Some(max_tokens) = stated {
             self.state.output_limits.insert(target.clone(), max_tokens);
             self.record(SessionRecord::OutputLimitLearned {
                 turn: self.state.turn,
@@ -87,6 +89,7 @@ impl Session {
                 max_tokens,
             });
         }
+        stated.is_some()
     }
 
     /// The driver sent nothing because the target's breaker is open. This counts as no attempt and costs nothing.
@@ -133,10 +136,10 @@ impl Session {
             self.state.rotation.restart();
             return self.act_on_answer(answer, classified, attempts);
         };
-        if kind == AnswerKind::Truncated {
-            // Only once in a turn: a second truncated answer must become shorter.
-            self.state.max_output_tokens = self.started.rules.max_output_tokens.saturating_mul(2);
-        }
+        // A larger limit is for one retry: a second truncated answer must become shorter.
+        let limit = self.started.rules.max_output_tokens;
+        let is_first = kind == AnswerKind::Truncated && self.state.max_output_tokens == limit;
+        self.state.max_output_tokens = if is_first { limit.saturating_mul(2) } else { limit };
         let message = classified.notices.first().map(|notice| notice.text.clone());
         self.add_notices(classified.notices.drain(..));
         self.fail_attempt(record, &failure, message);
@@ -150,6 +153,7 @@ impl Session {
                 schema: self.setup.report_schema.as_ref(),
             },
             words: &self.started.words,
+            turn: self.state.turn,
             final_turn: self.is_final_turn(),
             calls_in_text: self.started.rules.calls_in_text,
         };
@@ -173,7 +177,10 @@ impl Session {
         for (tool, why) in classified.dropped.drain(..) {
             self.record(SessionRecord::CallDropped { turn, tool, why });
         }
-        if let Some(report) = classified.fallback_report.take() {
+        let kept = self.state.fallback_report.as_ref().map(|report| report.quality);
+        if let Some(report) =
+            classified.fallback_report.take().filter(|report| kept.is_none_or(|kept| report.quality >= kept))
+        {
             self.record(SessionRecord::FallbackReportFound { turn, source: report.source });
             self.state.fallback_report = Some(report);
         }
@@ -289,7 +296,10 @@ impl Session {
         };
         self.settle_question(Bill::Unknown);
         let attempts = record.attempt;
-        self.record_attempt(Attempt { error: Some("abandoned because the session ends".to_owned()), ..record });
+        self.record_attempt(Attempt {
+            error: Some("abandoned: the user or the time limit stopped the turn".to_owned()),
+            ..record
+        });
         self.end_turn(TurnOutcome::Stopped, attempts);
     }
 }

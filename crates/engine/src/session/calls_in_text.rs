@@ -1,7 +1,8 @@
 //! Finds tool calls that a model wrote as text instead of making them.
 //!
 //! A call counts only where it cannot be part of a sentence: as the whole answer, as the whole content of a fenced block,
-//! or in a tag such as `<tool_call>` on lines of its own. Reasoning is never searched.
+//! or in a tag such as `<tool_call>` on lines of its own. Reasoning is never searched. A call that changes something does not
+//! count beside text with a negation: "you must never send this".
 
 use std::ops::Range;
 
@@ -73,6 +74,14 @@ pub(super) fn calls_in_text(text: &str, is_callable: impl Fn(&TextCall) -> bool)
     }
     rest.push_str(text.get(end..).unwrap_or_default());
     TextCalls { calls, rest: rest.trim().to_owned() }
+}
+
+/// Whether a text around calls says that something is not done. A negation about something else counts too: then the model
+/// is asked again.
+pub(super) fn says_no(text: &str) -> bool {
+    let text = text.to_lowercase().replace('\u{2019}', "'");
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
+    words.any(|word| ["not", "never", "cannot", "without", "avoid", "instead"].contains(&word) || word.ends_with("n't"))
 }
 
 /// The text without reasoning that the model wrote between tags. An opening tag without an end hides everything after

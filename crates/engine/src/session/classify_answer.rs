@@ -4,10 +4,10 @@ use reknit_dialogue::{FinishReason, ModelAnswer, ToolCall};
 use reknit_protocol::{AgentName, CapabilityName, Object, Value, exact};
 use serde::{Deserialize, Serialize};
 
-use super::calls_in_text::{TextCall, TextCalls, calls_in_text, without_reasoning};
+use super::calls_in_text::{TextCall, TextCalls, calls_in_text, says_no, without_reasoning};
 use super::notice::{Notice, RetryReason};
 use super::repeated_calls::take_reason;
-use super::report_draft::{FallbackReport, RejectedReport, ReportDraft, ReportReader, parse_complete};
+use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader, parse_complete};
 use super::toolbox::{ToolLookup, Toolbox};
 use crate::record::{AnswerKind, CollapseReason, DropReason, TextCallForm};
 use crate::report::{ReportSource, ReportStatus};
@@ -21,6 +21,7 @@ pub(super) struct AnswerClassifier<'a> {
     pub(super) toolbox: &'a Toolbox,
     pub(super) report_reader: ReportReader<'a>,
     pub(super) words: &'a SessionTexts,
+    pub(super) turn: u32,
     pub(super) final_turn: bool,
     pub(super) calls_in_text: CallsInText,
 }
@@ -131,14 +132,23 @@ impl AnswerClassifier<'_> {
             ToolLookup::Unknown { .. } => false,
         };
         let TextCalls { calls, rest } = calls_in_text(text, is_callable);
+        // "Never send this:" and a block is no call, at least none of a tool that changes something.
+        let changes =
+            |call: &TextCall| matches!(self.toolbox.find(&call.name), ToolLookup::Found(tool) if !tool.is_read);
+        if says_no(&rest) && calls.iter().any(changes) {
+            return;
+        }
         for (number, TextCall { name, parameters, form }) in (1..).zip(calls) {
             if let ToolLookup::Report = self.toolbox.find(&name) {
                 let draft = self.report_reader.read(&parameters).ok();
-                classified.fallback_report = draft.map(FallbackReport::from_text).or(classified.fallback_report.take());
+                let found = draft.map(|draft| FallbackReport::from_text(draft, FallbackQuality::Whole));
+                classified.fallback_report = found.or(classified.fallback_report.take());
                 continue;
             }
-            classified.text_calls.push((name.clone(), form));
-            let call = ToolCall::new(format!("text_{number}"), name, parameters.to_string());
+            if !self.final_turn {
+                classified.text_calls.push((name.clone(), form));
+            }
+            let call = ToolCall::new(format!("text_{}_{number}", self.turn), name, parameters.to_string());
             self.classify_call(&call, classified);
         }
         if !classified.text_calls.is_empty() {
@@ -150,7 +160,7 @@ impl AnswerClassifier<'_> {
         let (kind, reason, words) = if !text.is_empty() {
             if classified.fallback_report.is_none() {
                 let found = self.report_reader.find_in_text(text, self.final_turn);
-                classified.fallback_report = found.map(FallbackReport::from_text);
+                classified.fallback_report = found.map(|(draft, quality)| FallbackReport::from_text(draft, quality));
             }
             (AnswerKind::TextOnly, RetryReason::TextOnly, &self.words.text_only)
         } else if answer.reasoning.is_empty() && answer.text.trim().is_empty() {
@@ -207,9 +217,11 @@ impl AnswerClassifier<'_> {
         classified.report_attempts += 1;
         let rejected = match parse_parameters(&call.arguments) {
             Err(why) => {
-                // Unreadable arguments of the report tool may still be a report in text form.
-                if let Some(draft) = self.report_reader.find_in_text(&call.arguments, true) {
-                    classified.fallback_report = Some(FallbackReport { source: ReportSource::ToolMessage, draft });
+                // Arguments that are plain text are the report without its envelope; damaged JSON is no report.
+                let is_text = !call.arguments.contains(['{', '}', '[', ']']);
+                if let Some((draft, quality)) = self.report_reader.find_in_text(&call.arguments, is_text) {
+                    classified.fallback_report =
+                        Some(FallbackReport { source: ReportSource::ToolMessage, draft, quality });
                 }
                 self.drop_malformed(call, &why, classified);
                 RejectedReport::attempt(why)
@@ -243,7 +255,11 @@ impl AnswerClassifier<'_> {
             if let Some(Ok(mut draft)) = parameters.map(|parameters| self.report_reader.read(parameters)) {
                 draft.metadata.insert("truncated", true);
                 draft.status = ReportStatus::Partial;
-                classified.fallback_report = Some(FallbackReport { source: ReportSource::ToolMessage, draft });
+                classified.fallback_report = Some(FallbackReport {
+                    source: ReportSource::ToolMessage,
+                    draft,
+                    quality: FallbackQuality::Truncated,
+                });
             }
         }
     }

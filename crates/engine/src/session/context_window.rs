@@ -3,7 +3,7 @@
 //! A question that does not fit goes to a target with a larger window. If it fits no window, older results are replaced
 //! by references, then the turn becomes the final one, and then the oldest turns are dropped from it.
 
-use reknit_dialogue::{Message, TargetName};
+use reknit_dialogue::{Message, TargetName, stated_window};
 
 use super::Session;
 use super::state::Phase;
@@ -128,6 +128,17 @@ impl Session {
     pub(super) fn record_token_count(&mut self, target: &TargetName, tokens: u64) {
         let size = size(&self.question());
         self.state.token_counts.record(target, size, tokens);
+    }
+
+    /// Takes over the context window that a provider states when a question and its answer do not fit; returns whether the
+    /// window is news.
+    pub(super) fn learn_stated_window(&mut self, target: &TargetName, message: &str) -> bool {
+        let Some(stated) = stated_window(message) else { return false };
+        let is_news = self.window(target).is_none_or(|known| stated < known);
+        if is_news {
+            self.state.learned_windows.insert(target.clone(), stated);
+        }
+        is_news
     }
 
     /// Learns from a rejection: the window of the target is smaller than the question.

@@ -36,7 +36,7 @@ pub(super) fn needs_reason(class: SideEffect) -> bool {
 /// Adds the argument to the schema of a tool, under a name that the schema does not use; returns the name.
 pub(super) fn add_repeat_argument(schema: &mut Value) -> Option<String> {
     let object = schema.as_object_mut()?;
-    if !object.get("properties").is_some_and(|properties| properties.as_object().is_some()) {
+    if object.get("properties").is_none_or(|properties| properties.as_object().is_none()) {
         object.insert("properties", Value::Object(Object::new()));
     }
     let properties = object.get_mut("properties")?.as_object_mut()?;

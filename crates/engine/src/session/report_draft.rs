@@ -5,7 +5,7 @@ use crate::record::CollapseReason;
 use crate::report::{REPORT_ALIAS, ReportSource, ReportStatus};
 use crate::session_start::ReportFormat;
 use crate::session_texts::REPORT_TOOL;
-use reknit_protocol::spelling::are_alike;
+use reknit_protocol::spelling::{are_alike, folded};
 use reknit_protocol::{Object, Value, exact};
 use reknit_salvage::{Completeness, ReadOptions, Schema, fit, read};
 use serde::{Deserialize, Serialize};
@@ -26,11 +26,24 @@ pub(super) struct ReportDraft {
 pub(super) struct FallbackReport {
     pub(super) source: ReportSource,
     pub(super) draft: ReportDraft,
+    pub(super) quality: FallbackQuality,
+}
+
+/// How good a fallback report is. A later one replaces an earlier one that is not better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FallbackQuality {
+    /// Text of the final turn, which is only taken because there is nothing else.
+    AnyText,
+    /// A report whose end is missing.
+    Truncated,
+    /// A whole report in another form than a call.
+    Whole,
 }
 
 impl FallbackReport {
-    pub(super) fn from_text(draft: ReportDraft) -> Self {
-        Self { source: ReportSource::TextFallback, draft }
+    pub(super) fn from_text(draft: ReportDraft, quality: FallbackQuality) -> Self {
+        Self { source: ReportSource::TextFallback, draft, quality }
     }
 }
 
@@ -80,9 +93,7 @@ impl ReportReader<'_> {
             }
         };
         let metadata = parameters.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
-        let named = parameters.get("status").and_then(Value::as_str);
-        let status = ReportStatus::ALL.iter().copied().find(|status| Some(status.as_str()) == named);
-        Ok(ReportDraft { content, content_json, metadata, status: status.unwrap_or(ReportStatus::Success) })
+        Ok(ReportDraft { content, content_json, metadata, status: status(parameters.get("status")) })
     }
 
     /// The JSON of a report: `content_json`, or the text content, or the parameters themselves.
@@ -107,20 +118,20 @@ impl ReportReader<'_> {
 
     /// Finds a report in the text of an answer: an object that looks like a report, or in the final turn the text
     /// itself.
-    pub(super) fn find_in_text(self, text: &str, final_turn: bool) -> Option<ReportDraft> {
+    pub(super) fn find_in_text(self, text: &str, final_turn: bool) -> Option<(ReportDraft, FallbackQuality)> {
         let record = match parse_complete(text) {
             Ok(Value::Object(object)) => Some(object),
             _ => None,
         };
         let call = record.as_ref().and_then(call_of_object);
         match (&record, call) {
-            (Some(object), _) if looks_like_report(object) => return self.read(object).ok(),
-            (_, Some((name, parameters))) if is_report(&name) => return self.read(&parameters).ok(),
+            (Some(object), _) if looks_like_report(object) => return self.read(object).ok().map(whole),
+            (_, Some((name, parameters))) if is_report(&name) => return self.read(&parameters).ok().map(whole),
             // A call of another tool that was written as text is of no use to the user.
             (_, Some(_)) if self.format != ReportFormat::Json => return None,
             _ => {}
         }
-        match self.format {
+        let draft = match self.format {
             ReportFormat::Text | ReportFormat::Markdown if final_turn && !text.trim().is_empty() => Some(ReportDraft {
                 content: text.trim().to_owned(),
                 content_json: None,
@@ -132,7 +143,28 @@ impl ReportReader<'_> {
                 Some(ReportDraft { status: ReportStatus::Partial, ..draft })
             }
             ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Json => None,
+        };
+        draft.map(|draft| (draft, FallbackQuality::AnyText))
+    }
+}
+
+fn whole(draft: ReportDraft) -> (ReportDraft, FallbackQuality) {
+    (draft, FallbackQuality::Whole)
+}
+
+/// The status that a model states, in any of its usual words. A word that is not known is no success.
+fn status(stated: Option<&Value>) -> ReportStatus {
+    let word = match stated {
+        None | Some(Value::Null) => return ReportStatus::Success,
+        Some(Value::String(word)) => folded(word),
+        Some(_) => return ReportStatus::Partial,
+    };
+    match word.as_str() {
+        "" | "success" | "successful" | "succeeded" | "ok" | "okay" | "complete" | "completed" | "done" => {
+            ReportStatus::Success
         }
+        "failure" | "failed" | "fail" | "error" | "unsuccessful" => ReportStatus::Failure,
+        _ => ReportStatus::Partial,
     }
 }
 

@@ -62,8 +62,9 @@ impl Session {
         }
     }
 
-    /// Ends a turn whose question is not answered yet.
+    /// Ends a turn whose question is not answered yet. Its notices are about answers of that turn.
     fn interrupt_turn(&mut self, wait_end: WaitEnd) {
+        self.state.notices.clear();
         match self.state.phase {
             Phase::Asking { .. } => self.abandon_attempt(),
             Phase::Counting { attempt } => self.end_turn(TurnOutcome::Stopped, attempt - 1),

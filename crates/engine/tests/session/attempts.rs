@@ -57,7 +57,7 @@ fn notices_about_failed_answers_do_not_reach_the_next_turn() {
     }
     let notices = driver.notices();
     assert_eq!(notices.len(), 1, "{notices:?}");
-    assert!(notices[0].contains("your last answers could not be used"), "{notices:?}");
+    assert!(notices[0].contains("the last turn brought no usable answer"), "{notices:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use reknit_protocol::{
     truncate,
 };
 
+use super::denied_access::denies_access;
 use super::error_in_success::reports_error;
 use super::retry_after::requested_wait_ms;
 use super::structured_error::structured_error;
@@ -62,6 +63,9 @@ pub fn classify_reply(reply: &ToolReply, context: ReplyContext) -> Verdict {
     let error = structured_error(&body);
     let is_auth = error.as_ref().is_some_and(|error| error.category == Some(Category::AuthError));
     let fault = fault(reply, context, &body, error);
+    if matches!(reply.status, 400..=499) && !matches!(reply.status, 408 | 429) && is_denied(&fault, &body) {
+        return Verdict::Permanent(denied(fault));
+    }
     match reply.status {
         300..=399 | 401 | 403 | 405 | 407 => Verdict::Permanent(fault),
         _ if is_auth => Verdict::Permanent(fault),
@@ -112,6 +116,10 @@ fn classify_success(reply: &ToolReply, context: ReplyContext, body: Value) -> Ve
         return Verdict::Success(body);
     }
     let is_declared = !matches!(context.side_effect, SideEffect::Read | SideEffect::Undeclared);
+    let whole = fault(reply, context, &body, structured_error(&body));
+    if is_denied(&whole, &body) {
+        return Verdict::Permanent(denied(whole));
+    }
     let error = structured_error(&body).filter(|error| is_failure || error.category.is_some() || !is_declared);
     if let Some(error) = error {
         return classify_error_in_success(fault(reply, context, &body, Some(error.clone())), &error);
@@ -124,6 +132,15 @@ fn classify_success(reply: &ToolReply, context: ReplyContext, body: Value) -> Ve
             Verdict::Permanent(fault)
         }
     }
+}
+
+fn is_denied(fault: &CallFault, body: &Value) -> bool {
+    denies_access(body, &fault.code, &fault.message)
+}
+
+/// A call without access had no effect.
+fn denied(fault: CallFault) -> CallFault {
+    CallFault { fate: Fate::Rejected, category: Some(Category::AuthError.as_str().to_owned()), ..fault }
 }
 
 /// A 2xx status with a structured error in the body: the tool's own category decides.
@@ -186,7 +203,9 @@ fn fate(fault: &CallFault, status: u16, is_structured: bool, class: SideEffect) 
 /// The beginning of a body that has no message; `None` if the body is empty.
 fn fallback_message(body: &ReplyBody) -> Option<String> {
     let text = match body {
-        ReplyBody::Text(text) | ReplyBody::Json(Value::String(text)) => text.trim().to_owned(),
+        ReplyBody::Text(text)
+        | ReplyBody::Json(Value::String(text))
+        | ReplyBody::Repaired { value: Value::String(text), .. } => text.trim().to_owned(),
         ReplyBody::Json(value) | ReplyBody::Repaired { value, .. } => value.to_string(),
         ReplyBody::Empty => String::new(),
     };

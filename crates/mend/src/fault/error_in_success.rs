@@ -2,6 +2,8 @@
 
 use reknit_protocol::{Object, ReplyBody, Value};
 
+use super::denied_access::is_denial_code;
+
 /// Nouns that follow `Error` in the titles of documents and in statistics.
 const COMPOUNDS: [&str; 38] = [
     "analysis",
@@ -60,8 +62,10 @@ pub(super) fn reports_error(body: &ReplyBody, announces_data: bool) -> bool {
     match body {
         ReplyBody::Empty => false,
         ReplyBody::Text(text) => is_error_text(text) || (announces_data && is_html(text)),
-        // The content type is JSON: a repaired body is an object or a list, or else a page.
-        ReplyBody::Repaired { value: Value::String(text), .. } => is_error_text(text) || is_html(text),
+        ReplyBody::Repaired { value: Value::String(text), fixes } => {
+            let is_page = announces_data || !fixes.iter().all(|fix| fix == ReplyBody::INVALID_UTF8);
+            is_error_text(text) || (is_page && is_html(text))
+        }
         ReplyBody::Json(Value::String(text)) => is_error_text(text),
         ReplyBody::Json(value) | ReplyBody::Repaired { value, .. } => value.as_object().is_some_and(is_error_object),
     }
@@ -73,7 +77,7 @@ fn is_error_object(body: &Object) -> bool {
         return false;
     }
     let is_marked = flag("isError") == Some(true) || flag("is_error") == Some(true);
-    is_marked || has_error(body) || has_only_errors(body) || has_only_error_text(body)
+    is_marked || has_error(body) || has_only_errors(body) || has_only_error_text(body) || has_denial(body)
 }
 
 /// A member `error` that is not empty. A number is an error code only beside a message; alone it is a measured error.
@@ -84,6 +88,13 @@ fn has_error(body: &Object) -> bool {
         Some(Value::Number(_)) => MESSAGE_MEMBERS.iter().any(|name| body.get(name).is_some_and(|text| !is_empty(text))),
         Some(_) => true,
     }
+}
+
+/// A `code` of denied access beside a message, and no data.
+fn has_denial(body: &Object) -> bool {
+    let is_denial = body.get("code").is_some_and(is_denial_code);
+    let has_message = MESSAGE_MEMBERS.iter().any(|name| body.get(name).is_some_and(|text| !is_empty(text)));
+    is_denial && has_message && body.get("data").is_none_or(is_empty)
 }
 
 /// A list `errors` of objects with messages, and no data: GraphQL and JSON:API.
@@ -273,7 +284,8 @@ mod tests {
     #[test]
     fn a_page_is_an_error_only_where_data_was_announced() {
         let page = " <!DOCTYPE html><title>Log in</title>";
-        let repaired = |text: &str| ReplyBody::Repaired { value: Value::from(text), fixes: Vec::new() };
+        let repaired =
+            |text: &str| ReplyBody::Repaired { value: Value::from(text), fixes: vec![ReplyBody::HTML_PAGE.to_owned()] };
         for (body, announces_data, expected) in [
             (ReplyBody::Text(page.to_owned()), true, true),
             (ReplyBody::Text(page.to_owned()), false, false),

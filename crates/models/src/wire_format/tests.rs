@@ -187,9 +187,19 @@ fn the_deltas_together_are_the_answer() {
 #[test]
 fn an_unreadable_event_is_skipped_and_counted_in_every_format() {
     for (provider, stream, body) in FORMATS {
-        let unreadable: &[u8] = b"data: {\"choi\n\ndata: 7\n\ndata: \xff\n\n";
-        let expected = ModelAnswer { skipped_events: 3, ..whole(provider, body) };
+        let unreadable: &[u8] = b"data: {\"choi\n\ndata: 7\n\n";
+        let expected = ModelAnswer { skipped_events: 2, ..whole(provider, body) };
         assert_eq!(streamed(provider, [unreadable, stream.as_bytes()]).0, expected);
+    }
+}
+
+#[test]
+fn an_event_that_is_not_utf8_is_an_error_in_every_format() {
+    for (provider, stream, _) in FORMATS {
+        let request = ModelRequest::new(vec![], 9);
+        let chunks = [&b"data: {\"text\": \"K\xf6ln\"}\n\n"[..], stream.as_bytes()];
+        let error = decode_stream(provider, &request, chunks, &mut |_| {}).unwrap_err();
+        assert!(error.to_string().contains("is not valid UTF-8"), "{error}");
     }
 }
 

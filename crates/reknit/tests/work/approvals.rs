@@ -302,12 +302,12 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     approval call-1: failed: `shop` broke the connection: Connection reset by peer (os error 104)
       again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
-    attempt 1.1  local  tool_calls, 0.0 s, 58 tokens in, 0 out
+    attempt 1.1  local  tool_calls, 0.0 s, 85 tokens in, 0 out
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"log":[{"kind":"attempt","turn":1,"attempt":1,"target":"local","status":"tool_calls","latency_ms":0,"input_tokens":58,"output_tokens":0}],"asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"log":[{"kind":"attempt","turn":1,"attempt":1,"target":"local","status":"tool_calls","latency_ms":0,"input_tokens":85,"output_tokens":0}],"asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
     "#);
     world.reknit(&["runs", "approve", "last", "call-1"]);
     assert!(world.reknit(&["runs", "list"]).contains("(approved; continue with"), "the list shows the decision");

@@ -322,3 +322,44 @@ fn an_unknown_variable_with_our_prefixes_is_reported_by_config_show() {
     all settings have their default values
     ");
 }
+
+#[test]
+fn a_key_in_the_place_of_a_variable_is_not_shown() {
+    let key = "sk-ant-s3cret0123456789abcdef";
+    for line in [
+        format!("key-env = \"{key}\""),
+        format!("key-file = \"{key}\""),
+        format!("key-env = {key}"),
+        format!("api-key = \"{key}\""),
+    ] {
+        let model = format!("[[models]]\nname = \"m\"\nurl = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n{line}\n");
+        let world = World::new().file("reknit.toml", &model);
+        for arguments in [&["ask", "x"][..], &["models"], &["models", "check"], &["config", "show"], &["trust"]] {
+            let shown = world.reknit(arguments);
+            assert!(shown.starts_with("exit status 2") && !shown.contains("s3cret"), "{line}: {shown}");
+            assert!(shown.contains("line 5"), "{line}: {shown}");
+        }
+    }
+    let flag = ["ask", "--model-url", "http://127.0.0.1:9/v1", "--model-key-env", key, "x"];
+    let shown = World::new().reknit(&flag);
+    assert!(shown.starts_with("exit status 2") && !shown.contains("s3cret"), "{shown}");
+}
+
+#[test]
+fn configuration_agent_and_plan_files_have_a_size_limit() {
+    let large = format!("# {}\n", "x".repeat(5 << 20));
+    let world = World::new().file("big.toml", &large).file("big.md", &large).file("big.yaml", &large);
+    for (arguments, name) in [
+        (&["config", "show", "--config", "big.toml"][..], "big.toml"),
+        (&["trust", "big.toml"], "big.toml"),
+        (&["agent", "--model-url", "http://127.0.0.1:9/v1", "big.md", "x"], "big.md"),
+        (&["plan", "check", "big.yaml"], "big.yaml"),
+    ] {
+        let shown = world.reknit(arguments);
+        assert!(!shown.starts_with("exit status 0"), "{shown}");
+        assert!(
+            shown.contains(&format!("`{name}` is larger than")) && shown.contains("the limit for one input"),
+            "{shown}"
+        );
+    }
+}

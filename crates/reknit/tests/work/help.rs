@@ -27,6 +27,7 @@ fn the_program_has_a_help_page() {
       tools        Check tools
       models       List the models, and where their API keys come from
       config       Show settings
+      trust        Trust a configuration file in the current folder to decide where API keys are sent
       demo         Watch a run fail and repair itself, with four local tools and without an API key
       repair       Read JSON from a model's answer and repair it
       eval         Evaluate an expression over a JSON document

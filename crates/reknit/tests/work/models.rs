@@ -75,6 +75,7 @@ async fn models_check_asks_each_model_once_and_prints_a_table() {
         section("keyless", "provider = \"openai\""),
     ];
     let world = World::new().file("reknit.toml", &config.concat());
+    assert!(world.reknit(&["trust"]).starts_with("exit status 0"));
     insta::assert_snapshot!(world.reknit_with(&[("MY_KEY", "s3cret")], &["models", "check"]), @"
     exit status 1
     --- stdout
@@ -178,6 +179,7 @@ async fn an_api_key_never_appears_in_output_or_journal() {
     let shop = crate::exit_status::shop().await;
     let world = World::new().configured(&[&shop], &config);
     let key = [("MY_KEY", "sk-s3cret"), ("RUST_LOG", "trace")];
+    assert!(world.reknit_with(&key, &["trust"]).starts_with("exit status 0"));
     let asked = world.reknit_with(&key, &["ask", "buy tea"]);
     assert!(asked.contains("the key [redacted] has no access"), "{asked}");
     let checked = world.reknit_with(&key, &["models", "check"]);

@@ -103,3 +103,35 @@ fn tools_check_needs_a_tool() {
     hint: name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml
     ");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_side_effect_class_for_an_unknown_name_is_an_error_with_a_suggestion() {
+    let shop = ScriptedTool::new("shop").capability("price", SideEffect::Read).start().await.expect("the tool starts");
+    let plan = crate::world::plan(&[("price", "{}")]);
+    let all: [&[&str]; 3] =
+        [&["run", "--answer", "template", "plan.json"], &["tools", "check"], &["config", "show", "--changed"]];
+    for (name, problem, commands) in [
+        ("shpo/price", "names `shpo/price`, but there is no tool `shpo`; did you mean `shop`?", &all[..]),
+        ("bank", "names `bank`, but there is no tool `bank`; there is: shop", &all[..]),
+        (
+            "shop/prize",
+            "names `shop/prize`, but there is no capability `prize` of tool `shop`; did you mean `shop/price`?",
+            &all[..2],
+        ),
+    ] {
+        let classes = format!("[effects.classes]\n\"{name}\" = \"unsafe\"\n");
+        let world = World::new().configured(&[&shop], &classes).file("plan.json", &plan);
+        for command in commands {
+            let shown = world.reknit(command);
+            assert!(shown.starts_with("exit status 2") && shown.contains(problem), "{command:?}: {shown}");
+            assert!(shown.contains("reknit.toml, line 4"), "{command:?}: {shown}");
+        }
+    }
+    assert_eq!(shop.call_count(), 0, "nothing is called");
+    let world =
+        World::new().configured(&[&shop], "[effects.classes]\n\"shop\" = \"read\"\n\"shop/price\" = \"read\"\n");
+    for command in &all[1..] {
+        assert!(world.reknit(command).starts_with("exit status 0"), "{command:?}");
+    }
+    assert!(world.reknit(&["demo"]).starts_with("exit status 0"), "the demo has other tools");
+}

@@ -54,6 +54,7 @@ impl World {
             .args(arguments)
             .env_clear()
             .env("XDG_DATA_HOME", self.path().join("data"))
+            .env("XDG_STATE_HOME", self.path().join("state"))
             // Do not use model servers of the machine that runs the test.
             .env("REKNIT_FIND_MODEL", "false")
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())

@@ -37,14 +37,19 @@ pub(super) fn find_key(
     let read = |variable: &str| environment(variable).filter(|key| !key.is_empty());
     match (model.text("key-env"), model.text("key-file")) {
         (Some(_), Some(_)) => Err(model.invalid("key-file", "`key-env` is set as well; write only one of the two")),
-        (Some(variable), None) => Ok(match read(variable) {
-            Some(key) => (Some(key), KeySource::Variable(variable.to_owned())),
-            None => (None, KeySource::UnsetVariable(variable.to_owned())),
-        }),
-        (None, Some(path)) => Ok(match read_file(path) {
-            Ok(key) => (Some(key), KeySource::File(path.to_owned())),
-            Err(problem) => (None, KeySource::UnusableFile { path: path.to_owned(), problem }),
-        }),
+        (Some(variable), None) => match read(variable) {
+            Some(key) => Ok((Some(key), KeySource::Variable(variable.to_owned()))),
+            None if is_key_instead_of_variable(variable) => Err(model.hidden("key-env", KEY_INSTEAD_OF_VARIABLE)),
+            None => Ok((None, KeySource::UnsetVariable(variable.to_owned()))),
+        },
+        (None, Some(path)) => match read_file(path) {
+            Ok(key) => Ok((Some(key), KeySource::File(path.to_owned()))),
+            Err(_) if looks_like_key(path) => Err(model.hidden(
+                "key-file",
+                "it looks like a key and is not shown here; write the path of a file that holds it",
+            )),
+            Err(problem) => Ok((None, KeySource::UnusableFile { path: path.to_owned(), problem })),
+        },
         (None, None) => {
             let variables = provider.key_variables();
             let found = variables.iter().find_map(|variable| Some((read(variable)?, (*variable).to_owned())));
@@ -59,11 +64,47 @@ pub(super) fn find_key(
     }
 }
 
+/// What to do if a key is written where the name of a variable belongs.
+pub const KEY_INSTEAD_OF_VARIABLE: &str =
+    "it looks like a key and is not shown here; write the name of a variable that holds it, like `MODEL_KEY`";
+
+/// Whether a text that should name a variable is more likely a key.
+pub fn is_key_instead_of_variable(text: &str) -> bool {
+    !text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') || looks_like_key(text)
+}
+
+/// Whether a text has the form of a key: a usual prefix, or a long word with digits and small letters.
+fn looks_like_key(text: &str) -> bool {
+    const PREFIXES: [&str; 9] = ["sk-", "sk_", "gsk_", "xai-", "AIza", "hf_", "ghp_", "pk-", "key-"];
+    let is_word = text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
+    let has = |is: fn(&char) -> bool| text.chars().any(|letter| is(&letter));
+    let is_long = text.len() >= 20 && has(char::is_ascii_digit) && has(char::is_ascii_lowercase);
+    is_word && (is_long || PREFIXES.iter().any(|prefix| text.starts_with(prefix)))
+}
+
 /// The text of a file without surrounding white space.
 fn read_file(path: &str) -> Result<String, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     match text.trim() {
         "" => Err("it is empty".to_owned()),
         key => Ok(key.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_variables_and_files_are_told_from_keys() {
+        for key in ["sk-abc", "sk_live_1", "AIzaSyD3", "0123456789abcdef01234567", "abc.def", "a b", "gsk_x"] {
+            assert!(is_key_instead_of_variable(key), "{key}");
+        }
+        for name in ["MODEL_KEY", "my_key", "ANTHROPIC_API_KEY_FOR_TEAM_2024", "key"] {
+            assert!(!is_key_instead_of_variable(name), "{name}");
+        }
+        for path in ["key.txt", "/run/secrets/model-key-2024-production", "keys/0123456789abcdef01234567.txt"] {
+            assert!(!looks_like_key(path), "{path}");
+        }
     }
 }

@@ -33,7 +33,7 @@ const fn required(name: &'static str, description: &'static str) -> EntryKey {
 
 pub(super) const TOOL_KEYS: [EntryKey; 4] = [
     required("name", "Name of the tool in plans."),
-    required("url", "Base URL, like `http://127.0.0.1:8085`."),
+    required("url", "Base URL, like `http://127.0.0.1:8085`; its query is sent with every request."),
     optional(
         "type",
         Word(component_types),
@@ -141,6 +141,12 @@ impl Entry {
             return Err(self.invalid("name", "another one has this name; write a different one"));
         }
         Ok(name)
+    }
+
+    /// The error that the value of a key is invalid and must not be shown.
+    pub(super) fn hidden(&self, key: &str, expected: &str) -> ConfigError {
+        let origin = self.values.get(key).map_or(&self.origin, |(_, origin)| origin);
+        ConfigError::invalid_value(origin.clone(), &format!("{}.{key}", self.list), "hidden", expected)
     }
 
     /// The error that the value of a key is invalid or missing.

@@ -62,7 +62,12 @@ impl File<'_> {
     /// Adds the text of the line, since the message of `error` alone does not name the key.
     fn syntax_error(&self, error: &::toml::de::Error) -> ConfigError {
         let span = error.span().unwrap_or_default();
-        let written = redact_urls(self.text.lines().nth(self.line(&span) - 1).unwrap_or_default().trim());
+        let line = self.text.lines().nth(self.line(&span) - 1).unwrap_or_default().trim();
+        // The value may be a key without quotes.
+        let written = match line.split_once('=') {
+            Some((name, _)) if name.to_ascii_lowercase().contains("key") => format!("{}= ...", name),
+            _ => redact_urls(line),
+        };
         let message = error.message().trim().replace('\n', "; ");
         ConfigError::Invalid { origin: self.origin(&span), problem: format!("cannot read `{written}`: {message}") }
     }

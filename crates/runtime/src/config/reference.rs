@@ -23,6 +23,11 @@ line overrides an environment variable, a variable overrides the file, and the
 file overrides the default. `reknit config show` prints the effective values and
 where each comes from.
 
+A file that is only found in the current folder must be trusted once, with
+`reknit trust`, if it takes the key of a model from a file or from another
+variable than the provider's own, or sends it to another host. A file that you
+name needs no trust. The limit for a configuration file is 1 MiB.
+
 Every setting has an environment variable. Its name may also start with
 `GOMIND_` instead of `REKNIT_`; if both are set, `REKNIT_` wins. Switches are
 `true` or `false` in any case, and the items of a list are separated by commas.

@@ -230,8 +230,8 @@ impl LogRecord {
         let mut text = format!("{} {level:5} {} {}", self.timestamp(), self.source, without_control(&self.message));
         for (name, value) in &self.fields {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let is_plain =
-                !value.is_empty() && value.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '"');
+            let is_plain = !value.is_empty()
+                && value.chars().all(|c| !(c.is_whitespace() || c.is_control() || is_hidden(c) || c == '"'));
             let value = if is_plain { value } else { format!("{value:?}") };
             // Writing to a string cannot fail.
             let _ = write!(text, " {name}={value}");
@@ -253,13 +253,33 @@ impl LogRecord {
             object.insert(name.to_owned(), value.into());
         }
         object.extend(self.fields);
-        format!("{}\n", Value::Object(object))
+        format!("{}\n", escape_hidden(&Value::Object(object).to_string()))
     }
+}
+
+/// Escapes characters that serde_json leaves and that control a terminal or hide text: C1 controls, marks of direction,
+/// separators of lines. Outside of strings JSON has none of them.
+fn escape_hidden(json: &str) -> String {
+    json.chars().fold(String::with_capacity(json.len()), |mut escaped, c| {
+        if is_hidden(c) {
+            // Writing to a string cannot fail.
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+        escaped
+    })
+}
+
+/// DEL, C1 control characters, and characters that have no width, change the text direction or break a line.
+fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Replaces control characters, which could break the line or move the cursor of a terminal.
 fn without_control(message: &str) -> String {
-    message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    message.chars().map(|c| if c.is_control() || is_hidden(c) { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -310,6 +330,26 @@ mod tests {
         insta::assert_snapshot!(text, @r#"2025-11-13T02:13:20.123Z WARN  framework/orchestration Step [2J failed step_id=s error="no \"such\"\nplace" reason="" attempt=2 will_retry=true"#);
         let json = written(LogSettings { level: LevelFilter::WARN, form: Form::Json }, "run-1");
         insta::assert_snapshot!(json, @r#"{"timestamp":"2025-11-13T02:13:20.123Z","level":"warn","component":"framework/orchestration","message":"Step\u001b[2J failed","request_id":"run-1","trace_id":"7c8bbf791238ac6eca7549ab06b31086","step_id":"s","error":"no \"such\"\nplace","reason":"","attempt":2,"will_retry":true}"#);
+    }
+
+    #[test]
+    fn hidden_characters_are_escaped_and_keep_their_meaning() {
+        let hidden = "a\u{9b}2Jb\u{202e}c\u{2066}d\u{7f}e\u{2028}f\u{feff}g";
+        for form in [Form::Json, Form::Text] {
+            let fields = vec![("error", AttributeValue::from(hidden))];
+            let (source, message) = ("framework", hidden.to_owned());
+            let line = LogLine { severity: Severity::Warning, source, name: "", message, fields };
+            let (lines, write) = buffer();
+            let context = TraceContext::new(&RunId::new("r"), None);
+            let batch = SignalBatch { at_ms: 0, context: &context, signals: &[Signal::Log(line)] };
+            Log::new(LogSettings { form, ..SETTINGS }, write).take(&batch);
+            let text = lines.lock().unwrap().clone();
+            assert!(!text.trim_end_matches('\n').chars().any(|c| c.is_control() || is_hidden(c)), "{text:?}");
+            if form == Form::Json {
+                let read: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!((read["message"].as_str(), read["error"].as_str()), (Some(hidden), Some(hidden)));
+            }
+        }
     }
 
     #[test]

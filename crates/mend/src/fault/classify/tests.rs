@@ -46,6 +46,42 @@ fn every_body_gives_a_message() {
 }
 
 #[test]
+fn denied_access_is_permanent_and_had_no_effect_at_any_status() {
+    for (status, body) in [
+        (401, r#"{"message": "who are you"}"#),
+        (403, "{}"),
+        (407, r#"{"message": "proxy authentication required"}"#),
+        (400, r#"{"message": "Invalid API key"}"#),
+        (400, r#"{"error": {"message": "API key not valid. Please pass a valid API key.", "code": 400}}"#),
+        (400, r#"{"error": {"message": "Incorrect api-key provided: sk-…", "code": "invalid_api_key"}}"#),
+        (422, r#"{"success": false, "error": {"code": "UNAUTHORIZED", "message": "x", "category": "INPUT_ERROR"}}"#),
+        (200, r#"{"error": {"code": "401", "message": "who are you"}}"#),
+        (200, r#"{"error": {"code": 403, "message": "not yours"}}"#),
+        (200, r#"{"code": "401", "message": "token expired"}"#),
+        (200, r#"{"code": 401, "msg": "login first", "data": null}"#),
+        (200, r#"{"success": false, "error": {"code": "401", "message": "no", "category": "SERVICE_ERROR"}}"#),
+        (200, r#"{"error": "Unauthorized"}"#),
+    ] {
+        for class in [SideEffect::Read, SideEffect::Keyed, SideEffect::Unsafe] {
+            let verdict = classified_for(class, status, json(body));
+            assert_eq!(outcome(&verdict), "permanent rejected", "{status} {body} {class}");
+            let Verdict::Permanent(fault) = verdict else { panic!("it is permanent") };
+            assert_eq!(fault.category.as_deref(), Some("AUTH_ERROR"), "{status} {body}");
+        }
+    }
+    for (status, body, expected) in [
+        (400, r#"{"message": "the door key is invalid"}"#, "correctable rejected"),
+        (400, r#"{"message": "unauthorized discount code X"}"#, "correctable rejected"),
+        (200, r#"{"code": 401, "data": {"x": 1}, "message": "ok"}"#, "success"),
+        (200, r#"{"code": "401", "name": "Highway"}"#, "success"),
+        (200, r#"{"status": 401, "message": "Unauthorized", "url": "http://x"}"#, "success"),
+        (503, r#"{"message": "invalid api key cache"}"#, "transient unknown"),
+    ] {
+        assert_eq!(outcome(&classified(status, json(body))), expected, "{status} {body}");
+    }
+}
+
+#[test]
 fn a_conflict_of_idempotency_keys_is_transient_and_never_correctable() {
     for (status, body) in [
         (409, r#"{"error": {"code": "idempotency_key_in_use", "message": "There is another request", "type": "x"}}"#),

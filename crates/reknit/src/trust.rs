@@ -1,0 +1,186 @@
+//! `reknit trust`: which configuration files that were only found may decide where API keys are sent.
+//!
+//! A file that a person names is trusted. One that lies in the current folder may come from anybody, such as a cloned
+//! repository. If it sends a key anywhere else than the provider's own variable to the provider's own host, the person
+//! has to trust it once. The trust is kept by path and digest, so a changed file has to be trusted again.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use reknit_models::{Target, detect};
+use reknit_protocol::redact_url;
+use reknit_runtime::config::{Config, KeySource};
+use sha2::{Digest as _, Sha256};
+
+use crate::cli::TrustArguments;
+use crate::environment::{os_variable, variable};
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::print::print_data;
+use crate::setup::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
+use crate::terminal_text::escape_controls;
+
+/// Trusts a file, forgets one, or lists the trusted ones.
+pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
+    let store = TrustStore::of_user()?;
+    if arguments.list {
+        for entry in store.read()? {
+            print_data(&format!("{}\n", escape_controls(&entry.path)))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let path = arguments.path.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_CONFIG));
+    if arguments.forget {
+        // A file that is gone can still be forgotten.
+        let name = canonical(&path).unwrap_or_else(|_| path.display().to_string());
+        let was_trusted = store.forget(&name)?;
+        let result = if was_trusted { "no longer trusted" } else { "was not trusted" };
+        print_data(&format!("{result}: {}\n", escape_controls(&name)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let input = Input::File(path.clone());
+    let text = input.read_up_to(MAX_CONFIG_BYTES)?;
+    let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
+    let config = Config::read(&text, &path.display().to_string(), &variable)?;
+    let uses = unusual_key_uses(config.models.iter(), &config);
+    store.add(TrustedFile { digest: digest(&text), path: name.clone() })?;
+    print_data(&escape_controls(&format!("trusted: {name}\n{}", lines(&uses))))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Fails if the configuration was only found, is not trusted, and sends a key to an unusual place. `file` is that of
+/// `--config`. Call it before the first request.
+pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
+    // A key that is not there is not sent; its absence is reported elsewhere.
+    let is_there = |target: &&Target| target.key.is_some();
+    let uses = unusual_key_uses(config.models.iter().filter(is_there), config);
+    let Some(path) = found_config(file).filter(|_| !uses.is_empty()) else { return Ok(()) };
+    let input = Input::File(path.clone());
+    let text = input.read_up_to(MAX_CONFIG_BYTES)?;
+    let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
+    let trusted = TrustStore::of_user()?.read()?;
+    let (is_known, digest) = (trusted.iter().any(|known| known.path == name), digest(&text));
+    if trusted.iter().any(|known| known.path == name && known.digest == digest) {
+        return Ok(());
+    }
+    let problem =
+        if is_known { "has changed since it was trusted" } else { "was found in this folder and is not trusted" };
+    Err(Failure::usage(
+        format!("`{name}` {problem}, and it decides where API keys are sent:\n{}", lines(&uses).trim_end()),
+        format!("if that is right, type `reknit trust`, or name the file: `--config {DEFAULT_CONFIG}`"),
+    ))
+}
+
+/// The keys that do not go from the provider's own variable to the provider's own host: `model, source, URL`.
+fn unusual_key_uses<'a>(targets: impl Iterator<Item = &'a Target>, config: &Config) -> Vec<String> {
+    let use_of = |target: &Target| {
+        let source = match config.keys.get(&target.name)? {
+            KeySource::Variable(name) | KeySource::UnsetVariable(name) => {
+                let is_usual = detect::is_own_host(name, &target.base_url);
+                (!is_usual).then(|| format!("the variable `{name}`"))?
+            }
+            KeySource::File(path) | KeySource::UnusableFile { path, .. } => format!("the file `{path}`"),
+            KeySource::None => return None,
+        };
+        Some(format!("model `{}`: the key in {source} is sent to {}", target.name, redact_url(&target.base_url)))
+    };
+    targets.filter_map(use_of).collect()
+}
+
+fn lines(uses: &[String]) -> String {
+    uses.iter().fold(String::new(), |mut text, one| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "- {one}");
+        text
+    })
+}
+
+fn canonical(path: &Path) -> io::Result<String> {
+    Ok(path.canonicalize()?.display().to_string())
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// A file that is trusted as long as it does not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TrustedFile {
+    digest: String,
+    path: String,
+}
+
+/// The trusted files: one line each, a digest and a path, as `sha256sum` writes them.
+#[derive(Debug)]
+struct TrustStore {
+    file: PathBuf,
+}
+
+impl TrustStore {
+    /// `reknit/trusted` in the state folder of the user.
+    fn of_user() -> Result<Self, Failure> {
+        let folder = |name| os_variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let folder = folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state")));
+        let folder = folder.ok_or_else(|| {
+            Failure::usage(
+                "no folder for trusted files: neither XDG_STATE_HOME nor HOME is an absolute path",
+                format!("name the configuration file: `--config {DEFAULT_CONFIG}`"),
+            )
+        })?;
+        Ok(Self { file: folder.join("reknit/trusted") })
+    }
+
+    fn read(&self) -> Result<Vec<TrustedFile>, Failure> {
+        let text = match fs::read_to_string(&self.file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(Failure::Input { input: Input::File(self.file.clone()), source }),
+        };
+        let entry = |line: &str| {
+            let (digest, path) = line.split_once("  ")?;
+            Some(TrustedFile { digest: digest.to_owned(), path: path.to_owned() })
+        };
+        Ok(text.lines().filter_map(entry).collect())
+    }
+
+    fn add(&self, new: TrustedFile) -> Result<(), Failure> {
+        if new.path.contains(['\n', '\r']) {
+            return Err(Failure::usage("a path with a line break cannot be trusted", "rename the folder"));
+        }
+        let mut entries = self.read()?;
+        entries.retain(|known| known.path != new.path);
+        entries.push(new);
+        self.write(&entries)
+    }
+
+    fn forget(&self, path: &str) -> Result<bool, Failure> {
+        let mut entries = self.read()?;
+        let before = entries.len();
+        entries.retain(|known| known.path != path);
+        if entries.len() < before {
+            self.write(&entries)?;
+        }
+        Ok(entries.len() < before)
+    }
+
+    /// Replaces the file in one step. Only the user can read it.
+    fn write(&self, entries: &[TrustedFile]) -> Result<(), Failure> {
+        let text: String = entries.iter().map(|entry| format!("{}  {}\n", entry.digest, entry.path)).collect();
+        let new = self.file.with_extension(format!("new-{}", std::process::id()));
+        let write = || -> io::Result<()> {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(self.file.parent().unwrap_or(Path::new("/")))?;
+            let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+            file.write_all(text.as_bytes())?;
+            fs::rename(&new, &self.file)
+        };
+        write().map_err(Failure::Write)
+    }
+}

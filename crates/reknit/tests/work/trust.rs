@@ -1,0 +1,80 @@
+//! A configuration file that was only found must be trusted before it decides where API keys are sent.
+
+use std::fs;
+
+use reknit_testing::model::{RequestMatcher, Script};
+use reknit_testing::{Reply, ScriptedModel};
+
+use crate::world::{World, text};
+
+fn model(keys: &str, url: &str) -> String {
+    format!("[[models]]\nname = \"m\"\nmodel = \"m\"\nurl = \"{url}\"\n{keys}\n")
+}
+
+const KEYS: [(&str, &str); 2] = [("MY_KEY", "secret-1"), ("OPENAI_API_KEY", "secret-2")];
+
+async fn server() -> ScriptedModel {
+    let script = Script::new().on(RequestMatcher::any(), Reply::text("hello"));
+    ScriptedModel::start(script).await.expect("the model starts")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_found_file_sends_no_key_to_an_unusual_place_until_it_is_trusted() {
+    for (keys, source) in [
+        ("key-env = \"MY_KEY\"", "the variable `MY_KEY`"),
+        ("key-file = \"key.txt\"", "the file `key.txt`"),
+        ("provider = \"openai\"", "the variable `OPENAI_API_KEY`"),
+        ("provider = \"openai\"\nkey-env = \"MY_KEY\"", "the variable `MY_KEY`"),
+    ] {
+        let server = server().await;
+        let world = World::new().file("reknit.toml", &model(keys, &server.base_url())).file("key.txt", "secret-3");
+        for arguments in [&["ask", "x"][..], &["models", "check"]] {
+            let output = world.command(arguments).envs(KEYS).output().expect("the command runs");
+            let error = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{error}");
+            assert!(error.contains("was found in this folder and is not trusted"), "{error}");
+            assert!(
+                error.contains(&format!("- model `m`: the key in {source} is sent to {}", server.base_url())),
+                "{error}"
+            );
+            assert!(error.contains("type `reknit trust`") && !error.contains("secret-"), "{error}");
+        }
+        assert_eq!(server.requests().len(), 0, "nothing is sent");
+        assert!(world.reknit_with(&KEYS, &["trust"]).contains(source));
+        assert!(world.reknit_with(&KEYS, &["models", "check"]).starts_with("exit status 0"));
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trust_ends_with_a_change_of_the_file_or_when_it_is_forgotten() {
+    let server = server().await;
+    let config = model("key-env = \"MY_KEY\"", &server.base_url());
+    let world = World::new().file("reknit.toml", &config);
+    let check = || world.reknit_with(&KEYS, &["models", "check"]);
+    assert!(world.reknit(&["trust", "reknit.toml"]).starts_with("exit status 0"));
+    assert!(check().starts_with("exit status 0"), "{}", check());
+    assert!(world.reknit(&["trust", "--list"]).contains("reknit.toml"));
+    fs::write(world.path().join("reknit.toml"), format!("{config}streaming = false\n")).expect("the file is writable");
+    assert!(check().contains("has changed since it was trusted"), "{}", check());
+    assert!(world.reknit(&["trust"]).starts_with("exit status 0"));
+    assert!(check().starts_with("exit status 0"), "{}", check());
+    assert!(world.reknit(&["trust", "--forget"]).contains("no longer trusted"));
+    assert!(check().contains("is not trusted"), "{}", check());
+    assert!(!world.reknit(&["trust", "--list"]).contains("reknit.toml"));
+    assert!(world.reknit(&["trust", "--forget"]).contains("was not trusted"));
+    assert!(world.reknit(&["trust", "none.toml"]).starts_with("exit status 2"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_named_file_and_keys_at_their_own_provider_need_no_trust() {
+    let server = server().await;
+    let world = World::new().file("reknit.toml", &model("key-env = \"MY_KEY\"", &server.base_url()));
+    assert!(world.reknit_with(&KEYS, &["models", "check", "--config", "reknit.toml"]).starts_with("exit status 0"));
+    let named = [KEYS[0], ("REKNIT_CONFIG", "reknit.toml")];
+    assert!(world.reknit_with(&named, &["models", "check"]).starts_with("exit status 0"));
+    let shown = world.reknit_with(&KEYS, &["config", "show", "--changed"]);
+    assert!(shown.starts_with("exit status 0"), "a command that sends nothing needs no trust: {shown}");
+    let without_key = World::new().file("reknit.toml", &model("", &server.base_url()));
+    assert!(without_key.reknit_with(&KEYS, &["models", "check"]).starts_with("exit status 0"), "no key is sent");
+}
