@@ -1,6 +1,6 @@
 //! The reaction to a failed attempt. The rotation decides; this module describes the decision for records.
 
-use reknit_dialogue::{GiveUpReason, ModelFailure, Next};
+use reknit_dialogue::{ModelFailure, Next};
 use reknit_protocol::word_enum;
 
 /// The reaction to a failed attempt.
@@ -53,7 +53,7 @@ fn action(failure: &ModelFailure) -> Action {
 
 #[cfg(test)]
 mod tests {
-    use reknit_dialogue::ErrorClass;
+    use reknit_dialogue::{ErrorClass, GiveUpReason};
 
     use super::*;
 

@@ -136,10 +136,9 @@ impl Session {
             self.state.rotation.restart();
             return self.act_on_answer(answer, classified, attempts);
         };
-        // A larger limit is for one retry: a second truncated answer must become shorter.
-        let limit = self.started.rules.max_output_tokens;
-        let is_first = kind == AnswerKind::Truncated && self.state.max_output_tokens == limit;
-        self.state.max_output_tokens = if is_first { limit.saturating_mul(2) } else { limit };
+        // Only doubled once, and only as long as answers are cut off: a second truncated answer must become shorter.
+        let factor = if kind == AnswerKind::Truncated { 2 } else { 1 };
+        self.state.max_output_tokens = self.started.rules.max_output_tokens.saturating_mul(factor);
         let message = classified.notices.first().map(|notice| notice.text.clone());
         self.add_notices(classified.notices.drain(..));
         self.fail_attempt(record, &failure, message);

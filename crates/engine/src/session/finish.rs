@@ -25,7 +25,7 @@ impl Session {
     /// Ends because no model can be asked any more: with the fallback report if there is one.
     pub(super) fn end_with_pending_report(&mut self, reason: SyntheticReason) {
         match self.state.fallback_report.take() {
-            Some(FallbackReport { source, draft }) => self.commit_report(source, draft),
+            Some(FallbackReport { source, draft, .. }) => self.commit_report(source, draft),
             None => self.end_synthetic(reason),
         }
     }
@@ -42,7 +42,7 @@ impl Session {
             (None, Some(FinalTurnReason::Budget) | None) => SyntheticReason::BudgetExhausted,
         };
         match self.state.fallback_report.take() {
-            Some(FallbackReport { source, draft }) if self.state.abort_reason != Some(AbortReason::Cancelled) => {
+            Some(FallbackReport { source, draft, .. }) if self.state.abort_reason != Some(AbortReason::Cancelled) => {
                 self.commit_report(source, draft);
             }
             _ => self.end_synthetic(reason),

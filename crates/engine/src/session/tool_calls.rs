@@ -11,7 +11,7 @@ use super::Session;
 use super::child_machines::ChildState;
 use super::classify_answer::{Call, Callee, ClassifiedAnswer};
 use super::mended_calls::{changes_text, mended_calls};
-use super::report_draft::FallbackReport;
+use super::report_draft::{FallbackQuality, FallbackReport};
 use super::state::{Calling, Phase};
 use crate::answer::{Outcome, StepReport};
 use crate::effect::Effect;
@@ -196,7 +196,8 @@ impl Session {
             Some((call, draft)) => {
                 let message = "It was not accepted: a call that was made together with it failed.";
                 self.state.history.push(Message::tool_error(&call, message));
-                self.state.fallback_report = Some(FallbackReport { source: ReportSource::ToolCall, draft });
+                self.state.fallback_report =
+                    Some(FallbackReport { source: ReportSource::ToolCall, draft, quality: FallbackQuality::Whole });
                 self.collapse(CollapseReason::FinalReportAttempt);
             }
             None => {}

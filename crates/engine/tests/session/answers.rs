@@ -187,3 +187,29 @@ fn every_kind_of_answer_has_its_own_label_and_reaction() {
         }
     }
 }
+
+#[test]
+fn a_call_beside_a_negation_is_made_only_if_it_reads() {
+    let block = |tool: &str| {
+        saying(&format!(
+            "You must never send this:\n```json\n{{\"name\": \"{tool}\", \"arguments\": {{\"id\": 7}}}}\n```\nSo I will not."
+        ))
+    };
+    for (tool, made) in [("shop__look_up", 1), ("shop__refund", 0), ("shop__order", 0)] {
+        let mut driver = TestDriver::new();
+        driver.answer(block(tool));
+        assert_eq!(driver.calls().len(), made, "{tool}");
+    }
+}
+
+#[test]
+fn calls_in_text_have_ids_of_their_own_in_every_turn() {
+    let mut driver = TestDriver::new();
+    for id in [7, 8] {
+        driver.answer(saying(&format!(r#"{{"name": "shop__look_up", "arguments": {{"id": {id}}}}}"#)));
+        driver.reply_all(r#"{"state": "sent"}"#);
+    }
+    let ids: Vec<&str> =
+        driver.session.history().iter().flat_map(Message::tool_calls).map(|call| call.id.as_str()).collect();
+    assert_eq!(ids, ["text_1_1", "text_2_1"]);
+}

@@ -249,3 +249,17 @@ fn a_target_with_an_open_breaker_is_skipped_without_an_attempt() {
     driver.good_turn();
     assert_eq!(driver.attempt_lines(), ["1.1 a tool_calls"]);
 }
+
+#[test]
+fn a_stated_context_window_shortens_the_answer_that_is_asked_for() {
+    let mut begun = started();
+    begun.targets.truncate(1);
+    let mut driver = TestDriver::begin(begun);
+    let message = "This model's maximum context length is 4096 tokens. However, you requested 4402 tokens (306 in the \
+                   messages, 4096 in the completion).";
+    driver.fail(ModelFailure::new(ErrorClass::ContextLength, message).with_status(400));
+    let (_, target, request) = driver.asked();
+    assert_eq!(target, "a");
+    assert!((1_024..4_096).contains(&request.max_tokens), "{}", request.max_tokens);
+    assert_eq!(driver.session.view().forced_final_reason, None);
+}

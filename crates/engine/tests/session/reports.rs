@@ -270,3 +270,46 @@ fn a_report_call_written_as_text_is_a_fallback_report() {
         assert_eq!(found, content, "{text}");
     }
 }
+
+#[test]
+fn the_status_of_a_report_is_read_in_any_usual_word_and_an_unknown_word_is_no_success() {
+    for (status, expected) in [
+        ("success", ReportStatus::Success),
+        ("Completed", ReportStatus::Success),
+        ("failed", ReportStatus::Failure),
+        ("FAILURE", ReportStatus::Failure),
+        ("error", ReportStatus::Failure),
+        ("Partial", ReportStatus::Partial),
+        ("partially", ReportStatus::Partial),
+        ("in two minds", ReportStatus::Partial),
+    ] {
+        let mut driver = TestDriver::new();
+        let arguments = format!(r#"{{"report_content": "It is sent.", "status": "{status}"}}"#);
+        driver.answer(calling(&[("agent__final_report", &arguments)]));
+        assert_eq!(driver.report().status, expected, "{status}");
+    }
+}
+
+#[test]
+fn a_whole_report_is_kept_when_the_final_turn_brings_only_text_or_damaged_arguments() {
+    let whole = saying(r#"{"report_content": "Apples.", "status": "success"}"#);
+    for later in [saying("No."), calling(&[("agent__final_report", "oops {{ @")])] {
+        let mut driver = TestDriver::begin(with_rules(|rules| rules.max_turns = 1));
+        driver.answer(whole.clone());
+        while driver.session.report().is_none() {
+            driver.answer(later.clone());
+        }
+        assert_eq!((driver.report().content.as_str(), driver.report().status), ("Apples.", ReportStatus::Success));
+    }
+}
+
+#[test]
+fn damaged_arguments_are_no_report() {
+    for arguments in ["@@ {{", r#"{"report_content": "The price is 468.28 and the"#] {
+        let mut driver = TestDriver::begin(with_rules(|rules| rules.max_turns = 1));
+        while driver.session.report().is_none() {
+            driver.answer(calling(&[("agent__final_report", arguments)]));
+        }
+        assert_eq!(driver.report().source, ReportSource::Synthetic, "{arguments}");
+    }
+}
