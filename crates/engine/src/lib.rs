@@ -25,6 +25,7 @@ mod elapsed;
 mod event;
 mod history;
 mod internal_error;
+mod metadata;
 mod nest;
 mod policy;
 mod record;
@@ -44,6 +45,7 @@ pub use digest::digest_of_texts;
 pub use effect::{AskModel, AskPerson, CountTokens, Effect, OpenBreakerPolicy, Question};
 pub use event::{Decision, Event, EventKind, MACHINE_VERSION, Started};
 pub use history::{HistoryEntry, HistoryKind, history};
+pub use metadata::{Metadata, MetadataError};
 pub use policy::{Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy};
 pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,

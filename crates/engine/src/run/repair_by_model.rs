@@ -133,7 +133,7 @@ impl Run {
             ("capability", planned.capability.as_str()),
             ("description", planned.description.as_str()),
             ("instruction", planned.instruction.as_str()),
-            ("request", self.started.request.as_str()),
+            ("request", self.shown_request.as_str()),
             ("schema", schema.as_str()),
         ];
         let facts = as_untrusted_data(&self.facts_shown(index, fault)?);

@@ -83,6 +83,9 @@ fn ask_has_a_help_page() {
               The request, in plain language
 
     Options:
+          --meta <KEY=VALUE>
+              Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
+
           --journal <FILE>
               The journal file [default: reknit/journal.db in your data folder]
 
@@ -142,6 +145,9 @@ fn run_has_a_help_page() {
     Options:
           --input <NAME=VALUE>
               A value for an input of the plan; overrides its default
+
+          --meta <KEY=VALUE>
+              Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
 
           --journal <FILE>
               The journal file [default: reknit/journal.db in your data folder]

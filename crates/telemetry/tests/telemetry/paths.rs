@@ -41,11 +41,7 @@ const PATHS: &[Path] = &[
     ("a learned mapping", a_learned_mapping, &[]),
     ("a coerced type", a_coerced_type, &["type_coercion_applied", "orchestration.type_coercion.applied"]),
     ("a generated plan", a_generated_plan, &["+planned", "+asked"]),
-    (
-        "a plan on the second attempt",
-        a_plan_on_the_second_attempt,
-        &["+planned", "+asked", "plan_generation.retries"],
-    ),
+    ("a plan on the second attempt", a_plan_on_the_second_attempt, &["+planned", "+asked", "plan_generation.retries"]),
     (
         "no valid plan",
         no_valid_plan,
