@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_engine::{
-    Effect, Event, EventKind, Limits, MACHINE_VERSION, Policy, Run, Started, Status, Synthesis, Templates,
+    Effect, Event, EventKind, Limits, MACHINE_VERSION, Metadata, Policy, Run, Started, Status, Synthesis, Templates,
 };
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
@@ -75,6 +75,7 @@ impl PreparedRun {
             plan: Some(graph.plan(steps)?),
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            metadata: Metadata::default(),
             catalogue: Arc::new(Catalogue { tools: vec![tool] }),
             targets: Vec::new(),
             policy: Arc::new(Policy { synthesis: Synthesis::Template, limits, ..Policy::default() }),

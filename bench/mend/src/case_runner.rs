@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Policy, Run, Started, Synthesis, Templates};
+use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Run, Started, Synthesis, Templates};
 use reknit_mend::{IndependentSteps, PeoplePolicy, ResolutionPolicy, Rung};
 use reknit_models::Models;
 use reknit_plan::{Catalogue, PlanAuthor};
@@ -139,6 +139,7 @@ impl CaseRunner {
             plan: Some(Plan::new("bench", call.request.as_str(), steps)),
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            metadata: Metadata::default(),
             mappings: Vec::new(),
             catalogue: Arc::new(self.catalogue.clone()),
             targets: if rungs == Rungs::All { vec!["model".into()] } else { Vec::new() },

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{ModelAnswer, Usage};
-use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Policy, Run, Started, Status, Synthesis, Templates};
+use reknit_engine::{
+    Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Run, Started, Status, Synthesis, Templates,
+};
 use reknit_mend::PeoplePolicy;
 use reknit_protocol::{EffectOwner, Object, ReplyBody, ToolReply, Value};
 
@@ -75,6 +77,7 @@ fn started(scenario: &Scenario) -> Started {
         plan: None,
         plan_author: reknit_plan::PlanAuthor::Person,
         inputs: Object::new(),
+        metadata: Metadata::default(),
         mappings: Vec::new(),
         catalogue: Arc::new(scenario.catalogue.clone()),
         targets: vec!["model".into()],

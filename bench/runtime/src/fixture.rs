@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use reknit_engine::{Limits, MACHINE_VERSION, Policy, Started, Status, Synthesis, Templates};
+use reknit_engine::{Limits, MACHINE_VERSION, Metadata, Policy, Started, Status, Synthesis, Templates};
 use reknit_journal::{Durability, Journal};
 use reknit_models::Models;
 use reknit_plan::{Catalogue, PlanAuthor};
@@ -99,6 +99,7 @@ impl Fixture {
             plan: Some(plan.clone()),
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            metadata: Metadata::default(),
             catalogue: Arc::clone(&self.catalogue),
             targets: Vec::new(),
             policy: Arc::clone(&self.policy),

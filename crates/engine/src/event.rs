@@ -8,6 +8,7 @@ use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, Value, exact};
 use serde::{Deserialize, Serialize};
 
+use crate::metadata::Metadata;
 use crate::session_start::SessionStarted;
 use crate::trace_parent::TraceParent;
 use crate::{Policy, Templates};
@@ -217,6 +218,9 @@ pub struct Started {
     /// The inputs of the plan, by name. Missing ones have their defaults.
     #[serde(with = "exact", default)]
     pub inputs: Object,
+    /// Who the request is for, and the like.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
     /// The available tools.
     pub catalogue: Arc<Catalogue>,
     /// The model targets, the preferred one first.
@@ -235,6 +239,14 @@ pub struct Started {
     pub trace_parent: Option<TraceParent>,
     /// The version of the state machine that started the run.
     pub machine_version: u32,
+}
+
+impl Started {
+    /// Sets the metadata of the request.
+    #[must_use]
+    pub fn with_metadata(self, metadata: Metadata) -> Self {
+        Self { metadata, ..self }
+    }
 }
 
 /// Whether a person wrote the plan; the journal does not store that.

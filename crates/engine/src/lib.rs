@@ -26,6 +26,7 @@ mod elapsed;
 mod event;
 mod history;
 mod internal_error;
+mod metadata;
 mod nest;
 mod outcome_check;
 mod policy;
@@ -46,6 +47,7 @@ pub use digest::digest_of_texts;
 pub use effect::{AskModel, AskPerson, CountTokens, Effect, OpenBreakerPolicy, Question};
 pub use event::{Decision, Event, EventKind, MACHINE_VERSION, Started};
 pub use history::{HistoryEntry, HistoryKind, history};
+pub use metadata::{Metadata, MetadataError};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
 pub use policy::{Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy};
 pub use record::{

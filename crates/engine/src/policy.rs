@@ -38,6 +38,9 @@ pub struct Policy {
     /// The prices of models, as far as they are known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<TargetName, Prices>,
+    /// The keys of the request's metadata that models see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompt_metadata: Vec<String>,
     /// Whether people may see the exact prompts and answers of models.
     #[serde(default)]
     pub llm_debug: LlmDebug,

@@ -50,6 +50,7 @@ use crate::internal_error::{Decided, InternalError};
 use crate::policy::Policy;
 use crate::record::{Record, RecordKind, RunRecord};
 use crate::uncertain_call::UncertainCall;
+pub(crate) use sources::with_metadata;
 use state::{Phase, State, Stop};
 
 /// The state machine of one run. [`Run::apply`] takes in an event, [`Run::pending`] lists the effects that are due; neither
@@ -57,6 +58,8 @@ use state::{Phase, State, Stop};
 #[derive(Debug, Clone)]
 pub struct Run {
     started: Arc<Started>,
+    /// The request as models see it: with the metadata that the policy shows them.
+    shown_request: String,
     /// The checked plan. It follows from the plan in the state and is not part of a snapshot.
     plan: Arc<CheckedPlan>,
     /// The inputs of the plan; `None` if the plan declares none.
@@ -118,7 +121,8 @@ impl Run {
         let state = State { avoided: avoided.to_vec(), ..State::new(event.at_ms) };
         let mut run = Self::new(Arc::new(started.as_ref().clone()), Arc::default(), state);
         let (request, has_plan) = (run.started.request.clone(), run.started.plan.is_some());
-        run.record(RunRecord::Started { request, has_plan });
+        let metadata = run.started.metadata.clone();
+        run.record(RunRecord::Started { request, has_plan, metadata });
         let decided = match run.started.plan.clone() {
             Some(plan) => {
                 run.accept_given_plan(plan);
@@ -133,7 +137,8 @@ impl Run {
     }
 
     fn new(started: Arc<Started>, plan: Arc<CheckedPlan>, state: State) -> Self {
-        Self { started, plan, inputs: None, state, records: Vec::new() }
+        let shown_request = with_metadata(&started.request, &started.metadata, &started.policy);
+        Self { started, shown_request, plan, inputs: None, state, records: Vec::new() }
     }
 
     /// Applies an event and returns what was decided. An outcome that the run does not wait for changes nothing but a

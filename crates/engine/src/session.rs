@@ -73,7 +73,7 @@ use crate::policy::Synthesis;
 use crate::record::{Record, RecordKind, SessionRecord};
 use crate::report::Totals;
 use crate::run::state::{ActiveClock, State as RunState};
-use crate::run::{ApplyError, Run, check_version};
+use crate::run::{ApplyError, Run, check_version, with_metadata};
 use crate::session_start::{AgentMending, SessionStarted};
 use child_machines::Child;
 use state::{AbortReason, Phase, State};
@@ -116,6 +116,7 @@ impl Session {
         let setup = Arc::new(SessionSetup::new(&started)?);
         let rules = RotationRules { max_attempts: started.rules.max_retries, ..started.policy.rotation.clone() };
         let system = format!("{}\n\n{}", started.prompt.trim_end(), started.words.instructions);
+        let input = with_metadata(&started.input, &started.metadata, &started.policy);
         let state = State {
             events: 1,
             now_ms: event.at_ms,
@@ -124,7 +125,7 @@ impl Session {
             question_quote: None,
             report_reserve: Quote::default(),
             late_outcomes: 0,
-            history: vec![Message::system(system.trim_start()), Message::user(started.input.as_str())],
+            history: vec![Message::system(system.trim_start()), Message::user(input)],
             turn: 0,
             turn_started_ms: event.at_ms,
             question_ordinal: 0,
@@ -158,7 +159,8 @@ impl Session {
         let records = Vec::new();
         let mut session = Self { started, setup, call_run: None, children: Vec::new(), state, records };
         let (agent, input) = (session.started.agent.clone(), session.started.input.clone());
-        session.record(SessionRecord::Started { agent, input });
+        let metadata = session.started.metadata.clone();
+        session.record(SessionRecord::Started { agent, input, metadata });
         session.begin_turn();
         session.update_clock();
         let records = std::mem::take(&mut session.records);
@@ -294,6 +296,7 @@ impl SessionSetup {
                 plan: None,
                 plan_author: PlanAuthor::Person,
                 inputs: reknit_protocol::Object::new(),
+                metadata: started.metadata.clone(),
                 catalogue: Arc::clone(&started.catalogue),
                 targets: started.targets.clone(),
                 policy: Arc::new(policy),

@@ -6,6 +6,7 @@ use reknit_dialogue::{Effort, TargetName, Temperature};
 use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
+use crate::metadata::Metadata;
 use crate::session_texts::SessionTexts;
 use crate::trace_parent::TraceParent;
 use crate::{Policy, Templates};
@@ -22,6 +23,9 @@ pub struct SessionStarted {
     pub prompt: String,
     /// The user's question.
     pub input: String,
+    /// Who the request is for, and the like. The agents and plans that this agent calls have the same.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
     /// The agents that this one may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<SubAgent>,
@@ -44,6 +48,14 @@ pub struct SessionStarted {
     pub trace_parent: Option<TraceParent>,
     /// The version of the state machine that started the session.
     pub machine_version: u32,
+}
+
+impl SessionStarted {
+    /// Sets the metadata of the request.
+    #[must_use]
+    pub fn with_metadata(self, metadata: Metadata) -> Self {
+        Self { metadata, ..self }
+    }
 }
 
 /// An agent that another agent may call like a tool.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, SessionStarted, SubAgent};
+use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, SessionStarted, SubAgent};
 use reknit_mend::MendingPolicy;
 use reknit_plan::{Catalogue, CatalogueTool};
 use reknit_protocol::RunId;
@@ -20,6 +20,7 @@ use crate::setup::{MODEL_HINT, Setup, config_with_arguments};
 
 /// Starts a session with an agent and drives it to its report.
 pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
+    let metadata = arguments.metadata.parse()?;
     let mut config = config_with_arguments(&arguments.setup)?;
     let agent = AgentFile::read(&arguments.file, &config.session)?;
     for name in agent.last_targets() {
@@ -51,7 +52,7 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
     let mut started = started(&setup, &defaults, agent)?;
     (started.run, started.seed) = new_run_id();
     input.trim().clone_into(&mut started.input);
-    drive(&setup, started, &drive_arguments).await
+    drive(&setup, started.with_metadata(metadata), &drive_arguments).await
 }
 
 /// The first event of a session, without its id and input. It contains those of the agents that it may call.
@@ -65,6 +66,7 @@ fn started(setup: &Setup, defaults: &AgentDefaults, file: AgentFile) -> Result<S
         run: RunId::new(""),
         agent: name,
         input: String::new(),
+        metadata: Metadata::default(),
         agents: agents.into_iter().map(sub_agent).collect::<Result<_, Failure>>()?,
         catalogue: catalogue(&setup.reknit.catalogue, agent.tools.as_deref())?,
         targets: targets(&setup.reknit.targets, agent.targets.as_deref())?,

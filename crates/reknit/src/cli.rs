@@ -20,7 +20,8 @@ pub(crate) use eval::EvalArguments;
 pub(crate) use plan::PlanCommand;
 pub(crate) use repair::RepairArguments;
 pub(crate) use run_arguments::{
-    AnswerBy, DriveArguments, DriverKind, FileArguments, ModelArguments, ModelsArguments, SetupArguments,
+    AnswerBy, DriveArguments, DriverKind, FileArguments, MetadataArguments, ModelArguments, ModelsArguments,
+    SetupArguments,
 };
 pub(crate) use runs::{DecideArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments};
 pub(crate) use trust::TrustArguments;
@@ -79,6 +80,8 @@ pub(crate) enum Command {
         /// The request, in plain language
         request: String,
         #[command(flatten)]
+        metadata: MetadataArguments,
+        #[command(flatten)]
         setup: SetupArguments,
         #[command(flatten)]
         drive: DriveArguments,
@@ -92,6 +95,8 @@ pub(crate) enum Command {
         /// A value for an input of the plan; overrides its default
         #[arg(long = "input", value_name = "NAME=VALUE")]
         inputs: Vec<String>,
+        #[command(flatten)]
+        metadata: MetadataArguments,
         #[command(flatten)]
         setup: SetupArguments,
         #[command(flatten)]

@@ -57,9 +57,13 @@ fn main() -> ExitCode {
         Command::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
-        Command::Ask { request, setup, drive } => setup::block_on(start::ask(&request, &setup, &drive)),
+        Command::Ask { request, metadata, setup, drive } => {
+            setup::block_on(start::ask(&request, &metadata, &setup, &drive))
+        }
         Command::Agent(arguments) => setup::block_on(agent::run(&arguments)),
-        Command::Run { plan, inputs, setup, drive } => setup::block_on(start::run(&plan, &inputs, &setup, &drive)),
+        Command::Run { plan, inputs, metadata, setup, drive } => {
+            setup::block_on(start::run(&plan, (&inputs, &metadata), &setup, &drive))
+        }
         Command::Runs(command) => setup::block_on(runs::run(command)),
         Command::Models { command: None, models } => setup::block_on(models::list(&models)),
         Command::Models { command: Some(ModelsCommand::Check { models }), .. } => {

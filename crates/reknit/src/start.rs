@@ -7,7 +7,7 @@ use reknit_engine::Started;
 use reknit_plan::{PlanAuthor, PlanProblem, check, correct_plan, plan_notes, resolve_inputs};
 use reknit_protocol::{Object, Plan, Value};
 
-use crate::cli::{DriveArguments, SetupArguments};
+use crate::cli::{DriveArguments, MetadataArguments, SetupArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
@@ -17,27 +17,30 @@ use crate::setup::{MODEL_HINT, Setup};
 /// Lets a model plan a request, and runs the plan.
 pub(crate) async fn ask(
     request: &str,
+    metadata: &MetadataArguments,
     arguments: &SetupArguments,
     drive_arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
+    let metadata = metadata.parse()?;
     let setup = Setup::new(arguments, drive_arguments).await?;
     require_tools(&setup)?;
     if setup.reknit.targets.is_empty() {
         return Err(Failure::usage("no model is configured to plan the request", MODEL_HINT));
     }
-    let started = setup.reknit.started(request, None);
+    let started = setup.reknit.started(request, None).with_metadata(metadata);
     drive(&setup, started, drive_arguments).await
 }
 
 /// Runs a plan from a file.
 pub(crate) async fn run(
     plan: &Path,
-    inputs: &[String],
+    (inputs, metadata): (&[String], &MetadataArguments),
     arguments: &SetupArguments,
     drive_arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
     let plan = plan_file::load(&Input::new(Some(plan)))?.plan;
     let inputs = parse_inputs(&plan, inputs)?;
+    let metadata = metadata.parse()?;
     let setup = Setup::new(arguments, drive_arguments).await?;
     require_tools(&setup)?;
     // The run corrects names itself and records it. This check only finds problems before the run starts.
@@ -56,7 +59,7 @@ pub(crate) async fn run(
         "" => plan.plan_id.to_string(),
         request => request.to_owned(),
     };
-    let started = Started { inputs, ..setup.reknit.started(&request, Some(plan)) };
+    let started = Started { inputs, metadata, ..setup.reknit.started(&request, Some(plan)) };
     drive(&setup, started, drive_arguments).await
 }
 

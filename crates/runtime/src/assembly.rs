@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Policy, SessionRules, Started, Templates, TraceParent};
+use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, Started, Templates, TraceParent};
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
@@ -145,6 +145,18 @@ impl Reknit {
     }
 
     /// The start of a run of a request or of a plan, with a new id.
+    ///
+    /// ```no_run
+    /// # async fn example(reknit: reknit_runtime::Reknit) -> Result<(), Box<dyn std::error::Error>> {
+    /// use reknit_engine::Metadata;
+    ///
+    /// // In the journal and in the spans. Models see the keys of `ConfigBuilder::prompt_metadata`.
+    /// let metadata = Metadata::from_pairs([("tenant", "acme"), ("user", "ann")])?;
+    /// let started = reknit.started("What is the weather in Seoul?", None).with_metadata(metadata);
+    /// println!("{:?}", reknit.driver().start(started).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn started(&self, request: &str, plan: Option<Plan>) -> Started {
         let (run, seed) = new_run_id();
         Started {
@@ -153,6 +165,7 @@ impl Reknit {
             plan,
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            metadata: Metadata::default(),
             catalogue: Arc::clone(&self.catalogue),
             targets: self.targets.clone(),
             policy: Arc::clone(&self.policy),

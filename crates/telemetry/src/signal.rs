@@ -50,6 +50,8 @@ pub struct Span {
     pub end_ms: i64,
     /// The attributes, in the order of the table.
     pub attributes: Vec<(&'static str, AttributeValue)>,
+    /// More attributes: the metadata of the request, on the span of a run or session. A key begins with `reknit.meta.`.
+    pub metadata: Vec<(String, AttributeValue)>,
     /// The events, in the order of time.
     pub events: Vec<SpanEvent>,
     /// Whether the work succeeded.

@@ -14,19 +14,23 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_engine::{ModelQuestion, Record, RecordKind, RunRecord};
-use reknit_protocol::{CallTool, EffectId, ScopeLevel, StepId};
+use reknit_engine::{Metadata, ModelQuestion, Record, RecordKind, RunRecord};
+use reknit_protocol::{CallTool, EffectId, ScopeLevel, StepId, Value};
 
 use crate::attribute_value::{AttributeValue, MAX_TEXT};
 use crate::context::TraceContext;
 use crate::definition::Definition;
 use crate::model_identity::ModelIdentities;
+use crate::redact::redact_object;
 use crate::signal::{Signal, Span, SpanEvent, SpanKind, SpanStatus};
 use crate::table::{self, logs, metrics};
 use steps::StepTrace;
 
 /// The key of the span that contains all others.
 const ROOT: &str = "run";
+
+/// The attributes for the metadata of a request begin with this.
+const METADATA_PREFIX: &str = "reknit.meta.";
 
 /// Maps the records of one machine, and of the machines nested in it, to signals.
 #[derive(Debug, Clone)]
@@ -58,6 +62,7 @@ struct OpenSpan {
     key: String,
     start_ms: i64,
     events: Vec<SpanEvent>,
+    metadata: Vec<(String, AttributeValue)>,
 }
 
 /// The attributes of the root span that are known at its start.
@@ -159,7 +164,7 @@ impl Tracer {
 
     fn map_run(&mut self, turn: Option<u32>, record: &RunRecord) {
         match record {
-            RunRecord::Started { request, has_plan } => self.start_run(request, *has_plan),
+            RunRecord::Started { request, has_plan, metadata } => self.start_run(request, *has_plan, metadata),
             RunRecord::Resumed => self.restart_open_effects(),
             RunRecord::ToolsSelected(selection) => {
                 self.measure(&metrics::TOKENS_SAVED, selection.saved_tokens, [self.module()]);
@@ -195,8 +200,9 @@ impl Tracer {
         }
     }
 
-    fn start_run(&mut self, request: &str, has_plan: bool) {
-        self.root = Some((OpenSpan::new(ROOT, self.at_ms), RootInfo::Run { request: request.to_owned(), has_plan }));
+    fn start_run(&mut self, request: &str, has_plan: bool, metadata: &Metadata) {
+        let info = RootInfo::Run { request: request.to_owned(), has_plan };
+        self.root = Some((OpenSpan::root(self.at_ms, metadata), info));
         // A nested run is part of a session, which has logged its own start.
         if !self.context.is_nested() {
             let request = AttributeValue::excerpt(request, MAX_TEXT);
@@ -257,6 +263,7 @@ impl Tracer {
             start_ms: span.start_ms,
             end_ms: self.at_ms.max(span.start_ms),
             attributes: definition.attributes(values).into_iter().filter(is_reported).collect(),
+            metadata: span.metadata,
             events: span.events,
             status,
         })));
@@ -299,7 +306,15 @@ impl StepKey {
 
 impl OpenSpan {
     fn new(key: impl Into<String>, start_ms: i64) -> Self {
-        Self { key: key.into(), start_ms, events: Vec::new() }
+        Self { key: key.into(), start_ms, events: Vec::new(), metadata: Vec::new() }
+    }
+
+    /// The span of a run or session, with the metadata of its request.
+    fn root(start_ms: i64, metadata: &Metadata) -> Self {
+        let redacted = redact_object(&metadata.to_object());
+        let text = |value: &Value| AttributeValue::excerpt(value.as_str().unwrap_or_default(), MAX_TEXT);
+        let metadata = redacted.iter().map(|(key, value)| (format!("{METADATA_PREFIX}{key}"), text(value))).collect();
+        Self { metadata, ..Self::new(ROOT, start_ms) }
     }
 }
 

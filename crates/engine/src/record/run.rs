@@ -14,6 +14,7 @@ use crate::answer::Status;
 use crate::budget::Spent;
 use crate::effect::AskPerson;
 use crate::event::Decision;
+use crate::metadata::Metadata;
 
 /// Why a model's text was rejected as a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub enum RunRecord {
         request: String,
         /// Whether the plan was given, and not requested from a model.
         has_plan: bool,
+        /// The metadata of the request.
+        metadata: Metadata,
     },
     /// Another process took the run over. Work in progress starts again.
     Resumed,

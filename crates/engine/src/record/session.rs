@@ -5,6 +5,7 @@ use reknit_protocol::{EffectId, word_enum};
 use serde::{Deserialize, Serialize};
 
 use super::directive::RetryDirective;
+use crate::metadata::Metadata;
 use crate::report::{ChildReport, FinalTurnReason, RepeatedCall, Report, ReportSource};
 
 /// A decision of a session.
@@ -16,6 +17,8 @@ pub enum SessionRecord {
         agent: String,
         /// The user's question.
         input: String,
+        /// The metadata of the request.
+        metadata: Metadata,
     },
     /// A turn started; the first one is turn 1.
     TurnStarted(u32),

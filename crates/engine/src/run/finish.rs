@@ -119,7 +119,7 @@ impl Run {
         let missing = synthesis::missing_text(&reports, &plan_outputs);
         let mended = mended_lines(&reports).join("\n");
         let results = synthesis::results_text(&reports, &plan_outputs);
-        let request = self.started.request.as_str();
+        let request = self.shown_request.as_str();
         let values = [("request", request), ("results", &results), ("missing", &missing), ("mended", &mended)];
         let messages = match render(&self.started.templates.answer, &values) {
             Ok(messages) => messages,
@@ -150,7 +150,7 @@ impl Run {
 
     /// What a reader of the answer should verify.
     fn doubts(&self, steps: &[StepReport], plan_outputs: &PlanOutputs, text: Option<&str>) -> Vec<String> {
-        let (request, Some(plan)) = (self.started.request.as_str(), &self.state.plan) else { return Vec::new() };
+        let (request, Some(plan)) = (self.shown_request.as_str(), &self.state.plan) else { return Vec::new() };
         let of_answer = text.and_then(|text| synthesis::doubt_about_answer(text, request, plan, steps, plan_outputs));
         // The author of a hand-written plan knows what is in it.
         let by_model = self.started.plan.is_none();

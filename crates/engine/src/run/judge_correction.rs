@@ -76,7 +76,7 @@ impl Run {
     /// the schema, or the value of another parameter, says nothing about this one.
     fn known_values(&self, planned: &PlannedStep, fault: &CallFault) -> KnownValues {
         let mut known = KnownValues { texts: Vec::new(), numbers: Vec::new() };
-        for text in [&self.started.request, &planned.instruction, &fault.message] {
+        for text in [&self.shown_request, &planned.instruction, &fault.message] {
             known.add(text);
         }
         known.add_all(&fault.body);
@@ -95,7 +95,7 @@ impl Run {
     fn is_supported(&self, planned: &PlannedStep, known: &KnownValues, value: &Value) -> bool {
         match value {
             Value::Number(number) => {
-                let requested = numbers_in_text::parse_numbers(&self.started.request);
+                let requested = numbers_in_text::parse_numbers(&self.shown_request);
                 known.numbers.contains(number)
                     || number_word(number).is_some_and(|word| known.contain(word))
                     || explain_number(number, &self.results(Some(planned)), &self.source_ids(), &requested).is_some()

@@ -132,7 +132,7 @@ impl Run {
             ("capability", planned.capability.as_str()),
             ("description", planned.description.as_str()),
             ("instruction", planned.instruction.as_str()),
-            ("request", self.started.request.as_str()),
+            ("request", self.shown_request.as_str()),
             ("schema", schema.as_str()),
         ];
         let facts = self.facts_shown(index, fault)?;

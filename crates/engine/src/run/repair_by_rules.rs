@@ -142,7 +142,7 @@ impl Run {
                 (RuleChanges::BySideEffect, SideEffect::Unsafe) => AllowedChanges::Any,
                 (RuleChanges::BySideEffect, class) => changes_without_person(class),
             },
-            request: [&self.started.request, &planned.instruction],
+            request: [&self.shown_request, &planned.instruction],
             results,
         })
     }

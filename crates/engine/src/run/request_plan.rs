@@ -52,7 +52,7 @@ impl Run {
         let last = rejected.map_or_else(String::new, |rejected| truncate(rejected.text.to_owned(), SHOWN_ANSWER));
         let values = [
             ("tools", tools.as_str()),
-            ("request", self.started.request.as_str()),
+            ("request", self.shown_request.as_str()),
             ("last", last.as_str()),
             ("problems", rejected.map_or("", |rejected| rejected.problems)),
         ];

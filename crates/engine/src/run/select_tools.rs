@@ -21,7 +21,7 @@ impl Run {
             return self.request_plan(None);
         }
         let tools = summarize_tools(&ToolSelection::candidates(self.catalogue(), &self.started.request));
-        let values = [("tools", tools.as_str()), ("request", self.started.request.as_str())];
+        let values = [("tools", tools.as_str()), ("request", self.shown_request.as_str())];
         let messages = match render(&self.started.templates.choice, &values) {
             Ok(messages) => messages,
             Err(error) => return self.select_by_search(error.to_string()),

@@ -21,7 +21,7 @@ impl Run {
     /// Notes for each number that a model wrote what else explains it: the request, or a calculation over results.
     pub(super) fn with_explanations(&self, planned: &PlannedStep, mut bound: BoundParameters) -> BoundParameters {
         let (results, steps) = (self.results_before(planned), self.source_ids());
-        let requested = numbers_in_text::parse_numbers(&self.started.request);
+        let requested = numbers_in_text::parse_numbers(&self.shown_request);
         for (name, origin) in &mut bound.provenance {
             let Provenance::Corrected { backing: backing @ Backing::Inferred, .. } = origin else { continue };
             let Some(number) = bound.parameters.get(name).and_then(Value::as_number) else { continue };
@@ -78,7 +78,7 @@ impl Run {
         }
         let known: HashSet<String> = self.known_numbers(planned, step, fault).iter().map(digits).collect();
         let (results, steps) = (self.results_before(planned), self.source_ids());
-        let requested = numbers_in_text::parse_numbers(&self.started.request);
+        let requested = numbers_in_text::parse_numbers(&self.shown_request);
         let is_grounded = |number: &Number| {
             let digits = digits(number);
             is_often_written_as_word(&digits)
@@ -107,7 +107,7 @@ impl Run {
                 collect(body, &mut known);
             }
         }
-        for text in [&self.started.request, &planned.instruction, &planned.description, &fault.message] {
+        for text in [&self.shown_request, &planned.instruction, &planned.description, &fault.message] {
             known.extend(numbers_in_text::parse_numbers(text));
         }
         known

@@ -190,7 +190,8 @@ impl Session {
         if share.model_calls == 0 {
             return Err("nothing is left to spend on it".to_owned());
         }
-        let mut started = SessionStarted { run: self.child_run_id(index), input, policy, ..agent.session.clone() };
+        let (run, metadata) = (self.child_run_id(index), self.started.metadata.clone());
+        let mut started = SessionStarted { run, input, metadata, policy, ..agent.session.clone() };
         started.rules.max_time_ms = smaller(started.rules.max_time_ms, left.active_ms);
         Ok((EventKind::SessionStarted(Box::new(started)), share))
     }

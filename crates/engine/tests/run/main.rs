@@ -21,6 +21,7 @@ mod failed_calls;
 mod feedback_rung;
 mod history;
 mod invariants;
+mod metadata;
 mod plan_checks;
 mod plan_files;
 mod plan_properties;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, Usage};
 use reknit_engine::{
-    Effect, Event, EventKind, MACHINE_VERSION, Outcome, Policy, Record, Run, Started, Synthesis, Templates,
+    Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Record, Run, Started, Synthesis, Templates,
 };
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
@@ -57,6 +57,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         plan,
         plan_author: PlanAuthor::Person,
         inputs: Object::new(),
+        metadata: Metadata::default(),
         catalogue: Arc::new(catalogue()),
         targets: vec!["a".into(), "b".into()],
         policy: Arc::new(policy),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_engine::{
-    ChildActivity, Decision, Effect, EventKind, FinalTurnReason, PLAN_TOOL, Plans, RecordKind, RunRecord,
+    ChildActivity, Decision, Effect, EventKind, FinalTurnReason, Metadata, PLAN_TOOL, Plans, RecordKind, RunRecord,
     SessionActivity, SessionExit, SessionRecord, SessionStarted, StepState, SubAgent,
 };
 
@@ -276,4 +276,27 @@ fn no_plan_or_agent_repeats_an_uncertain_call() {
     driver.answer(calling(&[("shop__refund", r#"{"of": 7}"#)]));
     let sent: Vec<String> = driver.calls().iter().map(|call| call.parameters.to_string()).collect();
     assert_eq!(sent, [r#"{"of":8}"#]);
+}
+
+#[test]
+fn plans_and_agents_of_a_session_have_its_metadata() {
+    let metadata = Metadata::from_pairs([("tenant", "acme")]).expect("the metadata is valid");
+    let mut policy = started().policy.as_ref().clone();
+    policy.prompt_metadata = vec!["tenant".to_owned()];
+    let mut session = with_agent(10, 10).with_metadata(metadata.clone());
+    (session.rules.plans, session.policy) = (Plans::Allowed, Arc::new(policy));
+    let mut driver = TestDriver::begin(session);
+    let question = driver.asked().2.messages[1].text().to_owned();
+    assert!(question.starts_with("Where is order 7?\n") && question.contains(r#""tenant": "acme""#), "{question}");
+    driver.answer(calling(&[(PLAN_TOOL, PLAN), ("agent__researcher", r#"{"input": "x"}"#)]));
+    let of_records: Vec<Metadata> = driver
+        .records
+        .iter()
+        .filter_map(|record| match &record.kind {
+            RecordKind::Run(RunRecord::Started { metadata, .. })
+            | RecordKind::Session(SessionRecord::Started { metadata, .. }) => Some(metadata.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(of_records, [metadata.clone(), metadata.clone(), metadata], "the session, its plan and its agent");
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reknit_dialogue::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, ModelRequest, Thought, ToolCall, Usage};
 use reknit_engine::{
-    Attempt, Effect, Event, EventKind, MACHINE_VERSION, Policy, Record, Report, ReportFormat, ReportRules, Session,
-    SessionRecord, SessionRules, SessionStarted, SessionTexts, Templates,
+    Attempt, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Record, Report, ReportFormat, ReportRules,
+    Session, SessionRecord, SessionRules, SessionStarted, SessionTexts, Templates,
 };
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{CallTool, Capability, EffectId, ReplyBody, SideEffect, ToolReply, Value};
@@ -42,6 +42,7 @@ pub(crate) fn started() -> SessionStarted {
         agent: "clerk".to_owned(),
         prompt: "You are a clerk.".to_owned(),
         input: "Where is order 7?".to_owned(),
+        metadata: Metadata::default(),
         agents: Vec::new(),
         catalogue: Arc::new(catalogue()),
         targets: vec!["a".into(), "b".into()],

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use reknit_engine::Metadata;
+
+use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct FileArguments {
@@ -51,6 +54,21 @@ pub(crate) struct ModelArguments {
     /// The environment variable that holds its API key
     #[arg(long = "model-key-env", value_name = "VARIABLE", requires = "url")]
     pub(crate) key_env: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MetadataArguments {
+    /// Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
+    #[arg(long = "meta", value_name = "KEY=VALUE")]
+    pub(crate) meta: Vec<String>,
+}
+
+impl MetadataArguments {
+    /// The metadata, or a usage error.
+    pub(crate) fn parse(&self) -> Result<Metadata, Failure> {
+        Metadata::from_texts(&self.meta)
+            .map_err(|error| Failure::usage(error.to_string(), "write `--meta tenant=acme --meta user=ann`"))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use reknit_engine::{MendedCall, Session, SessionRecord};
 use reknit_protocol::{Object, Value};
 
 use super::session_log;
-use super::show::{CurrentState, VALUE_COLUMNS};
+use super::show::{CurrentState, VALUE_COLUMNS, metadata_as_json, metadata_line};
 use crate::approvals::ApprovalRequest;
 use crate::failure::Failure;
 use crate::print_report::report_json;
@@ -27,6 +27,7 @@ pub(super) fn as_json(
         let mut report = report_json(run, report)?;
         if let Some(object) = report.as_object_mut() {
             object.insert("log", log);
+            object.extend(metadata_as_json(&session.started().metadata));
         }
         return Ok(report);
     }
@@ -38,6 +39,7 @@ pub(super) fn as_json(
         ("max_turns", u64::from(view.max_turns).into()),
         ("log", log),
     ]);
+    object.extend(metadata_as_json(&session.started().metadata));
     if !state.approvals.is_empty() {
         object.insert("asks", state.approvals.iter().map(ApprovalRequest::to_value).collect::<Value>());
     }
@@ -55,6 +57,7 @@ pub(super) fn page(session: &Session, records: &[SessionRecord], state: &Current
     line(format!("session  {}", started.run));
     line(format!("agent    {}", started.agent));
     line(format!("input    {}", one_line(&started.input, VALUE_COLUMNS)));
+    metadata_line(&started.metadata).into_iter().for_each(&mut line);
     let status = match session.report() {
         Some(report) => report.exit.to_string(),
         None => state.status_text(&started.run),

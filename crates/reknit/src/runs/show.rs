@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use reknit_bind::{Backing, InputSource, Provenance, ResolvedBy};
-use reknit_engine::{Decision, HistoryEntry, Machine, Run, StepState, StepView};
+use reknit_engine::{Decision, HistoryEntry, Machine, Metadata, Run, StepState, StepView};
 use reknit_journal::StoredEvent;
 use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
@@ -102,6 +102,7 @@ fn as_json(run: &Run, history: &History, state: &CurrentState<'_>) -> Result<Val
     let mut document = state_as_json(run, state)?;
     let history = serde_json::to_string(history).map_err(|error| Failure::Write(io::Error::other(error)))?;
     if let (Value::Object(document), Ok(history)) = (&mut document, Value::parse(&history)) {
+        document.extend(metadata_as_json(&run.started().metadata));
         document.insert("history", history);
         document.extend(run.tool_selection().map(|tools| ("tools_shown".to_owned(), tool_selection_as_json(tools))));
     }
@@ -157,6 +158,17 @@ fn state_word(state: &StepState) -> &'static str {
     }
 }
 
+/// The metadata of the request, if there is any.
+pub(super) fn metadata_line(metadata: &Metadata) -> Option<String> {
+    let entries: Vec<String> = metadata.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    (!entries.is_empty()).then(|| one_line(&format!("meta     {}", entries.join(", ")), VALUE_COLUMNS))
+}
+
+/// The metadata of the request as a field of `--json`, if there is any.
+pub(super) fn metadata_as_json(metadata: &Metadata) -> Option<(String, Value)> {
+    (!metadata.is_empty()).then(|| ("meta".to_owned(), Value::Object(metadata.to_object())))
+}
+
 /// One line for each event: its number, time, kind and the start of its body, or its whole body as JSON.
 fn events(events: &[StoredEvent], json: bool) -> String {
     let line = |event: &StoredEvent| {
@@ -192,6 +204,7 @@ fn page(run: &Run, history: &History, state: &CurrentState<'_>, only: Option<&st
     };
     line(format!("run      {}", run.started().run));
     line(format!("request  {}", one_line(&run.started().request, VALUE_COLUMNS)));
+    metadata_line(&run.started().metadata).into_iter().for_each(&mut line);
     line(format!("status   {}", status(run, state)));
     let spent = run.spent();
     line(format!("spent    {}, {}", usage_summary(&spent), count(run.event_count(), "event")));

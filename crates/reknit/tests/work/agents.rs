@@ -383,3 +383,23 @@ async fn progress_shows_the_steps_of_a_plan_that_an_agent_submits() {
     ");
     assert_eq!(shop.calls()[1].parameters.to_string(), r#"{"of":"sent"}"#);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_has_metadata_which_its_model_sees_only_if_the_configuration_names_the_key() {
+    for (setting, is_shown) in [("", false), ("[prompts]\nmetadata = [\"tenant\"]\n", true)] {
+        let (shop, model) = (shop().await, model().await);
+        let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
+        let world = World::new().configured(&[&shop], &(models + setting)).file("clerk.md", CLERK);
+        let arguments = ["agent", "clerk.md", "Where?", "--meta", "tenant=acme", "--meta", "user=annabel"];
+        assert!(world.reknit(&arguments).starts_with("exit status 0"));
+        let shown = world.reknit(&["runs", "show", "last"]);
+        assert!(shown.contains("\nmeta     tenant=acme, user=annabel\n"), "{shown}");
+        let shown = world.reknit(&["runs", "show", "last", "--json"]);
+        assert!(shown.contains(r#""meta":{"tenant":"acme","user":"annabel"}"#), "{shown}");
+        for request in model.requests() {
+            let text = request.text();
+            let shown = (text.contains(r#""tenant": "acme""#), text.contains("annabel"));
+            assert_eq!(shown, (is_shown, false), "{setting}: {text}");
+        }
+    }
+}

@@ -84,6 +84,9 @@ fn ask_has_a_help_page() {
               The request, in plain language
 
     Options:
+          --meta <KEY=VALUE>
+              Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
+
           --journal <FILE>
               The journal file [default: reknit/journal.db in your data folder]
 
@@ -143,6 +146,9 @@ fn run_has_a_help_page() {
     Options:
           --input <NAME=VALUE>
               A value for an input of the plan; overrides its default
+
+          --meta <KEY=VALUE>
+              Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
 
           --journal <FILE>
               The journal file [default: reknit/journal.db in your data folder]

@@ -223,3 +223,34 @@ async fn an_ended_run_does_not_change() {
     assert_eq!(shop.call_count(), 2);
     assert_eq!(text(&world.output(&["runs", "show", "last", "--events"]).stdout), events);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_shows_the_metadata_that_it_was_started_with() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let meta = ["--meta", "user=ann", "--meta", "tenant=acme"];
+    let run = [&["run", "--answer", "template", "plan.json"][..], &meta].concat();
+    assert!(world.reknit(&run).starts_with("exit status 0"));
+    let shown = world.reknit(&["runs", "show", "last"]);
+    assert!(shown.contains("\nmeta     tenant=acme, user=ann\n"), "{shown}");
+    let shown = world.reknit(&["runs", "show", "last", "--json"]);
+    assert!(shown.contains(r#""meta":{"tenant":"acme","user":"ann"}"#), "{shown}");
+    let events = world.reknit(&["runs", "show", "last", "--events", "--json"]);
+    assert!(events.contains(r#""metadata":{"tenant":"acme","user":"ann"}"#), "{events}");
+}
+
+#[test]
+fn invalid_metadata_is_bad_usage() {
+    let world = World::new().file("plan.json", &plan(&PRICE_AND_ORDER));
+    for (meta, expected) in [
+        (&["tenant"][..], "error: the metadata `tenant` has no `=`"),
+        (&["a b=c"], "error: the metadata key `a b` has other characters than letters, digits, `_`, `-` and `.`"),
+        (&["user=ann", "user=bob"], "error: the metadata key `user` is given twice"),
+    ] {
+        let meta = meta.iter().flat_map(|text| ["--meta", text]);
+        let arguments: Vec<&str> = ["run", "plan.json"].into_iter().chain(meta).collect();
+        let shown = world.reknit(&arguments);
+        assert!(shown.starts_with("exit status 2") && shown.contains(expected), "{shown}");
+        assert!(shown.contains("hint: write `--meta tenant=acme --meta user=ann`"), "{shown}");
+    }
+}

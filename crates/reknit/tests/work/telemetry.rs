@@ -13,7 +13,10 @@ use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequ
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
-use reknit_protocol::SideEffect;
+use reknit_engine::{Metadata, Synthesis};
+use reknit_protocol::{Plan, SideEffect, Step};
+use reknit_runtime::telemetry::otlp::Otlp;
+use reknit_runtime::{DriveOutcome, Reknit};
 use reknit_testing::tool::CallMatcher;
 use reknit_testing::{Reply, ScriptedTool};
 use tokio_util::task::AbortOnDropHandle;
@@ -104,6 +107,10 @@ impl Collector {
     }
 }
 
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+}
+
 fn names(spans: &[Span]) -> BTreeSet<&str> {
     spans.iter().map(|span| span.name.as_str()).collect()
 }
@@ -173,7 +180,6 @@ async fn a_tool_receives_the_span_of_its_call_in_the_trace_of_the_caller() {
     assert!(shown.starts_with("exit status 0"), "{shown}");
     let spans = collector.spans();
     let call = spans.iter().find(|span| span.name == "http.client.request").expect("the call");
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let header = tool.calls().last().and_then(|call| call.traceparent.clone()).expect("the tool receives the header");
     assert_eq!(header, format!("00-{trace}-{}-01", hex(&call.span_id)));
     assert!(spans.iter().all(|span| hex(&span.trace_id) == trace));
@@ -225,17 +231,17 @@ fn log_lines_have_the_trace_of_the_caller_without_a_collector() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_resumed_run_stays_in_the_trace_in_which_it_started() {
+async fn a_resumed_run_keeps_the_trace_and_the_metadata_with_which_it_started() {
     let collector = Collector::start().await;
     let shop = crate::exit_status::shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
-    world.reknit_with(&[endpoint, ("TRACEPARENT", CALLER)], &["run", "--answer", "template", "plan.json"]);
+    let run = ["run", "--answer", "template", "--meta", "tenant=acme", "plan.json"];
+    world.reknit_with(&[endpoint, ("TRACEPARENT", CALLER)], &run);
     world.reknit(&["runs", "approve", "last"]);
     let other = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let shown = world.reknit_with(&[endpoint, ("TRACEPARENT", other)], &["runs", "resume", "last"]);
     assert!(shown.starts_with("exit status 0"), "{shown}");
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let spans = collector.spans();
     assert_eq!(
         Vec::from_iter(names(&spans)),
@@ -244,6 +250,7 @@ async fn a_resumed_run_stays_in_the_trace_in_which_it_started() {
     assert!(spans.iter().all(|span| hex(&span.trace_id) == CALLER[3..35]));
     let root = spans.iter().find(|span| span.name == "orchestration.process_request").expect("the run");
     assert_eq!(hex(&root.parent_span_id), &CALLER[36..52]);
+    assert!(root.attributes.iter().any(|attribute| attribute.key == "reknit.meta.tenant"), "{:?}", root.attributes);
 }
 
 #[test]
@@ -335,4 +342,46 @@ fn the_log_is_written_to_standard_error_if_it_is_enabled() {
     for words in ["INFO  framework/orchestration SEMANTIC RETRY: Applying corrected parameters", "Request ended"] {
         assert!(info.contains(words), "{words} is not in {info}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_uses_the_library_exports_to_the_collector_of_its_variables() {
+    let (collector, tool) = (Collector::start().await, ScriptedTool::new("shop").capability("price", SideEffect::Read));
+    let tool = tool.on("price", CallMatcher::any(), Reply::data(5)).start().await.expect("the tool starts");
+    let url = collector.url.clone();
+    let environment = move |name: &str| (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| url.clone());
+    let exporter = Otlp::from_environment(&environment).expect("the variables are valid").expect("a collector is set");
+    let reknit = Reknit::builder().tool("shop", &tool.base_url()).answer_by(Synthesis::Template).start().await;
+    let parent = CALLER.parse().expect("a parent span");
+    let reknit = reknit.expect("the library starts").with_collector(&exporter, Some(parent));
+    let metadata = Metadata::from_pairs([("tenant", "acme"), ("api_key", "hunter2")]).expect("the metadata is valid");
+    let plan = Plan::new("p", "the price", vec![Step::new("s", "shop", "price", "")]);
+    let started = reknit.started("the price", Some(plan)).with_metadata(metadata);
+    let outcome = reknit.driver().start(started).await.expect("the run is driven");
+    assert!(matches!(outcome, DriveOutcome::Finished(_)), "{outcome:?}");
+    exporter.deliver().await.expect("every signal is delivered");
+
+    let spans = collector.spans();
+    assert_eq!(
+        Vec::from_iter(names(&spans)),
+        ["http.client.request", "orchestration.process_request", "orchestration.step_execution"]
+    );
+    let root = spans.iter().find(|span| span.name == "orchestration.process_request").expect("the span of the run");
+    assert_eq!((hex(&root.trace_id), hex(&root.parent_span_id)), (CALLER[3..35].to_owned(), CALLER[36..52].to_owned()));
+    let attribute = |key: &str| {
+        let found = root.attributes.iter().find(|attribute| attribute.key == key);
+        format!("{:?}", found.and_then(|attribute| attribute.value.as_ref()?.value.as_ref()))
+    };
+    assert!(attribute("reknit.meta.tenant").contains("\"acme\""), "{}", attribute("reknit.meta.tenant"));
+    assert!(attribute("reknit.meta.api_key").contains("[redacted]"), "{}", attribute("reknit.meta.api_key"));
+    assert!(collector.metrics().contains("tool.call.total"), "{:?}", collector.metrics());
+}
+
+#[test]
+fn a_program_exports_nothing_if_its_variables_name_no_collector() {
+    let exporter = Otlp::from_environment(&|_| None).expect("no variable is invalid");
+    assert!(exporter.is_none(), "{exporter:?}");
+    let invalid = |name: &str| (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| "me:s3cret@a:4318".to_owned());
+    let error = Otlp::from_environment(&invalid).expect_err("the address has no scheme").to_string();
+    assert!(error.contains("write an http or https address") && !error.contains("s3cret"), "{error}");
 }

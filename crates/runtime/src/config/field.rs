@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reknit_dialogue::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
-use reknit_engine::{AgentMending, CallsInText, IfAbsent, LlmDebug, Plans, Synthesis, UndeclaredPolicy};
+use reknit_engine::{AgentMending, CallsInText, IfAbsent, LlmDebug, Metadata, Plans, Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::FormatSupport;
@@ -97,7 +97,7 @@ macro_rules! fields {
     )*};
 }
 
-// `u64` is a number of milliseconds, `Vec<u16>` a list of HTTP statuses. Without a `Temperature` the provider chooses it.
+// `u64` is a number of milliseconds, `Vec<u16>` a list of HTTP statuses, `Vec<String>` of metadata keys. Without a `Temperature` the provider chooses it.
 // An infinite `f64` becomes null, which no setting accepts.
 fields! {
     u32: to |count| (*count).into(), from |value| whole_number(value)?.try_into().ok();
@@ -125,6 +125,9 @@ fields! {
     Vec<u16>:
         to |statuses| statuses.iter().map(|status| u32::from(*status).into()).collect(),
         from |value| value.as_array()?.iter().map(error_status).collect();
+    Vec<String>:
+        to |keys| keys.iter().map(|key| Value::from(key.as_str())).collect(),
+        from |value| value.as_array()?.iter().map(metadata_key).collect();
     BTreeMap<String, SideEffect>:
         to |classes| {
             let class = |(name, class): (&String, &SideEffect)| (name.clone(), class.as_str().into());
@@ -134,6 +137,10 @@ fields! {
             let class = |(name, class): (&str, &Value)| Some((name.to_owned(), SideEffect::from_value(class).ok()?));
             value.as_object()?.iter().map(class).collect()
         };
+}
+
+fn metadata_key(value: &Value) -> Option<String> {
+    value.as_str().filter(|key| Metadata::check_key(key).is_ok()).map(str::to_owned)
 }
 
 fn whole_number(value: &Value) -> Option<u64> {

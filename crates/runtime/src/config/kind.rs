@@ -32,6 +32,8 @@ pub enum SettingKind {
     TemperatureOrDefault,
     /// HTTP statuses from 400 to 599.
     Statuses,
+    /// Keys of the metadata of requests.
+    MetadataKeys,
     /// Side effect classes by the names of tools.
     SideEffects,
     /// Parameters of a call, as templates.
@@ -69,6 +71,9 @@ impl SettingKind {
             Self::Temperature => "write a number from 0 to 2, with at most two decimals".to_owned(),
             Self::TemperatureOrDefault => "write a number from 0 to 2, or `default`".to_owned(),
             Self::Statuses => "write a list of statuses from 400 to 599".to_owned(),
+            Self::MetadataKeys => {
+                "write a list of keys of letters, digits, `_`, `-` and `.`, like `[\"tenant\"]`".to_owned()
+            }
             Self::SideEffects => {
                 "write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`".to_owned()
             }
@@ -93,6 +98,7 @@ impl SettingKind {
             Self::Temperature => Temperature::from_value(value).is_some(),
             Self::TemperatureOrDefault => Option::<Temperature>::from_value(value).is_some(),
             Self::Statuses => Vec::<u16>::from_value(value).is_some(),
+            Self::MetadataKeys => Vec::<String>::from_value(value).is_some(),
             Self::SideEffects => BTreeMap::<String, SideEffect>::from_value(value).is_some(),
             Self::Templates => value.as_object().is_some(),
             Self::Price => f64::from_value(value).is_some_and(|price| price >= 0.0),
@@ -115,6 +121,7 @@ impl SettingKind {
                 let status = |text: &str| text.trim().parse::<u64>().ok().map(Value::from);
                 Value::Array(text.split(',').map(status).collect::<Option<_>>()?)
             }
+            Self::MetadataKeys => text.split(',').map(|key| Value::from(key.trim())).collect(),
             Self::SideEffects => {
                 let class = |pair: &str| {
                     pair.split_once('=').map(|(name, class)| (name.trim().to_owned(), class.trim().into()))

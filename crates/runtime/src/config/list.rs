@@ -11,7 +11,9 @@ use tracing::level_filters::LevelFilter;
 
 use super::builder::Argument as _;
 use super::field::Field as _;
-use super::kind::SettingKind::{Money, SideEffects, Statuses, Switch, Temperature, TemperatureOrDefault, Text};
+use super::kind::SettingKind::{
+    MetadataKeys, Money, SideEffects, Statuses, Switch, Temperature, TemperatureOrDefault, Text,
+};
 use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
 use super::setting::assign;
 use super::{ConfigBuilder, Setting, SettingOrigin};
@@ -204,6 +206,8 @@ settings! {
 
     /// Folder with your own prompt templates, which replace the built-in ones: `plan.txt`, `answer.txt` and so on.
     prompts_folder(&str: Text) "prompts.folder" => prompts;
+    /// Keys of the metadata of requests (`--meta`) that models see, such as `tenant`; by default they see none.
+    prompt_metadata(Vec<String>: MetadataKeys) "prompts.metadata" => policy.prompt_metadata;
 
     /// What writes the answer: a `model`, a `template`, or nothing (`raw` returns the results as JSON).
     answer_by(Synthesis: word::<Synthesis>()) "answer.by" => policy.synthesis;
@@ -267,7 +271,7 @@ pub(super) const SECTIONS: [(&str, &str); 15] = [
     ("rotation", "Which model is asked when one fails."),
     ("breaker", "Circuit breakers: when a failing tool or model is not called for a while."),
     ("plan", "How plans are made."),
-    ("prompts", "Prompt templates."),
+    ("prompts", "What models are told."),
     ("answer", "How the answer is written."),
     ("session", "Defaults for agents; the file of an agent overrides them."),
     ("effects", "Side effects of calls."),

@@ -107,7 +107,7 @@ impl Otlp {
     }
 
     /// Sets up the export to the collector of the standard variables, such as `OTEL_EXPORTER_OTLP_ENDPOINT`. Returns `None`
-    /// if they set none, or disable the export.
+    /// if they set none, or disable the export. Headers and compression are those of the environment of the process.
     pub fn from_environment(
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<Arc<Self>>, EnvironmentError> {
@@ -184,6 +184,7 @@ impl SpanPipeline {
     fn new(to: &Destination, resource: &Resource) -> Result<Self, OtlpError> {
         let exporter = SpanExporter::builder()
             .with_http()
+            .with_endpoint(to.endpoint.0.as_str())
             .with_timeout(to.limit)
             .with_retry_policy(opentelemetry_otlp::RetryPolicy::disabled())
             .build()?;
@@ -199,6 +200,7 @@ impl MetricPipeline {
     fn new(to: &Destination, resource: Resource) -> Result<Self, OtlpError> {
         let exporter = MetricExporter::builder()
             .with_http()
+            .with_endpoint(to.endpoint.0.as_str())
             .with_timeout(to.limit)
             .with_retry_policy(opentelemetry_otlp::RetryPolicy::disabled())
             .build()?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Effect, Event, MACHINE_VERSION, Machine, Policy, Run, Started, Synthesis, Templates};
+use reknit_engine::{Effect, Event, MACHINE_VERSION, Machine, Metadata, Policy, Run, Started, Synthesis, Templates};
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
 use reknit_protocol::{Object, Plan, RunId, Step, Value};
@@ -64,6 +64,7 @@ impl Fixture {
             plan,
             plan_author: reknit_plan::PlanAuthor::Person,
             inputs: Object::new(),
+            metadata: Metadata::default(),
             catalogue: Arc::new(self.found.catalogue.clone()),
             targets: vec!["scripted".into()],
             policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),

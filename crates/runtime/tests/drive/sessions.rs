@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_engine::{
-    Event, Machine, Policy, Record, Report, ReportSource, SessionExit, SessionRecord, SessionRules, SessionStarted,
-    SessionTexts,
+    Event, Machine, Metadata, Policy, Record, Report, ReportSource, SessionExit, SessionRecord, SessionRules,
+    SessionStarted, SessionTexts,
 };
 use reknit_engine::{EventKind, MACHINE_VERSION, Templates};
 use reknit_protocol::{RunId, SideEffect, Value};
@@ -84,6 +84,7 @@ impl Scene {
             agent: "clerk".to_owned(),
             prompt: "You are a clerk.".to_owned(),
             input: "Where is order 7?".to_owned(),
+            metadata: Metadata::default(),
             agents: Vec::new(),
             catalogue: Arc::new(self.fixture.found.catalogue.clone()),
             targets: vec!["scripted".into()],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure};
-use reknit_engine::{AskModel, MACHINE_VERSION, Policy, Started, Status, Synthesis, Templates};
+use reknit_engine::{AskModel, MACHINE_VERSION, Metadata, Policy, Started, Status, Synthesis, Templates};
 use reknit_journal::Journal;
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
@@ -53,6 +53,7 @@ async fn a_step_waits_only_for_the_steps_that_it_depends_on() {
         ])),
         plan_author: PlanAuthor::Person,
         inputs: Object::new(),
+        metadata: Metadata::default(),
         catalogue: Arc::new(Catalogue { tools }),
         targets: Vec::new(),
         policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),

@@ -149,6 +149,14 @@ fn rotation_and_breaker_cases() -> Vec<Case> {
     ]
 }
 
+/// The metadata of the request that the planner sees.
+fn shown_metadata(observed: &Observation) -> String {
+    let prompt = observed.ask(Purpose::PlanGeneration).request.messages.last().expect("a message").text().to_owned();
+    let fenced = prompt.split_once("Metadata of the request").and_then(|(_, rest)| rest.split_once("<data>"));
+    let lines = fenced.map(|(_, rest)| rest.split("</data>").next().unwrap_or_default()).unwrap_or_default();
+    lines.split_whitespace().collect::<Vec<_>>().join(" ").replace("{ ", "{").replace(" }", "}")
+}
+
 fn plan_and_answer_cases() -> Vec<Case> {
     use Purpose::{PlanGeneration as Plan, Synthesis, TieredSelection as Choice};
     vec![
@@ -169,6 +177,7 @@ fn plan_and_answer_cases() -> Vec<Case> {
             },
             ("false", "true"),
         ),
+        case("prompts.metadata", "[\"tenant\", \"colour\"]", no_plan, shown_metadata, ("", "{\"tenant\": \"acme\"}")),
         case(
             "llm-debug.enabled",
             "true",

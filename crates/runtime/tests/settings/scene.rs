@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reknit_dialogue::{Purpose, TargetName};
-use reknit_engine::{AskModel, Effect, Event, SessionStarted, SessionTexts, Started};
+use reknit_engine::{AskModel, Effect, Event, Metadata, SessionStarted, SessionTexts, Started};
 use reknit_journal::Journal;
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::CallTool;
@@ -119,6 +119,8 @@ impl Scene {
         let targets: Vec<TargetName> = self.targets.iter().map(|name| (*name).into()).collect();
         let plan = (!self.steps.is_empty()).then(|| Plan::new("p", "do it", self.steps.clone()));
         let started = Started { run: run.into(), targets, seed: 7, ..reknit.started("do it", plan) };
+        let metadata = Metadata::from_pairs([("tenant", "acme"), ("user", "ann")]).expect("the keys are valid");
+        let started = started.with_metadata(metadata);
         if !self.is_session {
             return started.into();
         }
@@ -127,6 +129,7 @@ impl Scene {
             agent: "clerk".to_owned(),
             prompt: "You are a clerk.".to_owned(),
             input: "Where is it?".to_owned(),
+            metadata: started.metadata,
             catalogue: started.catalogue,
             targets: started.targets,
             rules: reknit.session.clone(),

@@ -3,7 +3,7 @@
 use crate::table_entry::SignalKind::Span;
 
 definitions! { ALL:
-    /// a run, from its start to its answer; also a plan that an agent calls as a tool
+    /// a run, from its start to its answer; also a plan that an agent calls as a tool; metadata is in `reknit.meta.<key>`
     PROCESS_REQUEST = Span, "orchestration.process_request", [
         "request_id",
         "request",
@@ -51,7 +51,7 @@ definitions! { ALL:
         "gen_ai.usage.output_tokens",
         "error.type",
     ];
-    /// a session, from its start to its report; also the session of an agent that another agent calls
+    /// a session, from its start to its report, also of an agent that another agent calls; metadata is in `reknit.meta.<key>`
     SESSION = Span, "agent.session", [
         "request_id",
         "agent",

@@ -14,10 +14,10 @@ impl Tracer {
         self.signals.extend(metrics(record).into_iter().map(Signal::Metric));
         self.signals.extend(log_lines(record).into_iter().map(Signal::Log));
         match record {
-            SessionRecord::Started { agent, input } => {
+            SessionRecord::Started { agent, input, metadata } => {
                 self.module = table::AGENT;
                 let info = RootInfo::Session { agent: agent.clone(), input: input.clone() };
-                self.root = Some((OpenSpan::new(ROOT, self.at_ms), info));
+                self.root = Some((OpenSpan::root(self.at_ms, metadata), info));
             }
             SessionRecord::Resumed => self.restart_open_effects(),
             SessionRecord::TurnStarted(turn) => {

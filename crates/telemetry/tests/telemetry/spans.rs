@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Machine, Started};
+use reknit_engine::{Machine, Metadata, Started};
 use reknit_telemetry::{AttributeValue, ModelIdentity, Signal, SpanStatus, TraceContext, Tracer};
 
 use crate::paths::{paths, successful_context};
@@ -284,6 +284,27 @@ fn texts_are_truncated_and_secrets_redacted() {
         }
     }
     assert!(seen >= 3, "a redacted text contains a marker");
+}
+
+#[test]
+fn the_span_of_a_run_has_the_metadata_of_the_request_redacted() {
+    let pairs = [("tenant", "acme"), ("user.token", "hunter2"), ("note", "Authorization: Bearer abcdefgh12345678")];
+    let metadata = Metadata::from_pairs(pairs).expect("the metadata is valid");
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "read", "{}")])), policy()).with_metadata(metadata));
+    play.answer_tool("s/call/1", 200, "{}");
+    let signals = signals_of(&play.events);
+    for span in spans(&signals) {
+        let shown: Vec<String> = span.metadata.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let expected: &[&str] = match span.name {
+            "orchestration.process_request" => &[
+                "reknit.meta.note=Authorization: [redacted]",
+                "reknit.meta.tenant=acme",
+                "reknit.meta.user.token=[redacted]",
+            ],
+            _ => &[],
+        };
+        assert_eq!(shown, expected, "{}", span.name);
+    }
 }
 
 #[test]

@@ -38,6 +38,7 @@ samples! {
     Duration: Duration::from_millis(1_500);
     &str: "there";
     Vec<u16>: vec![418];
+    Vec<String>: vec!["tenant".to_owned()];
     BTreeMap<String, SideEffect>: BTreeMap::from([("shop".to_owned(), SideEffect::Unsafe)]);
 }
 

@@ -19,6 +19,7 @@ fn other_value(setting: &Setting) -> Value {
             vec![Number::parse("0.7").unwrap().into()]
         }
         SettingKind::Statuses => vec![vec![418.into()].into()],
+        SettingKind::MetadataKeys => vec![vec!["tenant".into()].into()],
         SettingKind::SideEffects => vec![Object::from([("shop/buy", "unsafe".into())]).into()],
         SettingKind::Templates => vec![Object::from([("id", "{{call.id}}".into())]).into()],
         SettingKind::Text => vec!["there".into()],
@@ -68,7 +69,10 @@ fn every_setting_can_be_set_in_the_file_under_each_of_its_names_and_in_the_envir
         }
         let text = match &value {
             _ if setting.takes_milliseconds() => "7000".to_owned(),
-            Value::Array(items) => items.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+            Value::Array(items) => {
+                let text = |item: &Value| item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+                items.iter().map(text).collect::<Vec<_>>().join(",")
+            }
             Value::Object(classes) => {
                 classes.iter().map(|(name, class)| name.to_owned() + "=" + class.as_str().unwrap()).collect()
             }

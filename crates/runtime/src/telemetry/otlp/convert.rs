@@ -31,7 +31,7 @@ pub(super) fn span(span: &Span) -> SpanData {
         name: span.name.into(),
         start_time: time(span.start_ms),
         end_time: time(span.end_ms),
-        attributes: attributes(&span.attributes),
+        attributes: [attributes(&span.attributes), metadata(span)].concat(),
         dropped_attributes_count: 0,
         events,
         links: SpanLinks::default(),
@@ -50,6 +50,10 @@ fn event(event: &SpanEvent) -> Event {
 
 fn attributes(attributes: &[(&'static str, AttributeValue)]) -> Vec<KeyValue> {
     attributes.iter().map(|(name, value)| KeyValue::new(*name, attribute_value(name, value))).collect()
+}
+
+fn metadata(span: &Span) -> Vec<KeyValue> {
+    span.metadata.iter().map(|(name, value)| KeyValue::new(name.clone(), attribute_value(name, value))).collect()
 }
 
 fn attribute_value(name: &str, value: &AttributeValue) -> Value {
@@ -84,6 +88,7 @@ pub(super) mod tests {
             start_ms: 0,
             end_ms: 1,
             attributes: Vec::new(),
+            metadata: Vec::new(),
             events: Vec::new(),
             status: SpanStatus::Ok,
         })

@@ -1,8 +1,8 @@
 //! Reads the standard variables of OpenTelemetry that decide which signals are exported, and the timeout.
 //!
-//! The exporter reads the variables for addresses and headers itself. Addresses are read here only to check them, and to
-//! name them in messages.
+//! The exporter reads the variables for headers and compression itself, from the environment of the process.
 
+use std::fmt;
 use std::time::Duration;
 
 use reknit_protocol::redact_url;
@@ -32,6 +32,17 @@ pub struct Destination {
     pub address: String,
     /// The timeout of one delivery.
     pub limit: Duration,
+    pub(super) endpoint: Endpoint,
+}
+
+/// The address to which signals are sent. It may contain a secret, which debug output does not show.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Endpoint(pub(super) String);
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Endpoint").field(&redact_url(&self.0)).finish()
+    }
 }
 
 /// An invalid or unsupported value of a variable.
@@ -105,7 +116,7 @@ fn destination(signal: &str, get: Get<'_>) -> Result<Option<Destination>, Settin
     };
     let path = format!("/v1/{}", signal.to_ascii_lowercase());
     let address = if variable == ENDPOINT { format!("{}{path}", address.trim_end_matches('/')) } else { address };
-    Ok(Some(Destination { address: redact_url(&address), limit }))
+    Ok(Some(Destination { address: redact_url(&address), limit, endpoint: Endpoint(address) }))
 }
 
 #[cfg(test)]
@@ -154,6 +165,7 @@ mod tests {
             let settings = OtlpSettings::from_environment(&get).map_err(|error| error.to_string())?.unwrap();
             let (traces, metrics) = (settings.traces.unwrap(), settings.metrics.unwrap());
             assert_eq!(traces.address, "http://[redacted]@a/v1/traces");
+            assert!(!format!("{traces:?}").contains("s3cret"), "{traces:?}");
             Ok((traces.limit.as_millis(), metrics.limit.as_millis()))
         };
         assert_eq!(limits(&[]), Ok((3_000, 3_000)));
