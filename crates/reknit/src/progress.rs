@@ -182,7 +182,7 @@ mod tests {
         StepState::AwaitingApproval(Box::new(AskPerson {
             id: "pay/approval/1".parse().unwrap(),
             step: "pay".into(),
-            question: Question::SendAgain { call: Box::new(call), error: String::new() },
+            question: Question::SendAgain { call: Box::new(call), error: String::new(), check: None },
             hash: String::new(),
             expires_ms: 0,
         }))

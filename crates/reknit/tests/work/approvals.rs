@@ -286,7 +286,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     - call-1: failed: `shop` broke the connection: Connection reset by peer (os error 104)
       again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
-    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
+    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
     exit status 0
@@ -483,4 +483,26 @@ async fn a_check_finds_out_that_a_call_took_effect() {
     "#);
     let calls: Vec<String> = shop.calls().into_iter().map(|call| call.capability.to_string()).collect();
     assert_eq!(calls, ["pay", "payments"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_check_that_does_not_exist_or_may_change_something_is_refused_at_the_start() {
+    let shop = shop().await;
+    let run = |check: &str| {
+        let world = World::new().configured(&[&shop], check).file("plan.json", &plan(&PAY));
+        world.reknit(&["run", "--answer", "template", "plan.json"])
+    };
+    insta::assert_snapshot!(run(&CHECK.replace("payments", "fnd")), @"
+    exit status 2
+    --- stderr
+    error: cannot use the configuration
+      caused by: reknit.toml, line 5: `checks.call` names `shop/fnd`, but there is no capability `fnd` of tool `shop`; did you mean `shop/find`?
+    ");
+    insta::assert_snapshot!(run(&CHECK.replace("payments", "order")), @r#"
+    exit status 2
+    --- stderr
+    error: cannot use the configuration
+      caused by: reknit.toml, line 5: `checks.call` names `shop/order`, but its side effect class is `keyed`; a check must read only: name another one, or declare it with `"shop/order" = "read"` in `[effects.classes]`
+    "#);
+    assert_eq!(shop.call_count(), 0);
 }

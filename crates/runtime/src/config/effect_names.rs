@@ -1,55 +1,97 @@
-//! Whether `effects.classes` names tools and capabilities that exist.
+//! Whether `effects.classes` and `[[checks]]` name tools and capabilities that exist.
 
 use reknit_plan::Catalogue;
+use reknit_protocol::SideEffect;
 use reknit_protocol::spelling::nearest;
 
 use super::{Config, ConfigError, SettingOrigin};
 
 /// The setting.
-const NAME: &str = "effects.classes";
+const CLASSES: &str = "effects.classes";
 
-impl Config {
-    /// Fails if `effects.classes` names a tool that is not configured.
-    pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
-        let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let unknown = self.policy.effects.classes.keys().find(|name| !tools.contains(&tool_of(name)));
-        match unknown {
-            Some(name) => {
-                let tool = tool_of(name);
-                Err(self.unknown_effect_name(name, &format!("no tool `{tool}`"), nearest(tool, &tools), &tools))
-            }
-            None => Ok(()),
-        }
+/// A name of a tool or capability in the configuration.
+struct EffectName<'a> {
+    /// The setting or key that contains it.
+    key: &'static str,
+    /// `tool/capability` or `tool`.
+    name: String,
+    origin: &'a SettingOrigin,
+}
+
+impl EffectName<'_> {
+    fn tool(&self) -> &str {
+        self.name.split_once('/').map_or(self.name.as_str(), |(tool, _)| tool)
     }
 
-    /// Fails if `effects.classes` names a tool that is not configured, or a capability that a tool of the catalogue does not
-    /// have. Nothing is known about the capabilities of a tool that is not in the catalogue, such as one that is down.
-    pub fn check_effect_names(&self, catalogue: &Catalogue) -> Result<(), ConfigError> {
-        self.check_effect_tools()?;
-        for name in self.policy.effects.classes.keys() {
-            let Some((tool, capability)) = name.split_once('/') else { continue };
-            let Some(found) = catalogue.tool(tool).filter(|tool| tool.entry(capability).is_none()) else { continue };
-            let names: Vec<String> = found.capabilities.iter().map(|entry| found.key(entry)).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let problem = format!("no capability `{capability}` of tool `{tool}`");
-            return Err(self.unknown_effect_name(name, &problem, nearest(name, &names), &names));
-        }
-        Ok(())
-    }
-
-    fn unknown_effect_name(&self, name: &str, problem: &str, nearest: Option<&&str>, all: &[&str]) -> ConfigError {
-        let origin = self.effective().iter().find(|one| one.setting.name == NAME).map(|one| one.origin.clone());
+    fn unknown(&self, problem: &str, nearest: Option<&&str>, all: &[&str]) -> ConfigError {
         let hint = match (nearest, all) {
             (Some(nearest), _) => format!("did you mean `{nearest}`?"),
             (None, []) => "there is none".to_owned(),
             (None, all) => format!("there is: {}", all.join(", ")),
         };
-        let problem = format!("`{NAME}` names `{name}`, but there is {problem}; {hint}");
-        ConfigError::Invalid { origin: origin.unwrap_or(SettingOrigin::Program), problem }
+        self.invalid(&format!("there is {problem}; {hint}"))
+    }
+
+    fn invalid(&self, problem: &str) -> ConfigError {
+        let problem = format!("`{}` names `{}`, but {problem}", self.key, self.name);
+        ConfigError::Invalid { origin: self.origin.clone(), problem }
     }
 }
 
-/// The tool of `tool/capability` or `tool`.
-fn tool_of(name: &str) -> &str {
-    name.split_once('/').map_or(name, |(tool, _)| tool)
+impl Config {
+    /// Fails if `effects.classes` or a check names a tool that is not configured.
+    pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
+        let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        match self.effect_names().into_iter().find(|name| !tools.contains(&name.tool())) {
+            Some(name) => {
+                let tool = name.tool();
+                Err(name.unknown(&format!("no tool `{tool}`"), nearest(tool, &tools), &tools))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Fails if `effects.classes` or a check names a tool that is not configured, or a capability that a tool of the catalogue
+    /// does not have, or if a check may change something. Nothing is known about the capabilities of a tool that is not in
+    /// the catalogue, such as one that is down.
+    pub fn check_effect_names(&self, catalogue: &Catalogue) -> Result<(), ConfigError> {
+        self.check_effect_tools()?;
+        for name in self.effect_names() {
+            let Some((tool, capability)) = name.name.split_once('/') else { continue };
+            let Some(found) = catalogue.tool(tool) else { continue };
+            let Some(entry) = found.entry(capability) else {
+                let names: Vec<String> = found.capabilities.iter().map(|entry| found.key(entry)).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let problem = format!("no capability `{capability}` of tool `{tool}`");
+                return Err(name.unknown(&problem, nearest(&name.name, &names), &names));
+            };
+            let class = self.policy.effects.class(tool, capability, entry.capability.effect);
+            if name.key == "checks.call" && class != SideEffect::Read {
+                let problem = format!(
+                    "its side effect class is `{}`; a check must read only: name another one, or declare it with \
+                     `\"{}\" = \"read\"` in `[{CLASSES}]`",
+                    class.as_str(),
+                    name.name
+                );
+                return Err(name.invalid(&problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn effect_names(&self) -> Vec<EffectName<'_>> {
+        let origin = self.effective().iter().find(|one| one.setting.name == CLASSES).map(|one| &one.origin);
+        let origin = origin.unwrap_or(&SettingOrigin::Program);
+        let classes = self.policy.effects.classes.keys();
+        let classes = classes.map(|name| EffectName { key: CLASSES, name: name.clone(), origin });
+        let checks = self.policy.effects.checks.iter().flat_map(|(of, check)| {
+            let origin = self.entry_origins.get(&("checks", of.clone())).unwrap_or(&SettingOrigin::Program);
+            let call = format!("{}/{}", check.agent, check.capability);
+            [
+                EffectName { key: "checks.of", name: of.clone(), origin },
+                EffectName { key: "checks.call", name: call, origin },
+            ]
+        });
+        classes.chain(checks).collect()
+    }
 }
