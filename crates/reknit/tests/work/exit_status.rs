@@ -266,7 +266,7 @@ async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6()
     - pay: failed: `shop` broke the connection: Connection reset by peer (os error 104)
       again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
-    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
+    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);
     assert_eq!(shop.call_count(), 1);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last", "--json"]), @r#"
@@ -281,7 +281,7 @@ async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6()
     - pay: failed: `shop` broke the connection: Connection reset by peer (os error 104)
       again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
-    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
+    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);
     assert_eq!(shop.call_count(), 1, "nobody has allowed it");
 }

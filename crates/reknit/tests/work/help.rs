@@ -23,7 +23,7 @@ fn the_program_has_a_help_page() {
       run          Run a plan
       agent        Start an agent, which calls tools in turns and ends with a report
       plan         Check plans
-      runs         List, show, resume, cancel, approve and deny runs
+      runs         List, show, resume, cancel, approve, deny and settle runs
       tools        Check tools
       models       List the models, and where their API keys come from
       config       Show settings
@@ -418,7 +418,7 @@ fn runs_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs"]), @"
     exit status 0
     --- stdout
-    List, show, resume, cancel, approve and deny runs
+    List, show, resume, cancel, approve, deny and settle runs
 
     Usage: reknit runs <COMMAND>
 
@@ -429,6 +429,7 @@ fn runs_has_a_help_page() {
       cancel   Cancel a run; calls in progress may still complete
       approve  Approve the calls that a run waits for
       deny     Deny the calls that a run waits for [alias: reject]
+      settle   Say what became of a call that may have taken effect, instead of sending it again
       help     Print this message or the help of the given subcommand(s)
 
     Options:

@@ -94,7 +94,7 @@ async fn a_payment_with_an_unreadable_answer_waits_for_approval() {
     - pay: failed: `shop` answered 200, but the JSON body cannot be parsed: line 1, column 44: expected `"` at the end of the string, found the end of the text
       again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
 
-    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
+    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
     exit status 0
