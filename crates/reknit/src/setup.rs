@@ -163,19 +163,19 @@ pub(crate) fn with_model(config: Config, arguments: &ModelArguments) -> Result<C
     let Some(url) = &arguments.url else { return Ok(config) };
     let mut target = Target::new("model", url, &arguments.name);
     if let Some(name) = &arguments.key_env {
-        let key = variable(name).ok_or_else(|| match is_key_instead_of_variable(name) {
-            true => Failure::usage(
-                "`--model-key-env` takes the name of an environment variable",
-                format!("check what is written: {KEY_INSTEAD_OF_VARIABLE}"),
-            ),
-            false => Failure::usage(
-                format!("the environment variable `{name}` is not set"),
-                format!("set it: `export {name}=...`"),
-            ),
-        })?;
+        let key = variable(name).ok_or_else(|| unset_key_variable(name))?;
         target.key = Some(key.into());
     }
     Ok(config.with_models(vec![target], &SettingOrigin::Flag("--model-url".to_owned())))
+}
+
+/// The variable of `--model-key-env` is not set. A key in its place is not shown.
+fn unset_key_variable(name: &str) -> Failure {
+    if is_key_instead_of_variable(name) {
+        let message = "`--model-key-env` takes the name of an environment variable";
+        return Failure::usage(message, format!("check what is written: {KEY_INSTEAD_OF_VARIABLE}"));
+    }
+    Failure::usage(format!("the environment variable `{name}` is not set"), format!("set it: `export {name}=...`"))
 }
 
 /// The client that calls tools.
