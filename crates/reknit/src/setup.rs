@@ -14,7 +14,8 @@ use reknit_runtime::{Reknit, StartError};
 use reknit_tools::{Address, Client, DiscoveryProblem};
 
 use crate::cli::{AnswerBy, DriveArguments, FileArguments, ModelArguments, SetupArguments};
-use crate::environment::{CONFIG_VARIABLE, os_variable, variable, warn_of_unknown_variables};
+use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
+use crate::environment::{os_variable, variable, warn_of_unknown_variables};
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::input::Input;
@@ -22,12 +23,6 @@ use crate::print::print_message;
 use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::escape_controls;
 use crate::trust::check_trust;
-
-/// The default configuration file, in the current folder.
-pub(crate) const DEFAULT_CONFIG: &str = "reknit.toml";
-
-/// The most bytes of a configuration file.
-pub(crate) const MAX_CONFIG_BYTES: usize = 1 << 20;
 
 /// The hint for a missing model.
 pub(crate) const MODEL_HINT: &str =
@@ -99,17 +94,6 @@ pub(crate) fn read_config(file: Option<&Path>) -> Result<Config, Failure> {
         }
         Err(failure) => Err(failure),
     }
-}
-
-/// The configuration file that a person names.
-fn named_config(file: Option<&Path>) -> Option<PathBuf> {
-    file.map(Path::to_owned).or_else(|| os_variable(CONFIG_VARIABLE).map(PathBuf::from))
-}
-
-/// The configuration file in the current folder, if no person names one.
-pub(crate) fn found_config(file: Option<&Path>) -> Option<PathBuf> {
-    let found = PathBuf::from(DEFAULT_CONFIG);
-    (named_config(file).is_none() && found.exists()).then_some(found)
 }
 
 /// Opens the journal of the arguments, the configuration or the default.

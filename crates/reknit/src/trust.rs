@@ -17,11 +17,11 @@ use reknit_runtime::config::{Config, KeySource};
 use sha2::{Digest as _, Sha256};
 
 use crate::cli::TrustArguments;
+use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
 use crate::environment::{os_variable, variable};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::print::print_data;
-use crate::setup::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
 use crate::terminal_text::escape_controls;
 
 /// Trusts a file, forgets one, or lists the trusted ones.
