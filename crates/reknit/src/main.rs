@@ -6,6 +6,7 @@ mod approvals;
 mod cli;
 mod completions;
 mod config;
+mod config_file;
 mod demo;
 mod drive;
 mod environment;

@@ -14,7 +14,8 @@ use reknit_runtime::{Reknit, StartError};
 use reknit_tools::{Address, Client, DiscoveryProblem};
 
 use crate::cli::{AnswerBy, DriveArguments, FileArguments, ModelArguments, SetupArguments};
-use crate::environment::{CONFIG_VARIABLE, os_variable, variable, warn_of_unknown_variables};
+use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
+use crate::environment::{os_variable, variable, warn_of_unknown_variables};
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::input::Input;
@@ -22,12 +23,6 @@ use crate::print::print_message;
 use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::escape_controls;
 use crate::trust::check_trust;
-
-/// The default configuration file, in the current folder.
-pub(crate) const DEFAULT_CONFIG: &str = "reknit.toml";
-
-/// The most bytes of a configuration file.
-pub(crate) const MAX_CONFIG_BYTES: usize = 1 << 20;
 
 /// The hint for a missing model.
 pub(crate) const MODEL_HINT: &str =
@@ -101,17 +96,6 @@ pub(crate) fn read_config(file: Option<&Path>) -> Result<Config, Failure> {
     }
 }
 
-/// The configuration file that a person names.
-fn named_config(file: Option<&Path>) -> Option<PathBuf> {
-    file.map(Path::to_owned).or_else(|| os_variable(CONFIG_VARIABLE).map(PathBuf::from))
-}
-
-/// The configuration file in the current folder, if no person names one.
-pub(crate) fn found_config(file: Option<&Path>) -> Option<PathBuf> {
-    let found = PathBuf::from(DEFAULT_CONFIG);
-    (named_config(file).is_none() && found.exists()).then_some(found)
-}
-
 /// Opens the journal of the arguments, the configuration or the default.
 pub(crate) fn open_journal(files: &FileArguments) -> Result<Journal, Failure> {
     let config = read_config(files.config.as_deref())?;
@@ -163,19 +147,19 @@ pub(crate) fn with_model(config: Config, arguments: &ModelArguments) -> Result<C
     let Some(url) = &arguments.url else { return Ok(config) };
     let mut target = Target::new("model", url, &arguments.name);
     if let Some(name) = &arguments.key_env {
-        let key = variable(name).ok_or_else(|| match is_key_instead_of_variable(name) {
-            true => Failure::usage(
-                "`--model-key-env` takes the name of an environment variable",
-                format!("check what is written: {KEY_INSTEAD_OF_VARIABLE}"),
-            ),
-            false => Failure::usage(
-                format!("the environment variable `{name}` is not set"),
-                format!("set it: `export {name}=...`"),
-            ),
-        })?;
+        let key = variable(name).ok_or_else(|| unset_key_variable(name))?;
         target.key = Some(key.into());
     }
     Ok(config.with_models(vec![target], &SettingOrigin::Flag("--model-url".to_owned())))
+}
+
+/// The variable of `--model-key-env` is not set. A key in its place is not shown.
+fn unset_key_variable(name: &str) -> Failure {
+    if is_key_instead_of_variable(name) {
+        let message = "`--model-key-env` takes the name of an environment variable";
+        return Failure::usage(message, format!("check what is written: {KEY_INSTEAD_OF_VARIABLE}"));
+    }
+    Failure::usage(format!("the environment variable `{name}` is not set"), format!("set it: `export {name}=...`"))
 }
 
 /// The client that calls tools.

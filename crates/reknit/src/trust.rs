@@ -17,11 +17,11 @@ use reknit_runtime::config::{Config, KeySource};
 use sha2::{Digest as _, Sha256};
 
 use crate::cli::TrustArguments;
+use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
 use crate::environment::{os_variable, variable};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::print::print_data;
-use crate::setup::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
 use crate::terminal_text::escape_controls;
 
 /// Trusts a file, forgets one, or lists the trusted ones.
@@ -173,7 +173,7 @@ impl TrustStore {
 
     /// Replaces the file in one step. Only the user can read it.
     fn write(&self, entries: &[TrustedFile]) -> Result<(), Failure> {
-        let text: String = entries.iter().map(|entry| format!("{}  {}\n", entry.digest, entry.path)).collect();
+        let text = entries.iter().fold(String::new(), |text, entry| text + &entry.digest + "  " + &entry.path + "\n");
         let new = self.file.with_extension(format!("new-{}", std::process::id()));
         let write = || -> io::Result<()> {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(self.file.parent().unwrap_or(Path::new("/")))?;

@@ -82,15 +82,12 @@ fn decode(path: &str) -> String {
     let mut decoded = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(u8::is_ascii);
-        match (byte, part.get(2..)) {
-            (Some(byte), Some(rest)) => {
-                decoded.push(char::from(byte));
-                decoded.push_str(rest);
-            }
-            _ => {
-                decoded.push('%');
-                decoded.push_str(part);
-            }
+        if let (Some(byte), Some(rest)) = (byte, part.get(2..)) {
+            decoded.push(char::from(byte));
+            decoded.push_str(rest);
+        } else {
+            decoded.push('%');
+            decoded.push_str(part);
         }
     }
     decoded

@@ -65,7 +65,7 @@ impl File<'_> {
         let line = self.text.lines().nth(self.line(&span) - 1).unwrap_or_default().trim();
         // The value may be a key without quotes.
         let written = match line.split_once('=') {
-            Some((name, _)) if name.to_ascii_lowercase().contains("key") => format!("{}= ...", name),
+            Some((name, _)) if name.to_ascii_lowercase().contains("key") => format!("{name}= ..."),
             _ => redact_urls(line),
         };
         let message = error.message().trim().replace('\n', "; ");

@@ -257,7 +257,7 @@ impl LogRecord {
     }
 }
 
-/// Escapes characters that serde_json leaves and that control a terminal or hide text: C1 controls, marks of direction,
+/// Escapes characters that `serde_json` leaves and that control a terminal or hide text: C1 controls, marks of direction,
 /// separators of lines. Outside of strings JSON has none of them.
 fn escape_hidden(json: &str) -> String {
     json.chars().fold(String::with_capacity(json.len()), |mut escaped, c| {

@@ -57,11 +57,7 @@ pub(super) fn log_lines(record: &SessionRecord) -> Vec<LogLine> {
         SessionRecord::ResultStored { turn, tool, bytes } => {
             (&table::RESULT_STORED, format!("{tool} in turn {turn}, {bytes} bytes"))
         }
-        SessionRecord::CallRepeated(repeated) => {
-            let RepeatedCall { turn, tool, first_turn, reason, .. } = repeated.as_ref();
-            let outcome = if reason.is_some() { "made again" } else { "its earlier result is used" };
-            (&table::CALL_REPEATED, format!("{tool} in turn {turn} as in turn {first_turn}: {outcome}"))
-        }
+        SessionRecord::CallRepeated(repeated) => (&table::CALL_REPEATED, repeated_call(repeated)),
         SessionRecord::ChildEnded(child) => {
             let rest = format!("{} of turn {}: {} ended: {}", child.call, child.turn, child.name, child.status);
             (&table::CHILD_ENDED, rest)
@@ -71,6 +67,11 @@ pub(super) fn log_lines(record: &SessionRecord) -> Vec<LogLine> {
         }
     };
     vec![definition.log_line(&rest, [])]
+}
+
+fn repeated_call(RepeatedCall { turn, tool, first_turn, reason, .. }: &RepeatedCall) -> String {
+    let outcome = if reason.is_some() { "made again" } else { "its earlier result is used" };
+    format!("{tool} in turn {turn} as in turn {first_turn}: {outcome}")
 }
 
 fn dropped_call(tool: &str, reason: DropReason) -> (&'static Definition<0>, String) {

@@ -89,6 +89,17 @@ fn a_long_result_and_a_plan() -> Vec<Event> {
     play.events
 }
 
+fn a_repeated_order() -> Vec<Event> {
+    let mut play = TestDriver::new();
+    for _ in 0..2 {
+        play.answer(calling(&[("shop__order", r#"{"item": "tea"}"#)]));
+        play.now_ms += 10;
+        play.reply_all("{}");
+    }
+    play.answer(reporting("done"));
+    play.events
+}
+
 /// An agent that calls another one, which calls a plan in which one step is mended.
 fn a_plan_in_an_agent_in_an_agent() -> Vec<Event> {
     let session = with_rules(|rules| (rules.plans, rules.mending) = (Plans::Allowed, AgentMending::Models));
@@ -175,6 +186,7 @@ pub(crate) fn session_paths() -> Vec<(&'static str, Vec<Event>, Vec<&'static str
         ("an unavailable target", an_unavailable_target(), answered.clone()),
         ("a conversation that is too long", a_conversation_that_is_too_long(), asked.to_vec()),
         ("a long result and a plan", a_long_result_and_a_plan(), handed_over.clone()),
+        ("a repeated order", a_repeated_order(), called.clone()),
         ("a plan in an agent in an agent", a_plan_in_an_agent_in_an_agent(), [&handed_over[..], &mended[3..]].concat()),
         ("a plan at the session deadline", a_plan_at_the_session_deadline(), handed_over),
         ("a small model", a_small_model(), called),
