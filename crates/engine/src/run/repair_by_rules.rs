@@ -80,7 +80,7 @@ impl Run {
     /// Whether any call of a step may have changed something already. Such a call is not corrected and sent under another
     /// key, not even after a later attempt was rejected.
     pub(super) fn may_have_happened(&self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> bool {
-        !self.is_harmless(planned) && step.may_have_happened(Some(fault))
+        step.may_have_happened(self.side_effect(planned), Some(fault))
     }
 
     /// Whether an error speaks of the parameters that were sent.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_bind::{Binding, BoundParameters};
-use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, ResolutionPolicy, Rung, Verdict};
+use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, PeoplePolicy, ResolutionPolicy, Rung, Verdict};
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, StepId, Value, join_first};
 
@@ -130,7 +130,7 @@ impl Run {
         }
         let asked = self.state.steps.get(index)?.resolution_asked > 0;
         match self.policy().mending.resolution {
-            ResolutionPolicy::Once if !asked && !self.started.targets.is_empty() => {
+            ResolutionPolicy::Once if !asked && !self.started.targets.is_empty() && !self.nobody_approves(index)? => {
                 self.consult_about(index, fault, ModelRung::Resolution)
             }
             ResolutionPolicy::Once | ResolutionPolicy::Off => {
@@ -180,6 +180,12 @@ impl Run {
             idempotency_key: (side_effect != SideEffect::Read).then(key),
             timeout_ms: self.call_timeout_ms(step),
         })
+    }
+
+    /// Whether no model can help: a person approves every value that it finds, and nobody can be asked.
+    fn nobody_approves(&self, index: StepIndex) -> Decided<bool> {
+        let is_unsafe = self.side_effect(planned(&self.plan, index)?) == SideEffect::Unsafe;
+        Ok(is_unsafe && self.policy().people == PeoplePolicy::Nobody)
     }
 
     /// Whether a call may be made twice without harm.

@@ -36,9 +36,17 @@ pub(crate) struct InvariantChecker {
 enum Uncertainty {
     #[default]
     None,
+    /// The process ended before it read the answer: a refusal of the same call under the same key tells the outcome.
+    Interrupted,
     Open,
     /// A person approved that the call is sent again, once.
     Approved,
+}
+
+impl Uncertainty {
+    fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::Interrupted)
+    }
 }
 
 /// How late the driver may deliver an event.
@@ -98,7 +106,7 @@ impl InvariantChecker {
             }
             (EventKind::PersonDecided { decision: Decision::Approve, .. }, None) => {
                 if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
-                    && log.uncertainty == Uncertainty::Open
+                    && log.uncertainty.is_open()
                 {
                     log.uncertainty = Uncertainty::Approved;
                 }
@@ -116,6 +124,12 @@ impl InvariantChecker {
                 ReplyMeaning::Success => log.is_done = true,
                 ReplyMeaning::AccessDenied => log.is_access_denied = true,
                 ReplyMeaning::Rejected => {
+                    let may_follow =
+                        call.side_effect == SideEffect::Idempotent && matches!(reply.status, 404 | 409 | 410 | 412);
+                    let has_key = matches!(call.side_effect, SideEffect::Idempotent | SideEffect::Keyed);
+                    if log.uncertainty == Uncertainty::Interrupted && has_key && !may_follow {
+                        log.uncertainty = Uncertainty::None;
+                    }
                     log.rejected.retain(|(parameters, _)| *parameters != call.parameters);
                     log.rejected.push((call.parameters.clone(), false));
                 }
@@ -125,7 +139,10 @@ impl InvariantChecker {
             EventKind::ToolFailed { failure, .. } if failure.delivery == Delivery::Possible => {
                 log.uncertainty = Uncertainty::Open;
             }
-            EventKind::Interrupted { .. } => log.uncertainty = Uncertainty::Open,
+            EventKind::Interrupted { .. } if log.uncertainty == Uncertainty::None => {
+                log.uncertainty = Uncertainty::Interrupted;
+            }
+            EventKind::Interrupted { .. } => {}
             _ => {}
         }
         let was_sent = !matches!(event, EventKind::ToolFailed { failure, .. } if failure.delivery == Delivery::NotSent);
@@ -265,7 +282,7 @@ impl InvariantChecker {
         );
         if call.side_effect == SideEffect::Unsafe {
             assert!(
-                log.uncertainty != Uncertainty::Open,
+                !log.uncertainty.is_open(),
                 "an unsafe call that may have taken effect is not repeated without approval: {}",
                 call.id
             );
@@ -320,8 +337,8 @@ fn check_change(log: &StepLog, call: &CallTool) {
             );
         }
     }
-    if !matches!(call.side_effect, SideEffect::Read | SideEffect::Idempotent) {
-        assert!(log.uncertainty != Uncertainty::Open, "a call that may have taken effect is not changed: {}", call.id);
+    if call.side_effect != SideEffect::Read {
+        assert!(!log.uncertainty.is_open(), "a call that may have taken effect is not changed: {}", call.id);
         assert_ne!(last.idempotency_key, call.idempotency_key, "a corrected call has a new key");
     }
 }
