@@ -13,6 +13,7 @@
 mod breakers;
 mod consultations;
 mod finish;
+mod found_values;
 mod judge_correction;
 mod nested;
 mod repair_by_model;

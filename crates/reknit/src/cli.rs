@@ -5,6 +5,7 @@ mod config;
 mod eval;
 mod plan;
 mod repair;
+mod rules;
 mod run_arguments;
 mod runs;
 
@@ -18,6 +19,7 @@ pub(crate) use config::ConfigCommand;
 pub(crate) use eval::EvalArguments;
 pub(crate) use plan::PlanCommand;
 pub(crate) use repair::RepairArguments;
+pub(crate) use rules::{RuleArguments, RulesCommand};
 pub(crate) use run_arguments::{
     AnswerBy, DriveArguments, DriverKind, FileArguments, ModelArguments, ModelsArguments, SetupArguments,
 };
@@ -103,6 +105,9 @@ pub(crate) enum Command {
     /// List, show, resume, cancel, approve and deny runs
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// List, accept and forget rules: where earlier runs found values that plans left open
+    #[command(subcommand, after_help = rules::DETAILS)]
+    Rules(RulesCommand),
     /// Check tools
     #[command(subcommand)]
     Tools(ToolsCommand),

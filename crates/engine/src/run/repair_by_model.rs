@@ -230,7 +230,8 @@ impl Run {
         if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound)? {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
-        let held = self.changes_for_person(index, planned, fault, &bound)?;
+        let mut held = self.changes_for_person(index, planned, fault, &bound)?;
+        held.extend(self.unapproved_values(index, planned, &bound)?);
         if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
             let words = format!("{}, and no person can be asked for approval", held.join("; "));
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
@@ -244,6 +245,19 @@ impl Run {
         let mend = Mend { rung: rung.into(), effect: MendEffect::Applied, description: words };
         self.add_mend(index, mend, MendDetail::ByModel { uses, parameters, analysis, answer: None })?;
         self.send_corrected(index, repair.fault, Correction::by_model(change, &advice.reason, &held))
+    }
+
+    /// The values of a call that was never made that were found before this correction, and that only a person may decide.
+    pub(super) fn unapproved_values(
+        &self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        bound: &BoundParameters,
+    ) -> Decided<Vec<String>> {
+        let step = self.state.steps.get(index)?;
+        let is_kept = |(name, _): &&(String, _)| bound.provenance_of(name).is_none();
+        let kept = step.provenance.iter().filter(is_kept).filter(|_| step.calls == 0);
+        Ok(self.found_for_person(planned, &bound.parameters, kept))
     }
 
     /// The parameters after a correction and without those to be removed, or why the correction is refused.
