@@ -14,6 +14,7 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
 use reknit_salvage::Schema;
 
 use super::consultations::{NoAnswer, Topic};
+use super::read_references::{fixes_text, refuse_doubtful};
 use super::resolve_parameters::{missing_text, wanted};
 use super::sources::as_untrusted_data;
 use super::state::Stage;
@@ -223,8 +224,8 @@ impl Run {
         let (removed, kept) = removable(advice, &step.parameters, planned.schema.as_deref(), fault);
         let kept = kept.join(", ");
         let note = if kept.is_empty() { String::new() } else { format!("; {kept} stays: the error does not name it") };
-        let bound = match self.corrected(step, planned, advice, &removed, rung) {
-            Ok(bound) => bound,
+        let (bound, note) = match self.corrected(step, planned, advice, &removed, rung) {
+            Ok((bound, fixes)) => (bound, fixes + &note),
             Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
         if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound)? {
@@ -260,7 +261,8 @@ impl Run {
         Ok(self.found_for_person(planned, &bound.parameters, kept))
     }
 
-    /// The parameters after a correction and without those to be removed, or why the correction is refused.
+    /// The parameters after a correction and without those to be removed, with a note about the references that were read; or
+    /// why the correction is refused.
     fn corrected(
         &self,
         step: &StepRun,
@@ -268,7 +270,7 @@ impl Run {
         advice: &Advice,
         removed: &[&str],
         rung: ModelRung,
-    ) -> Result<BoundParameters, String> {
+    ) -> Result<(BoundParameters, String), String> {
         let refused = |error| format!("the correction is refused: {error}");
         let (schema, rung) = (planned.schema.as_deref(), rung.as_str());
         if advice.form == AdviceForm::ParametersOnly {
@@ -279,8 +281,9 @@ impl Run {
             kept.remove(name);
         }
         let results = self.results_before(planned);
+        let read = self.read_references(planned, &step.parameters, &advice.changes);
         let mut corrected =
-            apply_correction(&kept, &advice.changes, &results, &self.source_ids(), schema, rung).map_err(refused)?;
+            apply_correction(&kept, &read.values, &results, &self.source_ids(), schema, rung).map_err(refused)?;
         if matches!(corrected, CorrectionOutcome::Unchanged) {
             corrected = replace_parameters(&step.parameters, kept, schema, rung).map_err(refused)?;
         }
@@ -290,10 +293,11 @@ impl Run {
                 Err("the correction was tried before".to_owned())
             }
             CorrectionOutcome::Changed(bound) => {
+                refuse_doubtful(&read, &step.parameters, &bound.parameters)?;
                 if step.calls == 0 {
                     self.require_all(planned, &bound.parameters)?;
                 }
-                Ok(self.with_explanations(planned, bound))
+                Ok((self.with_explanations(planned, bound), fixes_text(&read)))
             }
         }
     }

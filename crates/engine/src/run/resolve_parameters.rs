@@ -12,6 +12,7 @@ use reknit_mend::{Learning, Mend, MendEffect, PeoplePolicy, Rung, parse_paramete
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{Object, SideEffect, StepId, truncate};
 
+use super::read_references::{fixes_text, refuse_doubtful};
 use super::repair_by_model::{NoHelp, Repair, changed_text};
 use super::state::Stage;
 use super::step_events::{Approval, Correction};
@@ -126,7 +127,7 @@ impl Run {
         let supplied =
             parse_parameter_values(&answer.text).and_then(|values| self.supplied(&parameters, planned, &values));
         let why = (NoHelp::Unusable, RejectionCause::Refused);
-        let FilledParameters { bound, ignored } = match supplied {
+        let (FilledParameters { bound, ignored }, fixes) = match supplied {
             Ok(supplied) => supplied,
             Err(words) => return self.no_help(repair, words, why),
         };
@@ -140,7 +141,7 @@ impl Run {
             return self.no_help(repair, words, why);
         }
         let change = changed_text(&parameters, &bound.parameters);
-        let mut words = format!("{change}: found in the request or in results");
+        let mut words = format!("{change}: found in the request or in results{fixes}");
         if !ignored.is_empty() {
             words = format!("{words}; not asked for, and ignored: {}", ignored.join(", "));
         }
@@ -162,19 +163,22 @@ impl Run {
         self.ask_about_correction(index, repair.fault, correction)
     }
 
+    /// The parameters with the values of a model's answer, and a note about the references that were read.
     fn supplied(
         &self,
         parameters: &Object,
         planned: &PlannedStep,
         answer: &Object,
-    ) -> Result<FilledParameters, String> {
+    ) -> Result<(FilledParameters, String), String> {
         let missing = self.missing(planned);
         let names: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
         let (results, sources) = (self.results_before(planned), self.source_ids());
-        let supplied = fill_missing(parameters, answer, &names, &results, &sources, planned.schema.as_deref())
+        let read = self.read_references(planned, parameters, answer);
+        let supplied = fill_missing(parameters, &read.values, &names, &results, &sources, planned.schema.as_deref())
             .map_err(|error| format!("the answer is refused: {error}"))?;
+        refuse_doubtful(&read, parameters, &supplied.bound.parameters)?;
         self.require_all(planned, &supplied.bound.parameters)?;
-        Ok(supplied)
+        Ok((supplied, fixes_text(&read)))
     }
 
     /// Requires a value for every parameter that the plan gives before the first call, optional ones too: an order without

@@ -337,3 +337,18 @@ fn a_mapped_value_is_not_sent_unapproved_beside_a_value_that_a_model_found() {
         assert_eq!(play.due().first().map(String::as_str), Some("s/approval/1"), "{resolution:?}");
     }
 }
+
+#[test]
+fn a_reference_without_braces_among_the_missing_values_is_read_or_refused() {
+    for (value, is_read) in [("$a.city", true), ("${a.city}", true), ("a.city", true), ("$b.city", false)] {
+        let steps = vec![step("a", "read", "{}"), step("s", "read", r#"{"x": "{{a.town}}"}"#)];
+        let mut play = Play::of_steps(steps);
+        play.answer_tool("a/call/1", 200, r#"{"city": "Paris"}"#);
+        play.answer_model("s/resolution/1", &format!(r#"{{"x": "{value}"}}"#));
+        if is_read {
+            assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"x":"Paris"}"#, "{value}");
+        } else {
+            assert_eq!(play.due(), ["s/context/1"], "{value}");
+        }
+    }
+}
