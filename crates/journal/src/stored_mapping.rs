@@ -1,6 +1,6 @@
 //! Mappings that runs learned, for later runs.
 
-use sha2::{Digest as _, Sha256};
+use crate::blob::digest;
 
 /// The length of the id of a mapping, in hexadecimal digits.
 const ID_DIGITS: usize = 10;
@@ -23,13 +23,10 @@ impl StoredMapping {
     /// An id that follows from all fields: a mapping with another expression has another id, so nobody accepts what they have
     /// not seen.
     pub fn id(&self) -> String {
-        let mut hash = Sha256::new();
-        for field in [&self.producer, &self.consumer, &self.parameter, &self.expression] {
-            hash.update(field.len().to_be_bytes());
-            hash.update(field);
-        }
-        let digits = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        digits.chars().take(ID_DIGITS).collect()
+        // The lengths keep apart what belongs to different fields.
+        let fields = [&self.producer, &self.consumer, &self.parameter, &self.expression];
+        let text = fields.map(|field| format!("{}:{field}", field.len())).concat();
+        digest(&text).chars().take(ID_DIGITS).collect()
     }
 }
 

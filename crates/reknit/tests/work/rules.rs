@@ -64,12 +64,12 @@ async fn a_rule_is_inferred_until_it_is_accepted_and_can_be_forgotten() {
     insta::assert_snapshot!(world.reknit(&["rules", "list"]), @r#"
     exit status 0
     --- stdout
-    5c29e98672  inferred  `amount` of bank/reserve is `it.data.price` of the result of bank/quote
+    7246e0aba8  inferred  `amount` of bank/reserve is `it.data.price` of the result of bank/quote
     "#);
     insta::assert_snapshot!(world.reknit(&["rules", "list", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"rule":"5c29e98672","status":"inferred","consumer":"bank/reserve","parameter":"amount","producer":"bank/quote","expression":"it.data.price","learned_ms":0}
+    {"rule":"7246e0aba8","status":"inferred","consumer":"bank/reserve","parameter":"amount","producer":"bank/quote","expression":"it.data.price","learned_ms":0}
     "#);
 
     assert!(run("reserve.yaml").starts_with("exit status 6"), "nobody has accepted the rule");
@@ -90,7 +90,7 @@ async fn a_rule_is_inferred_until_it_is_accepted_and_can_be_forgotten() {
     insta::assert_snapshot!(world.reknit(&["rules", "accept", &id[..4]]), @r#"
     exit status 0
     --- stdout
-    5c29e98672  accepted  `amount` of bank/reserve is `it.data.price` of the result of bank/quote
+    7246e0aba8  accepted  `amount` of bank/reserve is `it.data.price` of the result of bank/quote
     "#);
 
     assert!(run("reserve.yaml").starts_with("exit status 0"));
@@ -101,12 +101,12 @@ async fn a_rule_is_inferred_until_it_is_accepted_and_can_be_forgotten() {
     insta::assert_snapshot!(world.reknit(&["rules", "forget", &id, "--json"]), @r#"
     exit status 0
     --- stdout
-    {"rule":"5c29e98672","status":"accepted","consumer":"bank/reserve","parameter":"amount","producer":"bank/quote","expression":"it.data.price","learned_ms":0,"accepted_ms":0}
+    {"rule":"7246e0aba8","status":"accepted","consumer":"bank/reserve","parameter":"amount","producer":"bank/quote","expression":"it.data.price","learned_ms":0,"accepted_ms":0}
     "#);
     insta::assert_snapshot!(world.reknit(&["rules", "forget", &id]), @r#"
     exit status 2
     --- stderr
-    error: there is no rule `5c29e98672`
+    error: there is no rule `7246e0aba8`
 
     hint: list the rules with `reknit rules list`
     "#);

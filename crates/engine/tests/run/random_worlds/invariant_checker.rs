@@ -159,7 +159,6 @@ impl InvariantChecker {
             EventKind::Interrupted { .. } if log.uncertainty == Uncertainty::None => {
                 log.uncertainty = Uncertainty::Interrupted;
             }
-            EventKind::Interrupted { .. } => {}
             _ => {}
         }
         let was_sent = !matches!(event, EventKind::ToolFailed { failure, .. } if failure.delivery == Delivery::NotSent);
@@ -384,7 +383,9 @@ fn check_evidence(log: &StepLog, call: &CallTool, provenance: &[(String, Provena
         contains_word(&log.last_error, &name.to_lowercase())
             || shown.iter().any(|value| contains_word(&log.last_error, value))
     };
-    let is_about_none = !last.parameters.keys().any(|name| refers_to(name));
+    // A number in an error need not be the value of a parameter, and `to` need not be its name.
+    let is_named = |name: &str| name.len() > 2 && contains_word(&log.last_error, &name.to_lowercase());
+    let is_about_none = !last.parameters.keys().any(is_named);
     let is_same = |name: &String| spelling(last.parameters.get(name)) == spelling(call.parameters.get(name));
     for name in changed_names(&last.parameters, &call.parameters).into_iter().filter(|name| !is_same(name)) {
         let value = call.parameters.get(&name);
