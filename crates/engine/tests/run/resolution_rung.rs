@@ -190,7 +190,7 @@ fn a_parameter_of_the_plan_is_not_dropped_if_a_model_does_not_find_it() {
 }
 
 /// A run whose second step has this side effect and gets `x` from a stored mapping.
-fn mapped(class: &str, status: MappingStatus, policy: Policy, result: &str) -> Play {
+pub(crate) fn mapped(class: &str, status: MappingStatus, policy: Policy, result: &str) -> Play {
     let mapping = ParameterMapping {
         producer: "t/read".to_owned(),
         consumer: format!("t/{class}"),
