@@ -119,7 +119,9 @@ pub use expression::parse_error::{ParametersError, TemplateParseError, TemplateP
 pub use expression::{Expression, Function};
 pub use fill_missing::{FilledParameters, fill_missing};
 pub use fit_parameters::fit_parameters;
-pub use parameter_mapping::{MappingCandidate, ParameterMapping, bind_with_mappings, learnable_expression};
+pub use parameter_mapping::{
+    MappingCandidate, MappingStatus, ParameterMapping, bind_with_mappings, learnable_expression,
+};
 pub use parameters::Parameters;
 pub use provenance::{Backing, EvaluationInput, InputSource, NestedPart, Provenance, ResolvedBy};
 pub use reference::Reference;

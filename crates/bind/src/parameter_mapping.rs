@@ -27,6 +27,20 @@ pub struct ParameterMapping {
     pub parameter: String,
     /// The location of the value, as an expression in which `it` is the producer's result: `it.data.price`.
     pub expression: String,
+    /// Whether a person has accepted it.
+    #[serde(default)]
+    pub status: MappingStatus,
+}
+
+/// Whether a person has accepted a mapping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MappingStatus {
+    /// A model found it, and nobody has looked at it. A call that succeeds does not confirm it.
+    #[default]
+    Inferred,
+    /// A person has accepted it.
+    Accepted,
 }
 
 /// A [`ParameterMapping`] that may apply to a step, because the result of `step` comes from its producer.
@@ -38,6 +52,8 @@ pub struct MappingCandidate<'a> {
     pub step: &'a StepId,
     /// The expression of the mapping.
     pub expression: &'a str,
+    /// Whether a person has accepted the mapping.
+    pub status: MappingStatus,
 }
 
 /// The step and the [`ParameterMapping`] expression to remember for a value that a model located.
@@ -77,7 +93,7 @@ pub fn learnable_expression(provenance: &Provenance, steps: &[StepId]) -> Option
 /// Binds like [`bind`](crate::bind()), then fills parameters that are still missing with learned mappings.
 ///
 /// A mapping applies only to a parameter that the plan omits. It must give a value that fits the schema, and no other
-/// mapping may give a different value.
+/// mapping may give a different value. Inferred mappings are ignored where an accepted one gives a value.
 pub fn bind_with_mappings(
     parameters: &Parameters,
     results: &dyn StepResults,
@@ -90,9 +106,19 @@ pub fn bind_with_mappings(
     let mut extended = parameters.clone();
     let mut mapped = Vec::new();
     for missing in unbound {
-        if let Some(template) = mapped_template(missing, parameters, results, schema, candidates) {
-            extended.set(&missing.parameter, template);
-            mapped.push(missing.parameter.clone());
+        for (status, by) in
+            [(MappingStatus::Accepted, ResolvedBy::Accepted), (MappingStatus::Inferred, ResolvedBy::Learned)]
+        {
+            let candidates = candidates.iter().filter(|candidate| candidate.status == status);
+            match mapped_template(missing, parameters, results, schema, candidates) {
+                Mapped::One(template) => {
+                    extended.set(&missing.parameter, template);
+                    mapped.push((missing.parameter.clone(), by));
+                }
+                Mapped::Ambiguous => {}
+                Mapped::None => continue,
+            }
+            break;
         }
     }
     if mapped.is_empty() {
@@ -107,43 +133,52 @@ pub fn bind_with_mappings(
 }
 
 /// Marks the mapped parameters as resolved by learned mappings.
-fn mark_learned(mut bound: BoundParameters, mapped: &[String]) -> BoundParameters {
+fn mark_learned(mut bound: BoundParameters, mapped: &[(String, ResolvedBy)]) -> BoundParameters {
     for (name, provenance) in &mut bound.provenance {
-        if mapped.contains(name) {
+        if let Some((_, by)) = mapped.iter().find(|(mapped, _)| mapped == name) {
             let origin = Box::new(std::mem::replace(provenance, Provenance::Literal));
-            *provenance = Provenance::Resolved { by: ResolvedBy::Learned, origin };
+            *provenance = Provenance::Resolved { by: *by, origin };
         }
     }
     bound
 }
 
-/// The template for a missing parameter, if the mappings agree on one value.
-fn mapped_template(
+/// What mappings say about a missing parameter.
+enum Mapped {
+    /// They agree on one value.
+    One(Template),
+    /// They give different values.
+    Ambiguous,
+    /// They give no value.
+    None,
+}
+
+fn mapped_template<'a>(
     missing: &UnboundParameter,
     parameters: &Parameters,
     results: &dyn StepResults,
     schema: Option<&Schema>,
-    candidates: &[MappingCandidate<'_>],
-) -> Option<Template> {
+    candidates: impl Iterator<Item = &'a MappingCandidate<'a>>,
+) -> Mapped {
     let name = missing.parameter.as_str();
     // A mapping is learned from an omitted parameter. It says nothing about one that the plan sets but cannot resolve.
     if parameters.get(name).is_some() {
-        return None;
+        return Mapped::None;
     }
     let mut found: Option<(Expression, reknit_protocol::Value)> = None;
-    for candidate in candidates.iter().filter(|candidate| candidate.parameter == name) {
+    for candidate in candidates.filter(|candidate| candidate.parameter == name) {
         let Ok(general) = Expression::parse(candidate.expression, &[PRODUCER_RESULT.into()]) else { continue };
         let expression = general.with_step(candidate.step, &StepIds::new(std::slice::from_ref(candidate.step)));
         let Ok(evaluation) = expression.evaluate(results) else { continue };
         let fits = schema.is_none_or(|schema| would_fit(name, &evaluation.value, schema));
         match &found {
             _ if evaluation.value.is_null() || !fits => {}
-            Some((_, other)) if *other != evaluation.value => return None,
+            Some((_, other)) if *other != evaluation.value => return Mapped::Ambiguous,
             Some(_) => {}
             None => found = Some((expression, evaluation.value)),
         }
     }
-    found.map(|(expression, _)| expression.into())
+    found.map_or(Mapped::None, |(expression, _)| Mapped::One(expression.into()))
 }
 
 impl Expression {

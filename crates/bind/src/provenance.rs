@@ -48,7 +48,7 @@ pub enum Provenance {
         #[serde(with = "crate::path_serde")]
         path: Path,
     },
-    /// The plan omits the parameter, and a model or a learned mapping located the value.
+    /// The plan omits the parameter, and a model or a stored mapping located the value.
     Resolved {
         /// What located the value.
         by: ResolvedBy,
@@ -87,8 +87,10 @@ pub enum Backing {
 pub enum ResolvedBy {
     /// A model.
     Model,
-    /// A mapping learned in an earlier run.
+    /// A mapping learned in an earlier run, which no person has accepted.
     Learned,
+    /// A mapping that a person has accepted.
+    Accepted,
 }
 
 impl Provenance {

@@ -13,8 +13,10 @@
 mod breakers;
 mod consultations;
 mod finish;
+mod found_values;
 mod judge_correction;
 mod nested;
+mod read_references;
 mod repair_by_model;
 mod repair_by_rules;
 mod repeated_failures;

@@ -68,4 +68,4 @@ pub use run::{Append, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, Statu
 pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
 pub use sqlite::BUSY_TIMEOUT;
-pub use stored_mapping::StoredMapping;
+pub use stored_mapping::{LearnedMapping, StoredMapping};

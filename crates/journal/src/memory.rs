@@ -8,8 +8,8 @@ use crate::blob::{SplitEvent, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{ReadTables, RunKey, RunRow, WriteTables};
 use crate::{
-    ClaimOutcome, DueEffect, InboxMessage, RunFilter, RunSignal, RunSummary, SignalId, Snapshot, StoredEvent,
-    StoredMapping,
+    ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, RunSummary, SignalId, Snapshot,
+    StoredEvent, StoredMapping,
 };
 
 /// The tables in memory.
@@ -19,8 +19,8 @@ pub(crate) struct MemoryTables {
     keys: BTreeMap<RunId, RunKey>,
     blobs: HashMap<String, String>,
     last_signal_id: u64,
-    /// By producer, consumer and parameter, with the time when it was learned.
-    learned_mappings: BTreeMap<[String; 3], (i64, StoredMapping)>,
+    /// By producer, consumer and parameter.
+    learned_mappings: BTreeMap<[String; 3], LearnedMapping>,
 }
 
 #[derive(Debug)]
@@ -102,10 +102,10 @@ impl ReadTables for MemoryTables {
         Ok(self.find_run(key)?.snapshot.clone())
     }
 
-    fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<StoredMapping>> {
+    fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<LearnedMapping>> {
         let mut mappings: Vec<_> = self.learned_mappings.values().collect();
-        mappings.sort_by_key(|(at_ms, _)| std::cmp::Reverse(*at_ms));
-        Ok(mappings.into_iter().take(limit as usize).map(|(_, mapping)| mapping.clone()).collect())
+        mappings.sort_by_key(|learned| (learned.accepted_ms.is_none(), std::cmp::Reverse(learned.learned_ms)));
+        Ok(mappings.into_iter().take(limit as usize).cloned().collect())
     }
 }
 
@@ -158,8 +158,27 @@ impl WriteTables for MemoryTables {
     }
 
     fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()> {
-        let StoredMapping { producer, consumer, parameter, .. } = mapping.clone();
-        self.learned_mappings.insert([producer, consumer, parameter], (at_ms, mapping.clone()));
+        let key = mapping_key(mapping);
+        if self.learned_mappings.get(&key).is_none_or(|known| known.accepted_ms.is_none()) {
+            let learned = LearnedMapping { mapping: mapping.clone(), learned_ms: at_ms, accepted_ms: None };
+            self.learned_mappings.insert(key, learned);
+        }
         Ok(())
     }
+
+    fn accept_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<bool> {
+        let known = self.learned_mappings.get_mut(&mapping_key(mapping)).filter(|known| known.mapping == *mapping);
+        Ok(known.map(|known| known.accepted_ms.get_or_insert(at_ms)).is_some())
+    }
+
+    fn remove_mapping(&mut self, mapping: &StoredMapping) -> StoreResult<bool> {
+        let key = mapping_key(mapping);
+        let is_there = self.learned_mappings.get(&key).is_some_and(|known| known.mapping == *mapping);
+        Ok(is_there && self.learned_mappings.remove(&key).is_some())
+    }
+}
+
+fn mapping_key(mapping: &StoredMapping) -> [String; 3] {
+    let StoredMapping { producer, consumer, parameter, .. } = mapping;
+    [producer, consumer, parameter].map(Clone::clone)
 }

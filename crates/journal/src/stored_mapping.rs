@@ -1,7 +1,12 @@
 //! Mappings that runs learned, for later runs.
 
+use crate::blob::digest;
+
+/// The length of the id of a mapping, in hexadecimal digits.
+const ID_DIGITS: usize = 10;
+
 /// Where a run found a value for a parameter that its plan left open. A newer mapping replaces an older one for the same
-/// producer, consumer and parameter.
+/// producer, consumer and parameter, unless a person has accepted the older one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredMapping {
     /// The capability whose answer had the value.
@@ -12,4 +17,26 @@ pub struct StoredMapping {
     pub parameter: String,
     /// The expression that finds the value in the answer, returned byte for byte.
     pub expression: String,
+}
+
+impl StoredMapping {
+    /// An id that follows from all fields: a mapping with another expression has another id, so nobody accepts what they have
+    /// not seen.
+    pub fn id(&self) -> String {
+        // The lengths keep apart what belongs to different fields.
+        let fields = [&self.producer, &self.consumer, &self.parameter, &self.expression];
+        let text = fields.map(|field| format!("{}:{field}", field.len())).concat();
+        digest(&text).chars().take(ID_DIGITS).collect()
+    }
+}
+
+/// A mapping in the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LearnedMapping {
+    /// The mapping.
+    pub mapping: StoredMapping,
+    /// When a run learned it, in milliseconds since 1970.
+    pub learned_ms: i64,
+    /// When a person accepted it. Until then it is only inferred.
+    pub accepted_ms: Option<i64>,
 }

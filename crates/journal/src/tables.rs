@@ -5,8 +5,8 @@ use reknit_protocol::RunId;
 use crate::blob::SplitEvent;
 use crate::error::storage::StoreResult;
 use crate::{
-    ClaimOutcome, DueEffect, InboxMessage, RunFilter, RunSignal, RunSummary, SignalId, Snapshot, StoredEvent,
-    StoredMapping,
+    ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, RunSummary, SignalId, Snapshot,
+    StoredEvent, StoredMapping,
 };
 
 /// The key of a run inside one store.
@@ -34,8 +34,8 @@ pub(crate) trait ReadTables {
     /// The signals after `after` that no event has consumed, in order.
     fn pending_messages(&self, key: RunKey, after: SignalId) -> StoreResult<Vec<InboxMessage>>;
     fn snapshot(&self, key: RunKey) -> StoreResult<Option<Snapshot>>;
-    /// Newest first, then sorted by producer, consumer and parameter.
-    fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<StoredMapping>>;
+    /// Accepted ones first, then newest first, then sorted by producer, consumer and parameter.
+    fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<LearnedMapping>>;
 }
 
 /// Writing. The rule that calls these has finished its checks before the first write: a store never undoes a write
@@ -50,6 +50,10 @@ pub(crate) trait WriteTables: ReadTables {
     /// Marks a signal as consumed by an append that made the run `len` events long.
     fn consume(&mut self, key: RunKey, id: SignalId, len: u64) -> StoreResult<()>;
     fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()>;
-    /// Replaces an older mapping for the same producer, consumer and parameter.
+    /// Replaces an older mapping for the same producer, consumer and parameter, unless that one was accepted.
     fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()>;
+    /// Marks exactly this mapping as accepted; false if it is not there.
+    fn accept_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<bool>;
+    /// Removes exactly this mapping; false if it is not there.
+    fn remove_mapping(&mut self, mapping: &StoredMapping) -> StoreResult<bool>;
 }

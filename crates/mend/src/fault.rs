@@ -172,6 +172,19 @@ impl CallFault {
         self.retryable == Some(false) && !is_rate_limit && self.wait_ms.is_none()
     }
 
+    /// Whether the tool read the call and refused it. Rate limits, failures of a service and conflicts of idempotency keys say
+    /// nothing about the call itself.
+    pub fn refuses_the_call(&self) -> bool {
+        self.fate == Fate::Rejected
+            && matches!(self.policy_status(), Some(400..=407 | 409..=424 | 426..=428 | 430..=499))
+            && !classify::is_key_conflict(self)
+    }
+
+    /// Whether a refusal can be the consequence of the same call made before: what it deletes is gone, what it creates exists.
+    pub fn may_follow_from_same_call(&self) -> bool {
+        matches!(self.policy_status(), Some(404 | 409 | 410 | 412))
+    }
+
     /// Whether the tool answered with the error envelope of the protocol.
     pub fn uses_envelope(&self) -> bool {
         reknit_protocol::ToolResponse::is_envelope(&self.body)

@@ -29,6 +29,8 @@ pub struct RepairState {
     pub about_input: bool,
     /// Whether a call of the step may have changed something already. Such a call is not corrected.
     pub may_have_happened: bool,
+    /// Whether a person approves every change of the call.
+    pub changes_need_approval: bool,
     /// Whether a model that looked at an error said that the same call can work later.
     pub said_transient: bool,
     /// How many other steps failed in the same way although a model was asked about them.
@@ -132,6 +134,12 @@ fn feedback_is_left(state: RepairState, policy: LadderPolicy<'_>) -> bool {
     state.feedback < policy.mending.feedback
         && state.similar_failures < MAX_SIMILAR_FAILURES
         && !state.may_have_happened
+        && !nobody_approves(state, policy)
+}
+
+/// Whether no change can be sent, because it needs an approval that nobody can give.
+fn nobody_approves(state: RepairState, policy: LadderPolicy<'_>) -> bool {
+    state.changes_need_approval && policy.people == PeoplePolicy::Nobody
 }
 
 fn ask_person(policy: LadderPolicy<'_>) -> Remedy {
@@ -187,12 +195,16 @@ pub fn context_or_give_up(fault: &CallFault, state: RepairState, policy: LadderP
     let is_listed = fault.policy_status().is_some_and(|status| mending.context_statuses.contains(&status));
     let refusal = if state.may_have_happened {
         "the call may have happened, so it is not changed"
+    } else if nobody_approves(state, policy) {
+        "a change of this call needs approval, and no person can be asked for approval"
     } else if !is_listed {
         "a model is not asked about this kind of failure (`context-statuses` in `[mending]`)"
     } else if state.independent && mending.independent_steps == IndependentSteps::Denied {
         "the step depends on no other step, so there are no results that could help"
     } else if state.similar_failures >= MAX_SIMILAR_FAILURES {
         "other steps failed in the same way, and asking a model did not help them"
+    } else if mending.context == 0 {
+        "no model is asked with the request and the results (`context` in `[mending]` is 0)"
     } else if state.context >= mending.context {
         "every repair was tried"
     } else {

@@ -69,7 +69,7 @@ impl fmt::Display for PlanFix {
 }
 
 impl PlanFix {
-    fn new(step: &StepId, kind: PlanFixKind, before: &str, after: &str) -> Self {
+    pub(crate) fn new(step: &StepId, kind: PlanFixKind, before: &str, after: &str) -> Self {
         Self { step: step.clone(), kind, before: before.to_owned(), after: after.to_owned() }
     }
 

@@ -42,6 +42,7 @@ mod inputs;
 mod planner;
 mod problem;
 mod read;
+mod read_values;
 mod unbraced;
 
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
@@ -55,3 +56,4 @@ pub use inputs::resolve_inputs;
 pub use planner::{ToolSelection, describe_tools, plan_json_schema, summarize_tools};
 pub use problem::{PlanLocation, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};
+pub use read_values::{DoubtfulText, ReadValues, read_values};

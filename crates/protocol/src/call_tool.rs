@@ -31,8 +31,8 @@ impl CallTool {
     /// call may have happened.
     pub fn needs_claim(&self) -> bool {
         match self.side_effect {
-            SideEffect::Read | SideEffect::Idempotent => false,
-            SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => true,
+            SideEffect::Read => false,
+            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => true,
         }
     }
 }

@@ -5,6 +5,7 @@ mod config;
 mod eval;
 mod plan;
 mod repair;
+mod rules;
 mod run_arguments;
 mod runs;
 mod trust;
@@ -19,6 +20,7 @@ pub(crate) use config::ConfigCommand;
 pub(crate) use eval::EvalArguments;
 pub(crate) use plan::PlanCommand;
 pub(crate) use repair::RepairArguments;
+pub(crate) use rules::{RuleArguments, RulesCommand};
 pub(crate) use run_arguments::{
     AnswerBy, DriveArguments, DriverKind, FileArguments, MetadataArguments, ModelArguments, ModelsArguments,
     SetupArguments,
@@ -110,6 +112,9 @@ pub(crate) enum Command {
     /// List, show, resume, cancel, approve, deny and settle runs
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// List, accept and forget rules: where earlier runs found values that plans left open
+    #[command(subcommand, after_help = rules::DETAILS)]
+    Rules(RulesCommand),
     /// Check tools
     #[command(subcommand)]
     Tools(ToolsCommand),

@@ -27,6 +27,7 @@ mod progress;
 mod read_input;
 mod repair;
 mod resume_check;
+mod rules;
 mod runs;
 mod saved_run;
 mod schema_file;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
             setup::block_on(start::run(&plan, (&inputs, &metadata), &setup, &drive))
         }
         Command::Runs(command) => setup::block_on(runs::run(command)),
+        Command::Rules(command) => setup::block_on(rules::run(command)),
         Command::Models { command: None, models } => setup::block_on(models::list(&models)),
         Command::Models { command: Some(ModelsCommand::Check { models }), .. } => {
             setup::block_on(models::check(&models))

@@ -1,8 +1,8 @@
 //! Learned mappings: where earlier runs found the values of parameters that their plans left out.
 
-use reknit_bind::ParameterMapping;
+use reknit_bind::{MappingStatus, ParameterMapping};
 use reknit_engine::{Machine, Run, Started};
-use reknit_journal::{Journal, StorageError, StoredMapping};
+use reknit_journal::{Journal, LearnedMapping, StorageError, StoredMapping};
 use reknit_mend::Learning;
 
 /// Maximum number of mappings that a run gets, the newest first. They are part of the run's first event, which this bounds.
@@ -11,9 +11,10 @@ const MAX_MAPPINGS: u32 = 500;
 /// Adds the mappings in the journal to a new run, unless the caller has set some or learning is off.
 pub(crate) async fn add(started: &mut Started, journal: &Journal) -> Result<(), StorageError> {
     if started.policy.mending.learning == Learning::On && started.mappings.is_empty() {
-        let mapping = |stored: StoredMapping| {
-            let StoredMapping { producer, consumer, parameter, expression } = stored;
-            ParameterMapping { producer, consumer, parameter, expression }
+        let mapping = |learned: LearnedMapping| {
+            let StoredMapping { producer, consumer, parameter, expression } = learned.mapping;
+            let status = if learned.accepted_ms.is_some() { MappingStatus::Accepted } else { MappingStatus::Inferred };
+            ParameterMapping { producer, consumer, parameter, expression, status }
         };
         started.mappings = journal.learned_mappings(MAX_MAPPINGS).await?.into_iter().map(mapping).collect();
     }
@@ -23,7 +24,7 @@ pub(crate) async fn add(started: &mut Started, journal: &Journal) -> Result<(), 
 /// The mappings that a finished run found. A session finds none, because it has no plan.
 pub(crate) fn of(machine: &Machine) -> Vec<StoredMapping> {
     let stored = |mapping: ParameterMapping| {
-        let ParameterMapping { producer, consumer, parameter, expression } = mapping;
+        let ParameterMapping { producer, consumer, parameter, expression, .. } = mapping;
         StoredMapping { producer, consumer, parameter, expression }
     };
     machine.as_run().map(Run::learned).unwrap_or_default().into_iter().map(stored).collect()

@@ -1,7 +1,7 @@
 //! Learning and applying parameter mappings.
 
 use reknit_bind::{
-    Binding, MappingCandidate, Parameters, Provenance, ResolvedBy, bind_with_mappings, fill_missing,
+    Binding, MappingCandidate, MappingStatus, Parameters, Provenance, ResolvedBy, bind_with_mappings, fill_missing,
     learnable_expression,
 };
 use reknit_protocol::StepId;
@@ -47,12 +47,19 @@ fn paths_are_learned_but_literals_and_indices_are_not() {
 }
 
 fn bind_with(plan: &str, mappings: &[(&str, &str)]) -> Binding {
+    let inferred: Vec<_> = mappings.iter().map(|(step, text)| (*step, *text, MappingStatus::Inferred)).collect();
+    bind_with_status(plan, &inferred)
+}
+
+fn bind_with_status(plan: &str, mappings: &[(&str, &str, MappingStatus)]) -> Binding {
     let results = results();
     let parameters = Parameters::parse(&object(plan), &results.ids()).expect("valid templates");
-    let steps: Vec<(StepId, &str)> =
-        mappings.iter().map(|(step, expression)| (StepId::from(*step), *expression)).collect();
-    let candidates: Vec<MappingCandidate<'_>> =
-        steps.iter().map(|(step, expression)| MappingCandidate { parameter: "amount", step, expression }).collect();
+    let steps: Vec<(StepId, &str, MappingStatus)> =
+        mappings.iter().map(|(step, expression, status)| (StepId::from(*step), *expression, *status)).collect();
+    let candidates: Vec<MappingCandidate<'_>> = steps
+        .iter()
+        .map(|(step, expression, status)| MappingCandidate { parameter: "amount", step, expression, status: *status })
+        .collect();
     bind_with_mappings(&parameters, &results, &[], Some(&schema(CONVERT)), &candidates)
 }
 
@@ -99,4 +106,26 @@ fn an_ambiguous_or_unfitting_mapping_is_not_applied() {
 fn a_parameter_that_the_plan_sets_is_not_mapped() {
     let bound = bound(bind_with(r#"{"amount": 1}"#, &[("quote", "it.data.price")]));
     assert_eq!(bound.parameters.to_string(), r#"{"amount":1}"#);
+}
+
+#[test]
+fn an_accepted_mapping_is_preferred_to_inferred_ones() {
+    use MappingStatus::{Accepted, Inferred};
+    for (case, mappings, value, by) in [
+        (
+            "another value",
+            vec![("other", "it.price", Inferred), ("quote", "it.price", Accepted)],
+            "468.285",
+            "accepted",
+        ),
+        ("no value", vec![("other", "it.price", Inferred), ("quote", "it.cost", Accepted)], "5", "learned"),
+    ] {
+        let bound = bound(bind_with_status("{}", &mappings));
+        assert_eq!(bound.parameters.get("amount").map(ToString::to_string).as_deref(), Some(value), "case: {case}");
+        let expected = if by == "accepted" { ResolvedBy::Accepted } else { ResolvedBy::Learned };
+        let origin = bound.provenance_of("amount");
+        assert!(matches!(origin, Some(Provenance::Resolved { by, .. }) if *by == expected), "{case}: {origin:?}");
+    }
+    let differing = [("other", "it.price", Accepted), ("quote", "it.price", Accepted), ("quote", "it.price", Inferred)];
+    assert!(matches!(bind_with_status("{}", &differing), Binding::Unbound { .. }), "accepted ones differ");
 }

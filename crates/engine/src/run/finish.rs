@@ -203,7 +203,7 @@ impl Run {
                         let fate = match self.side_effect(planned) {
                             // A read that may have happened has changed nothing.
                             SideEffect::Read => Fate::Rejected,
-                            _ if step.may_have_happened(fault.as_deref()) => Fate::Unknown,
+                            class if step.may_have_happened(class, fault.as_deref()) => Fate::Unknown,
                             _ => fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate),
                         };
                         Outcome::Failed { reason: words, fate }

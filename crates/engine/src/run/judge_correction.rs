@@ -1,7 +1,9 @@
 //! Which changes of a model's correction may be sent, and which a person decides.
 
-use reknit_bind::{Backing, BoundParameters, Provenance, StepResult, StepResults, explain_number};
-use reknit_mend::{CallFault, ChangeVerdict, ErrorReference, NewValueSource, is_same_value, judge_change, value_kind};
+use reknit_bind::{Backing, BoundParameters, Provenance, ResolvedBy, StepResult, StepResults, explain_number};
+use reknit_mend::{
+    CallFault, ChangeVerdict, ErrorReference, FaultOrigin, NewValueSource, is_same_value, judge_change, value_kind,
+};
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{Number, Object, SideEffect, Value};
 
@@ -11,12 +13,24 @@ use crate::internal_error::Decided;
 use crate::synthesis::numbers_in_text;
 
 /// A value that a correction puts in the place of another one.
-struct ChangedValue<'a> {
+#[derive(Clone, Copy)]
+pub(super) struct ChangedValue<'a> {
     /// The key that the value has.
-    name: &'a str,
-    value: &'a Value,
-    schema: Option<&'a Value>,
-    siblings: &'a Object,
+    pub(super) name: &'a str,
+    pub(super) value: &'a Value,
+    pub(super) schema: Option<&'a Value>,
+    pub(super) siblings: &'a Object,
+}
+
+/// The new value of a parameter.
+#[derive(Clone, Copy)]
+pub(super) struct NewValue<'a> {
+    pub(super) whole: ChangedValue<'a>,
+    /// The value before.
+    pub(super) old: Option<&'a Value>,
+    pub(super) origin: Option<&'a Provenance>,
+    /// What the error refers to.
+    pub(super) reference: ErrorReference,
 }
 
 impl Run {
@@ -35,7 +49,9 @@ impl Run {
         }
         let facts = facts_about(planned, step, fault);
         let referred = self.rejected_call(planned, step, fault, &facts)?.referred_parameters();
-        let known = self.known_values(planned, fault);
+        // What we say ourselves about a missing value is no evidence for it.
+        let is_own = fault.origin == FaultOrigin::Local && !self.missing(planned).is_empty();
+        let known = self.known_values(planned, Some(fault).filter(|_| !is_own));
         let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
         let mut held = Vec::new();
         for (name, value) in &bound.parameters {
@@ -53,34 +69,49 @@ impl Run {
             let origin = bound.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin);
             let schema = properties.and_then(|properties| properties.get(name));
             let whole = ChangedValue { name, value, schema, siblings: &bound.parameters };
-            let mut changed = Vec::new();
-            collect_changed(old, whole, &mut changed);
-            let reason = changed.iter().find_map(|change| {
-                let is_supported = is_derived(origin) || self.is_supported(planned, &known, change.value);
-                let source = if is_supported {
-                    NewValueSource::Evidence
-                } else {
-                    NewValueSource::Inferred(value_kind(change.name, change.value, change.schema, change.siblings))
-                };
-                match judge_change(class, reference, source) {
-                    ChangeVerdict::Send => None,
-                    ChangeVerdict::AskPerson(reason) => Some(reason),
-                }
-            });
+            let reason = self.reason_to_ask(planned, &known, NewValue { whole, old, origin, reference });
             held.extend(reason.map(|reason| format!("`{name}` is not changed without approval: {reason}")));
         }
         Ok(held)
     }
 
+    /// Why a person decides about the new value of a parameter, if one does.
+    pub(super) fn reason_to_ask(
+        &self,
+        planned: &PlannedStep,
+        known: &KnownValues,
+        new: NewValue<'_>,
+    ) -> Option<&'static str> {
+        let class = self.side_effect(planned);
+        let mut changed = Vec::new();
+        collect_changed(new.old, new.whole, &mut changed);
+        changed.iter().find_map(|change| {
+            let is_supported = !is_unconfirmed(new.origin)
+                && (is_derived(new.origin) || self.is_supported(planned, known, change.value));
+            let source = if is_supported {
+                NewValueSource::Evidence
+            } else {
+                NewValueSource::Inferred(value_kind(change.name, change.value, change.schema, change.siblings))
+            };
+            match judge_change(class, new.reference, source) {
+                ChangeVerdict::Send => None,
+                ChangeVerdict::AskPerson(reason) => Some(reason),
+            }
+        })
+    }
+
     /// What counts as evidence for a new value: the request, the instruction of the step, the error and the results. A bound in
     /// the schema, or the value of another parameter, says nothing about this one.
-    fn known_values(&self, planned: &PlannedStep, fault: &CallFault) -> KnownValues {
+    pub(super) fn known_values(&self, planned: &PlannedStep, fault: Option<&CallFault>) -> KnownValues {
         let mut known = KnownValues { texts: Vec::new(), numbers: Vec::new() };
-        for text in [&self.shown_request, &planned.instruction, &fault.message] {
+        for text in [&self.shown_request, &planned.instruction] {
             known.add(text);
         }
-        known.add_all(&fault.body);
-        known.add_all(&Value::Object(fault.details.clone()));
+        if let Some(fault) = fault {
+            known.add(&fault.message);
+            known.add_all(&fault.body);
+            known.add_all(&Value::Object(fault.details.clone()));
+        }
         let results = self.results(Some(planned));
         for id in self.source_ids() {
             if let StepResult::Ready(body) = results.result_of(&id) {
@@ -120,28 +151,36 @@ fn number_word(number: &Number) -> Option<&'static str> {
     words.get(number.to_string().parse::<usize>().ok()?).copied()
 }
 
-/// Whether code derived the value: from a result, or by an expression that explains it.
-fn is_derived(origin: Option<&Provenance>) -> bool {
-    origin.is_some_and(|origin| {
-        origin.comes_from_result()
-            || matches!(origin, Provenance::Corrected { backing: Backing::Known | Backing::Explained { .. }, .. })
-    })
+/// Whether the value was found by a mapping that no person has accepted.
+fn is_unconfirmed(origin: Option<&Provenance>) -> bool {
+    matches!(origin, Some(Provenance::Resolved { by: ResolvedBy::Learned, .. }))
 }
 
-/// Collects the scalars that differ by more than type and spelling.
+/// Whether code derived the whole value: from a result, or by an expression that explains it. A text, a list or an object
+/// with parts from results also has parts that a model wrote.
+fn is_derived(origin: Option<&Provenance>) -> bool {
+    match origin {
+        Some(Provenance::Corrected { backing, .. }) => matches!(backing, Backing::Known | Backing::Explained { .. }),
+        Some(Provenance::Resolved { origin, .. }) => is_derived(Some(origin)),
+        Some(Provenance::Text { .. } | Provenance::Nested { .. }) | None => false,
+        Some(origin) => origin.comes_from_result(),
+    }
+}
+
+/// Collects the scalars that differ by more than type and spelling, and lists and objects that have lost their items.
 fn collect_changed<'a>(old: Option<&Value>, new: ChangedValue<'a>, changed: &mut Vec<ChangedValue<'a>>) {
     if old.is_some_and(|old| is_same_value(old, new.value)) {
         return;
     }
     match new.value {
-        Value::Object(object) => {
+        Value::Object(object) if !object.is_empty() => {
             for (name, value) in object {
                 let schema = new.schema.and_then(|schema| schema.get("properties")?.get(name));
                 let inner = ChangedValue { name, value, schema, siblings: object };
                 collect_changed(old.and_then(|old| old.get(name)), inner, changed);
             }
         }
-        Value::Array(items) => {
+        Value::Array(items) if items.len() >= old.and_then(Value::as_array).map_or(1, <[Value]>::len) => {
             let before = old.and_then(Value::as_array).unwrap_or_default();
             for (index, value) in items.iter().enumerate() {
                 let schema = new.schema.and_then(|schema| schema.get("items"));
@@ -153,7 +192,7 @@ fn collect_changed<'a>(old: Option<&Value>, new: ChangedValue<'a>, changed: &mut
 }
 
 /// What a value may come from.
-struct KnownValues {
+pub(super) struct KnownValues {
     /// In lower case.
     texts: Vec<String>,
     numbers: Vec<Number>,

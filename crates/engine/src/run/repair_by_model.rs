@@ -14,6 +14,7 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
 use reknit_salvage::Schema;
 
 use super::consultations::{NoAnswer, Topic};
+use super::read_references::{fixes_text, refuse_doubtful};
 use super::resolve_parameters::{missing_text, wanted};
 use super::state::Stage;
 use super::step_events::Correction;
@@ -221,14 +222,15 @@ impl Run {
         let (removed, kept) = removable(advice, &step.parameters, planned.schema.as_deref(), fault);
         let kept = kept.join(", ");
         let note = if kept.is_empty() { String::new() } else { format!("; {kept} stays: the error does not name it") };
-        let bound = match self.corrected(step, planned, advice, &removed, rung) {
-            Ok(bound) => bound,
+        let (bound, note) = match self.corrected(step, planned, advice, &removed, rung) {
+            Ok((bound, fixes)) => (bound, fixes + &note),
             Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
         if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound)? {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
-        let held = self.changes_for_person(index, planned, fault, &bound)?;
+        let mut held = self.changes_for_person(index, planned, fault, &bound)?;
+        held.extend(self.unapproved_values(index, planned, &bound)?);
         if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
             let words = format!("{}, and no person can be asked for approval", held.join("; "));
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
@@ -244,7 +246,21 @@ impl Run {
         self.send_corrected(index, repair.fault, Correction::by_model(change, &advice.reason, &held))
     }
 
-    /// The parameters after a correction and without those to be removed, or why the correction is refused.
+    /// The values of a call that was never made that were found before this correction, and that only a person may decide.
+    pub(super) fn unapproved_values(
+        &self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        bound: &BoundParameters,
+    ) -> Decided<Vec<String>> {
+        let step = self.state.steps.get(index)?;
+        let is_kept = |(name, _): &&(String, _)| bound.provenance_of(name).is_none();
+        let kept = step.provenance.iter().filter(is_kept).filter(|_| step.calls == 0);
+        Ok(self.found_for_person(planned, &bound.parameters, kept))
+    }
+
+    /// The parameters after a correction and without those to be removed, with a note about the references that were read; or
+    /// why the correction is refused.
     fn corrected(
         &self,
         step: &StepRun,
@@ -252,7 +268,7 @@ impl Run {
         advice: &Advice,
         removed: &[&str],
         rung: ModelRung,
-    ) -> Result<BoundParameters, String> {
+    ) -> Result<(BoundParameters, String), String> {
         let refused = |error| format!("the correction is refused: {error}");
         let (schema, rung) = (planned.schema.as_deref(), rung.as_str());
         if advice.form == AdviceForm::ParametersOnly {
@@ -263,8 +279,9 @@ impl Run {
             kept.remove(name);
         }
         let results = self.results_before(planned);
+        let read = self.read_references(planned, &step.parameters, &advice.changes);
         let mut corrected =
-            apply_correction(&kept, &advice.changes, &results, &self.source_ids(), schema, rung).map_err(refused)?;
+            apply_correction(&kept, &read.values, &results, &self.source_ids(), schema, rung).map_err(refused)?;
         if matches!(corrected, CorrectionOutcome::Unchanged) {
             corrected = replace_parameters(&step.parameters, kept, schema, rung).map_err(refused)?;
         }
@@ -274,10 +291,11 @@ impl Run {
                 Err("the correction was tried before".to_owned())
             }
             CorrectionOutcome::Changed(bound) => {
+                refuse_doubtful(&read, &step.parameters, &bound.parameters)?;
                 if step.calls == 0 {
                     self.require_all(planned, &bound.parameters)?;
                 }
-                Ok(self.with_explanations(planned, bound))
+                Ok((self.with_explanations(planned, bound), fixes_text(&read)))
             }
         }
     }

@@ -40,6 +40,8 @@ impl Run {
                 "it was tried before".to_owned()
             }
             Ok(CorrectionOutcome::Changed(bound)) => {
+                let held = self.unapproved_values(index, planned, &bound)?;
+                let approval = if held.is_empty() { approval } else { Approval::Required };
                 let step = self.state.steps.get_mut(index)?;
                 let change = changed_text(&step.parameters, &bound.parameters);
                 step.facts += 1;
@@ -47,7 +49,11 @@ impl Run {
                 let words = amendment.description;
                 let mend = Mend { rung: Rung::Facts, effect: MendEffect::Applied, description: words.clone() };
                 self.add_mend(index, mend, MendDetail::ByRule)?;
-                self.send_corrected(index, Arc::clone(fault), Correction { change, reason: words, approval })?;
+                self.send_corrected(
+                    index,
+                    Arc::clone(fault),
+                    Correction { change, reason: [vec![words], held].concat().join("; "), approval },
+                )?;
                 return Ok(true);
             }
             Ok(CorrectionOutcome::Unchanged) => return Ok(false),
@@ -80,7 +86,7 @@ impl Run {
     /// Whether any call of a step may have changed something already. Such a call is not corrected and sent under another
     /// key, not even after a later attempt was rejected.
     pub(super) fn may_have_happened(&self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> bool {
-        !self.is_harmless(planned) && step.may_have_happened(Some(fault))
+        step.may_have_happened(self.side_effect(planned), Some(fault))
     }
 
     /// Whether an error speaks of the parameters that were sent.

@@ -4,16 +4,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use reknit_bind::{
-    Binding, FilledParameters, MappingCandidate, ParameterMapping, Provenance, ResolvedBy, UnboundParameter,
-    bind_with_mappings, fill_missing, learnable_expression,
+    Binding, FilledParameters, MappingCandidate, MappingStatus, ParameterMapping, Provenance, ResolvedBy,
+    UnboundParameter, bind_with_mappings, fill_missing, learnable_expression,
 };
 use reknit_dialogue::ModelAnswer;
-use reknit_mend::{Learning, Mend, MendEffect, Rung, parse_parameter_values};
+use reknit_mend::{Learning, Mend, MendEffect, PeoplePolicy, Rung, parse_parameter_values};
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{Object, StepId, truncate};
+use reknit_protocol::{Object, SideEffect, StepId, truncate};
 
+use super::read_references::{fixes_text, refuse_doubtful};
 use super::repair_by_model::{NoHelp, Repair, changed_text};
 use super::state::Stage;
+use super::step_events::{Approval, Correction};
 use super::{Run, planned};
 use crate::internal_error::Decided;
 use crate::policy::Sampling;
@@ -45,8 +47,14 @@ impl Run {
     fn learned_for<'a>(&'a self, planned: &'a PlannedStep) -> Vec<MappingCandidate<'a>> {
         let name = capability(planned);
         let mappings = self.started.mappings.iter().filter(|mapping| mapping.consumer == name);
-        let mappings: Vec<&ParameterMapping> =
-            mappings.filter(|_| self.policy().mending.learning == Learning::On).collect();
+        // If nobody can approve the value of an inferred mapping, a model is asked as if nothing had been learned.
+        let is_usable = |mapping: &&ParameterMapping| {
+            mapping.status == MappingStatus::Accepted
+                || self.policy().people == PeoplePolicy::Ask
+                || self.side_effect(planned) == SideEffect::Read
+        };
+        let mappings = mappings.filter(|_| self.policy().mending.learning == Learning::On);
+        let mappings: Vec<&ParameterMapping> = mappings.filter(is_usable).collect();
         if mappings.is_empty() {
             return Vec::new();
         }
@@ -58,6 +66,7 @@ impl Run {
             parameter: &mapping.parameter,
             step: &step.id,
             expression: &mapping.expression,
+            status: mapping.status,
         };
         fitting.map(known).collect()
     }
@@ -88,7 +97,14 @@ impl Run {
                 let Some((producer, expression)) = learnable_expression(provenance, &steps) else { continue };
                 let producer = self.plan.step(producer.as_str()).map(capability);
                 let (consumer, parameter) = (capability(planned), parameter.clone());
-                learned.extend(producer.map(|producer| ParameterMapping { producer, consumer, parameter, expression }));
+                let status = MappingStatus::Inferred;
+                learned.extend(producer.map(|producer| ParameterMapping {
+                    producer,
+                    consumer,
+                    parameter,
+                    expression,
+                    status,
+                }));
             }
         }
         learned
@@ -111,16 +127,21 @@ impl Run {
         let supplied =
             parse_parameter_values(&answer.text).and_then(|values| self.supplied(&parameters, planned, &values));
         let why = (NoHelp::Unusable, RejectionCause::Refused);
-        let FilledParameters { bound, ignored } = match supplied {
+        let (FilledParameters { bound, ignored }, fixes) = match supplied {
             Ok(supplied) => supplied,
             Err(words) => return self.no_help(repair, words, why),
         };
         if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound)? {
             return self.no_help(repair, words, why);
         }
-        let ungrounded = self.ungrounded(planned, self.state.steps.get(index)?, &repair.fault, &bound);
+        let before = &self.state.steps.get(index)?.provenance;
+        let held = self.found_for_person(planned, &bound.parameters, before.iter().chain(&bound.provenance));
+        if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
+            let words = format!("{}, and no person can be asked for approval", held.join("; "));
+            return self.no_help(repair, words, why);
+        }
         let change = changed_text(&parameters, &bound.parameters);
-        let mut words = format!("{change}: found in the request or in results");
+        let mut words = format!("{change}: found in the request or in results{fixes}");
         if !ignored.is_empty() {
             words = format!("{words}; not asked for, and ignored: {}", ignored.join(", "));
         }
@@ -135,22 +156,29 @@ impl Run {
             answer: Some(answer),
         };
         self.add_mend(index, mend, detail)?;
-        self.send_resolved(index, repair.fault, change, &ungrounded)
+        if held.is_empty() {
+            return self.set_stage(index, Stage::Queued);
+        }
+        let correction = Correction { change, reason: held.join("; "), approval: Approval::Required };
+        self.ask_about_correction(index, repair.fault, correction)
     }
 
+    /// The parameters with the values of a model's answer, and a note about the references that were read.
     fn supplied(
         &self,
         parameters: &Object,
         planned: &PlannedStep,
         answer: &Object,
-    ) -> Result<FilledParameters, String> {
+    ) -> Result<(FilledParameters, String), String> {
         let missing = self.missing(planned);
         let names: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
         let (results, sources) = (self.results_before(planned), self.source_ids());
-        let supplied = fill_missing(parameters, answer, &names, &results, &sources, planned.schema.as_deref())
+        let read = self.read_references(planned, parameters, answer);
+        let supplied = fill_missing(parameters, &read.values, &names, &results, &sources, planned.schema.as_deref())
             .map_err(|error| format!("the answer is refused: {error}"))?;
+        refuse_doubtful(&read, parameters, &supplied.bound.parameters)?;
         self.require_all(planned, &supplied.bound.parameters)?;
-        Ok(supplied)
+        Ok((supplied, fixes_text(&read)))
     }
 
     /// Requires a value for every parameter that the plan gives before the first call, optional ones too: an order without
@@ -183,9 +211,9 @@ pub(super) fn missing_text(missing: &[UnboundParameter]) -> String {
     missing.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The parameters whose values were found where an earlier run found them, separated by commas.
-pub(super) fn learned_names(provenance: &[(String, Provenance)]) -> String {
-    let is_learned = |origin: &Provenance| matches!(origin, Provenance::Resolved { by: ResolvedBy::Learned, .. });
-    let learned = provenance.iter().filter(|(_, origin)| is_learned(origin)).map(|(name, _)| name.as_str());
-    learned.collect::<Vec<_>>().join(", ")
+/// The parameters whose values were found by mappings, separated by commas.
+pub(super) fn found_names(provenance: &[(String, Provenance)], by: ResolvedBy) -> String {
+    let is_found = |origin: &Provenance| matches!(origin, Provenance::Resolved { by: found, .. } if *found == by);
+    let found = provenance.iter().filter(|(_, origin)| is_found(origin)).map(|(name, _)| name.as_str());
+    found.collect::<Vec<_>>().join(", ")
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Binding, BoundParameters};
-use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, ResolutionPolicy, Rung, Verdict};
+use reknit_bind::{Binding, BoundParameters, ResolvedBy};
+use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, PeoplePolicy, ResolutionPolicy, Rung, Verdict};
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, StepId, Value, join_first};
 
-use super::resolve_parameters::learned_names;
+use super::resolve_parameters::found_names;
 use super::state::{Phase, Stage};
 use super::{Run, planned};
 use crate::digest::idempotency_key;
@@ -84,7 +84,7 @@ impl Run {
                 }
                 self.keep_bound(index, planned, bound)?;
                 self.record_learned(index)?;
-                self.set_stage(index, Stage::Queued)
+                self.send_bound(index, planned)
             }
             Binding::Unbound { partial, unbound } => {
                 self.keep_bound(index, planned, partial)?;
@@ -111,15 +111,19 @@ impl Run {
         Ok(())
     }
 
-    /// Records which values were found where an earlier run found them.
+    /// Records which values stored mappings found.
     fn record_learned(&mut self, index: StepIndex) -> Decided {
-        let names = learned_names(&self.state.steps.get(index)?.provenance);
-        if names.is_empty() {
-            return Ok(());
+        for (by, how) in
+            [(ResolvedBy::Accepted, "found by an accepted rule"), (ResolvedBy::Learned, "found as in an earlier run")]
+        {
+            let names = found_names(&self.state.steps.get(index)?.provenance, by);
+            if !names.is_empty() {
+                let description = format!("{names}: {how}");
+                let mend = Mend { rung: Rung::Resolution, effect: MendEffect::Applied, description };
+                self.add_mend(index, mend, MendDetail::Learned)?;
+            }
         }
-        let words = format!("{names}: found as in an earlier run");
-        let mend = Mend { rung: Rung::Resolution, effect: MendEffect::Applied, description: words };
-        self.add_mend(index, mend, MendDetail::Learned)
+        Ok(())
     }
 
     /// Before anything is sent, a model may say where the missing values are.
@@ -130,7 +134,7 @@ impl Run {
         }
         let asked = self.state.steps.get(index)?.resolution_asked > 0;
         match self.policy().mending.resolution {
-            ResolutionPolicy::Once if !asked && !self.started.targets.is_empty() => {
+            ResolutionPolicy::Once if !asked && !self.started.targets.is_empty() && !self.nobody_approves(index)? => {
                 self.consult_about(index, fault, ModelRung::Resolution)
             }
             ResolutionPolicy::Once | ResolutionPolicy::Off => {
@@ -180,6 +184,12 @@ impl Run {
             idempotency_key: (side_effect != SideEffect::Read).then(key),
             timeout_ms: self.call_timeout_ms(step),
         })
+    }
+
+    /// Whether no model can help: a person approves every value that it finds, and nobody can be asked.
+    fn nobody_approves(&self, index: StepIndex) -> Decided<bool> {
+        let is_unsafe = self.side_effect(planned(&self.plan, index)?) == SideEffect::Unsafe;
+        Ok(is_unsafe && self.policy().people == PeoplePolicy::Nobody)
     }
 
     /// Whether a call may be made twice without harm.

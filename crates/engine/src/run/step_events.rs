@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use reknit_bind::Provenance;
 use reknit_mend::{
     CallFault, FaultOrigin, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, RepairState, ReplyContext, Rung,
     Verdict, choose_remedy, classify_failure, classify_reply,
@@ -250,7 +249,11 @@ impl Run {
     /// Asks a person. The hash binds the decision to exactly this question.
     pub(super) fn ask_person(&mut self, index: StepIndex, fault: Arc<CallFault>, question: Question) -> Decided {
         if self.policy().people == PeoplePolicy::Nobody {
-            let reason = "only a person may decide this, and no person can be asked for approval".to_owned();
+            let cause = match &question {
+                Question::SendCorrected { reason, .. } if !reason.is_empty() => reason.as_str(),
+                Question::SendCorrected { .. } | Question::SendAgain { .. } => "only a person may decide this",
+            };
+            let reason = format!("{cause}, and no person can be asked for approval");
             return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
         }
         let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
@@ -321,40 +324,16 @@ impl Run {
         self.set_stage(index, Stage::Queued)
     }
 
-    fn ask_about_correction(&mut self, index: StepIndex, fault: Arc<CallFault>, correction: Correction) -> Decided {
-        let (call, error) = (Box::new(self.next_call(index)?), fault.to_string());
-        let Correction { change, reason, .. } = correction;
-        self.ask_person(index, fault, Question::SendCorrected { call, error, change, reason })
-    }
-
-    /// Sends a call whose missing values a model has found. A person first sees an unsafe call with values that the model
-    /// wrote itself, and a call with numbers that no evidence supports.
-    pub(super) fn send_resolved(
+    /// Asks a person whether a call with changed or found values is sent.
+    pub(super) fn ask_about_correction(
         &mut self,
         index: StepIndex,
         fault: Arc<CallFault>,
-        change: String,
-        ungrounded: &[String],
+        correction: Correction,
     ) -> Decided {
-        let inferred: Vec<&str> = self
-            .state
-            .steps
-            .get(index)?
-            .provenance
-            .iter()
-            .filter(|(_, origin)| *origin == Provenance::Inferred)
-            .map(|(name, _)| name.as_str())
-            .collect();
-        let is_asked = match self.side_effect(planned(&self.plan, index)?) {
-            SideEffect::Read => false,
-            SideEffect::Unsafe => !inferred.is_empty(),
-            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared => !ungrounded.is_empty(),
-        };
-        if !is_asked {
-            return self.set_stage(index, Stage::Queued);
-        }
-        let reason = format!("a model gave {}, and no result contains it", inferred.join(", "));
-        self.ask_about_correction(index, fault, Correction { change, reason, approval: Approval::Required })
+        let (call, error) = (Box::new(self.next_call(index)?), fault.to_string());
+        let Correction { change, reason, .. } = correction;
+        self.ask_person(index, fault, Question::SendCorrected { call, error, change, reason })
     }
 
     /// The parameters of a step as JSON, for prompts.

@@ -5,7 +5,7 @@ mod ready_index;
 use std::sync::Arc;
 
 use reknit_bind::Provenance;
-use reknit_mend::{CallFault, Fate, Mend, ModelRung, RepairState, ResendRule};
+use reknit_mend::{CallFault, Fate, FaultOrigin, Mend, ModelRung, RepairState, ResendRule};
 use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
 use reknit_protocol::{EffectKind, Object, SideEffect, exact};
 use serde::{Deserialize, Serialize};
@@ -80,6 +80,16 @@ impl Steps {
     pub(super) fn wait_for_person(&self) -> bool {
         self.ready.waits_for_person()
     }
+}
+
+/// Whether the failure of a call tells what became of the same call before it.
+fn answers(class: SideEffect, fault: &CallFault) -> bool {
+    fault.refuses_the_call()
+        && match class {
+            SideEffect::Read | SideEffect::Keyed => true,
+            SideEffect::Idempotent => !fault.may_follow_from_same_call(),
+            SideEffect::Undeclared | SideEffect::Unsafe => false,
+        }
 }
 
 fn missing(index: StepIndex) -> InternalError {
@@ -199,12 +209,12 @@ impl StepRun {
             context: self.context,
             independent: planned.dependencies.is_empty(),
             about_input: false,
-            may_have_happened: !matches!(class, SideEffect::Read | SideEffect::Idempotent)
-                && self.may_have_happened(Some(fault)),
+            may_have_happened: self.may_have_happened(class, Some(fault)),
+            changes_need_approval: class == SideEffect::Unsafe,
             said_transient: self.said_transient,
             // A call that was never sent has not used up the approval that a person gave for it.
             resend_rule: match (class, fault.fate) {
-                (SideEffect::Unsafe, Fate::Rejected | Fate::Unknown) if self.may_have_happened(Some(fault)) => {
+                (SideEffect::Unsafe, Fate::Rejected | Fate::Unknown) if self.may_have_happened(class, Some(fault)) => {
                     ResendRule::NeedsApproval
                 }
                 _ => ResendRule::Allowed,
@@ -214,11 +224,22 @@ impl StepRun {
         }
     }
 
-    /// Whether this failure or an earlier one leaves open if the call took effect. A later rejection does not prove that
-    /// an earlier attempt had no effect.
-    pub(super) fn may_have_happened(&self, fault: Option<&CallFault>) -> bool {
-        let earlier = self.attempts.iter().filter_map(|attempt| attempt.fault.as_deref());
-        earlier.chain(fault).any(|fault| fault.fate == Fate::Unknown)
+    /// Whether this failure or an earlier one leaves open if the call changed something. A later rejection does not prove that
+    /// an earlier attempt had no effect, except for a call whose process ended before it read the answer: the same call
+    /// under the same key gets that answer again.
+    pub(super) fn may_have_happened(&self, class: SideEffect, fault: Option<&CallFault>) -> bool {
+        if class == SideEffect::Read {
+            return false;
+        }
+        let earlier = self.attempts.iter().filter_map(|attempt| Some((&attempt.parameters, attempt.fault.as_deref()?)));
+        let faults: Vec<(&Object, &CallFault)> = earlier.chain(fault.map(|fault| (&self.parameters, fault))).collect();
+        faults.iter().enumerate().any(|(at, (parameters, fault))| {
+            let is_answered = || {
+                fault.origin == FaultOrigin::Interrupted
+                    && faults.iter().skip(at + 1).any(|(sent, later)| sent == parameters && answers(class, later))
+            };
+            fault.fate == Fate::Unknown && !is_answered()
+        })
     }
 
     /// A person or a check found that no call so far took effect.

@@ -9,7 +9,7 @@ use reknit_protocol::{Capability, SideEffect};
 use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 
 use crate::failed_calls::BAD_AMOUNT;
-use crate::world::{Play, effect_id, json, plan, policy, question, reply, started, step};
+use crate::world::{Play, effect_id, failure_reason, json, plan, policy, question, reply, started, step};
 
 fn timed_out(effect: &str) -> EventKind {
     let failure = TransportFailure {
@@ -33,6 +33,7 @@ fn a_call_with_an_unknown_outcome_is_retried_unless_it_is_unsafe() {
             let mut play = Play::of_steps(vec![step("s", class, r#"{"x": 1}"#)]);
             let key = play.call("s/call/1").idempotency_key;
             assert_eq!(key.is_none(), class == "read", "case: {class}");
+            assert_eq!(play.call("s/call/1").needs_claim(), class != "read", "case: {class}");
             play.happen(event);
             assert_eq!(play.due()[0], due, "case: {class}");
             if class != "unsafe" {
@@ -192,4 +193,79 @@ fn a_question_about_a_correction_has_the_error_the_change_and_the_reason() {
     assert!(error.starts_with("400"), "{error}");
     assert_eq!((change.as_str(), reason.as_str()), ("x: 1 -> 2", "x is too small"));
     assert_eq!(call.parameters.to_string(), r#"{"x":2,"y":7}"#);
+}
+
+#[test]
+fn a_person_decides_after_a_server_error_of_an_unsafe_call_that_calls_itself_retryable() {
+    let body = r#"{"success": false, "error": {"code": "BUSY", "message": "try again", "retryable": true}}"#;
+    for status in [500, 502, 503, 504] {
+        let mut play = Play::of_steps(vec![step("s", "unsafe", r#"{"x": 1}"#)]);
+        play.answer_tool("s/call/1", status, body);
+        assert_eq!(play.due(), ["s/approval/1", "s/approval-expiry/1"], "{status}");
+        assert!(matches!(question(&play).question, Question::SendAgain { .. }), "{status}");
+    }
+}
+
+#[test]
+fn a_call_that_may_have_happened_is_resent_but_never_changed() {
+    for class in ["idempotent", "keyed"] {
+        for status in [500, 503] {
+            let mut play = Play::of_steps(vec![step("s", class, r#"{"x": 1}"#)]);
+            play.answer_tool("s/call/1", status, "{}");
+            play.wake("s/retry-wait/1");
+            assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"x":1}"#, "{class}");
+            play.answer_tool("s/call/2", 422, r#"{"message": "x must be 100"}"#);
+            assert_eq!(play.run.spent().model_calls, 0, "{class}: no model is asked if no correction may follow");
+            let reason = failure_reason(&play);
+            assert!(reason.contains("the call may have happened, so it is not changed"), "{class}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn the_rejection_of_an_interrupted_call_is_read_by_a_resend_under_the_same_key_and_mended() {
+    for class in ["read", "idempotent", "keyed"] {
+        let mut play = Play::of_steps(vec![step("s", class, r#"{"x": 1}"#)]);
+        let key = play.call("s/call/1").idempotency_key;
+        play.happen(EventKind::Interrupted { effect: effect_id("s/call/1") });
+        play.wake("s/retry-wait/1");
+        let again = play.call("s/call/2");
+        assert_eq!((again.idempotency_key.clone(), again.parameters.to_string()), (key, r#"{"x":1}"#.to_owned()));
+        play.answer_tool("s/call/2", 422, r#"{"message": "not like this"}"#);
+        play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"x": 100}}"#);
+        let corrected = play.call("s/call/3");
+        assert_eq!(corrected.parameters.to_string(), r#"{"x":100}"#, "{class}");
+        assert_eq!(corrected.idempotency_key == again.idempotency_key, class == "read", "{class}");
+    }
+}
+
+#[test]
+fn a_resend_of_an_interrupted_call_settles_nothing_if_its_answer_may_follow_from_the_first_call() {
+    for (class, status) in
+        [("idempotent", 404), ("idempotent", 409), ("idempotent", 410), ("undeclared", 422), ("keyed", 429)]
+    {
+        let mut policy = policy();
+        policy.resend.times = 1;
+        let mut play = Play::begin(started(Some(plan(vec![step("s", class, r#"{"x": 1}"#)])), policy));
+        play.happen(EventKind::Interrupted { effect: effect_id("s/call/1") });
+        play.wake("s/retry-wait/1");
+        play.answer_tool("s/call/2", status, r#"{"message": "not like this"}"#);
+        assert_eq!(play.run.spent().model_calls, 0, "{class} {status}");
+        assert!(play.run.answer().is_some(), "{class} {status}: {:?}", play.due());
+    }
+}
+
+#[test]
+fn no_model_is_asked_about_an_unsafe_call_if_nobody_can_approve_its_change() {
+    let nobody = || Policy { people: PeoplePolicy::Nobody, ..policy() };
+    let mut rejected = Play::begin(started(Some(plan(vec![step("s", "unsafe", r#"{"x": 1}"#)])), nobody()));
+    rejected.answer_tool("s/call/1", 422, "{}");
+    let steps = vec![step("a", "read", "{}"), step("s", "unsafe", r#"{"x": "{{a.b}}"}"#)];
+    let mut unbound = Play::begin(started(Some(plan(steps)), nobody()));
+    unbound.answer_tool("a/call/1", 200, r#"{"c": 5}"#);
+    for play in [rejected, unbound] {
+        assert_eq!(play.run.spent().model_calls, 0);
+        let reason = failure_reason(&play);
+        assert!(reason.contains("no person can be asked for approval"), "{reason}");
+    }
 }

@@ -199,3 +199,14 @@ fn an_answer_of_the_context_rung_without_changes_is_not_a_retry() {
     assert_eq!(play.run.spent().tool_calls, 1);
     assert!(play.run.answer().is_some(), "{:?}", play.due());
 }
+
+#[test]
+fn a_rung_with_zero_attempts_is_named_as_the_reason() {
+    let mut policy = policy();
+    (policy.mending.feedback, policy.mending.context) = (0, 0);
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "read", r#"{"x": 1}"#)])), policy));
+    play.answer_tool("s/call/1", 422, "{}");
+    let reason = failure_reason(&play);
+    assert!(!reason.contains("every repair was tried"), "{reason}");
+    assert!(reason.contains("`context` in `[mending]` is 0"), "{reason}");
+}

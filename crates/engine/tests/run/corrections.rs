@@ -2,6 +2,7 @@
 
 use reknit_engine::{Policy, Question};
 use reknit_mend::PeoplePolicy;
+use reknit_protocol::Capability;
 
 use crate::world::{Play, plan, policy, question, started, step};
 
@@ -113,5 +114,52 @@ fn a_null_the_word_no_or_the_value_of_another_parameter_is_no_evidence() {
         let payment = r#"{"amount": 5, "reference": 77}"#;
         let play = corrected(policy(), "keyed", payment, "no such amount", changes);
         assert!(!play.due().iter().any(|id| id == "s/call/2"), "{changes}: {:?}", play.due());
+    }
+}
+
+/// A rejected call of step `s` after step `a`, which announces `price`, and a model's correction of `x`.
+fn corrected_to(value: &str) -> Play {
+    let mut catalogue = crate::world::catalogue();
+    for entry in &mut catalogue.tools[0].capabilities {
+        if entry.capability.name.as_str() == "read" {
+            let capability = crate::world::json(
+                r#"{"name": "read", "effect": "read", "output_summary": {"required": [{"name": "price", "type": "number"}]}}"#,
+            );
+            let capability = Capability::from_value(&capability).expect("a capability");
+            *entry = reknit_plan::CatalogueEntry::new(capability, None).expect("a valid entry");
+        }
+    }
+    let steps =
+        vec![step("a", "read", "{}"), step("s", "undeclared", r#"{"x": "?", "y": "{{\"a.price\"}}"}"#).after("a")];
+    let mut started = started(Some(plan(steps)), policy());
+    started.catalogue = std::sync::Arc::new(catalogue);
+    let mut play = Play::begin(started);
+    play.answer_tool("a/call/1", 200, r#"{"price": 468.285}"#);
+    play.answer_tool("s/call/1", 422, r#"{"message": "x is wrong"}"#);
+    let advice = format!(r#"{{"should_retry": true, "reason": "the price", "suggested_changes": {{"x": {value}}}}}"#);
+    play.answer_model("s/feedback/1", &advice);
+    play
+}
+
+#[test]
+fn a_reference_without_braces_in_a_correction_is_read_as_a_reference_and_recorded() {
+    for value in [r#""$a.price""#, r#""{{a.price}}""#, r#""a.price""#, r#""${a.price}""#] {
+        let play = corrected_to(value);
+        let sent = play.call("s/call/2").parameters;
+        assert_eq!(sent.get("x").map(ToString::to_string).as_deref(), Some("468.285"), "{value}");
+        assert_eq!(sent.get("y").map(ToString::to_string).as_deref(), Some("\"a.price\""), "the plan is not changed");
+        let words = play.run.steps()[1].mends.last().expect("a mend").description.clone();
+        let is_recorded = words.contains("read as `{{a.price}}`");
+        assert_eq!(is_recorded, !value.contains("{{"), "{value}: {words}");
+    }
+}
+
+#[test]
+fn a_correction_with_a_text_that_may_be_a_reference_is_refused() {
+    for value in [r#""$a.cost""#, r#""a.price of $a.cost""#, r#"{"deep": ["$b.price"]}"#] {
+        let play = corrected_to(value);
+        assert!(!play.due().iter().any(|due| due.contains("call/2")), "{value}: {:?}", play.due());
+        let words = play.run.steps()[1].mends.last().expect("a mend").description.clone();
+        assert!(words.contains("would be sent as text"), "{value}: {words}");
     }
 }

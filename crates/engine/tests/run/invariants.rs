@@ -306,7 +306,6 @@ fn a_run_does_not_wait_for_a_person_if_none_can_be_asked() {
         Policy { people: PeoplePolicy::Nobody, ..policy() },
     ));
     play.answer_tool("s/call/1", 422, "{}");
-    play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"n": 1}}"#);
     assert!(failure_reason(&play).contains("no person can be asked for approval"));
 }
 

@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use reknit_engine::{Event, Machine, Run};
+use reknit_bind::MappingStatus;
+use reknit_engine::{Decision, Event, EventKind, Machine, Run};
 use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::EffectKind;
 
 use crate::random_worlds::{ChoiceTape, RestoreTwin, drive, snapshot};
-use crate::world::{Play, effect_id, plan, policy, started, step};
+use crate::resolution_rung::mapped;
+use crate::world::{Play, effect_id, plan, policy, question, started, step};
 
 /// The length of a tape. It starts over after that.
 const TAPE_LENGTH: usize = 600;
@@ -94,6 +96,21 @@ proptest! {
                 play.answer_model(&due, &advice);
             }
         }
+    }
+
+    #[test]
+    fn no_stored_mapping_reaches_an_unsafe_call_without_approval(
+        is_accepted in any::<bool>(), approves in any::<bool>(), value in "[a-z]{1,3}|[0-9]{1,4}", is_number in any::<bool>(),
+    ) {
+        let status = if is_accepted { MappingStatus::Accepted } else { MappingStatus::Inferred };
+        let number = value.trim_start_matches('0').parse::<u32>().ok().filter(|_| is_number);
+        let found = number.map_or_else(|| format!("\"{value}\""), |number| number.to_string());
+        let mut play = mapped("unsafe", status, policy(), &format!(r#"{{"found": {found}}}"#));
+        prop_assert_eq!(&play.due()[0], "s/approval/1");
+        let ask = question(&play);
+        let decision = if approves { Decision::Approve } else { Decision::Deny };
+        play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision });
+        prop_assert_eq!(play.due().iter().any(|due| due == "s/call/1"), approves);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The resolution rung: a model locates values that the plan does not give.
 
-use reknit_bind::{Backing, ParameterMapping, Provenance, ResolvedBy};
-use reknit_engine::{Effect, Started};
-use reknit_mend::{Learning, ResolutionPolicy};
+use reknit_bind::{Backing, MappingStatus, ParameterMapping, Provenance, ResolvedBy};
+use reknit_engine::{Decision, Effect, EventKind, Policy, Question, Started};
+use reknit_mend::{Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_protocol::{Object, Step, Value};
 
-use crate::world::{Play, plan, policy, started, step};
+use crate::world::{Play, failure_reason, plan, policy, question, started, step};
 
 #[test]
 fn the_resolution_prompt_contains_abridged_results_marked_as_data() {
@@ -99,6 +99,7 @@ fn a_reference_found_by_a_model_is_learned_after_a_successful_call() {
         consumer: "t/convert".to_owned(),
         parameter: "amount".to_owned(),
         expression: "it.current_price".to_owned(),
+        status: MappingStatus::Inferred,
     };
     assert_eq!(play.run.learned(), std::slice::from_ref(&learned));
 
@@ -189,5 +190,169 @@ fn a_parameter_of_the_plan_is_not_dropped_if_a_model_does_not_find_it() {
         play.answer_tool("quote/call/1", 200, r#"{"price": 1}"#);
         play.answer_model("convert/resolution/1", answer);
         assert!(!play.due().iter().any(|due| due == "convert/call/1"), "{answer}: {:?}", play.due());
+    }
+}
+
+/// A run whose second step has this side effect and gets `x` from a stored mapping.
+pub(crate) fn mapped(class: &str, status: MappingStatus, policy: Policy, result: &str) -> Play {
+    let mapping = ParameterMapping {
+        producer: "t/read".to_owned(),
+        consumer: format!("t/{class}"),
+        parameter: "x".to_owned(),
+        expression: "it.found".to_owned(),
+        status,
+    };
+    let steps = vec![step("a", "read", "{}"), step("s", class, "{}").after("a")];
+    let mut started = Started { mappings: vec![mapping], ..started(Some(plan(steps)), policy) };
+    started.catalogue = std::sync::Arc::new(requiring_x());
+    let mut play = Play::begin(started);
+    play.answer_tool("a/call/1", 200, result);
+    play
+}
+
+/// The usual tools, but all except `read` require `x`.
+fn requiring_x() -> reknit_plan::Catalogue {
+    let mut catalogue = crate::world::catalogue();
+    let schema = crate::world::json(r#"{"type": "object", "required": ["x"], "properties": {"x": {}}}"#);
+    for entry in &mut catalogue.tools[0].capabilities {
+        if entry.capability.name.as_str() != "read" {
+            let capability = entry.capability.clone();
+            *entry = reknit_plan::CatalogueEntry::new(capability, Some(schema.clone())).expect("the schema is valid");
+        }
+    }
+    catalogue
+}
+
+#[test]
+fn a_stored_mapping_is_inferred_until_a_person_accepts_it_and_never_reaches_an_unsafe_call_unapproved() {
+    use MappingStatus::{Accepted, Inferred};
+    for (class, status, result, due) in [
+        ("convert", Inferred, r#"{"found": 5}"#, "s/call/1"),
+        ("idempotent", Inferred, r#"{"found": "Paris"}"#, "s/approval/1"),
+        ("keyed", Inferred, r#"{"found": "Paris"}"#, "s/approval/1"),
+        ("undeclared", Inferred, r#"{"found": "Paris"}"#, "s/call/1"),
+        ("undeclared", Inferred, r#"{"found": 5}"#, "s/approval/1"),
+        ("unsafe", Inferred, r#"{"found": 5}"#, "s/approval/1"),
+        ("convert", Accepted, r#"{"found": 5}"#, "s/call/1"),
+        ("idempotent", Accepted, r#"{"found": 5}"#, "s/call/1"),
+        ("keyed", Accepted, r#"{"found": 5}"#, "s/call/1"),
+        ("undeclared", Accepted, r#"{"found": 5}"#, "s/call/1"),
+        ("unsafe", Accepted, r#"{"found": 5}"#, "s/approval/1"),
+    ] {
+        let play = mapped(class, status, policy(), result);
+        assert_eq!(play.due().first().map(String::as_str), Some(due), "{class} {status:?} {result}");
+        let by = if status == Accepted { ResolvedBy::Accepted } else { ResolvedBy::Learned };
+        let origin = &play.run.steps()[1].provenance[0].1;
+        assert!(matches!(origin, Provenance::Resolved { by: found, .. } if *found == by), "{origin:?}");
+    }
+}
+
+#[test]
+fn a_person_sees_the_value_of_a_stored_mapping_and_the_call_is_made_once_it_is_approved() {
+    let mut play = mapped("unsafe", MappingStatus::Accepted, policy(), r#"{"found": 5}"#);
+    let ask = question(&play);
+    let Question::SendCorrected { call, change, reason, .. } = &ask.question else { panic!("a value was found") };
+    assert_eq!((change.as_str(), call.parameters.to_string().as_str()), ("x: nothing -> 5", r#"{"x":5}"#));
+    assert!(reason.contains("`x` was found by an accepted rule"), "{reason}");
+    play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Approve });
+    assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"x":5}"#);
+    play.answer_tool("s/call/1", 200, "{}");
+    assert_eq!(play.run.learned(), [], "a successful call accepts nothing");
+}
+
+#[test]
+fn without_a_person_only_accepted_mappings_are_used_in_calls_that_do_not_only_read() {
+    use MappingStatus::{Accepted, Inferred};
+    for (class, status, due) in [
+        ("convert", Inferred, "s/call/1"),
+        ("keyed", Accepted, "s/call/1"),
+        // As if nothing had been learned: a model is asked.
+        ("keyed", Inferred, "s/resolution/1"),
+        ("undeclared", Inferred, "s/resolution/1"),
+    ] {
+        let nobody = Policy { people: PeoplePolicy::Nobody, ..policy() };
+        let play = mapped(class, status, nobody, r#"{"found": 5}"#);
+        assert_eq!(play.due(), [due], "{class} {status:?}");
+    }
+    for status in [Inferred, Accepted] {
+        let nobody = Policy { people: PeoplePolicy::Nobody, ..policy() };
+        let play = mapped("unsafe", status, nobody, r#"{"found": 5}"#);
+        assert!(failure_reason(&play).contains("no person can be asked for approval"), "{}", failure_reason(&play));
+        assert_eq!(play.run.spent().model_calls, 0);
+    }
+}
+
+#[test]
+fn a_value_that_a_model_found_follows_the_table_of_corrections() {
+    for (class, answer, due) in [
+        ("read", r#"{"x": "Berlin"}"#, "s/call/1"),
+        ("idempotent", r#"{"x": "Berlin"}"#, "s/approval/1"),
+        ("keyed", r#"{"x": "Berlin"}"#, "s/approval/1"),
+        ("undeclared", r#"{"x": "Berlin"}"#, "s/call/1"),
+        ("undeclared", r#"{"x": 7}"#, "s/approval/1"),
+        ("keyed", r#"{"x": 7}"#, "s/approval/1"),
+        ("keyed", r#"{"x": 10000}"#, "s/approval/1"),
+        ("keyed", r#"{"x": 100}"#, "s/call/1"),
+        ("keyed", r#"{"x": "Paris"}"#, "s/call/1"),
+        ("keyed", r#"{"x": "{{a.city}}"}"#, "s/call/1"),
+        ("keyed", r#"{"x": "{{a.city}} and Berlin"}"#, "s/approval/1"),
+        ("keyed", r#"{"x": {"from": "{{a.city}}", "to": "Berlin"}}"#, "s/approval/1"),
+        ("unsafe", r#"{"x": "{{a.city}}"}"#, "s/approval/1"),
+    ] {
+        for people in [PeoplePolicy::Ask, PeoplePolicy::Nobody] {
+            let steps = vec![step("a", "read", "{}"), step("s", class, r#"{"x": "{{a.town}}"}"#)];
+            let mut play = Play::begin(started(Some(plan(steps)), Policy { people, ..policy() }));
+            play.answer_tool("a/call/1", 200, r#"{"city": "Paris"}"#);
+            if class == "unsafe" && people == PeoplePolicy::Nobody {
+                assert!(failure_reason(&play).contains("no person can be asked for approval"));
+                continue;
+            }
+            play.answer_model("s/resolution/1", answer);
+            let due = if people == PeoplePolicy::Nobody { due.replace("approval", "context") } else { due.to_owned() };
+            assert_eq!(play.due().first(), Some(&due), "{class} {answer} {people:?}");
+        }
+    }
+}
+
+#[test]
+fn a_mapped_value_is_not_sent_unapproved_beside_a_value_that_a_model_found() {
+    for resolution in [ResolutionPolicy::Once, ResolutionPolicy::Off] {
+        let mapping = ParameterMapping {
+            producer: "t/read".to_owned(),
+            consumer: "t/keyed".to_owned(),
+            parameter: "x".to_owned(),
+            expression: "it.found".to_owned(),
+            status: MappingStatus::Inferred,
+        };
+        let mut policy = policy();
+        policy.mending.resolution = resolution;
+        let steps = vec![step("a", "read", "{}"), step("s", "keyed", r#"{"y": "{{a.town}}"}"#)];
+        let mut started = Started { mappings: vec![mapping], ..started(Some(plan(steps)), policy) };
+        started.catalogue = std::sync::Arc::new(requiring_x());
+        let mut play = Play::begin(started);
+        play.answer_tool("a/call/1", 200, r#"{"found": "eve", "city": "Paris"}"#);
+        let (question, answer) = match resolution {
+            ResolutionPolicy::Once => ("s/resolution/1", r#"{"y": "{{a.city}}"}"#),
+            ResolutionPolicy::Off => {
+                ("s/context/1", r#"{"should_retry": true, "corrected_parameters": {"y": "{{a.city}}"}}"#)
+            }
+        };
+        play.answer_model(question, answer);
+        assert_eq!(play.due().first().map(String::as_str), Some("s/approval/1"), "{resolution:?}");
+    }
+}
+
+#[test]
+fn a_reference_without_braces_among_the_missing_values_is_read_or_refused() {
+    for (value, is_read) in [("$a.city", true), ("${a.city}", true), ("a.city", true), ("$b.city", false)] {
+        let steps = vec![step("a", "read", "{}"), step("s", "read", r#"{"x": "{{a.town}}"}"#)];
+        let mut play = Play::of_steps(steps);
+        play.answer_tool("a/call/1", 200, r#"{"city": "Paris"}"#);
+        play.answer_model("s/resolution/1", &format!(r#"{{"x": "{value}"}}"#));
+        if is_read {
+            assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"x":"Paris"}"#, "{value}");
+        } else {
+            assert_eq!(play.due(), ["s/context/1"], "{value}");
+        }
     }
 }

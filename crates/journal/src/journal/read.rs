@@ -6,8 +6,8 @@ use super::Journal;
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{ReadTables, RunRow};
 use crate::{
-    DueEffect, InboxMessage, Mailbox, RunFilter, RunReadError, RunSummary, SignalId, Snapshot, StorageError,
-    StoredEvent, StoredMapping,
+    DueEffect, InboxMessage, LearnedMapping, Mailbox, RunFilter, RunReadError, RunSummary, SignalId, Snapshot,
+    StorageError, StoredEvent,
 };
 
 impl Journal {
@@ -77,8 +77,8 @@ impl Journal {
         self.read_run(run, |tables, row| tables.snapshot(row.key)).await
     }
 
-    /// The mappings that earlier runs learned: at most `limit`, newest first.
-    pub async fn learned_mappings(&self, limit: u32) -> Result<Vec<StoredMapping>, StorageError> {
+    /// The mappings that earlier runs learned: at most `limit`, accepted ones first, then the newest.
+    pub async fn learned_mappings(&self, limit: u32) -> Result<Vec<LearnedMapping>, StorageError> {
         self.read(move |tables| tables.learned_mappings(limit)).await
     }
 

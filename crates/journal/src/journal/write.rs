@@ -7,7 +7,7 @@ use crate::blob::split_event;
 use crate::rules;
 use crate::{
     Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, Lease, LeaseError, LeaseTerm, Liveness, NewRun,
-    RunSignal, SendError, SignalId, Snapshot,
+    RunSignal, SendError, SignalId, Snapshot, StorageError, StoredMapping,
 };
 
 impl Journal {
@@ -93,5 +93,18 @@ impl Journal {
         let id = self.write(move |tables| rules::send(tables, &to, &signal, now_ms)).await?;
         self.mailboxes.notify(run);
         Ok(id)
+    }
+
+    /// Records that a person accepts a mapping, for the runs that start after this. Returns false if exactly this mapping is not
+    /// in the journal, for example because a run has learned another expression since.
+    pub async fn accept_mapping(&self, mapping: &StoredMapping, now_ms: i64) -> Result<bool, StorageError> {
+        let mapping = mapping.clone();
+        self.write(move |tables| Ok(Ok(tables.accept_mapping(&mapping, now_ms)?))).await
+    }
+
+    /// Removes a mapping, accepted or not. Returns false if exactly this mapping is not in the journal.
+    pub async fn forget_mapping(&self, mapping: &StoredMapping) -> Result<bool, StorageError> {
+        let mapping = mapping.clone();
+        self.write(move |tables| Ok(Ok(tables.remove_mapping(&mapping)?))).await
     }
 }

@@ -78,7 +78,7 @@ pub fn classify_reply(reply: &ToolReply, context: ReplyContext) -> Verdict {
 
 /// Whether a reply is about a conflict of idempotency keys: the first call is still running or done, so a corrected call must
 /// not follow. A reply about a missing key is no conflict.
-fn is_key_conflict(fault: &CallFault) -> bool {
+pub(super) fn is_key_conflict(fault: &CallFault) -> bool {
     let names_key = |text: &str| {
         let text = folded(text);
         text.contains("idempotencykey") || text.contains("idempotentkey")
@@ -189,9 +189,10 @@ fn fate(fault: &CallFault, status: u16, is_structured: bool, class: SideEffect) 
     let is_in_doubt = matches!(status, 408 | 500..) || (matches!(status, 200..=299) && is_service_error);
     match class {
         _ if !is_in_doubt => Fate::Rejected,
+        // Not even a tool that asks for a retry proves that nothing happened.
+        SideEffect::Unsafe => Fate::Unknown,
         // A tool that asks for a retry thereby says that the call had no effect.
         _ if fault.retryable == Some(true) => Fate::Rejected,
-        SideEffect::Unsafe => Fate::Unknown,
         // The tool could not decode the call, so it did nothing.
         _ if fault.is_type_error() => Fate::Rejected,
         // The tool itself says that the call failed. A tool that declares what its calls change is held to that.

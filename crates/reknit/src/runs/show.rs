@@ -293,7 +293,10 @@ fn origin_text(origin: &Provenance) -> String {
         Provenance::Nested { .. } => "built from results".to_owned(),
         Provenance::Resolved { by: ResolvedBy::Model, origin } => format!("{}, found by a model", origin_text(origin)),
         Provenance::Resolved { by: ResolvedBy::Learned, origin } => {
-            format!("{}, as in an earlier run", origin_text(origin))
+            format!("{}, as in an earlier run; no person has accepted this rule", origin_text(origin))
+        }
+        Provenance::Resolved { by: ResolvedBy::Accepted, origin } => {
+            format!("{}, accepted mapping", origin_text(origin))
         }
         Provenance::Inferred => "inferred by a model".to_owned(),
         Provenance::Corrected { rung, backing } => match backing {

@@ -24,6 +24,7 @@ fn the_program_has_a_help_page() {
       agent        Start an agent, which calls tools in turns and ends with a report
       plan         Check plans
       runs         List, show, resume, cancel, approve, deny and settle runs
+      rules        List, accept and forget rules: where earlier runs found values that plans left open
       tools        Check tools
       models       List the models, and where their API keys come from
       config       Show settings

@@ -16,6 +16,7 @@ mod models;
 mod plan_check;
 mod plans;
 mod resume;
+mod rules;
 mod runs;
 mod session_scenarios;
 mod settings;

@@ -53,10 +53,19 @@ async fn the_second_run_uses_the_mapping_that_the_first_one_learned_from_a_model
         parameter: "amount".to_owned(),
         expression: "it.data.current_price".to_owned(),
     };
-    assert_eq!(fixture.journal.learned_mappings(9).await.expect("the mappings can be read"), [mapping]);
+    let learned = fixture.journal.learned_mappings(9).await.expect("the mappings can be read");
+    assert_eq!(learned.iter().map(|learned| &learned.mapping).collect::<Vec<_>>(), [&mapping]);
+    assert_eq!(learned[0].accepted_ms, None, "calls that succeed accept nothing");
     let (second, _) = fixture.restore("second").await;
     let origin = &second.steps()[1].provenance[0].1;
     assert!(matches!(origin, Provenance::Resolved { by: ResolvedBy::Learned, .. }), "{origin:?}");
+
+    // A person accepts it: later runs say so.
+    assert!(fixture.journal.accept_mapping(&mapping, 1).await.expect("the mapping can be accepted"));
+    fixture.driver().start(fixture.started("accepted", "convert", Some(steps()))).await.expect("the run is driven");
+    let (accepted, _) = fixture.restore("accepted").await;
+    let origin = &accepted.steps()[1].provenance[0].1;
+    assert!(matches!(origin, Provenance::Resolved { by: ResolvedBy::Accepted, .. }), "{origin:?}");
 
     // The segmented driver uses it too: the mapping is part of the first event.
     let third = SegmentedDriver::new(fixture.driver()).start(fixture.started("third", "convert", Some(steps()))).await;

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use reknit_bind::{Backing, Provenance};
 use reknit_dialogue::ModelAnswer;
-use reknit_engine::{Decision, Effect, EventKind, Outcome, Run, StepState};
+use reknit_engine::{Decision, Effect, EventKind, Outcome, Question, Run, StepState};
 use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::{CallTool, Delivery, EffectId, EffectKind, EffectOwner};
 use reknit_protocol::{Object, SideEffect, StepId, Value};
@@ -16,6 +17,8 @@ pub(crate) struct InvariantChecker {
     world: RandomWorld,
     /// The calls that were pending at the last check.
     pending_calls: HashMap<EffectId, CallTool>,
+    /// The calls that people were asked about at the last check, with the hash of each question.
+    pending_approvals: HashMap<EffectId, (String, Object)>,
     /// The questions to models that were pending at the last check.
     pending_questions: HashSet<EffectId>,
     /// The calls and questions that got an outcome other than an open breaker.
@@ -36,9 +39,17 @@ pub(crate) struct InvariantChecker {
 enum Uncertainty {
     #[default]
     None,
+    /// The process ended before it read the answer: a refusal of the same call under the same key tells the outcome.
+    Interrupted,
     Open,
     /// A person approved that the call is sent again, once.
     Approved,
+}
+
+impl Uncertainty {
+    fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::Interrupted)
+    }
 }
 
 /// How late the driver may deliver an event.
@@ -53,6 +64,10 @@ struct StepLog {
     /// The parameters that the tool rejected, and whether a model has advised to send them again since.
     rejected: Vec<(Object, bool)>,
     last_call: Option<CallTool>,
+    /// What the tool answered to it, in lower case.
+    last_error: String,
+    /// The parameters of calls that a person approved.
+    approved: Vec<Object>,
     /// The parameters that a correction after the last call named; `None` if anything may change.
     named: Option<Vec<String>>,
     uncertainty: Uncertainty,
@@ -65,6 +80,7 @@ impl InvariantChecker {
         Self {
             world: world.clone(),
             pending_calls: HashMap::new(),
+            pending_approvals: HashMap::new(),
             pending_questions: HashSet::new(),
             started_calls: HashSet::new(),
             started_questions: HashSet::new(),
@@ -100,15 +116,20 @@ impl InvariantChecker {
                 if decision.settles_outcome() && hash != "another" =>
             {
                 if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
-                    && log.uncertainty == Uncertainty::Open
+                    && log.uncertainty.is_open()
                 {
                     log.uncertainty = Uncertainty::None;
                     log.is_done = matches!(decision, Decision::Happened { .. });
                 }
             }
-            (EventKind::PersonDecided { decision: Decision::Approve, .. }, None) => {
+            (EventKind::PersonDecided { decision: Decision::Approve, hash, .. }, None) => {
+                let asked = self.pending_approvals.get(id).filter(|(asked, _)| asked == hash);
+                let Some((_, parameters)) = asked else { return };
+                if let Some(step) = id.step() {
+                    self.steps.entry(step.clone()).or_default().approved.push(parameters.clone());
+                }
                 if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
-                    && log.uncertainty == Uncertainty::Open
+                    && log.uncertainty.is_open()
                 {
                     log.uncertainty = Uncertainty::Approved;
                 }
@@ -120,12 +141,22 @@ impl InvariantChecker {
     fn observe_call(&mut self, call: &CallTool, event: &EventKind) {
         let log = self.steps.entry(call.step.clone()).or_default();
         log.last_call = Some(call.clone());
+        log.last_error = match event {
+            EventKind::ToolAnswered { reply, .. } => reply.body.to_value().to_string().to_lowercase(),
+            _ => String::new(),
+        };
         log.named = None;
         match event {
             EventKind::ToolAnswered { reply, .. } => match reply_meaning(reply, call.side_effect) {
                 ReplyMeaning::Success => log.is_done = true,
                 ReplyMeaning::AccessDenied => log.is_access_denied = true,
                 ReplyMeaning::Rejected => {
+                    let may_follow =
+                        call.side_effect == SideEffect::Idempotent && matches!(reply.status, 404 | 409 | 410 | 412);
+                    let has_key = matches!(call.side_effect, SideEffect::Idempotent | SideEffect::Keyed);
+                    if log.uncertainty == Uncertainty::Interrupted && has_key && !may_follow {
+                        log.uncertainty = Uncertainty::None;
+                    }
                     log.rejected.retain(|(parameters, _)| *parameters != call.parameters);
                     log.rejected.push((call.parameters.clone(), false));
                 }
@@ -135,7 +166,9 @@ impl InvariantChecker {
             EventKind::ToolFailed { failure, .. } if failure.delivery == Delivery::Possible => {
                 log.uncertainty = Uncertainty::Open;
             }
-            EventKind::Interrupted { .. } => log.uncertainty = Uncertainty::Open,
+            EventKind::Interrupted { .. } if log.uncertainty == Uncertainty::None => {
+                log.uncertainty = Uncertainty::Interrupted;
+            }
             _ => {}
         }
         let was_sent = !matches!(event, EventKind::ToolFailed { failure, .. } if failure.delivery == Delivery::NotSent);
@@ -206,6 +239,7 @@ impl InvariantChecker {
             }
         }
         self.check_questions(&effects);
+        self.pending_approvals = effects.iter().filter_map(as_approval).collect();
         self.pending_calls = calls.into_iter().map(|call| (call.id.clone(), call.clone())).collect();
         assert!(self.started_calls.len() <= limits.tool_calls as usize, "no call is made beyond the limit");
     }
@@ -275,12 +309,25 @@ impl InvariantChecker {
         );
         if call.side_effect == SideEffect::Unsafe {
             assert!(
-                log.uncertainty != Uncertainty::Open,
+                !log.uncertainty.is_open(),
                 "an unsafe call that may have taken effect is not repeated without approval: {}",
                 call.id
             );
         }
+        let is_approved = log.approved.contains(&call.parameters);
+        let view = run.steps().into_iter().find(|view| view.id == call.step).expect("the step of a call");
+        let is_found = |origin: &Provenance| matches!(origin, Provenance::Resolved { .. } | Provenance::Inferred);
+        if call.side_effect == SideEffect::Unsafe && view.provenance.iter().any(|(_, origin)| is_found(origin)) {
+            assert!(
+                is_approved,
+                "no stored mapping and no value of a model reaches an unsafe call unapproved: {}",
+                call.id
+            );
+        }
         check_change(log, call);
+        if !is_approved {
+            check_evidence(log, call, &view.provenance, &evidence(&self.world, run));
+        }
     }
 
     /// Checks the answer of a run that has ended.
@@ -330,10 +377,82 @@ fn check_change(log: &StepLog, call: &CallTool) {
             );
         }
     }
-    if !matches!(call.side_effect, SideEffect::Read | SideEffect::Idempotent) {
-        assert!(log.uncertainty != Uncertainty::Open, "a call that may have taken effect is not changed: {}", call.id);
+    if call.side_effect != SideEffect::Read {
+        assert!(!log.uncertainty.is_open(), "a call that may have taken effect is not changed: {}", call.id);
         assert_ne!(last.idempotency_key, call.idempotency_key, "a corrected call has a new key");
     }
+}
+
+/// Every changed value of a call that does not only read is referred to by the error, or the error refers to no parameter and
+/// something supports the value.
+fn check_evidence(log: &StepLog, call: &CallTool, provenance: &[(String, Provenance)], evidence: &str) {
+    let Some(last) = log.last_call.as_ref().filter(|_| call.side_effect != SideEffect::Read) else { return };
+    let refers_to = |name: &str| {
+        let mut shown = Vec::new();
+        collect_scalars(last.parameters.get(name).unwrap_or(&Value::Null), &mut shown);
+        contains_word(&log.last_error, &name.to_lowercase())
+            || shown.iter().any(|value| contains_word(&log.last_error, value))
+    };
+    // A number in an error need not be the value of a parameter, and `to` need not be its name.
+    let is_named = |name: &str| name.len() > 2 && contains_word(&log.last_error, &name.to_lowercase());
+    let is_about_none = !last.parameters.keys().any(is_named);
+    let is_same = |name: &String| spelling(last.parameters.get(name)) == spelling(call.parameters.get(name));
+    for name in changed_names(&last.parameters, &call.parameters).into_iter().filter(|name| !is_same(name)) {
+        let value = call.parameters.get(&name);
+        let origin = provenance.iter().find(|(known, _)| *known == name).map(|(_, origin)| origin);
+        let is_known = |backing: &Backing| matches!(backing, Backing::Known | Backing::Explained { .. });
+        let is_derived = origin.is_some_and(|origin| match origin {
+            Provenance::Corrected { backing, .. } => is_known(backing),
+            origin => origin.comes_from_result(),
+        });
+        let mut scalars = Vec::new();
+        collect_scalars(value.unwrap_or(&Value::Null), &mut scalars);
+        let is_word = call.side_effect == SideEffect::Undeclared
+            && matches!(value, Some(Value::String(_) | Value::Bool(_) | Value::Null));
+        let is_supported = |scalar: &String| contains_word(evidence, scalar) || contains_word(&log.last_error, scalar);
+        let is_proved = is_derived || is_word || scalars.iter().all(is_supported);
+        assert!(
+            refers_to(&name) || (is_about_none && is_proved),
+            "a changed value is referred to by the error, supported or approved: {name} = {value:?} in {}: {}, after {}",
+            call.id,
+            Value::Object(last.parameters.clone()),
+            log.last_error
+        );
+    }
+}
+
+/// What may support a value: the request, the instructions and the results, as one text in lower case.
+fn evidence(world: &RandomWorld, run: &Run) -> String {
+    let results = world.plan.steps.iter().filter_map(|step| run.result(step.step_id.as_str()));
+    let texts = results.map(ToString::to_string).chain(world.plan.steps.iter().map(|step| step.instruction.clone()));
+    texts.chain([world.started.request.clone()]).collect::<Vec<_>>().join("\n").to_lowercase()
+}
+
+/// The texts and numbers in a value, in lower case; `null` and empty texts too.
+fn collect_scalars(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect_scalars(item, texts)),
+        Value::Object(object) => object.values().for_each(|value| collect_scalars(value, texts)),
+        Value::String(text) => texts.push(text.to_lowercase()),
+        value => texts.push(value.to_string()),
+    }
+}
+
+/// Whether a text has another one as whole words.
+fn contains_word(text: &str, word: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, found)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + found.len()..].chars().next();
+            !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        })
+}
+
+fn as_approval(effect: &Effect) -> Option<(EffectId, (String, Object))> {
+    let Effect::AskPerson(ask) = effect else { return None };
+    let (Question::SendAgain { call, .. } | Question::SendCorrected { call, .. }) = &ask.question;
+    Some((ask.id.clone(), (ask.hash.clone(), call.parameters.clone())))
 }
 
 fn as_call(effect: &Effect) -> Option<&CallTool> {

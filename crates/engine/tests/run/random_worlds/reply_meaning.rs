@@ -26,7 +26,7 @@ pub(super) fn reply_meaning(reply: &ToolReply, class: SideEffect) -> ReplyMeanin
     let is_error = body.get("success") == Some(&Value::from(false));
     let category = error_field("category").and_then(Value::as_str).unwrap_or_default();
     let is_about_key = error_field("code").and_then(Value::as_str).is_some_and(|code| code.starts_with("IDEMPOTENCY"));
-    let had_no_effect = error_field("retryable") == Some(&Value::from(true));
+    let had_no_effect = error_field("retryable") == Some(&Value::from(true)) && class != SideEffect::Unsafe;
     let is_strict = !matches!(class, SideEffect::Read | SideEffect::Undeclared);
     let is_undecodable = body_text(&reply.body).contains("cannot unmarshal") && class != SideEffect::Unsafe;
     let is_in_doubt = is_strict || !is_error;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use reknit_bind::{MappingStatus, ParameterMapping};
 use reknit_dialogue::RotationPolicy;
 use reknit_engine::{Policy, Started, Synthesis, UndeclaredPolicy};
 use reknit_mend::{IndependentSteps, PeoplePolicy, ResolutionPolicy};
@@ -144,8 +145,29 @@ impl RandomWorld {
         if tape.one_in(12) {
             started.targets.clear();
         }
+        started.mappings = draw_mappings(tape);
         Self { started, plan, dependencies }
     }
+}
+
+/// Stored mappings for the parameters that tools require, from the result of any tool; some were accepted by a person.
+fn draw_mappings(tape: &mut ChoiceTape) -> Vec<ParameterMapping> {
+    let mut mappings = Vec::new();
+    for (consumer, _, parameter, _) in CAPABILITIES.iter().filter(|(.., schema)| !schema.is_empty()) {
+        if !tape.one_in(2) {
+            continue;
+        }
+        let expression = tape.pick_text(&["it.v", "it.amount", "it.list", "len(it)"]);
+        let status = *tape.pick(&[MappingStatus::Inferred, MappingStatus::Accepted]);
+        mappings.extend(CAPABILITIES.iter().map(|(producer, ..)| ParameterMapping {
+            producer: format!("t/{producer}"),
+            consumer: format!("t/{consumer}"),
+            parameter: (*parameter).to_owned(),
+            expression: expression.to_owned(),
+            status,
+        }));
+    }
+    mappings
 }
 
 fn policy(tape: &mut ChoiceTape) -> Policy {

@@ -10,7 +10,8 @@ use crate::blob::{digest, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{ReadTables, RunKey, RunRow};
 use crate::{
-    DueEffect, InboxMessage, RunFilter, RunSignal, SignalId, Snapshot, StatusFilter, StoredEvent, StoredMapping,
+    DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, SignalId, Snapshot, StatusFilter, StoredEvent,
+    StoredMapping,
 };
 
 impl SqliteTables<'_> {
@@ -109,12 +110,13 @@ impl ReadTables for SqliteTables<'_> {
         Ok(snapshot.optional()?)
     }
 
-    fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<StoredMapping>> {
-        let sql = "SELECT producer, consumer, parameter, expression FROM learned_mappings
-            ORDER BY at_ms DESC, producer, consumer, parameter LIMIT ?1";
+    fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<LearnedMapping>> {
+        let sql = "SELECT producer, consumer, parameter, expression, at_ms, accepted_ms FROM learned_mappings
+            ORDER BY accepted_ms IS NULL, at_ms DESC, producer, consumer, parameter LIMIT ?1";
         self.query_all(sql, [limit], |row| {
             let (producer, consumer) = (row.get(0)?, row.get(1)?);
-            Ok(StoredMapping { producer, consumer, parameter: row.get(2)?, expression: row.get(3)? })
+            let mapping = StoredMapping { producer, consumer, parameter: row.get(2)?, expression: row.get(3)? };
+            Ok(LearnedMapping { mapping, learned_ms: row.get(4)?, accepted_ms: row.get(5)? })
         })
     }
 }

@@ -102,10 +102,32 @@ impl WriteTables for SqliteTables<'_> {
     fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()> {
         let StoredMapping { producer, consumer, parameter, expression } = mapping;
         self.execute(
-            "INSERT OR REPLACE INTO learned_mappings (producer, consumer, parameter, expression, at_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO learned_mappings (producer, consumer, parameter, expression, at_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (producer, consumer, parameter)
+             DO UPDATE SET expression = ?4, at_ms = ?5 WHERE accepted_ms IS NULL",
             params![producer, consumer, parameter, expression, at_ms],
         )?;
         Ok(())
+    }
+
+    fn accept_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<bool> {
+        let StoredMapping { producer, consumer, parameter, expression } = mapping;
+        let changed = self.execute(
+            "UPDATE learned_mappings SET accepted_ms = coalesce(accepted_ms, ?5)
+             WHERE producer = ?1 AND consumer = ?2 AND parameter = ?3 AND expression = ?4",
+            params![producer, consumer, parameter, expression, at_ms],
+        )?;
+        Ok(changed > 0)
+    }
+
+    fn remove_mapping(&mut self, mapping: &StoredMapping) -> StoreResult<bool> {
+        let StoredMapping { producer, consumer, parameter, expression } = mapping;
+        let changed = self.execute(
+            "DELETE FROM learned_mappings
+             WHERE producer = ?1 AND consumer = ?2 AND parameter = ?3 AND expression = ?4",
+            params![producer, consumer, parameter, expression],
+        )?;
+        Ok(changed > 0)
     }
 }

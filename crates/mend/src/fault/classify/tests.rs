@@ -208,3 +208,19 @@ fn a_tool_whose_errors_are_ignored_fails_only_with_success_false() {
         assert_eq!(outcome(&classify_reply(&reply, context)), expected, "{body}");
     }
 }
+
+#[test]
+fn a_retryable_server_error_proves_that_nothing_happened_unless_the_call_is_unsafe() {
+    let body = r#"{"success": false, "error": {"code": "BUSY", "message": "no", "retryable": true}}"#;
+    for (class, expected) in [
+        (SideEffect::Read, "transient rejected"),
+        (SideEffect::Undeclared, "transient rejected"),
+        (SideEffect::Idempotent, "transient rejected"),
+        (SideEffect::Keyed, "transient rejected"),
+        (SideEffect::Unsafe, "transient unknown"),
+    ] {
+        for status in [408, 500, 503] {
+            assert_eq!(outcome(&classified_for(class, status, json(body))), expected, "{class:?} {status}");
+        }
+    }
+}

@@ -252,6 +252,7 @@ pub(super) fn an_unresolved_parameter() -> Vec<Event> {
 
 pub(super) fn a_learned_mapping() -> Vec<Event> {
     let mapping = ParameterMapping {
+        status: reknit_bind::MappingStatus::Inferred,
         producer: "t/read".to_owned(),
         consumer: "t/convert".to_owned(),
         parameter: "amount".to_owned(),
