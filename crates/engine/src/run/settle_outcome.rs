@@ -26,8 +26,8 @@ impl Run {
 
     /// Ends a step that cannot be repaired. A call that may have taken effect is checked first.
     pub(super) fn give_up(&mut self, index: StepIndex, fault: Arc<CallFault>, reason: String) -> Decided {
-        let is_read = self.side_effect(planned(&self.plan, index)?) == SideEffect::Read;
-        let is_uncertain = !is_read && self.state.steps.get(index)?.may_have_happened(Some(&fault));
+        let class = self.side_effect(planned(&self.plan, index)?);
+        let is_uncertain = self.state.steps.get(index)?.may_have_happened(class, Some(&fault));
         if is_uncertain && self.has_check(index)? {
             return self.start_check(index, fault, Some(reason));
         }
