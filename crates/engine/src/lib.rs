@@ -29,6 +29,7 @@ mod nest;
 mod policy;
 mod record;
 mod report;
+mod result_handle;
 mod run;
 mod session;
 mod session_start;
@@ -54,6 +55,7 @@ pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, Report, ReportSource, ReportStatus, SessionExit,
     SyntheticReason, Totals,
 };
+pub use result_handle::{ResultHandle, ResultSource, result_of};
 pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView};
 pub use session::{
     ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,
