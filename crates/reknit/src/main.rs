@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod demo;
 mod drive;
+mod end_signals;
 mod environment;
 mod eval;
 mod excerpt;

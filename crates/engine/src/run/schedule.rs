@@ -12,8 +12,8 @@ use super::state::{Phase, Stage};
 use super::{Run, planned};
 use crate::digest::idempotency_key;
 use crate::internal_error::Decided;
-use crate::result_handle::ResultSource;
 use crate::record::{MendDetail, RunRecord, StepDescription, StepEnd};
+use crate::result_handle::ResultSource;
 
 impl Run {
     /// Moves every step that can move. Skipping one step can decide others, so this repeats until nothing moves.

@@ -40,12 +40,7 @@ impl Journal {
     }
 
     /// At most `limit` events of a run from position `from_seq` on, in order: a long run need not be in memory at once.
-    pub async fn events_page(
-        &self,
-        run: &RunId,
-        from_seq: u64,
-        limit: u32,
-    ) -> Result<Vec<StoredEvent>, RunReadError> {
+    pub async fn events_page(&self, run: &RunId, from_seq: u64, limit: u32) -> Result<Vec<StoredEvent>, RunReadError> {
         self.read_run(run, move |tables, row| checked_events(tables, &row, from_seq, limit)).await
     }
 
@@ -105,16 +100,12 @@ impl Journal {
 }
 
 /// At most `limit` events from `from_seq` on. Replaying events with a gap would restore a state that never existed.
-fn checked_events(
-    tables: &dyn ReadTables,
-    row: &RunRow,
-    from_seq: u64,
-    limit: u32,
-) -> StoreResult<Vec<StoredEvent>> {
+fn checked_events(tables: &dyn ReadTables, row: &RunRow, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>> {
     let RunRow { key, summary } = row;
     let of_run = |failure| match failure {
         StoreFailure::Chain { seq } => {
-            let problem = format!("event {seq} of run `{}`, or a row that belongs to it, was changed or deleted", summary.run);
+            let problem =
+                format!("event {seq} of run `{}`, or a row that belongs to it, was changed or deleted", summary.run);
             StoreFailure::Contents(problem)
         }
         other => other,

@@ -40,7 +40,8 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
         let log = file::side_file(&path, "-wal");
         let damaged = log_check::damaged_frame(&log).map_err(|source| OpenError::File { path: log, source })?;
         if let Some(frame) = damaged {
-            let problem = format!("frame {frame} of its write-ahead log is unreadable, and with it the commits that follow");
+            let problem =
+                format!("frame {frame} of its write-ahead log is unreadable, and with it the commits that follow");
             return Err(StorageError::new(&path, StoreFailure::Contents(problem)).into());
         }
     }

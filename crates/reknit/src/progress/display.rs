@@ -1,12 +1,15 @@
 //! Shows progress on standard error: redrawn in place in a terminal, a line for each change in a pipe.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Stderr, Write};
+use std::io::{self, IsTerminal, Stderr};
 
-use reknit_engine::{Machine, Record, SessionRecord};
+use reknit_engine::{Machine, Progress, Record, SessionRecord};
+use reknit_protocol::StepId;
 
-use super::{Line, LineStyle, lines};
+use super::{Line, LineStyle, StepColumns, lines};
 use crate::environment::os_variable;
+use crate::print::{Queued, print_progress};
 
 /// The width of lines in a pipe, wide enough not to cut them.
 const PIPE_COLUMNS: usize = 1_000;
@@ -21,6 +24,9 @@ pub(crate) struct ProgressDisplay {
     machine: Option<Machine>,
     /// The records of a session so far.
     records: Vec<SessionRecord>,
+    /// The steps that events changed since the progress was last shown.
+    changed_steps: BTreeSet<StepId>,
+    step_columns: Option<StepColumns>,
     note: Option<&'static str>,
 }
 
@@ -45,18 +51,61 @@ impl ProgressDisplay {
         } else {
             OutputKind::Terminal(if os_variable("NO_COLOR").is_some() { Colour::Off } else { Colour::On })
         };
-        Self { out, output, drawn: Vec::new(), machine: None, records: Vec::new(), note: None }
+        Self {
+            out,
+            output,
+            drawn: Vec::new(),
+            machine: None,
+            records: Vec::new(),
+            changed_steps: BTreeSet::new(),
+            step_columns: None,
+            note: None,
+        }
     }
 
-    /// Adds the records of a session. Nested machines are shown by their state, not by their records.
+    /// Adds the records of an event. Nested machines are shown by their state, not by their records.
     pub(crate) fn add(&mut self, records: &[Record]) {
         self.records.extend(records.iter().filter_map(Record::as_own_session).cloned());
+        self.changed_steps.extend(records.iter().filter_map(Record::own_step).cloned());
     }
 
     /// Shows the current progress.
     pub(crate) fn show(&mut self, machine: &Machine) {
-        self.draw(machine, machine.now_ms());
+        let changed = std::mem::take(&mut self.changed_steps);
+        if !self.show_changed_steps(machine, &changed) {
+            self.draw(machine, machine.now_ms());
+        }
         self.keep(machine);
+    }
+
+    /// Prints the lines of the steps that an event changed, and returns `true`; the others are as they were. Only in a pipe,
+    /// and only while the steps run and all of them were shown: an event then costs the same for any number of steps.
+    fn show_changed_steps(&mut self, machine: &Machine, changed: &BTreeSet<StepId>) -> bool {
+        let Some(run) = machine.as_run().filter(|run| run.progress() == Progress::Running) else {
+            self.step_columns = None;
+            return false;
+        };
+        if self.output != OutputKind::Pipe || self.drawn.len() != run.step_count() {
+            return false;
+        }
+        let columns = *self.step_columns.get_or_insert_with(|| StepColumns::of(&run.steps()));
+        let mut text = String::new();
+        let mut changed: Vec<_> = changed.iter().filter_map(|step| run.step(step.as_str())).collect();
+        changed.sort_unstable_by_key(|(index, _)| *index);
+        for (index, view) in changed {
+            let line = columns.line(&view, machine.now_ms(), PIPE_COLUMNS);
+            if let Some(drawn) = self.drawn.get_mut(index)
+                && *drawn != line
+            {
+                text.push_str(&line.text);
+                text.push('\n');
+                *drawn = line;
+            }
+        }
+        if !text.is_empty() {
+            self.write(&text);
+        }
+        true
     }
 
     /// Redraws countdowns in a terminal. Does nothing in a pipe.
@@ -120,12 +169,17 @@ impl ProgressDisplay {
             OutputKind::Terminal(colour) => redraw(&self.drawn, &lines, colour),
             OutputKind::Pipe => changed_lines(&self.drawn, &lines),
         };
-        self.write(&text);
         self.drawn = lines;
+        self.write(&text);
     }
 
     fn write(&mut self, text: &str) {
-        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        if print_progress(text) == Queued::No {
+            // What a terminal shows is not known any more, so nothing of it can be replaced.
+            if matches!(self.output, OutputKind::Terminal(_)) {
+                self.drawn.clear();
+            }
+        }
     }
 }
 
@@ -167,6 +221,7 @@ fn with_colour(line: &Line, colour: Colour) -> String {
 
 /// The lines of `after` that are not in `before`.
 fn changed_lines(before: &[Line], after: &[Line]) -> String {
+    let before: HashSet<&Line> = before.iter().collect();
     let new = after.iter().filter(|line| !before.contains(line));
     new.flat_map(|line| [line.text.as_str(), "\n"]).collect()
 }

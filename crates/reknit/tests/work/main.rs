@@ -22,5 +22,6 @@ mod settings;
 mod telemetry;
 mod terminal;
 mod tools;
+mod unread_output;
 mod untrusted;
 mod world;

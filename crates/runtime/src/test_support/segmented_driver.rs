@@ -178,16 +178,15 @@ impl SegmentedDriver {
                 .map_err(|source| RestoreError::Refused { seq: snapshot.len, source })?;
             // Another driver may have appended events without a snapshot.
             let newer = journal.events(lease.run(), snapshot.len).await?;
-            let mut state = replay_onto(run, &newer, &journal.due_effects(lease.run()).await?)?;
+            let mut state = replay_onto(run, &newer, journal.due_effects(lease.run()).await?, journal)?;
             // The snapshot does not contain the state of the telemetry, which follows from the events.
             if let Some(reporter) = telemetry.reporter(&state.machine) {
                 state.reporter = Some(observe_stored(reporter, &journal.events(lease.run(), 0).await?)?);
             }
             return Ok(state);
         }
-        let records = journal.events(lease.run(), 0).await?;
         let unwatched: Watcher = Arc::new(|_: &Committed<'_>| ());
-        Ok(replay(&records, &journal.due_effects(lease.run()).await?, telemetry, &unwatched)?)
+        replay(journal, lease.run(), telemetry, &unwatched).await
     }
 }
 
