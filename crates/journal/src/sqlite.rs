@@ -24,7 +24,7 @@ use crate::{Durability, OpenError};
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the writes of a driver wait while another process locks the file.
-pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(300);
+pub const MAX_LOCK_WAIT: Duration = Duration::from_mins(5);
 
 /// A journal in a `SQLite` file.
 #[derive(Debug)]

@@ -66,6 +66,12 @@ pub(crate) fn step_lines(steps: &[StepView], now_ms: i64, width: usize) -> Vec<L
     steps.iter().map(|step| columns.line(step, now_ms, width)).collect()
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many lines of steps this thread has made.
+    pub(crate) static LINES_MADE: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// The widths of the columns of step lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StepColumns {
@@ -82,6 +88,8 @@ impl StepColumns {
     }
 
     pub(crate) fn line(self, step: &StepView, now_ms: i64, width: usize) -> Line {
+        #[cfg(test)]
+        LINES_MADE.with(|made| made.set(made.get() + 1));
         let line = format!(
             "{} {}  {}  {}",
             mark(&step.state),

@@ -81,13 +81,12 @@ pub(crate) async fn load_run(journal: &Journal, run: &RunId) -> Result<SavedRun,
     let mut records = Vec::new();
     for_each_event(journal, run, |stored| {
         let event = decode(stored)?;
-        let decided = match &mut machine {
-            Some(machine) => machine.apply(&event).map_err(Failure::journal)?,
-            None => {
-                let (begun, decided) = Machine::begin(&event).map_err(Failure::journal)?;
-                machine = Some(begun);
-                decided
-            }
+        let decided = if let Some(machine) = &mut machine {
+            machine.apply(&event).map_err(Failure::journal)?
+        } else {
+            let (begun, decided) = Machine::begin(&event).map_err(Failure::journal)?;
+            machine = Some(begun);
+            decided
         };
         records.push((event.at_ms, decided));
         if let Some(machine) = &mut machine {

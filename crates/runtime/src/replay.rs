@@ -146,13 +146,12 @@ pub(crate) async fn replay(
         }
         for record in &page {
             let event = from_row(record)?;
-            let wanted = match &mut restored {
-                Some(state) => state.apply(&event)?,
-                None => {
-                    let (state, wanted) = DrivenMachine::begin(&event, journal, telemetry)?;
-                    restored = Some(state);
-                    wanted
-                }
+            let wanted = if let Some(state) = &mut restored {
+                state.apply(&event)?
+            } else {
+                let (state, wanted) = DrivenMachine::begin(&event, journal, telemetry)?;
+                restored = Some(state);
+                wanted
             };
             compare(record.seq, &wanted, &due)?;
             if let Some(state) = &mut restored {

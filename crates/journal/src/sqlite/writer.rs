@@ -105,9 +105,11 @@ pub(crate) fn write_group(
                 set_locked(true);
                 let error = StorageError::new(&connection.path, failure);
                 let waited = started.elapsed();
-                let (waiting, given_up) = group.into_iter().partition(|job| waited < job.lock_wait());
+                let (waiting, given_up): (Vec<_>, Vec<_>) = group.into_iter().partition(|job| waited < job.lock_wait());
                 group = waiting;
-                given_up.into_iter().for_each(|job: Box<dyn WriteJob>| job.fail(error.clone()));
+                for job in given_up {
+                    job.fail(error.clone());
+                }
                 if group.is_empty() {
                     set_locked(false);
                     return;

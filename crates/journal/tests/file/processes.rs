@@ -51,8 +51,8 @@ async fn a_write_of_a_driver_waits_while_another_process_locks_the_file() {
     assert_eq!(locker.next_line().as_deref(), Some("locked"));
     // A signal of a user is refused after the busy timeout; the answer that a driver received is not.
     let send = journal.send(lease.run(), RunSignal::new("cancel", "{}"), 0);
-    let (sent, appended) = tokio::join!(send, journal.append(&lease, Append::at(1).event(event(1))));
-    assert!(matches!(sent, Err(SendError::Storage(StorageError::Busy { .. }))), "{sent:?}");
+    let (refused, appended) = tokio::join!(send, journal.append(&lease, Append::at(1).event(event(1))));
+    assert!(matches!(refused, Err(SendError::Storage(StorageError::Busy { .. }))), "{refused:?}");
     assert_eq!(appended.unwrap(), 2);
     assert_eq!(journal.locked_for(), None);
     locker.finish();

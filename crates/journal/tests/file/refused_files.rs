@@ -81,8 +81,11 @@ fn a_database_of_another_program_is_refused_and_not_changed() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// Everything that a refusal must leave as it was: the names, contents, permissions and times of all files in a folder.
-fn state_of(directory: &Path) -> Vec<(OsString, Vec<u8>, u32, (i64, i64))> {
+/// The name, content, permissions and time of the last change of a file.
+type FileState = (OsString, Vec<u8>, u32, (i64, i64));
+
+/// Everything that a refusal must leave as it was.
+fn state_of(directory: &Path) -> Vec<FileState> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| {
         let entry = entry.unwrap();
         let metadata = entry.metadata().unwrap();

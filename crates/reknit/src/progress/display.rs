@@ -228,6 +228,13 @@ fn changed_lines(before: &[Line], after: &[Line]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Policy, Started, Synthesis, Templates};
+    use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
+    use reknit_protocol::{Capability, Object, Plan, ReplyBody, SideEffect, Step, ToolReply, Value};
+
+    use super::super::LINES_MADE;
     use super::*;
 
     fn line(text: &str, style: LineStyle) -> Line {
@@ -249,5 +256,64 @@ mod tests {
         let after = [line("✓ a  done", LineStyle::Success), line("· b  waiting for a", LineStyle::Dimmed)];
         assert_eq!(changed_lines(&before, &after), "✓ a  done\n");
         assert_eq!(changed_lines(&after, &after), "");
+    }
+
+    fn started(steps: usize) -> Event {
+        let mut capability = Capability::new("read");
+        capability.effect = SideEffect::Read;
+        let capabilities = vec![CatalogueEntry::new(capability, None).unwrap()];
+        let tool = CatalogueTool { name: "t".into(), description: String::new(), capabilities };
+        let steps = (0..steps).map(|n| Step::new(format!("s{n}"), "t", "read", "")).collect();
+        let mut policy = Policy { synthesis: Synthesis::Template, ..Policy::default() };
+        policy.limits.tool_calls = u32::MAX;
+        let started = Started {
+            run: "r".into(),
+            request: "x".to_owned(),
+            plan: Some(Plan::new("p", "x", steps)),
+            plan_author: PlanAuthor::Person,
+            inputs: Object::new(),
+            catalogue: Arc::new(Catalogue { tools: vec![tool] }),
+            targets: Vec::new(),
+            policy: Arc::new(policy),
+            templates: Arc::new(Templates::default()),
+            mappings: Vec::new(),
+            seed: 7,
+            trace_parent: None,
+            machine_version: MACHINE_VERSION,
+        };
+        Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) }
+    }
+
+    /// The lines that are made, and the effects that are listed, while a run of independent steps goes on.
+    fn work(steps: usize) -> (usize, usize) {
+        let (mut machine, records) = Machine::begin(&started(steps)).unwrap();
+        let mut display = ProgressDisplay { output: OutputKind::Pipe, ..ProgressDisplay::new() };
+        display.add(&records);
+        display.show(&machine);
+        let (before, mut effects) = (LINES_MADE.with(std::cell::Cell::get), 0);
+        for _ in 1..steps {
+            let pending = machine.pending();
+            effects += pending.len();
+            let call = pending.into_iter().find_map(|effect| match effect {
+                Effect::CallTool(call) => Some(call.id),
+                _ => None,
+            });
+            let body = ReplyBody::Json(Value::from("done"));
+            let reply = ToolReply { status: 200, retry_after_ms: None, body };
+            let kind = EventKind::ToolAnswered { effect: call.expect("a step runs"), reply };
+            let records = machine.apply(&Event { at_ms: 1, kind }).unwrap();
+            display.add(&records);
+            display.show(&machine);
+        }
+        let lines: Vec<&str> = display.drawn.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(lines.iter().filter(|line| line.starts_with('✓')).count(), steps - 1, "{lines:?}");
+        (LINES_MADE.with(std::cell::Cell::get) - before, effects)
+    }
+
+    #[test]
+    fn an_event_costs_the_same_for_any_number_of_steps() {
+        let ((short_lines, short_effects), (long_lines, long_effects)) = (work(100), work(400));
+        assert!(long_lines <= 4 * short_lines + 10, "{short_lines} lines for 100 steps, {long_lines} for 400");
+        assert!(long_effects <= 5 * short_effects, "{short_effects} effects for 100 steps, {long_effects} for 400");
     }
 }

@@ -1,5 +1,6 @@
 //! Readers that do not read, and a journal that another process locks.
 
+use std::net::TcpListener;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -70,4 +71,19 @@ async fn an_answer_waits_for_a_journal_that_another_process_locks_for_seconds() 
     assert!(shown.starts_with("exit status 0\n"), "{shown}");
     assert!(shown.contains("waiting: another process locks the journal"), "{shown}");
     assert_eq!(shop.call_count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_ends_although_the_collector_accepts_and_never_answers() {
+    let collector = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let endpoint = format!("http://{}", collector.local_addr().expect("it is bound"));
+    let accepting = std::thread::spawn(move || collector.incoming().take(2).collect::<Vec<_>>());
+    let shop = shop(Reply::data("done")).await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
+    let mut command = world.command(&["run", "--answer", "template", "plan.json"]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint).env("OTEL_EXPORTER_OTLP_TIMEOUT", "500");
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command can be run");
+    assert_eq!(wait(child).await.code(), Some(0));
+    assert!(world.reknit(&["runs", "list"]).contains("complete"));
+    drop(accepting);
 }
