@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn an_event_costs_the_same_for_any_number_of_steps() {
         let ((short_lines, short_effects), (long_lines, long_effects)) = (work(100), work(400));
-        assert!(long_lines <= 4 * short_lines + 10, "{short_lines} lines for 100 steps, {long_lines} for 400");
+        assert!(long_lines <= 5 * short_lines, "{short_lines} lines for 100 steps, {long_lines} for 400");
         assert!(long_effects <= 5 * short_effects, "{short_effects} effects for 100 steps, {long_effects} for 400");
     }
 }
