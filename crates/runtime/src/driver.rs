@@ -2,7 +2,10 @@
 //!
 //! Commit, then act: an effect starts only after the event that made it due is in the journal.
 
+mod restore;
 mod run_loop;
+
+pub(crate) use restore::restore;
 
 use std::sync::Arc;
 
@@ -17,7 +20,7 @@ use crate::clock::{Clock, ShiftedClock};
 use crate::effect_executor::EffectExecutor;
 use crate::error::DriveError;
 use crate::learned_mappings;
-use crate::replay::{DrivenMachine, RestoreError, replay, to_row};
+use crate::replay::{DrivenMachine, RestoreError, to_row};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
 use crate::telemetry::Telemetry;
@@ -169,7 +172,7 @@ impl Driver {
     /// Takes over a run and drives it until it ends or waits for a person. Fails if another process drives the run.
     pub async fn resume(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
         let lease = self.acquire(run).await?;
-        let state = match replay(&self.executor.journal, run, &self.executor.telemetry, &self.watcher).await {
+        let state = match restore(&self.executor.journal, run, &self.executor.telemetry, &self.watcher).await {
             Ok(state) => state,
             Err(DriveError::Restore(error)) => {
                 let len = self.executor.journal.summary(run).await?.len;

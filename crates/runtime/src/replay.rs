@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use reknit_engine::{ApplyError, Effect, Event, Machine, Record, ResultSource};
 use reknit_journal::{DueEffect, Journal, NewEvent, StoredEvent};
-use reknit_protocol::{EffectId, RunId};
+use reknit_protocol::EffectId;
 
-use crate::error::DriveError;
 use crate::journal_results::{JournalResults, ResultError};
 use crate::telemetry::{Telemetry, TelemetryReporter};
 use crate::watcher::{Committed, EventOrigin, Watcher};
@@ -117,7 +116,7 @@ impl DrivenMachine {
         self.machine.release_results(&(Arc::clone(&self.results) as Arc<dyn ResultSource>));
     }
 
-    fn notify_replayed(&mut self, event: &Event, watcher: &Watcher) {
+    pub(crate) fn notify_replayed(&mut self, event: &Event, watcher: &Watcher) {
         for records in self.decided.drain(..) {
             let origin = EventOrigin::Replayed;
             watcher(&Committed { machine: &self.machine, event, records: &records, origin });
@@ -125,53 +124,10 @@ impl DrivenMachine {
     }
 }
 
-/// How many events are in memory at once while a run is restored.
-const PAGE_EVENTS: u32 = 64;
-
-/// Restores a run from its events in the journal. Fails if other effects become due than when the events were written. The
-/// watcher sees the replayed events.
-pub(crate) async fn replay(
-    journal: &Journal,
-    run: &RunId,
-    telemetry: &Telemetry,
-    watcher: &Watcher,
-) -> Result<DrivenMachine, DriveError> {
-    let due = due_by_event(journal.due_effects(run).await?);
-    let mut restored: Option<DrivenMachine> = None;
-    loop {
-        let from = restored.as_ref().map_or(0, |state| state.machine.event_count());
-        let page = journal.events_page(run, from, PAGE_EVENTS).await?;
-        if page.is_empty() {
-            break;
-        }
-        for record in &page {
-            let event = from_row(record)?;
-            let wanted = if let Some(state) = &mut restored {
-                state.apply(&event)?
-            } else {
-                let (state, wanted) = DrivenMachine::begin(&event, journal, telemetry)?;
-                restored = Some(state);
-                wanted
-            };
-            compare(record.seq, &wanted, &due)?;
-            if let Some(state) = &mut restored {
-                state.check_results()?;
-                state.notify_replayed(&event, watcher);
-                state.release_results();
-            }
-        }
-    }
-    let mut state = restored.ok_or(RestoreError::Empty)?;
-    if let Some(reporter) = &mut state.reporter {
-        reporter.forget();
-    }
-    Ok(state)
-}
-
 /// The effects that each event made due.
-type DueByEvent = HashMap<u64, Vec<DueEffect>>;
+pub(crate) type DueByEvent = HashMap<u64, Vec<DueEffect>>;
 
-fn due_by_event(due: Vec<(u64, DueEffect)>) -> DueByEvent {
+pub(crate) fn due_by_event(due: Vec<(u64, DueEffect)>) -> DueByEvent {
     let mut by_event = DueByEvent::new();
     for (seq, effect) in due {
         by_event.entry(seq).or_default().push(effect);
@@ -206,7 +162,7 @@ pub(crate) fn replay_onto(
     Ok(state)
 }
 
-fn compare(seq: u64, wanted: &[DueEffect], written: &DueByEvent) -> Result<(), RestoreError> {
+pub(crate) fn compare(seq: u64, wanted: &[DueEffect], written: &DueByEvent) -> Result<(), RestoreError> {
     let written = written.get(&seq).map(Vec::as_slice).unwrap_or_default();
     let mismatch = |problem: String| Err(RestoreError::Mismatch { seq, problem });
     for due in written {

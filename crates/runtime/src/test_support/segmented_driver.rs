@@ -12,10 +12,10 @@ use reknit_journal::{Lease, Mailbox, SignalId, Snapshot, StoredEvent};
 use reknit_protocol::{EffectId, RunId};
 use tokio::task::JoinSet;
 
-use crate::driver::{DriveOutcome, Driver};
+use crate::driver::{DriveOutcome, Driver, restore};
 use crate::effect_executor::EffectOutcome;
 use crate::error::DriveError;
-use crate::replay::{DrivenMachine, RestoreError, from_row, replay, replay_onto};
+use crate::replay::{DrivenMachine, RestoreError, from_row, replay_onto};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
 use crate::telemetry::TelemetryReporter;
@@ -186,7 +186,7 @@ impl SegmentedDriver {
             return Ok(state);
         }
         let unwatched: Watcher = Arc::new(|_: &Committed<'_>| ());
-        replay(journal, lease.run(), telemetry, &unwatched).await
+        restore(journal, lease.run(), telemetry, &unwatched).await
     }
 }
 
