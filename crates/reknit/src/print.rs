@@ -59,13 +59,11 @@ struct ErrorOutput {
 impl ErrorOutput {
     fn queue(&self, message: Message) -> Queued {
         let lines = message.text.lines().count() as u64;
-        match self.messages.try_send(message) {
-            Ok(()) => Queued::Yes,
-            Err(_) => {
-                self.dropped_lines.fetch_add(lines, Ordering::Relaxed);
-                Queued::No
-            }
+        if self.messages.try_send(message).is_ok() {
+            return Queued::Yes;
         }
+        self.dropped_lines.fetch_add(lines, Ordering::Relaxed);
+        Queued::No
     }
 }
 
