@@ -14,7 +14,7 @@ use crate::world::{World, plan};
 /// Waits for a process that should end by itself, and kills one that hangs.
 async fn wait(mut child: Child) -> ExitStatus {
     let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(120) {
+    while start.elapsed() < Duration::from_mins(2) {
         if let Some(status) = child.try_wait().expect("it can be waited for") {
             return status;
         }
