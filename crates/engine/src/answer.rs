@@ -2,10 +2,11 @@
 
 pub(crate) mod account;
 
-use reknit_protocol::{AgentName, CapabilityName, Object, StepId, Value, exact, word_enum};
+use reknit_protocol::{AgentName, CapabilityName, Object, StepId, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
+use crate::result_handle::ResultHandle;
 use account::account_text;
 use reknit_mend::{Fate, Mend};
 
@@ -110,7 +111,7 @@ pub struct StepReport {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The result.
-    Done(#[serde(with = "exact")] Value),
+    Done(ResultHandle),
     /// The step failed.
     Failed {
         /// The reason.

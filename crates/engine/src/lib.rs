@@ -32,6 +32,7 @@ mod outcome_check;
 mod policy;
 mod record;
 mod report;
+mod result_handle;
 mod run;
 mod session;
 mod session_start;
@@ -59,6 +60,7 @@ pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
     SessionExit, SyntheticReason, Totals,
 };
+pub use result_handle::{ResultHandle, ResultSource, result_of};
 pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView};
 pub use session::{
     ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,

@@ -18,7 +18,7 @@ pub use session::{
     TextCallForm, TurnOutcome, WaitEnd,
 };
 
-use reknit_protocol::ScopeLevel;
+use reknit_protocol::{ScopeLevel, StepId};
 
 /// One decision, and the machine that made it.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +46,17 @@ impl Record {
         match &self.kind {
             RecordKind::Session(record) if self.scope.is_empty() => Some(record),
             RecordKind::Session(_) | RecordKind::Model(_) | RecordKind::Run(_) => None,
+        }
+    }
+
+    /// The step that a decision of the run is about; `None` for other decisions and for a nested machine. Every decision that
+    /// changes what people see of a step has a record about it.
+    pub fn own_step(&self) -> Option<&StepId> {
+        match &self.kind {
+            _ if !self.scope.is_empty() => None,
+            RecordKind::Session(_) => None,
+            RecordKind::Model(record) => record.effect().step(),
+            RecordKind::Run(record) => record.step(),
         }
     }
 

@@ -51,6 +51,7 @@ use crate::event::{Event, EventKind, MACHINE_VERSION, Started};
 use crate::internal_error::{Decided, InternalError};
 use crate::policy::Policy;
 use crate::record::{Record, RecordKind, RunRecord};
+use crate::result_handle::LoadedResults;
 use crate::uncertain_call::UncertainCall;
 pub(crate) use sources::with_metadata;
 use state::{Phase, State, Stop};
@@ -69,6 +70,9 @@ pub struct Run {
     state: State,
     /// The decisions made for the event that is being applied.
     records: Vec<Record>,
+    /// The steps whose results arrived since results were last released.
+    fresh_results: Vec<StepIndex>,
+    loaded_results: LoadedResults,
 }
 
 /// Why an event was refused. The run is unchanged.
@@ -140,7 +144,8 @@ impl Run {
 
     fn new(started: Arc<Started>, plan: Arc<CheckedPlan>, state: State) -> Self {
         let shown_request = with_metadata(&started.request, &started.metadata, &started.policy);
-        Self { started, shown_request, plan, inputs: None, state, records: Vec::new() }
+        let (fresh_results, loaded_results) = (Vec::new(), LoadedResults::default());
+        Self { started, shown_request, plan, inputs: None, state, records: Vec::new(), fresh_results, loaded_results }
     }
 
     /// Applies an event and returns what was decided. An outcome that the run does not wait for changes nothing but a

@@ -92,7 +92,7 @@ fn changed_text(steps: &[StepReport]) -> String {
 /// The results as one JSON object, by step id.
 pub(crate) fn raw_text(steps: &[StepReport]) -> String {
     let result = |step: &StepReport| match &step.outcome {
-        Outcome::Done(value) => Some((step.step.as_str().to_owned(), response_data(value))),
+        Outcome::Done(value) => Some((step.step.as_str().to_owned(), response_data(&value.load()))),
         Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
     };
     steps.iter().filter_map(result).collect::<Object>().to_string()
@@ -101,7 +101,7 @@ pub(crate) fn raw_text(steps: &[StepReport]) -> String {
 fn done_lines(steps: &[StepReport]) -> Vec<String> {
     let line = |step: &StepReport| match &step.outcome {
         Outcome::Done(value) => {
-            let result = truncate(response_data(value).to_string(), MAX_RESULT_BYTES);
+            let result = truncate(response_data(&value.load()).to_string(), MAX_RESULT_BYTES);
             Some(format!("- {} ({}): {result}", step.step, step.capability))
         }
         Outcome::Failed { .. } | Outcome::Skipped { .. } => None,

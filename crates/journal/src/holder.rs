@@ -52,6 +52,12 @@ impl Holder {
         }
     }
 
+    /// Whether the holder belongs to this process.
+    pub(crate) fn is_this_process(&self) -> bool {
+        let this = (std::process::id(), ProcessState::of(self.pid).map(|state| state.started));
+        (self.pid, self.started) == this && self.host == host() && self.pid_scope == pid_scope()
+    }
+
     /// Whether the process is alive. A certain answer needs the same host, the same boot and the same namespace of process
     /// ids: process 7 of another container is not our process 7.
     pub fn liveness(&self) -> Liveness {

@@ -8,6 +8,7 @@ pub use mailbox::Mailbox;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::mailboxes::Mailboxes;
@@ -15,7 +16,7 @@ use crate::memory::MemoryTables;
 use crate::rules::RuleResult;
 use crate::sqlite::Sqlite;
 use crate::tables::{ReadTables, WriteTables};
-use crate::{Durability, OpenError, StorageError};
+use crate::{BUSY_TIMEOUT, Durability, MAX_LOCK_WAIT, OpenError, StorageError};
 
 /// Stands for the path of a journal in memory in errors.
 const IN_MEMORY: &str = "(memory)";
@@ -64,12 +65,43 @@ impl Journal {
         }
     }
 
+    /// How long writes have been waiting because another process locks the file; `None` if they are not.
+    pub fn locked_for(&self) -> Option<Duration> {
+        match &*self.store {
+            Store::Memory(_) => None,
+            Store::Sqlite(file) => file.writer.locked_for(),
+        }
+    }
+
     pub(crate) fn closed(&self) -> StorageError {
         StorageError::Closed(self.path().unwrap_or(Path::new(IN_MEMORY)).to_owned())
     }
 
     async fn write<T, E>(
         &self,
+        work: impl FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StorageError> + Send + 'static,
+    {
+        self.write_within(BUSY_TIMEOUT, work).await
+    }
+
+    async fn write_patiently<T, E>(
+        &self,
+        work: impl FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StorageError> + Send + 'static,
+    {
+        self.write_within(MAX_LOCK_WAIT, work).await
+    }
+
+    async fn write_within<T, E>(
+        &self,
+        lock_wait: Duration,
         mut work: impl FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
@@ -77,7 +109,7 @@ impl Journal {
         E: From<StorageError> + Send + 'static,
     {
         match &*self.store {
-            Store::Sqlite(file) => file.writer.write(work).await,
+            Store::Sqlite(file) => file.writer.write(lock_wait, work).await,
             Store::Memory(memory) => {
                 work(&mut *memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory)?
             }
@@ -90,6 +122,15 @@ impl Journal {
     ) -> Result<T, StorageError> {
         match &*self.store {
             Store::Sqlite(file) => file.readers.read(work).await,
+            Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
+        }
+    }
+}
+
+impl Journal {
+    fn read_blocking<T>(&self, work: impl FnOnce(&dyn ReadTables) -> StoreResult<T>) -> Result<T, StorageError> {
+        match &*self.store {
+            Store::Sqlite(file) => file.readers.read_blocking(work),
             Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
         }
     }

@@ -67,5 +67,5 @@ pub use lease::{Lease, LeaseTerm};
 pub use run::{Append, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
 pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
-pub use sqlite::BUSY_TIMEOUT;
+pub use sqlite::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
 pub use stored_mapping::{LearnedMapping, StoredMapping};

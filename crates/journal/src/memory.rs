@@ -79,8 +79,9 @@ impl ReadTables for MemoryTables {
         Ok(from.take_while(|run| run.as_str().starts_with(prefix)).take(limit as usize).cloned().collect())
     }
 
-    fn events(&self, key: RunKey, from_seq: u64) -> StoreResult<Vec<StoredEvent>> {
-        let events = self.find_run(key)?.events.iter().filter(|event| event.stored.seq >= from_seq);
+    fn events(&self, key: RunKey, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>> {
+        let from = usize::try_from(from_seq).unwrap_or(usize::MAX);
+        let events = self.find_run(key)?.events.iter().skip(from).take(limit as usize);
         events.map(|event| self.with_blobs(event)).collect()
     }
 
@@ -135,7 +136,7 @@ impl WriteTables for MemoryTables {
         Ok(())
     }
 
-    fn add_claim(&mut self, key: RunKey, effect: &str, _epoch: u64) -> StoreResult<ClaimOutcome> {
+    fn add_claim(&mut self, key: RunKey, _len: u64, effect: &str, _epoch: u64) -> StoreResult<ClaimOutcome> {
         let is_new = self.find_run_mut(key)?.claims.insert(effect.to_owned());
         Ok(if is_new { ClaimOutcome::New } else { ClaimOutcome::AlreadyClaimed })
     }

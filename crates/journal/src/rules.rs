@@ -7,7 +7,7 @@ mod append;
 mod lease;
 
 pub(crate) use append::{append, save_snapshot};
-pub(crate) use lease::{acquire, create, release, renew};
+pub(crate) use lease::{TakeOver, acquire, create, release, renew};
 
 use reknit_protocol::RunId;
 
@@ -36,7 +36,7 @@ fn fenced(run: &RunId, by: Option<Holder>) -> FenceError {
 pub(crate) fn claim(tables: &mut dyn WriteTables, lease: &Lease, effect: &str) -> RuleResult<ClaimOutcome, FenceError> {
     match check_lease(tables, lease)? {
         Err(by) => Ok(Err(fenced(&lease.run, by))),
-        Ok(row) => Ok(Ok(tables.add_claim(row.key, effect, lease.info.epoch)?)),
+        Ok(row) => Ok(Ok(tables.add_claim(row.key, row.summary.len, effect, lease.info.epoch)?)),
     }
 }
 

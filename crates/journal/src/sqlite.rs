@@ -1,6 +1,9 @@
 //! The tables in a `SQLite` file: one thread writes while other threads and other processes read.
 
+mod chain;
 mod file;
+mod header;
+mod log_check;
 mod open;
 mod readers;
 mod schema;
@@ -19,6 +22,9 @@ use crate::{Durability, OpenError};
 /// How long a process waits while another process locks the file. Processes normally write for milliseconds; only one
 /// that was suspended in the middle of a write holds the lock longer.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the writes of a driver wait while another process locks the file.
+pub const MAX_LOCK_WAIT: Duration = Duration::from_mins(5);
 
 /// A journal in a `SQLite` file.
 #[derive(Debug)]

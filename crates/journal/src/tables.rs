@@ -26,8 +26,8 @@ pub(crate) trait ReadTables {
     fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>>;
     /// Sorted by id.
     fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
-    /// In order, with complete bodies.
-    fn events(&self, key: RunKey, from_seq: u64) -> StoreResult<Vec<StoredEvent>>;
+    /// At most `limit` events from `from_seq` on, in order and with complete bodies.
+    fn events(&self, key: RunKey, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>>;
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>>;
     /// Sorted by effect.
     fn claims(&self, key: RunKey) -> StoreResult<Vec<String>>;
@@ -45,7 +45,8 @@ pub(crate) trait WriteTables: ReadTables {
     /// Replaces what may change: not the id, the title and the time of creation.
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()>;
     fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()>;
-    fn add_claim(&mut self, key: RunKey, effect: &str, epoch: u64) -> StoreResult<ClaimOutcome>;
+    /// `len` is how many events the run has.
+    fn add_claim(&mut self, key: RunKey, len: u64, effect: &str, epoch: u64) -> StoreResult<ClaimOutcome>;
     fn add_signal(&mut self, key: RunKey, signal: &RunSignal, at_ms: i64) -> StoreResult<SignalId>;
     /// Marks a signal as consumed by an append that made the run `len` events long.
     fn consume(&mut self, key: RunKey, id: SignalId, len: u64) -> StoreResult<()>;

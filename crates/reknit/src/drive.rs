@@ -1,10 +1,11 @@
-//! Drives a run, shows its progress, and cancels it on Ctrl-C.
+//! Drives a run, shows its progress, and cancels it on Ctrl-C, SIGTERM and SIGHUP.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use reknit_journal::Journal;
 use reknit_protocol::RunId;
 use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{Committed, DriveError, DriveOutcome, Driver, EventOrigin, RunStart, Watcher};
@@ -13,6 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::approvals::pending_approvals;
 use crate::cli::{DriveArguments, DriverKind};
+use crate::end_signals::EndSignals;
 use crate::failure::Failure;
 use crate::print_answer::{print_answer, print_waiting};
 use crate::print_report::print_report;
@@ -55,6 +57,9 @@ const CANCEL_NOTE: &str = "cancelling: calls in progress may still complete; pre
 /// The note after the first Ctrl-C in a session.
 const STOP_NOTE: &str = "stopping: one last turn for the report; press Ctrl-C again to cancel without a report";
 
+/// The note while another process locks the journal.
+const LOCKED_NOTE: &str = "waiting: another process locks the journal; answers are kept until they can be stored\n";
+
 /// A driver that shows the progress of its run and listens for Ctrl-C.
 struct WatchedDriver {
     driver: Driver,
@@ -87,7 +92,7 @@ impl WatchedDriver {
         let logged = Arc::clone(&display);
         let telemetry = setup.telemetry.telemetry(move |line| lock(&logged).log(line));
         let listener = tokio::spawn(interrupt.listen(Arc::clone(&display)));
-        let ticker = tokio::spawn(tick(Arc::clone(&display)));
+        let ticker = tokio::spawn(tick(Arc::clone(&display), setup.reknit.journal.clone()));
         Self {
             driver: setup
                 .reknit
@@ -126,7 +131,7 @@ impl WatchedDriver {
     }
 }
 
-/// Reacts to Ctrl-C: stops a session, cancels a run, and at last exits the process.
+/// Reacts to Ctrl-C, SIGTERM and SIGHUP: stops a session, cancels a run, and at last exits the process.
 #[derive(Debug, Default)]
 struct InterruptHandler {
     cancel: CancellationToken,
@@ -138,29 +143,32 @@ impl InterruptHandler {
     /// The first Ctrl-C stops a session, which then writes its report. The next one, or the first one of a run, cancels.
     /// One more exits the process; the run can then be resumed.
     async fn listen(self, display: SharedDisplay) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            return;
-        }
+        // One stream for all signals: none is lost between two of them.
+        let Ok(mut signals) = EndSignals::new() else { return };
+        signals.next().await;
         if self.is_session.load(Ordering::Relaxed) {
             lock(&display).set_note(STOP_NOTE);
             self.stop.cancel();
-            if tokio::signal::ctrl_c().await.is_err() {
-                return;
-            }
+            signals.next().await;
         }
         lock(&display).set_note(CANCEL_NOTE);
         self.cancel.cancel();
-        if tokio::signal::ctrl_c().await.is_ok() {
-            std::process::exit(130);
-        }
+        signals.next().await;
+        std::process::exit(130);
     }
 }
 
-/// Redraws countdowns.
-async fn tick(display: SharedDisplay) {
+/// Redraws countdowns, and says once that the run waits for the journal.
+async fn tick(display: SharedDisplay, journal: Journal) {
     let mut interval = tokio::time::interval(TICK);
+    let mut was_locked = false;
     loop {
         interval.tick().await;
+        let is_locked = journal.locked_for().is_some();
+        if is_locked && !was_locked {
+            lock(&display).log(LOCKED_NOTE);
+        }
+        was_locked = is_locked;
         lock(&display).tick(jiff::Timestamp::now().as_millisecond());
     }
 }

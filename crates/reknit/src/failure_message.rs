@@ -110,7 +110,9 @@ fn drive_hint(error: &DriveError) -> Option<String> {
             Some(format!("see its result with `reknit runs show {run}`"))
         }
         DriveError::Open(error) => Some(error.hint()),
-        DriveError::Append(AppendError::Storage(error)) | DriveError::Storage(error) => Some(error.hint()),
+        DriveError::Append(AppendError::Storage(error))
+        | DriveError::NotStored { source: AppendError::Storage(error), .. }
+        | DriveError::Storage(error) => Some(error.hint()),
         _ => None,
     }
 }

@@ -9,6 +9,7 @@ mod config;
 mod config_file;
 mod demo;
 mod drive;
+mod end_signals;
 mod environment;
 mod eval;
 mod excerpt;

@@ -1,8 +1,19 @@
 //! Prints to standard output and standard error.
 
 use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
 
 use crate::failure::Failure;
+
+/// How many texts wait for the reader of standard error. Progress beyond that is dropped and counted.
+const QUEUE_CAPACITY: usize = 1_024;
+
+/// How long a message waits for the reader of standard error before the program goes on without it.
+const MESSAGE_WAIT: Duration = Duration::from_secs(1);
 
 /// Prints data on standard output.
 pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
@@ -10,8 +21,94 @@ pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(Failure::Write)
 }
 
-/// Prints a message for people on standard error. A closed standard error is not a failure: the data and the exit status say
-/// what matters.
+/// Prints a message for people on standard error, after everything that was printed there before. A standard error that is
+/// closed, or that nobody reads, is not a failure: the data and the exit status say what matters.
 pub(crate) fn print_message(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    let Some(output) = output() else { return };
+    let (written, is_written) = sync_channel(1);
+    if output.queue(Message { text: text.to_owned(), written: Some(written) }) == Queued::Yes {
+        let _ = is_written.recv_timeout(MESSAGE_WAIT);
+    }
+}
+
+/// Prints progress on standard error. It never waits: a run must not stop because nobody reads its progress.
+pub(crate) fn print_progress(text: &str) -> Queued {
+    output().map_or(Queued::No, |output| output.queue(Message { text: text.to_owned(), written: None }))
+}
+
+/// Whether a text will be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queued {
+    Yes,
+    /// It was dropped, and its lines were counted.
+    No,
+}
+
+struct Message {
+    text: String,
+    /// Tells the sender that the text was written.
+    written: Option<SyncSender<()>>,
+}
+
+/// The thread that writes to standard error.
+struct ErrorOutput {
+    messages: SyncSender<Message>,
+    dropped_lines: Arc<AtomicU64>,
+}
+
+impl ErrorOutput {
+    fn queue(&self, message: Message) -> Queued {
+        let lines = message.text.lines().count() as u64;
+        if self.messages.try_send(message).is_ok() {
+            return Queued::Yes;
+        }
+        self.dropped_lines.fetch_add(lines, Ordering::Relaxed);
+        Queued::No
+    }
+}
+
+/// `None` if the system cannot start another thread.
+fn output() -> Option<&'static ErrorOutput> {
+    static OUTPUT: OnceLock<Option<ErrorOutput>> = OnceLock::new();
+    let start = || {
+        let (messages, queued) = sync_channel(QUEUE_CAPACITY);
+        let dropped_lines = Arc::new(AtomicU64::new(0));
+        let dropped = Arc::clone(&dropped_lines);
+        let thread = thread::Builder::new()
+            .name("stderr".to_owned())
+            .spawn(move || write_all(&mut io::stderr(), &queued, &dropped));
+        thread.ok().map(|_| ErrorOutput { messages, dropped_lines })
+    };
+    OUTPUT.get_or_init(start).as_ref()
+}
+
+fn write_all(out: &mut impl io::Write, messages: &Receiver<Message>, dropped_lines: &AtomicU64) {
+    for message in messages {
+        let dropped = dropped_lines.swap(0, Ordering::Relaxed);
+        if dropped > 0 {
+            let _ = writeln!(out, "{dropped} progress lines dropped: standard error was not read");
+        }
+        let _ = out.write_all(message.text.as_bytes()).and_then(|()| out.flush());
+        if let Some(written) = message.written {
+            let _ = written.try_send(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_that_nobody_reads_is_dropped_and_counted() {
+        let (messages, queued) = sync_channel(1);
+        let output = ErrorOutput { messages, dropped_lines: Arc::default() };
+        let sent = ["a\n", "b\nc\n", "d\n"].map(|text| output.queue(Message { text: text.to_owned(), written: None }));
+        assert_eq!(sent, [Queued::Yes, Queued::No, Queued::No]);
+        let ErrorOutput { messages, dropped_lines } = output;
+        drop(messages);
+        let mut written = Vec::new();
+        write_all(&mut written, &queued, &dropped_lines);
+        assert_eq!(written, b"3 progress lines dropped: standard error was not read\na\n");
+    }
 }

@@ -11,14 +11,14 @@ use crate::terminal_text::{one_line, padded, width as text_width};
 pub(crate) use session::session_lines;
 
 /// A line of text and its style. The text is complete without the style.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Line {
     pub(crate) text: String,
     pub(crate) style: LineStyle,
 }
 
 /// The style of a line, which a terminal shows as a colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum LineStyle {
     /// Not started, or left out.
     Dimmed,
@@ -62,21 +62,43 @@ pub(crate) fn run_lines(run: &Run, now_ms: i64, width: usize) -> Vec<Line> {
 
 /// One line for each step.
 pub(crate) fn step_lines(steps: &[StepView], now_ms: i64, width: usize) -> Vec<Line> {
-    let ids = steps.iter().map(|step| text_width(step.id.as_str())).max().unwrap_or(0);
-    let names = steps.iter().map(|step| text_width(step.capability.as_str())).max().unwrap_or(0);
-    steps
-        .iter()
-        .map(|step| {
-            let line = format!(
-                "{} {}  {}  {}",
-                mark(&step.state),
-                padded(step.id.as_str(), ids),
-                padded(step.capability.as_str(), names),
-                state_text(step, now_ms)
-            );
-            Line { text: one_line(&line, width), style: style(&step.state) }
-        })
-        .collect()
+    let columns = StepColumns::of(steps);
+    steps.iter().map(|step| columns.line(step, now_ms, width)).collect()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many lines of steps this thread has made.
+    pub(crate) static LINES_MADE: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// The widths of the columns of step lines.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepColumns {
+    ids: usize,
+    names: usize,
+}
+
+impl StepColumns {
+    pub(crate) fn of(steps: &[StepView]) -> Self {
+        Self {
+            ids: steps.iter().map(|step| text_width(step.id.as_str())).max().unwrap_or(0),
+            names: steps.iter().map(|step| text_width(step.capability.as_str())).max().unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn line(self, step: &StepView, now_ms: i64, width: usize) -> Line {
+        #[cfg(test)]
+        LINES_MADE.with(|made| made.set(made.get() + 1));
+        let line = format!(
+            "{} {}  {}  {}",
+            mark(&step.state),
+            padded(step.id.as_str(), self.ids),
+            padded(step.capability.as_str(), self.names),
+            state_text(step, now_ms)
+        );
+        Line { text: one_line(&line, width), style: style(&step.state) }
+    }
 }
 
 /// A mark that shows the state without colour.

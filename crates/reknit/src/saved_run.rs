@@ -1,10 +1,12 @@
 //! Finds runs in the journal and loads them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use reknit_engine::{Event, HistoryEntry, Machine, Record, SessionRecord, history};
+use reknit_engine::{Event, HistoryEntry, Machine, Record, ResultSource, SessionRecord, history};
 use reknit_journal::{Journal, RunFilter, StoredEvent};
 use reknit_protocol::{RunId, StepId};
+use reknit_runtime::JournalResults;
 
 use crate::failure::Failure;
 
@@ -30,31 +32,40 @@ pub(crate) async fn find_run(journal: &Journal, name: &str) -> Result<RunId, Fai
     }
 }
 
-/// A run that was replayed from its events.
+/// How many events are in memory at once.
+const PAGE_EVENTS: u32 = 64;
+
+/// A run that was replayed from its events. Large results stay in the journal.
 pub(crate) struct SavedRun {
     pub(crate) run: Machine,
-    /// The decision records of the machine for each event.
-    records: Vec<Vec<Record>>,
-    pub(crate) stored: Vec<StoredEvent>,
+    /// The time of each event, and what the machine decided for it.
+    records: Vec<(i64, Vec<Record>)>,
+    results: Arc<JournalResults>,
 }
 
 /// The history of each step.
 pub(crate) type History = BTreeMap<StepId, Vec<HistoryEntry>>;
 
 impl SavedRun {
-    /// The decoded events.
-    pub(crate) fn events(&self) -> Result<Vec<Event>, Failure> {
-        self.stored.iter().map(decode).collect()
+    /// When the run began, in milliseconds since 1970.
+    pub(crate) fn started_ms(&self) -> Option<i64> {
+        self.records.first().map(|(at_ms, _)| *at_ms)
     }
 
     /// The records of a session, without those of the machines nested in it.
     pub(crate) fn session_records(&self) -> Vec<SessionRecord> {
-        self.records.iter().flatten().filter_map(Record::as_own_session).cloned().collect()
+        let records = self.records.iter().flat_map(|(_, records)| records);
+        records.filter_map(Record::as_own_session).cloned().collect()
     }
 
     /// The history of each step.
     pub(crate) fn history(&self) -> History {
-        history(self.stored.iter().map(|event| event.at_ms).zip(&self.records))
+        history(self.records.iter().map(|(at_ms, records)| (*at_ms, records)))
+    }
+
+    /// Fails if a result could not be loaded from the journal.
+    pub(crate) fn check_results(&self) -> Result<(), Failure> {
+        self.results.take_failure().map_or(Ok(()), |error| Err(Failure::journal(error)))
     }
 }
 
@@ -64,10 +75,56 @@ fn decode(event: &StoredEvent) -> Result<Event, Failure> {
 
 /// Replays a run from the journal.
 pub(crate) async fn load_run(journal: &Journal, run: &RunId) -> Result<SavedRun, Failure> {
-    let stored = journal.events(run, 0).await.map_err(Failure::journal)?;
-    let events = stored.iter().map(decode).collect::<Result<Vec<Event>, Failure>>()?;
-    match Machine::replay(&events).map_err(Failure::journal)? {
-        Some((run, records)) => Ok(SavedRun { run, records, stored }),
-        None => Err(Failure::Usage { message: format!("run `{run}` has no events"), hint: None }),
+    let results = JournalResults::new(journal, run);
+    let source: Arc<dyn ResultSource> = Arc::clone(&results) as _;
+    let mut machine: Option<Machine> = None;
+    let mut records = Vec::new();
+    for_each_event(journal, run, |stored| {
+        let event = decode(stored)?;
+        let decided = if let Some(machine) = &mut machine {
+            machine.apply(&event).map_err(Failure::journal)?
+        } else {
+            let (begun, decided) = Machine::begin(&event).map_err(Failure::journal)?;
+            machine = Some(begun);
+            decided
+        };
+        records.push((event.at_ms, decided));
+        if let Some(machine) = &mut machine {
+            machine.release_results(&source);
+        }
+        Ok(())
+    })
+    .await?;
+    let Some(run) = machine else {
+        return Err(Failure::Usage { message: format!("run `{run}` has no events"), hint: None });
+    };
+    let saved = SavedRun { run, records, results };
+    saved.check_results()?;
+    Ok(saved)
+}
+
+/// All events of a run.
+pub(crate) async fn load_events(journal: &Journal, run: &RunId) -> Result<Vec<Event>, Failure> {
+    let mut events = Vec::new();
+    for_each_event(journal, run, |stored| {
+        events.push(decode(stored)?);
+        Ok(())
+    })
+    .await?;
+    Ok(events)
+}
+
+/// Reads the events of a run one after the other.
+pub(crate) async fn for_each_event(
+    journal: &Journal,
+    run: &RunId,
+    mut read: impl FnMut(&StoredEvent) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut from_seq = 0;
+    loop {
+        let page = journal.events_page(run, from_seq, PAGE_EVENTS).await.map_err(Failure::journal)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        from_seq = last.seq + 1;
+        page.iter().try_for_each(&mut read)?;
     }
 }

@@ -1,5 +1,9 @@
 //! The clock of drivers.
 
+mod shifted;
+
+pub(crate) use shifted::ShiftedClock;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;

@@ -2,7 +2,10 @@
 //!
 //! Commit, then act: an effect starts only after the event that made it due is in the journal.
 
+mod restore;
 mod run_loop;
+
+pub(crate) use restore::restore;
 
 use std::sync::Arc;
 
@@ -13,11 +16,11 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::breakers::{BreakerPolicy, Breakers, CallLimits};
-use crate::clock::Clock;
+use crate::clock::{Clock, ShiftedClock};
 use crate::effect_executor::EffectExecutor;
 use crate::error::DriveError;
 use crate::learned_mappings;
-use crate::replay::{DrivenMachine, RestoreError, replay, to_row};
+use crate::replay::{DrivenMachine, RestoreError, to_row};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
 use crate::telemetry::Telemetry;
@@ -87,7 +90,8 @@ impl Driver {
         clock: Arc<dyn Clock>,
         breakers: Arc<Breakers>,
     ) -> Self {
-        let executor = EffectExecutor { journal, transport, clock, breakers, telemetry: Telemetry::none() };
+        let telemetry = Telemetry::none();
+        let executor = EffectExecutor { journal, transport, clock, ahead_ms: 0, breakers, telemetry };
         let watcher: Watcher = Arc::new(|_| ());
         Self {
             executor,
@@ -153,7 +157,7 @@ impl Driver {
         started.set_trace_parent(self.executor.telemetry.parent());
         let (run, title) = (started.run().clone(), started.title().to_owned());
         let event = Event { at_ms: self.executor.clock.now_ms(), kind: started.into_event() };
-        let (state, due) = DrivenMachine::begin(&event, &self.executor.telemetry)?;
+        let (state, due) = DrivenMachine::begin(&event, &self.executor.journal, &self.executor.telemetry)?;
         let ending = state.machine.ending().map(Ending::status);
         let new = NewRun { run, title, first: to_row(&event, due)? };
         let lease = self.executor.journal.create(new, &self.holder, self.term()).await?;
@@ -168,19 +172,31 @@ impl Driver {
     /// Takes over a run and drives it until it ends or waits for a person. Fails if another process drives the run.
     pub async fn resume(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
         let lease = self.acquire(run).await?;
-        let records = self.executor.journal.events(run, 0).await?;
-        let due = self.executor.journal.due_effects(run).await?;
-        let state = match replay(&records, &due, &self.executor.telemetry, &self.watcher) {
+        let state = match restore(&self.executor.journal, run, &self.executor.telemetry, &self.watcher).await {
             Ok(state) => state,
-            Err(error) => {
-                self.abandon(&lease, records.len() as u64, &error).await?;
+            Err(DriveError::Restore(error)) => {
+                let len = self.executor.journal.summary(run).await?.len;
+                self.abandon(&lease, len, &error).await?;
                 return Err(error.into());
             }
+            Err(error) => return Err(error),
         };
-        let mut run_loop = RunLoop::new(self, lease, state);
-        let (events, consumed) = self.events_on_resume(run, &run_loop.state).await?;
+        let driver = self.not_before(state.machine.now_ms());
+        let mut run_loop = RunLoop::new(&driver, lease, state);
+        let (events, consumed) = driver.events_on_resume(run, &run_loop.state).await?;
         run_loop.commit(events, consumed).await?;
         run_loop.run().await
+    }
+
+    /// This driver with a clock that is not behind `last_ms`, the time of a run's last event.
+    pub(crate) fn not_before(&self, last_ms: i64) -> Self {
+        let mut driver = self.clone();
+        let ahead_ms = last_ms.saturating_sub(self.executor.clock.now_ms());
+        if ahead_ms > 0 {
+            driver.executor.ahead_ms = self.executor.ahead_ms.saturating_add(ahead_ms);
+            driver.executor.clock = Arc::new(ShiftedClock { clock: Arc::clone(&self.executor.clock), ahead_ms });
+        }
+        driver
     }
 
     /// Gives up a run that cannot be restored, and keeps its events. After a mismatch the run ends, because its further
@@ -229,6 +245,7 @@ impl Driver {
         for kind in kinds {
             let event = Event { at_ms, kind };
             let due = state.apply(&event)?;
+            state.check_results()?;
             append = append.event(to_row(&event, due)?);
             events.push(event);
         }
@@ -245,11 +262,14 @@ impl Driver {
     }
 
     pub(crate) fn term(&self) -> LeaseTerm {
-        LeaseTerm { now_ms: self.executor.clock.now_ms(), ttl_ms: LEASE_MS }
+        // Other processes compare the lease with the system clock.
+        let now_ms = self.executor.clock.now_ms().saturating_sub(self.executor.ahead_ms);
+        LeaseTerm { now_ms, ttl_ms: LEASE_MS }
     }
 
     /// Passes committed events to the telemetry sinks and to the watcher.
     pub(crate) fn notify(&self, state: &mut DrivenMachine, events: &[Event]) {
+        state.release_results();
         self.executor.telemetry.deliver(state.reporter.as_mut());
         let decided = std::mem::take(&mut state.decided);
         for (event, records) in events.iter().zip(&decided) {

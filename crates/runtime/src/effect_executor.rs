@@ -21,6 +21,8 @@ pub(crate) struct EffectExecutor {
     pub(crate) journal: Journal,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// How far `clock` is ahead of the clock of the breakers and leases.
+    pub(crate) ahead_ms: i64,
     pub(crate) breakers: Arc<Breakers>,
     pub(crate) telemetry: Telemetry,
 }
@@ -49,7 +51,7 @@ impl EffectExecutor {
             (Ok(permit), _) => Some(permit),
             (Err(_), OpenBreakerPolicy::Ignore) => None,
             (Err(BreakerOpen { until_ms }), OpenBreakerPolicy::Respect) => {
-                return EventKind::BreakerOpen { effect: ask.id, until_ms };
+                return EventKind::BreakerOpen { effect: ask.id, until_ms: until_ms.saturating_add(self.ahead_ms) };
             }
         };
         let result = self.transport.ask(&ask).await;
@@ -67,7 +69,10 @@ impl EffectExecutor {
     async fn call(&self, call: &CallTool, lease: &Lease, traceparent: Option<&str>) -> Result<EventKind, FenceError> {
         let permit = match self.breakers.acquire_tool(call.agent.as_str()).await {
             Ok(permit) => permit,
-            Err(BreakerOpen { until_ms }) => return Ok(EventKind::BreakerOpen { effect: call.id.clone(), until_ms }),
+            Err(BreakerOpen { until_ms }) => {
+                let until_ms = until_ms.saturating_add(self.ahead_ms);
+                return Ok(EventKind::BreakerOpen { effect: call.id.clone(), until_ms });
+            }
         };
         // Boxed: this future is done before the call, which may take long, and would enlarge the future of every call.
         if call.needs_claim()

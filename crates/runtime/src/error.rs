@@ -2,6 +2,7 @@
 
 use reknit_journal::{AppendError, CreateError, FenceError, LeaseError, OpenError, RunReadError, StorageError};
 
+use crate::journal_results::ResultError;
 use crate::replay::RestoreError;
 
 /// Why a driver stopped driving a run. All committed events are kept. After a [`RestoreError::Mismatch`] the run is over; in
@@ -23,6 +24,17 @@ pub enum DriveError {
     /// Events cannot be appended to the journal.
     #[error("cannot append to the journal")]
     Append(#[from] AppendError),
+    /// The outcomes of effects cannot be appended to the journal, so they are lost to the run.
+    #[error("cannot store the outcome of {} in the journal", .effects.join(", "))]
+    NotStored {
+        /// The ids of the effects.
+        effects: Vec<String>,
+        /// Why.
+        source: AppendError,
+    },
+    /// A result of the run cannot be loaded from the journal.
+    #[error("cannot load a result of the run from the journal")]
+    Result(#[from] ResultError),
     /// The events of the run cannot be read.
     #[error(transparent)]
     Read(#[from] RunReadError),

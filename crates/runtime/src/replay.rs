@@ -1,8 +1,13 @@
 //! Restores runs from their events, and checks that they ask for the same effects as when the events were written.
 
-use reknit_engine::{ApplyError, Effect, Event, Machine, Record};
-use reknit_journal::{DueEffect, NewEvent, StoredEvent};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use reknit_engine::{ApplyError, Effect, Event, Machine, Record, ResultSource};
+use reknit_journal::{DueEffect, Journal, NewEvent, StoredEvent};
+use reknit_protocol::EffectId;
+
+use crate::journal_results::{JournalResults, ResultError};
 use crate::telemetry::{Telemetry, TelemetryReporter};
 use crate::watcher::{Committed, EventOrigin, Watcher};
 
@@ -66,13 +71,19 @@ pub(crate) struct DrivenMachine {
     pub(crate) decided: Vec<Vec<Record>>,
     /// Collects signals, if there is a sink for them.
     pub(crate) reporter: Option<TelemetryReporter>,
+    results: Arc<JournalResults>,
 }
 
 impl DrivenMachine {
-    pub(crate) fn begin(event: &Event, telemetry: &Telemetry) -> Result<(Self, Vec<DueEffect>), RestoreError> {
+    pub(crate) fn begin(
+        event: &Event,
+        journal: &Journal,
+        telemetry: &Telemetry,
+    ) -> Result<(Self, Vec<DueEffect>), RestoreError> {
         let (machine, records) = Machine::begin(event).map_err(|source| RestoreError::Refused { seq: 0, source })?;
         let reporter = telemetry.reporter(&machine);
-        let mut state = Self { machine, pending: Vec::new(), decided: Vec::new(), reporter };
+        let results = JournalResults::new(journal, machine.id());
+        let mut state = Self { machine, pending: Vec::new(), decided: Vec::new(), reporter, results };
         let due = state.add(event, records);
         Ok((state, due))
     }
@@ -90,11 +101,22 @@ impl DrivenMachine {
             reporter.observe(event.at_ms, &records);
         }
         self.decided.push(records);
-        let is_new = |effect: &&Effect| !before.iter().any(|known| known.id() == effect.id());
+        let before: HashSet<Option<&EffectId>> = before.iter().map(Effect::id).collect();
+        let is_new = |effect: &&Effect| !before.contains(&effect.id());
         self.pending.iter().filter(is_new).filter_map(due_effect).collect()
     }
 
-    fn notify_replayed(&mut self, event: &Event, watcher: &Watcher) {
+    /// Fails if the machine needed a result that could not be loaded. The machine must not be used any more.
+    pub(crate) fn check_results(&self) -> Result<(), ResultError> {
+        self.results.take_failure().map_or(Ok(()), Err)
+    }
+
+    /// Drops large results from memory. All events must be committed.
+    pub(crate) fn release_results(&mut self) {
+        self.machine.release_results(&(Arc::clone(&self.results) as Arc<dyn ResultSource>));
+    }
+
+    pub(crate) fn notify_replayed(&mut self, event: &Event, watcher: &Watcher) {
         for records in self.decided.drain(..) {
             let origin = EventOrigin::Replayed;
             watcher(&Committed { machine: &self.machine, event, records: &records, origin });
@@ -102,29 +124,15 @@ impl DrivenMachine {
     }
 }
 
-/// Restores a run from its events. Fails if other effects become due than when the events were written. The watcher sees
-/// the replayed events.
-pub(crate) fn replay(
-    records: &[StoredEvent],
-    due: &[(u64, DueEffect)],
-    telemetry: &Telemetry,
-    watcher: &Watcher,
-) -> Result<DrivenMachine, RestoreError> {
-    let (first, rest) = records.split_first().ok_or(RestoreError::Empty)?;
-    let event = from_row(first)?;
-    let (mut state, wanted) = DrivenMachine::begin(&event, telemetry)?;
-    compare(first.seq, &wanted, due)?;
-    state.notify_replayed(&event, watcher);
-    for record in rest {
-        let event = from_row(record)?;
-        let wanted = state.apply(&event)?;
-        compare(record.seq, &wanted, due)?;
-        state.notify_replayed(&event, watcher);
+/// The effects that each event made due.
+pub(crate) type DueByEvent = HashMap<u64, Vec<DueEffect>>;
+
+pub(crate) fn due_by_event(due: Vec<(u64, DueEffect)>) -> DueByEvent {
+    let mut by_event = DueByEvent::new();
+    for (seq, effect) in due {
+        by_event.entry(seq).or_default().push(effect);
     }
-    if let Some(reporter) = &mut state.reporter {
-        reporter.forget();
-    }
-    Ok(state)
+    by_event
 }
 
 /// Applies newer events to a machine from a snapshot. Fails if other effects become due than when the events were written,
@@ -132,7 +140,8 @@ pub(crate) fn replay(
 pub(crate) fn replay_onto(
     machine: Machine,
     newer: &[StoredEvent],
-    due: &[(u64, DueEffect)],
+    due: Vec<(u64, DueEffect)>,
+    journal: &Journal,
 ) -> Result<DrivenMachine, RestoreError> {
     let pending = machine.pending();
     let seq = machine.event_count();
@@ -142,19 +151,21 @@ pub(crate) fn replay_onto(
             return Err(RestoreError::Mismatch { seq, problem });
         }
     }
-    let mut state = DrivenMachine { machine, pending, decided: Vec::new(), reporter: None };
+    let due = due_by_event(due);
+    let results = JournalResults::new(journal, machine.id());
+    let mut state = DrivenMachine { machine, pending, decided: Vec::new(), reporter: None, results };
     for record in newer {
         let wanted = state.apply(&from_row(record)?)?;
-        compare(record.seq, &wanted, due)?;
+        compare(record.seq, &wanted, &due)?;
     }
     state.decided.clear();
     Ok(state)
 }
 
-fn compare(seq: u64, wanted: &[DueEffect], written: &[(u64, DueEffect)]) -> Result<(), RestoreError> {
-    let written: Vec<&DueEffect> = written.iter().filter(|(at, _)| *at == seq).map(|(_, due)| due).collect();
+pub(crate) fn compare(seq: u64, wanted: &[DueEffect], written: &DueByEvent) -> Result<(), RestoreError> {
+    let written = written.get(&seq).map(Vec::as_slice).unwrap_or_default();
     let mismatch = |problem: String| Err(RestoreError::Mismatch { seq, problem });
-    for due in &written {
+    for due in written {
         match wanted.iter().find(|effect| effect.effect == due.effect) {
             None => return mismatch(format!("`{}` was due and no longer is", due.effect)),
             Some(effect) if effect.digest != due.digest => {

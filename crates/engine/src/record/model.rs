@@ -49,3 +49,13 @@ pub struct ModelQuestion {
     /// The question.
     pub request: Arc<ModelRequest>,
 }
+
+impl ModelRecord {
+    /// The effect that asked the question.
+    pub(super) fn effect(&self) -> &EffectId {
+        match self {
+            Self::Asked(question) => &question.id,
+            Self::Answered { id, .. } | Self::Failed { id, .. } | Self::Skipped { id, .. } => id,
+        }
+    }
+}

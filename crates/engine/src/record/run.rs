@@ -160,6 +160,34 @@ pub enum RunRecord {
     },
 }
 
+impl RunRecord {
+    /// The step that the decision is about.
+    pub(super) fn step(&self) -> Option<&StepId> {
+        match self {
+            Self::StepStarted(StepDescription { step, .. })
+            | Self::StepBound { step, .. }
+            | Self::RungStarted(RungStart { step, .. })
+            | Self::AdviceRead { step, .. }
+            | Self::Mended { step, .. }
+            | Self::FeedbackExhausted(step)
+            | Self::StepEnded { step, .. } => Some(step),
+            Self::CallStarted(call) | Self::CallEnded { call, .. } => Some(&call.step),
+            Self::ApprovalRequested(ask) => Some(&ask.step),
+            Self::CallSkipped { id, .. }
+            | Self::WaitStarted { id, .. }
+            | Self::WaitEnded(id)
+            | Self::ApprovalDecided { id, .. }
+            | Self::LateOutcome(id) => id.step(),
+            Self::Started { .. }
+            | Self::Resumed
+            | Self::ToolsSelected(_)
+            | Self::PlanAccepted { .. }
+            | Self::PlanRejected { .. }
+            | Self::Ended { .. } => None,
+        }
+    }
+}
+
 /// A step, as records name it once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepDescription {

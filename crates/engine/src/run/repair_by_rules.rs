@@ -133,7 +133,7 @@ impl Run {
         let mut results: Vec<(&StepId, &Value)> = Vec::new();
         for at in before {
             if let Stage::Done(value) = self.state.steps.get(at)?.stage() {
-                results.push((&super::planned(&self.plan, at)?.id, value));
+                results.push((&super::planned(&self.plan, at)?.id, value.get()));
             }
         }
         Ok(RejectedCall {

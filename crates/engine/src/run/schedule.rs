@@ -13,6 +13,7 @@ use super::{Run, planned};
 use crate::digest::idempotency_key;
 use crate::internal_error::Decided;
 use crate::record::{MendDetail, RunRecord, StepDescription, StepEnd};
+use crate::result_handle::ResultSource;
 
 impl Run {
     /// Moves every step that can move. Skipping one step can decide others, so this repeats until nothing moves.
@@ -234,8 +235,25 @@ impl Run {
     /// The result of a step.
     pub fn result(&self, step: &str) -> Option<&Value> {
         match self.state.steps.get(self.plan.index_of(step)?).ok()?.stage() {
-            Stage::Done(value) => Some(value),
+            Stage::Done(value) => Some(value.get()),
             _ => None,
+        }
+    }
+
+    /// The same, without keeping a value in memory that had to be loaded.
+    pub fn load_result(&self, step: &str) -> Option<Arc<Value>> {
+        match self.state.steps.get(self.plan.index_of(step)?).ok()?.stage() {
+            Stage::Done(value) => value.try_load(),
+            _ => None,
+        }
+    }
+
+    /// Drops large results from memory; `source` loads them when they are needed. Call this after each commit of events: the
+    /// source must have all of them.
+    pub fn release_results(&mut self, source: &Arc<dyn ResultSource>) {
+        let fresh = std::mem::take(&mut self.fresh_results);
+        for index in fresh.into_iter().chain(self.loaded_results.take()) {
+            self.state.steps.release_result(index, source, &self.loaded_results);
         }
     }
 }

@@ -148,7 +148,7 @@ impl Run {
     pub(super) fn settle_as_happened(&mut self, index: StepIndex, result: Value, words: String) -> Decided {
         let mend = Mend { rung: Rung::Settlement, effect: MendEffect::Applied, description: words };
         self.add_mend(index, mend, MendDetail::Settled)?;
-        self.set_stage(index, Stage::Done(result))
+        self.set_stage(index, Stage::Done(result.into()))
     }
 
     /// The calls of the step so far did not take effect: the call is sent again, and may be corrected afterwards.

@@ -52,7 +52,7 @@ impl Run {
         let before = self.indices_before(planned);
         let results = before.iter().filter_map(|at| {
             let Stage::Done(value) = self.state.steps.get(*at).ok()?.stage() else { return None };
-            Some((self.plan.get(*at)?.id.as_str(), value))
+            Some((self.plan.get(*at)?.id.as_str(), value.get()))
         });
         let names = |(source, value): (&str, &Value)| match crate::synthesis::response_data(value).as_object() {
             Some(fields) => fields.iter().map(|(field, _)| format!("{source}.{field}")).collect(),
@@ -69,7 +69,7 @@ impl StepResults for Results<'_> {
             None if step.as_str() == INPUTS => self.inputs.map_or(StepResult::Unknown, StepResult::Ready),
             None => StepResult::Unknown,
             Some(_) if !index.is_none_or(|index| self.is_visible(index)) => StepResult::Pending,
-            Some(Stage::Done(value)) => StepResult::Ready(value),
+            Some(Stage::Done(value)) => StepResult::Ready(value.get()),
             Some(Stage::Failed { .. }) => StepResult::Failed,
             Some(Stage::Skipped { .. }) => StepResult::Skipped,
             Some(_) => StepResult::Pending,

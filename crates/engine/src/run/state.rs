@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, Value, exact};
+use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, exact};
 use serde::{Deserialize, Serialize};
 
 use super::steps::Steps;
@@ -14,6 +14,7 @@ use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
 use crate::elapsed::ms_between;
 use crate::record::WaitReason;
+use crate::result_handle::ResultHandle;
 use crate::uncertain_call::UncertainCall;
 use reknit_mend::{CallFault, ModelRung};
 use reknit_plan::ToolSelection;
@@ -153,7 +154,7 @@ pub(super) enum Stage {
         ask: Arc<AskPerson>,
         fault: Arc<CallFault>,
     },
-    Done(#[serde(with = "exact")] Value),
+    Done(ResultHandle),
     Failed {
         reason: String,
         fault: Option<Arc<CallFault>>,

@@ -18,6 +18,7 @@ use crate::elapsed::ms_between;
 use crate::event::{Decision, EventKind};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
+use crate::result_handle::ResultHandle;
 
 /// A corrected call, for the person who decides whether it is sent.
 #[derive(Debug)]
@@ -149,7 +150,9 @@ impl Run {
         let fault = match verdict {
             Verdict::Success(value) => {
                 step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: None });
-                return self.set_stage(index, Stage::Done(value));
+                self.fresh_results.push(index);
+                let event = self.state.events.saturating_sub(1);
+                return self.set_stage(index, Stage::Done(ResultHandle::new(value, event)));
             }
             Verdict::Permanent(ref fault) | Verdict::Transient(ref fault) | Verdict::Correctable(ref fault) => {
                 Arc::new(fault.clone())

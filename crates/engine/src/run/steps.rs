@@ -14,6 +14,7 @@ use super::state::Stage;
 use crate::consult::Consultation;
 use crate::effect::Effect;
 use crate::internal_error::{Decided, InternalError};
+use crate::result_handle::{LoadedResults, ResultSource};
 use ready_index::ReadyIndex;
 
 /// The steps, in the order of the plan. Only they are part of a snapshot; the index follows from them and from the plan.
@@ -59,6 +60,13 @@ impl Steps {
     pub(super) fn set_stage(&mut self, index: StepIndex, stage: Stage) -> Decided {
         let before = std::mem::replace(&mut self.get_mut(index)?.stage, stage);
         self.ready.moved(index, &before, &self.list)
+    }
+
+    /// Drops the result of a step from memory, if it is large.
+    pub(super) fn release_result(&mut self, index: StepIndex, source: &Arc<dyn ResultSource>, loaded: &LoadedResults) {
+        if let Some(StepRun { stage: Stage::Done(result), .. }) = self.list.get_mut(index.get()) {
+            result.release(source, index, loaded);
+        }
     }
 
     /// The first step from `from` on that can proceed: its dependencies are decided, or it is queued and a slot is free.

@@ -114,6 +114,17 @@ impl Run {
     pub fn steps(&self) -> Vec<StepView> {
         self.plan.steps.iter().zip(self.state.steps.iter()).map(|(planned, step)| view(planned, step)).collect()
     }
+
+    /// How many steps the plan has.
+    pub fn step_count(&self) -> usize {
+        self.plan.steps.len()
+    }
+
+    /// One step of the plan, with its position.
+    pub fn step(&self, id: &str) -> Option<(usize, StepView)> {
+        let index = self.plan.index_of(id)?;
+        Some((index.get(), view(self.plan.get(index)?, self.state.steps.get(index).ok()?)))
+    }
 }
 
 fn view(planned: &PlannedStep, step: &StepRun) -> StepView {

@@ -347,7 +347,7 @@ fn plan_output(answer: &Answer) -> ToolOutput {
         return ToolOutput::failure(&answer.text);
     }
     let step = |outcome: &Outcome| match outcome {
-        Outcome::Done(value) => ("result", response_data(value)),
+        Outcome::Done(value) => ("result", response_data(&value.load())),
         Outcome::Failed { reason, .. } => ("failed", Value::from(reason.as_str())),
         Outcome::Skipped { reason } => ("skipped", Value::from(reason.as_str())),
     };

@@ -1,5 +1,7 @@
 //! A run or a session, for drivers that treat both alike.
 
+use std::sync::Arc;
+
 use reknit_protocol::RunId;
 
 use super::Session;
@@ -10,6 +12,7 @@ use crate::event::{Event, EventKind};
 use crate::policy::Policy;
 use crate::record::Record;
 use crate::report::{Report, ReportStatus, SessionExit};
+use crate::result_handle::ResultSource;
 use crate::run::{ApplyError, Run};
 use crate::trace_parent::TraceParent;
 use crate::uncertain_call::UncertainCall;
@@ -101,6 +104,13 @@ impl Machine {
     /// Applies an event and returns what was decided.
     pub fn apply(&mut self, event: &Event) -> Result<Vec<Record>, ApplyError> {
         either!(self, machine => machine.apply(event))
+    }
+
+    /// Drops large results of a run from memory: see [`Run::release_results`]. A session keeps its results.
+    pub fn release_results(&mut self, source: &Arc<dyn ResultSource>) {
+        if let Self::Run(run) = self {
+            run.release_results(source);
+        }
     }
 
     /// The effects that are due.

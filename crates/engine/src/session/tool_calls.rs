@@ -279,7 +279,7 @@ fn not_called() -> ToolOutput {
 fn step_output(report: &StepReport) -> ToolOutput {
     let mut output = match &report.outcome {
         Outcome::Done(value) => {
-            let text = match response_data(value) {
+            let text = match response_data(&value.load()) {
                 Value::String(text) => text,
                 other => other.to_string(),
             };

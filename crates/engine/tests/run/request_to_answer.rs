@@ -149,7 +149,7 @@ fn every_successful_reply_is_a_result_in_any_json_form() {
         let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
         play.answer_tool("s/call/1", status, body);
         let answer = play.run.answer().expect("the run has ended");
-        assert_eq!(answer.steps[0].outcome, Outcome::Done(json(expected)), "case: {status}");
+        assert_eq!(answer.steps[0].outcome, Outcome::Done(json(expected).into()), "case: {status}");
     }
 }
 

@@ -115,6 +115,10 @@ impl StorageError {
         let path = path.to_owned();
         let source = match failure {
             StoreFailure::Contents(problem) => return Self::Damaged { path, source: Damage::Contents(problem) },
+            StoreFailure::Chain { seq } => {
+                let problem = format!("event {seq}, or a row that belongs to it, was changed or deleted");
+                return Self::Damaged { path, source: Damage::Contents(problem) };
+            }
             StoreFailure::Gone => return Self::Gone(path),
             StoreFailure::Sqlite(source) => SqliteError(Arc::new(source)),
         };
@@ -136,8 +140,21 @@ pub(crate) enum StoreFailure {
     Sqlite(rusqlite::Error),
     /// The rows contradict each other.
     Contents(String),
+    /// The digest of an event, or of a claim before it, does not fit.
+    Chain {
+        /// The position of the event.
+        seq: u64,
+    },
     /// The file was moved or deleted.
     Gone,
+}
+
+impl StoreFailure {
+    /// Whether another process locks the file.
+    pub(crate) fn is_lock(&self) -> bool {
+        let Self::Sqlite(error) = self else { return false };
+        matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
 }
 
 impl From<rusqlite::Error> for StoreFailure {

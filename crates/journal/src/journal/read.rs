@@ -36,16 +36,22 @@ impl Journal {
 
     /// The events of a run from position `from_seq` on, in order.
     pub async fn events(&self, run: &RunId, from_seq: u64) -> Result<Vec<StoredEvent>, RunReadError> {
-        self.read_run(run, move |tables, row| {
-            let events = tables.events(row.key, from_seq)?;
-            // Replaying events with a gap would restore a state that never existed.
-            let expected = from_seq.min(row.summary.len)..row.summary.len;
-            if events.iter().map(|event| event.seq).eq(expected) {
-                return Ok(events);
-            }
-            Err(StoreFailure::Contents(format!("events of run `{}` are missing", row.summary.run)))
-        })
-        .await
+        self.events_page(run, from_seq, u32::MAX).await
+    }
+
+    /// At most `limit` events of a run from position `from_seq` on, in order: a long run need not be in memory at once.
+    pub async fn events_page(&self, run: &RunId, from_seq: u64, limit: u32) -> Result<Vec<StoredEvent>, RunReadError> {
+        self.read_run(run, move |tables, row| checked_events(tables, &row, from_seq, limit)).await
+    }
+
+    /// The event at position `seq`, for callers that cannot wait asynchronously. Blocks on the disk.
+    pub fn event_blocking(&self, run: &RunId, seq: u64) -> Result<StoredEvent, RunReadError> {
+        let id = run.clone();
+        let found = self.read_blocking(move |tables| {
+            tables.run(&id)?.map(|row| checked_events(tables, &row, seq, 1)).transpose()
+        })?;
+        let missing = || RunReadError::NoSuchRun(run.clone());
+        found.and_then(|events| events.into_iter().next()).ok_or_else(missing)
     }
 
     /// The effects that events made due, each with the position of its event, in order.
@@ -91,4 +97,24 @@ impl Journal {
         let found = self.read(move |tables| tables.run(&id)?.map(|row| work(tables, row)).transpose()).await?;
         found.ok_or_else(|| RunReadError::NoSuchRun(run.clone()))
     }
+}
+
+/// At most `limit` events from `from_seq` on. Replaying events with a gap would restore a state that never existed.
+fn checked_events(tables: &dyn ReadTables, row: &RunRow, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>> {
+    let RunRow { key, summary } = row;
+    let of_run = |failure| match failure {
+        StoreFailure::Chain { seq } => {
+            let problem =
+                format!("event {seq} of run `{}`, or a row that belongs to it, was changed or deleted", summary.run);
+            StoreFailure::Contents(problem)
+        }
+        other => other,
+    };
+    let events = tables.events(*key, from_seq, limit).map_err(of_run)?;
+    let from = from_seq.min(summary.len);
+    let expected = from..summary.len.min(from.saturating_add(u64::from(limit)));
+    if events.iter().map(|event| event.seq).eq(expected) {
+        return Ok(events);
+    }
+    Err(StoreFailure::Contents(format!("events of run `{}` are missing", summary.run)))
 }

@@ -1,12 +1,15 @@
 //! Operations that write: drivers lease, append and claim; any process may send signals.
+//!
+//! What a driver writes waits up to [`MAX_LOCK_WAIT`](crate::MAX_LOCK_WAIT) while another process locks the file: giving up would
+//! lose what a tool has answered.
 
 use reknit_protocol::RunId;
 
 use super::Journal;
 use crate::blob::split_event;
-use crate::rules;
+use crate::rules::{self, TakeOver};
 use crate::{
-    Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, Lease, LeaseError, LeaseTerm, Liveness, NewRun,
+    Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, Lease, LeaseError, LeaseTerm, NewRun,
     RunSignal, SendError, SignalId, Snapshot, StorageError, StoredMapping,
 };
 
@@ -15,13 +18,13 @@ impl Journal {
     pub async fn create(&self, run: NewRun, holder: &Holder, term: LeaseTerm) -> Result<Lease, CreateError> {
         let NewRun { run, title, first } = run;
         let (first, holder) = (split_event(first), holder.clone());
-        self.write(move |tables| rules::create(tables, &run, &title, &first, &holder, term)).await
+        self.write_patiently(move |tables| rules::create(tables, &run, &title, &first, &holder, term)).await
     }
 
     /// Leases a run that has no lease or whose lease has expired.
     pub async fn acquire(&self, run: &RunId, holder: &Holder, term: LeaseTerm) -> Result<Lease, LeaseError> {
         let (run, holder) = (run.clone(), holder.clone());
-        self.write(move |tables| rules::acquire(tables, &run, &holder, term, None)).await
+        self.write(move |tables| rules::acquire(tables, &run, &holder, term, TakeOver::Expired)).await
     }
 
     /// Leases a run even if the lease of epoch `expected_epoch` has not expired: the caller knows that its holder is gone.
@@ -36,35 +39,32 @@ impl Journal {
         expected_epoch: u64,
     ) -> Result<Lease, LeaseError> {
         let (run, holder) = (run.clone(), holder.clone());
-        self.write(move |tables| rules::acquire(tables, &run, &holder, term, Some(expected_epoch))).await
+        self.write(move |tables| rules::acquire(tables, &run, &holder, term, TakeOver::Epoch(expected_epoch))).await
     }
 
-    /// Leases a run as [`acquire`](Self::acquire) does, but takes it over at once, without waiting for the lease to expire,
-    /// if the process that holds it is certainly dead (see [`Holder::liveness`]).
+    /// Leases a run as [`acquire`](Self::acquire) does, but looks at the process that holds it ([`Holder::liveness`]): from a
+    /// process that is certainly dead the run is taken over at once, and from another process that is alive it is not taken
+    /// over even if the lease has expired. The clock may have been set forward, or that process may be suspended.
     pub async fn acquire_or_take_over(
         &self,
         run: &RunId,
         holder: &Holder,
         term: LeaseTerm,
     ) -> Result<Lease, LeaseError> {
-        match self.acquire(run, holder, term).await {
-            Err(LeaseError::Held { holder: dead, epoch, .. }) if dead.liveness() == Liveness::Dead => {
-                self.acquire_forced(run, holder, term, epoch).await
-            }
-            answer => answer,
-        }
+        let (run, holder) = (run.clone(), holder.clone());
+        self.write(move |tables| rules::acquire(tables, &run, &holder, term, TakeOver::ByLiveness)).await
     }
 
     /// Extends the lease to the end of `term`. This also works on an expired lease that no other process has taken over.
     pub async fn renew(&self, lease: &Lease, term: LeaseTerm) -> Result<Lease, FenceError> {
         let lease = lease.clone();
-        self.write(move |tables| rules::renew(tables, &lease, term)).await
+        self.write_patiently(move |tables| rules::renew(tables, &lease, term)).await
     }
 
     /// Gives the lease back, so that another process can acquire the run at once.
     pub async fn release(&self, lease: &Lease) -> Result<(), FenceError> {
         let lease = lease.clone();
-        self.write(move |tables| rules::release(tables, &lease)).await
+        self.write_patiently(move |tables| rules::release(tables, &lease)).await
     }
 
     /// Appends to a run in one transaction, if `lease` is its newest lease and the run has the expected length. Returns
@@ -72,13 +72,13 @@ impl Journal {
     pub async fn append(&self, lease: &Lease, mut append: Append) -> Result<u64, AppendError> {
         let events: Vec<_> = append.events.drain(..).map(split_event).collect();
         let lease = lease.clone();
-        self.write(move |tables| rules::append(tables, &lease, &append, &events)).await
+        self.write_patiently(move |tables| rules::append(tables, &lease, &append, &events)).await
     }
 
     /// Claims an effect before the caller performs it. A claim is permanent.
     pub async fn claim(&self, lease: &Lease, effect: &str) -> Result<ClaimOutcome, FenceError> {
         let (lease, effect) = (lease.clone(), effect.to_owned());
-        self.write(move |tables| rules::claim(tables, &lease, &effect)).await
+        self.write_patiently(move |tables| rules::claim(tables, &lease, &effect)).await
     }
 
     /// Replaces the snapshot of the run. The events that it covers must be committed.

@@ -5,7 +5,7 @@ use reknit_protocol::RunId;
 use super::{RuleResult, check_lease, fenced};
 use crate::blob::SplitEvent;
 use crate::tables::WriteTables;
-use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, RunSummary};
+use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, RunSummary};
 
 /// Creates the run, event 0 and the first lease.
 pub(crate) fn create(
@@ -35,23 +35,48 @@ pub(crate) fn create(
     Ok(Ok(Lease { run: run.clone(), info }))
 }
 
-/// Leases a run that has no lease, whose lease has expired, or whose lease has the epoch `forced_epoch`.
+/// From whom a run may be taken over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum TakeOver {
+    /// From a holder whose lease has expired.
+    Expired,
+    /// Also from the holder of the lease with this epoch.
+    Epoch(u64),
+    /// From a process that is dead, or whose lease has expired. Never from another process that is alive.
+    ByLiveness,
+}
+
+impl TakeOver {
+    fn is_held(self, lease: &LeaseInfo, now_ms: i64) -> bool {
+        let in_time = now_ms < lease.until_ms;
+        match self {
+            Self::Expired => in_time,
+            Self::Epoch(epoch) => in_time && lease.epoch != epoch,
+            Self::ByLiveness => match lease.holder.liveness() {
+                Liveness::Dead => false,
+                // Another driver of this process may be gone although the process is alive.
+                Liveness::Alive => in_time || !lease.holder.is_this_process(),
+                Liveness::Unknown => in_time,
+            },
+        }
+    }
+}
+
+/// Leases a run that has no lease, or whose lease may be taken over.
 pub(crate) fn acquire(
     tables: &mut dyn WriteTables,
     run: &RunId,
     holder: &Holder,
     term: LeaseTerm,
-    forced_epoch: Option<u64>,
+    take_over: TakeOver,
 ) -> RuleResult<Lease, LeaseError> {
     let Some(row) = tables.run(run)? else { return Ok(Err(LeaseError::NoSuchRun(run.clone()))) };
     let mut summary = row.summary;
     if let Some(status) = summary.status {
         return Ok(Err(LeaseError::Ended { run: run.clone(), status }));
     }
-    if let Some(LeaseInfo { holder, until_ms, epoch }) = summary.lease
-        && term.now_ms < until_ms
-        && forced_epoch != Some(epoch)
-    {
+    if let Some(lease) = summary.lease.take_if(|lease| take_over.is_held(lease, term.now_ms)) {
+        let LeaseInfo { holder, until_ms, epoch } = lease;
         return Ok(Err(LeaseError::Held { run: run.clone(), holder, until_ms, epoch }));
     }
     summary.epoch += 1;

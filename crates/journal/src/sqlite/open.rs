@@ -7,6 +7,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::BUSY_TIMEOUT;
 use super::file::{self, FileIdentity};
+use super::header::FileHeader;
+use super::log_check;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::{Durability, OpenError, StorageError};
@@ -25,10 +27,23 @@ pub(crate) struct WriterConnection {
 pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnection, OpenError> {
     // An absolute path, so that the program may change its working directory later.
     let path = std::path::absolute(path).map_err(|source| OpenError::File { path: path.to_owned(), source })?;
+    let header = FileHeader::read(&path).map_err(|source| OpenError::File { path: path.clone(), source })?;
+    if header == FileHeader::Foreign {
+        return Err(OpenError::NotAJournal(path));
+    }
     let identity = file::prepare(&path)?;
     if file::is_empty_beside_log(&path) {
         let problem = "the file is empty, but its write-ahead log is not";
         return Err(StorageError::new(&path, StoreFailure::Contents(problem.to_owned())).into());
+    }
+    if durability == Durability::Full {
+        let log = file::side_file(&path, "-wal");
+        let damaged = log_check::damaged_frame(&log).map_err(|source| OpenError::File { path: log, source })?;
+        if let Some(frame) = damaged {
+            let problem =
+                format!("frame {frame} of its write-ahead log is unreadable, and with it the commits that follow");
+            return Err(StorageError::new(&path, StoreFailure::Contents(problem)).into());
+        }
     }
     let fail = |failure| OpenError::from(StorageError::new(&path, failure));
     let mut sqlite = connect(&path).map_err(fail)?;

@@ -10,7 +10,7 @@ use tokio::task;
 use super::open::connect;
 use super::tables::SqliteTables;
 use crate::StorageError;
-use crate::error::storage::{StoreFailure, StoreResult};
+use crate::error::storage::StoreResult;
 use crate::tables::ReadTables;
 
 /// The maximum number of concurrent reads. Each takes a thread and a connection, and all share one disk.
@@ -40,17 +40,33 @@ impl Readers {
         let reading = task::spawn_blocking(move || {
             // Held until the work is done, even if the caller has dropped its future.
             let _permit = permit;
-            let pooled = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut connection = pooled.map_or_else(|| connect_read_only(&path), Ok)?;
-            let transaction = connection.transaction()?;
-            let answer = work(&SqliteTables(&transaction))?;
-            transaction.commit()?;
-            // A connection that failed does not come back to the pool.
-            idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-            Ok::<T, StoreFailure>(answer)
+            read_pooled(&path, &idle, work)
         });
         reading.await.map_err(|_| closed())?.map_err(|failure| StorageError::new(&self.path, failure))
     }
+
+    /// The same on the current thread.
+    pub(crate) fn read_blocking<T>(
+        &self,
+        work: impl FnOnce(&dyn ReadTables) -> StoreResult<T>,
+    ) -> Result<T, StorageError> {
+        read_pooled(&self.path, &self.idle, work).map_err(|failure| StorageError::new(&self.path, failure))
+    }
+}
+
+fn read_pooled<T>(
+    path: &Path,
+    idle: &Mutex<Vec<Connection>>,
+    work: impl FnOnce(&dyn ReadTables) -> StoreResult<T>,
+) -> StoreResult<T> {
+    let pooled = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let mut connection = pooled.map_or_else(|| connect_read_only(path), Ok)?;
+    let transaction = connection.transaction()?;
+    let answer = work(&SqliteTables(&transaction))?;
+    transaction.commit()?;
+    // A connection that failed does not come back to the pool.
+    idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    Ok(answer)
 }
 
 pub(crate) fn connect_read_only(path: &Path) -> StoreResult<Connection> {

@@ -9,6 +9,8 @@ pub(crate) const SCHEMA_VERSION: u32 = 4;
 
 /// The tables. `events` and `due` are clustered by run: a run is read as a whole, and an append touches one page of each.
 ///
+/// `chain` is the digest of the row and of the rows before it (`chain.rs`). The `seq` of a claim is how many events the run had.
+///
 /// `event_blobs` says which blobs belong into the body of which event, each at a byte offset.
 pub(crate) const TABLES: &str = "
 CREATE TABLE runs (
@@ -31,6 +33,7 @@ CREATE TABLE events (
     at_ms INTEGER NOT NULL,
     kind  TEXT    NOT NULL,
     body  TEXT    NOT NULL,
+    chain BLOB    NOT NULL,
     PRIMARY KEY (run, seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -60,10 +63,13 @@ CREATE TABLE blobs (
 
 CREATE TABLE claims (
     run    INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,
     effect TEXT    NOT NULL,
     epoch  INTEGER NOT NULL,
-    PRIMARY KEY (run, effect)
+    chain  BLOB    NOT NULL,
+    PRIMARY KEY (run, seq, effect)
 ) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX claims_by_effect ON claims (run, effect);
 
 CREATE TABLE inbox (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,

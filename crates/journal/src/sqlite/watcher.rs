@@ -49,6 +49,8 @@ fn watch(path: &Path, mailboxes: &Mailboxes) {
         match poll(path, &mut cursor) {
             Ok(NewSignals::Unknown) => mailboxes.notify_all(None),
             Ok(NewSignals::For(runs)) => runs.iter().for_each(|run| mailboxes.notify(run)),
+            // The next poll tries again: a lock says nothing about the signals.
+            Err(failure) if failure.is_lock() => {}
             Err(failure) => {
                 cursor = None;
                 mailboxes.notify_all(Some(&StorageError::new(path, failure)));

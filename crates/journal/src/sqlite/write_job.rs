@@ -1,5 +1,7 @@
 //! The jobs in the queue of the writer thread.
 
+use std::time::Duration;
+
 use tokio::sync::oneshot;
 
 use crate::StorageError;
@@ -11,6 +13,8 @@ use crate::tables::WriteTables;
 pub(crate) trait WriteJob: Send {
     /// Writes, and keeps the answer for later. A refusal is an answer too; only a failure of the store is an error.
     fn run(&mut self, tables: &mut dyn WriteTables) -> StoreResult<()>;
+    /// How long to wait while another process locks the file.
+    fn lock_wait(&self) -> Duration;
     /// Sends the answer to the caller, after the commit.
     fn answer(self: Box<Self>);
     /// Tells the caller that the store failed and nothing was written.
@@ -19,15 +23,16 @@ pub(crate) trait WriteJob: Send {
 
 /// A closure that writes, with the channel to the caller that waits for its answer.
 pub(crate) struct PendingWrite<T, E, W> {
+    lock_wait: Duration,
     work: W,
     answer: Option<Result<T, E>>,
     caller: oneshot::Sender<Result<T, E>>,
 }
 
 impl<T, E, W> PendingWrite<T, E, W> {
-    pub(crate) fn new(work: W) -> (Self, oneshot::Receiver<Result<T, E>>) {
+    pub(crate) fn new(lock_wait: Duration, work: W) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (caller, answer) = oneshot::channel();
-        (Self { work, answer: None, caller }, answer)
+        (Self { lock_wait, work, answer: None, caller }, answer)
     }
 }
 
@@ -40,6 +45,10 @@ where
     fn run(&mut self, tables: &mut dyn WriteTables) -> StoreResult<()> {
         self.answer = Some((self.work)(tables)?);
         Ok(())
+    }
+
+    fn lock_wait(&self) -> Duration {
+        self.lock_wait
     }
 
     fn answer(self: Box<Self>) {

@@ -3,7 +3,9 @@
 use std::io;
 use std::mem;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use rusqlite::TransactionBehavior;
 use tokio::sync::mpsc;
@@ -28,6 +30,7 @@ const MAX_GROUP: usize = 256;
 pub(crate) struct Writer {
     path: PathBuf,
     queue: Option<mpsc::Sender<Box<dyn WriteJob>>>,
+    locked_since: LockedSince,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -35,18 +38,27 @@ impl Writer {
     pub(crate) fn start(mut connection: WriterConnection) -> io::Result<Self> {
         let path = connection.path.clone();
         let (queue, mut queued) = mpsc::channel::<Box<dyn WriteJob>>(QUEUE_CAPACITY);
+        let locked_since = LockedSince::default();
+        let locked = Arc::clone(&locked_since);
         let thread = thread::Builder::new().name("journal-writer".to_owned()).spawn(move || {
             let mut group = Vec::new();
             while queued.blocking_recv_many(&mut group, MAX_GROUP) > 0 {
-                write_group(&mut connection, mem::take(&mut group));
+                write_group(&mut connection, mem::take(&mut group), &locked);
             }
         })?;
-        Ok(Self { path, queue: Some(queue), thread: Some(thread) })
+        Ok(Self { path, queue: Some(queue), locked_since, thread: Some(thread) })
     }
 
-    /// Runs `work` in a transaction and waits for the commit. Dropping the future does not undo the write.
+    /// How long writes have been waiting for the lock.
+    pub(crate) fn locked_for(&self) -> Option<Duration> {
+        self.locked_since.lock().unwrap_or_else(PoisonError::into_inner).map(|since| since.elapsed())
+    }
+
+    /// Runs `work` in a transaction and waits for the commit: at least for `lock_wait` while another process locks the file.
+    /// Dropping the future does not undo the write.
     pub(crate) async fn write<T, E>(
         &self,
+        lock_wait: Duration,
         work: impl FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
@@ -54,7 +66,7 @@ impl Writer {
         E: From<StorageError> + Send + 'static,
     {
         let closed = || StorageError::Closed(self.path.clone());
-        let (job, answer) = PendingWrite::new(work);
+        let (job, answer) = PendingWrite::new(lock_wait, work);
         let queue = self.queue.as_ref().ok_or_else(closed)?;
         queue.send(Box::new(job)).await.map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
@@ -72,14 +84,46 @@ impl Drop for Writer {
     }
 }
 
-/// Writes a group in one transaction. If that fails, each job gets its own transaction, so that one job that is too large
+/// Since when another process locks the file, while a write waits for it.
+pub(crate) type LockedSince = Arc<Mutex<Option<Instant>>>;
+
+/// Writes a group in one transaction. While another process locks the file, each job waits as long as it may. If the commit fails, each job gets its own transaction, so that one job that is too large
 /// for the disk does not fail the others.
-pub(crate) fn write_group(connection: &mut WriterConnection, mut group: Vec<Box<dyn WriteJob>>) {
-    match commit(connection, &mut group) {
+pub(crate) fn write_group(
+    connection: &mut WriterConnection,
+    mut group: Vec<Box<dyn WriteJob>>,
+    locked_since: &LockedSince,
+) {
+    let set_locked = |locked: bool| {
+        let mut since = locked_since.lock().unwrap_or_else(PoisonError::into_inner);
+        *since = locked.then(|| since.unwrap_or_else(Instant::now));
+    };
+    let started = Instant::now();
+    let committed = loop {
+        match commit(connection, &mut group) {
+            Err(CommitFailure::Begin(failure)) if failure.is_lock() => {
+                set_locked(true);
+                let error = StorageError::new(&connection.path, failure);
+                let waited = started.elapsed();
+                let (waiting, given_up): (Vec<_>, Vec<_>) = group.into_iter().partition(|job| waited < job.lock_wait());
+                group = waiting;
+                for job in given_up {
+                    job.fail(error.clone());
+                }
+                if group.is_empty() {
+                    set_locked(false);
+                    return;
+                }
+            }
+            committed => break committed,
+        }
+    };
+    set_locked(false);
+    match committed {
         Ok(()) => group.into_iter().for_each(WriteJob::answer),
         Err(CommitFailure::Commit(_)) if group.len() > 1 => {
             for job in group {
-                write_group(connection, vec![job]);
+                write_group(connection, vec![job], locked_since);
             }
         }
         Err(CommitFailure::Begin(failure) | CommitFailure::Commit(failure)) => {

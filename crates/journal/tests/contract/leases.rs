@@ -1,6 +1,8 @@
 //! Leases: one driver per run.
 
-use reknit_journal::{Append, FenceError, Holder, LeaseError};
+use std::process::{Command, Stdio};
+
+use reknit_journal::{Append, AppendError, FenceError, Holder, LeaseError};
 
 use crate::support::{event, leased, new_run, process_on_laptop, stores, term};
 
@@ -99,6 +101,35 @@ async fn the_run_of_a_dead_process_can_be_taken_over_at_once() {
         // This process is alive, so its run cannot be taken over.
         let refused = store.journal.acquire_or_take_over(lease.run(), &Holder::this_process(), term(1)).await;
         assert!(matches!(refused, Err(LeaseError::Held { epoch: 2, .. })), "{}: {refused:?}", store.name);
+    }
+}
+
+#[tokio::test]
+async fn an_expired_lease_of_a_live_process_is_not_taken_over_until_the_process_ends() {
+    for store in stores() {
+        // It ends when this process closes its input.
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let lease = store.journal.create(new_run("r"), &Holder::of_process(child.id()), term(0)).await.unwrap();
+        // The clock was set forward by a day, or the machine was suspended.
+        let tomorrow = term(86_400_000);
+        let refused = store.journal.acquire_or_take_over(lease.run(), &Holder::this_process(), tomorrow).await;
+        assert!(matches!(refused, Err(LeaseError::Held { epoch: 1, .. })), "{}: {refused:?}", store.name);
+        store.journal.append(&lease, Append::at(1).event(event(2))).await.unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let taken = store.journal.acquire_or_take_over(lease.run(), &Holder::this_process(), tomorrow).await.unwrap();
+        assert_eq!(taken.epoch(), 2, "{}", store.name);
+        let late = store.journal.append(&lease, Append::at(2).event(event(3))).await.unwrap_err();
+        assert!(matches!(late, AppendError::Fenced { .. }), "{}: {late:?}", store.name);
+    }
+}
+
+#[tokio::test]
+async fn an_expired_lease_of_another_driver_in_this_process_can_be_taken_over() {
+    for store in stores() {
+        let lease = leased(&store.journal, "r").await;
+        let taken = store.journal.acquire_or_take_over(lease.run(), &Holder::this_process(), term(1000)).await.unwrap();
+        assert_eq!(taken.epoch(), 2, "{}", store.name);
     }
 }
 

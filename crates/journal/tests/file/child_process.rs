@@ -4,8 +4,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
-use reknit_journal::{Append, Durability, Holder, Journal, LeaseError, RunSignal};
+use reknit_journal::{Append, BUSY_TIMEOUT, Durability, Holder, Journal, LeaseError, RunSignal};
 
 use crate::support::{TERM, event, new_run, open, report};
 
@@ -92,6 +93,13 @@ async fn a_child_process_performs_its_task() {
         "create a run" => {
             let run = format!("run of {}", std::process::id());
             open(file).create(new_run(&run), &Holder::this_process(), TERM).await.unwrap();
+        }
+        "lock for longer than the busy timeout" => {
+            let connection = rusqlite::Connection::open(file).unwrap();
+            connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+            print_line("locked");
+            std::thread::sleep(BUSY_TIMEOUT + Duration::from_secs(2));
+            connection.execute_batch("ROLLBACK").unwrap();
         }
         "open" => match Journal::open(file, Durability::Full) {
             Ok(_) => print_line("opened"),

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
-use reknit_journal::{Append, Durability, Journal, NewEvent, OpenError, RunReadError, StorageError};
+use reknit_journal::{Append, DueEffect, Durability, Journal, NewEvent, OpenError, RunReadError, StorageError};
 use rusqlite::Connection;
 
 use crate::support::{grow, leased, mask_directory, new_path, open, report};
@@ -55,22 +55,82 @@ async fn changed_or_deleted_rows_are_detected() {
         ("DELETE FROM events WHERE seq = 1", "events of run `r` are missing"),
         ("UPDATE blobs SET body = replace(body, 'x', 'y')", "was changed or deleted"),
         ("DELETE FROM blobs", "was changed or deleted"),
-        ("UPDATE event_blobs SET offset = 99", "a blob lies outside event 1"),
+        ("UPDATE event_blobs SET offset = 99", "event 1 of run `r`"),
+        ("UPDATE events SET body = replace(body, '0', '1') WHERE seq = 0", "event 0 of run `r`"),
+        ("UPDATE events SET at_ms = at_ms + 1 WHERE seq = 1", "event 1 of run `r`"),
+        ("UPDATE due SET digest = 'other'", "event 1 of run `r`"),
+        ("DELETE FROM due", "event 1 of run `r`"),
+        ("UPDATE claims SET epoch = 2", "the claim of `pay/call/1` was changed"),
+        ("DELETE FROM claims", "event 1 of run `r`"),
         ("UPDATE runs SET holder = '{}'", "cannot read the holder of a run"),
     ] {
         let (_directory, path) = new_path();
         let journal = open(&path);
         let lease = leased(&journal, "r").await;
         let long = NewEvent::new(0, "long", format!(r#"{{"text":"{}"}}"#, "x".repeat(50_000)));
+        journal.claim(&lease, "pay/call/1").await.unwrap();
+        let long = long.with_due([DueEffect::new("pay/call/2", "digest")]);
         journal.append(&lease, Append::at(1).event(long)).await.unwrap();
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-        match journal.events(lease.run(), 0).await {
+        let claims = journal.claims(lease.run()).await;
+        match claims.and(journal.events(lease.run(), 0).await) {
             Err(RunReadError::Storage(StorageError::Damaged { source, .. })) => {
                 assert!(source.to_string().contains(expected), "{sql}: {source}");
             }
             answer => panic!("{sql}: {answer:?}"),
         }
     }
+}
+
+/// Flips one bit of the last occurrence of `text` in a file.
+fn flip_bit(path: &Path, text: &str) {
+    let mut bytes = fs::read(path).unwrap();
+    let at = bytes.windows(text.len()).rposition(|window| window == text.as_bytes()).expect("the file has the text");
+    bytes[at + text.len() - 1] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[tokio::test]
+async fn a_damaged_frame_of_a_log_in_use_is_detected_when_the_event_is_read() {
+    let (_directory, path) = new_path();
+    let journal = open(&path);
+    let lease = leased(&journal, "r").await;
+    for seq in 1..5 {
+        let event = NewEvent::new(0, "counted", format!(r#"{{"seq":"event-{seq}"}}"#));
+        journal.append(&lease, Append::at(seq).event(event)).await.unwrap();
+    }
+    // SQLite does not check the frames while a process has the log open. This writes into the same file, as a disk would.
+    flip_bit(&path.with_file_name("journal.db-wal"), "event-2");
+    let reader = Journal::open(&path, Durability::Normal).unwrap();
+    match reader.events(lease.run(), 0).await {
+        Err(RunReadError::Storage(StorageError::Damaged { source, .. })) => {
+            assert!(source.to_string().starts_with("event 2 of run `r`"), "{source}");
+        }
+        answer => panic!("{answer:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_frame_with_commits_after_it_is_detected_when_the_journal_is_opened() {
+    let ((_directory, source), (directory, path)) = (new_path(), new_path());
+    let journal = open(&source);
+    let lease = leased(&journal, "r").await;
+    grow(&journal, &lease, 10).await;
+    // The process dies here: its files stay as they are.
+    for name in ["journal.db", "journal.db-wal"] {
+        fs::copy(source.with_file_name(name), path.with_file_name(name)).unwrap();
+    }
+    let log = path.with_file_name("journal.db-wal");
+    let whole = fs::read(&log).unwrap();
+    let middle = whole.len() / 2;
+    let damaged: Vec<u8> = whole.iter().enumerate().map(|(at, byte)| byte ^ u8::from(at == middle)).collect();
+    fs::write(&log, &damaged).unwrap();
+    let error = Journal::open(&path, Durability::Full).unwrap_err();
+    let text = mask_directory(&report(&error), directory.path());
+    assert!(text.starts_with("the journal `DIR/journal.db` is damaged\ncaused by: frame "), "{text}");
+    assert_eq!(fs::read(&log).unwrap(), damaged, "the log is kept");
+    fs::write(&log, &whole).unwrap();
+    assert_eq!(open(&path).events(lease.run(), 0).await.unwrap().len(), 10);
 }
 
 #[tokio::test]

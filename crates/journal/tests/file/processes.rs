@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reknit_journal::{Append, AppendError, Holder, LeaseError, RunFilter, RunSignal};
+use reknit_journal::{Append, AppendError, Holder, LeaseError, RunFilter, RunSignal, SendError, StorageError};
 
 use crate::child_process::ChildProcess;
 use crate::support::{TERM, checked_len, event, grow, leased, new_path, open};
@@ -40,6 +40,23 @@ async fn a_mailbox_receives_signals_of_another_process() {
         assert_eq!(message.expect("a signal within twenty seconds").unwrap().signal, RunSignal::new("cancel", "{}"));
         sending.await.unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_of_a_driver_waits_while_another_process_locks_the_file() {
+    let (_directory, path) = new_path();
+    let journal = open(&path);
+    let lease = leased(&journal, "r").await;
+    let mut locker = ChildProcess::start("lock for longer than the busy timeout", &path);
+    assert_eq!(locker.next_line().as_deref(), Some("locked"));
+    // A signal of a user is refused after the busy timeout; the answer that a driver received is not.
+    let send = journal.send(lease.run(), RunSignal::new("cancel", "{}"), 0);
+    let (refused, appended) = tokio::join!(send, journal.append(&lease, Append::at(1).event(event(1))));
+    assert!(matches!(refused, Err(SendError::Storage(StorageError::Busy { .. }))), "{refused:?}");
+    assert_eq!(appended.unwrap(), 2);
+    assert_eq!(journal.locked_for(), None);
+    locker.finish();
+    assert_eq!(checked_len(&journal, "r").await, 2);
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! Files that are not a journal of this build are refused and not changed.
 
-use std::fs;
+use std::ffi::OsString;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use reknit_journal::{Durability, Journal, OpenError};
@@ -20,14 +22,14 @@ fn journal_of_version(version: u32, path: &Path) {
 
 #[test]
 fn a_journal_of_an_older_build_is_refused_and_not_changed() {
-    for version in [1, 2] {
+    for version in [1, 2, 3] {
         let (directory, path) = new_path();
         journal_of_version(version, &path);
         let before = fs::read(&path).unwrap();
         let text = mask_directory(&report(&refusal(&path)), directory.path());
         insta::allow_duplicates! {
             insta::assert_snapshot!(text.replace(&format!("format {version}"), "format OLD"), @"
-            the journal `DIR/journal.db` was written by an older build of Reknit (format OLD, not 3)
+            the journal `DIR/journal.db` was written by an older build of Reknit (format OLD, not 4)
             hint: keep it for the older build and start a new one with `mv DIR/journal.db DIR/journal.db.old`, or choose another path for the journal; its contents were not changed
             ");
         }
@@ -61,7 +63,7 @@ fn a_journal_of_a_newer_build_is_refused_and_not_changed() {
     journal_of_version(99, &path);
     let before = fs::read(&path).unwrap();
     insta::assert_snapshot!(mask_directory(&report(&refusal(&path)), directory.path()), @"
-    the journal `DIR/journal.db` was written by a newer build of Reknit (format 99, not 3)
+    the journal `DIR/journal.db` was written by a newer build of Reknit (format 99, not 4)
     hint: update Reknit, or choose another path for the journal; its contents were not changed
     ");
     assert_eq!(fs::read(&path).unwrap(), before);
@@ -77,6 +79,56 @@ fn a_database_of_another_program_is_refused_and_not_changed() {
     hint: choose another path for the journal; this file was not changed
     ");
     assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// The name, content, permissions and time of the last change of a file.
+type FileState = (OsString, Vec<u8>, u32, (i64, i64));
+
+/// Everything that a refusal must leave as it was.
+fn state_of(directory: &Path) -> Vec<FileState> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let metadata = entry.metadata().unwrap();
+        let changed = (metadata.ctime(), metadata.ctime_nsec());
+        (entry.file_name(), fs::read(entry.path()).unwrap(), metadata.mode(), changed)
+    });
+    let mut state: Vec<_> = entries.collect();
+    state.sort();
+    state
+}
+
+/// A database of another program in this journal mode. The process that wrote it ended without closing it.
+fn abandoned_database(mode: &str, path: &Path) {
+    let (_directory, source) = new_path();
+    let writer = Connection::open(&source).unwrap();
+    writer.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(())).unwrap();
+    writer.execute_batch("CREATE TABLE notes (text); PRAGMA wal_checkpoint; INSERT INTO notes VALUES ('x')").unwrap();
+    for suffix in ["", "-wal"] {
+        let name = |path: &Path| format!("{}{suffix}", path.display());
+        if fs::exists(name(&source)).unwrap() {
+            fs::copy(name(&source), name(path)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_refused_file_keeps_its_bytes_permissions_and_times_and_gets_no_side_files() {
+    type MakeFile = fn(&Path);
+    let files: [(&str, MakeFile); 4] = [
+        ("text", |path| fs::write(path, "dear diary, ".repeat(1000)).unwrap()),
+        ("short text", |path| fs::write(path, "x").unwrap()),
+        ("a database with a rollback journal", |path| abandoned_database("delete", path)),
+        ("a database with a write-ahead log", |path| abandoned_database("wal", path)),
+    ];
+    for (name, make) in files {
+        let (directory, path) = new_path();
+        make(&path);
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        let before = state_of(directory.path());
+        let error = refusal(&path);
+        assert!(matches!(error, OpenError::NotAJournal(_)), "{name}: {error:?}");
+        assert_eq!(state_of(directory.path()), before, "{name}");
+    }
 }
 
 #[test]

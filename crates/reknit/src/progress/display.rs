@@ -1,12 +1,15 @@
 //! Shows progress on standard error: redrawn in place in a terminal, a line for each change in a pipe.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Stderr, Write};
+use std::io::{self, IsTerminal, Stderr};
 
-use reknit_engine::{Machine, Record, SessionRecord};
+use reknit_engine::{Machine, Progress, Record, SessionRecord};
+use reknit_protocol::StepId;
 
-use super::{Line, LineStyle, lines};
+use super::{Line, LineStyle, StepColumns, lines};
 use crate::environment::os_variable;
+use crate::print::{Queued, print_progress};
 
 /// The width of lines in a pipe, wide enough not to cut them.
 const PIPE_COLUMNS: usize = 1_000;
@@ -21,6 +24,9 @@ pub(crate) struct ProgressDisplay {
     machine: Option<Machine>,
     /// The records of a session so far.
     records: Vec<SessionRecord>,
+    /// The steps that events changed since the progress was last shown.
+    changed_steps: BTreeSet<StepId>,
+    step_columns: Option<StepColumns>,
     note: Option<&'static str>,
 }
 
@@ -45,18 +51,61 @@ impl ProgressDisplay {
         } else {
             OutputKind::Terminal(if os_variable("NO_COLOR").is_some() { Colour::Off } else { Colour::On })
         };
-        Self { out, output, drawn: Vec::new(), machine: None, records: Vec::new(), note: None }
+        Self {
+            out,
+            output,
+            drawn: Vec::new(),
+            machine: None,
+            records: Vec::new(),
+            changed_steps: BTreeSet::new(),
+            step_columns: None,
+            note: None,
+        }
     }
 
-    /// Adds the records of a session. Nested machines are shown by their state, not by their records.
+    /// Adds the records of an event. Nested machines are shown by their state, not by their records.
     pub(crate) fn add(&mut self, records: &[Record]) {
         self.records.extend(records.iter().filter_map(Record::as_own_session).cloned());
+        self.changed_steps.extend(records.iter().filter_map(Record::own_step).cloned());
     }
 
     /// Shows the current progress.
     pub(crate) fn show(&mut self, machine: &Machine) {
-        self.draw(machine, machine.now_ms());
+        let changed = std::mem::take(&mut self.changed_steps);
+        if !self.show_changed_steps(machine, &changed) {
+            self.draw(machine, machine.now_ms());
+        }
         self.keep(machine);
+    }
+
+    /// Prints the lines of the steps that an event changed, and returns `true`; the others are as they were. Only in a pipe,
+    /// and only while the steps run and all of them were shown: an event then costs the same for any number of steps.
+    fn show_changed_steps(&mut self, machine: &Machine, changed: &BTreeSet<StepId>) -> bool {
+        let Some(run) = machine.as_run().filter(|run| run.progress() == Progress::Running) else {
+            self.step_columns = None;
+            return false;
+        };
+        if self.output != OutputKind::Pipe || self.drawn.len() != run.step_count() {
+            return false;
+        }
+        let columns = *self.step_columns.get_or_insert_with(|| StepColumns::of(&run.steps()));
+        let mut text = String::new();
+        let mut changed: Vec<_> = changed.iter().filter_map(|step| run.step(step.as_str())).collect();
+        changed.sort_unstable_by_key(|(index, _)| *index);
+        for (index, view) in changed {
+            let line = columns.line(&view, machine.now_ms(), PIPE_COLUMNS);
+            if let Some(drawn) = self.drawn.get_mut(index)
+                && *drawn != line
+            {
+                text.push_str(&line.text);
+                text.push('\n');
+                *drawn = line;
+            }
+        }
+        if !text.is_empty() {
+            self.write(&text);
+        }
+        true
     }
 
     /// Redraws countdowns in a terminal. Does nothing in a pipe.
@@ -120,12 +169,17 @@ impl ProgressDisplay {
             OutputKind::Terminal(colour) => redraw(&self.drawn, &lines, colour),
             OutputKind::Pipe => changed_lines(&self.drawn, &lines),
         };
-        self.write(&text);
         self.drawn = lines;
+        self.write(&text);
     }
 
     fn write(&mut self, text: &str) {
-        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        if print_progress(text) == Queued::No {
+            // What a terminal shows is not known any more, so nothing of it can be replaced.
+            if matches!(self.output, OutputKind::Terminal(_)) {
+                self.drawn.clear();
+            }
+        }
     }
 }
 
@@ -167,12 +221,20 @@ fn with_colour(line: &Line, colour: Colour) -> String {
 
 /// The lines of `after` that are not in `before`.
 fn changed_lines(before: &[Line], after: &[Line]) -> String {
+    let before: HashSet<&Line> = before.iter().collect();
     let new = after.iter().filter(|line| !before.contains(line));
     new.flat_map(|line| [line.text.as_str(), "\n"]).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Started, Synthesis, Templates};
+    use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
+    use reknit_protocol::{Capability, Object, Plan, ReplyBody, SideEffect, Step, ToolReply, Value};
+
+    use super::super::LINES_MADE;
     use super::*;
 
     fn line(text: &str, style: LineStyle) -> Line {
@@ -194,5 +256,65 @@ mod tests {
         let after = [line("✓ a  done", LineStyle::Success), line("· b  waiting for a", LineStyle::Dimmed)];
         assert_eq!(changed_lines(&before, &after), "✓ a  done\n");
         assert_eq!(changed_lines(&after, &after), "");
+    }
+
+    fn started(steps: usize) -> Event {
+        let mut capability = Capability::new("read");
+        capability.effect = SideEffect::Read;
+        let capabilities = vec![CatalogueEntry::new(capability, None).unwrap()];
+        let tool = CatalogueTool { name: "t".into(), description: String::new(), capabilities };
+        let steps = (0..steps).map(|n| Step::new(format!("s{n}"), "t", "read", "")).collect();
+        let mut policy = Policy { synthesis: Synthesis::Template, ..Policy::default() };
+        policy.limits.tool_calls = u32::MAX;
+        let started = Started {
+            run: "r".into(),
+            request: "x".to_owned(),
+            plan: Some(Plan::new("p", "x", steps)),
+            plan_author: PlanAuthor::Person,
+            inputs: Object::new(),
+            catalogue: Arc::new(Catalogue { tools: vec![tool] }),
+            targets: Vec::new(),
+            policy: Arc::new(policy),
+            templates: Arc::new(Templates::default()),
+            mappings: Vec::new(),
+            seed: 7,
+            trace_parent: None,
+            metadata: Metadata::default(),
+            machine_version: MACHINE_VERSION,
+        };
+        Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) }
+    }
+
+    /// The lines that are made, and the effects that are listed, while a run of independent steps goes on.
+    fn work(steps: usize) -> (usize, usize) {
+        let (mut machine, records) = Machine::begin(&started(steps)).unwrap();
+        let mut display = ProgressDisplay { output: OutputKind::Pipe, ..ProgressDisplay::new() };
+        display.add(&records);
+        display.show(&machine);
+        let (before, mut effects) = (LINES_MADE.with(std::cell::Cell::get), 0);
+        for _ in 1..steps {
+            let pending = machine.pending();
+            effects += pending.len();
+            let call = pending.into_iter().find_map(|effect| match effect {
+                Effect::CallTool(call) => Some(call.id),
+                _ => None,
+            });
+            let body = ReplyBody::Json(Value::from("done"));
+            let reply = ToolReply { status: 200, retry_after_ms: None, body };
+            let kind = EventKind::ToolAnswered { effect: call.expect("a step runs"), reply };
+            let records = machine.apply(&Event { at_ms: 1, kind }).unwrap();
+            display.add(&records);
+            display.show(&machine);
+        }
+        let lines: Vec<&str> = display.drawn.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(lines.iter().filter(|line| line.starts_with('✓')).count(), steps - 1, "{lines:?}");
+        (LINES_MADE.with(std::cell::Cell::get) - before, effects)
+    }
+
+    #[test]
+    fn an_event_costs_the_same_for_any_number_of_steps() {
+        let ((short_lines, short_effects), (long_lines, long_effects)) = (work(100), work(400));
+        assert!(long_lines <= 5 * short_lines, "{short_lines} lines for 100 steps, {long_lines} for 400");
+        assert!(long_effects <= 5 * short_effects, "{short_effects} effects for 100 steps, {long_effects} for 400");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use reknit_engine::Event;
 use reknit_protocol::{Object, RunId, Value};
 use reknit_telemetry::{Interaction, interactions};
 
@@ -11,8 +12,8 @@ use crate::terminal_text::visible_char;
 use crate::usage::seconds;
 
 /// All prompts and answers, as text or as JSON. Fails if LLM debugging is not enabled for the run.
-pub(super) fn text(run: &RunId, saved: &SavedRun, json: bool) -> Result<String, Failure> {
-    let found = interactions(&saved.events()?).map_err(Failure::journal)?;
+pub(super) fn text(run: &RunId, saved: &SavedRun, events: &[Event], json: bool) -> Result<String, Failure> {
+    let found = interactions(events).map_err(Failure::journal)?;
     let Some(found) = found else {
         return Err(Failure::usage(
             format!("LLM debugging is not enabled for run `{run}`, so its prompts and answers are not shown"),
@@ -22,7 +23,7 @@ pub(super) fn text(run: &RunId, saved: &SavedRun, json: bool) -> Result<String, 
     if json {
         let document = Object::from([
             ("request_id", run.as_str().into()),
-            ("created_at", saved.stored.first().map_or(Value::Null, |event| event.at_ms.into())),
+            ("created_at", saved.started_ms().map_or(Value::Null, Value::from)),
             ("interactions", found.iter().map(Interaction::to_value).collect()),
         ]);
         return Ok(Value::Object(document).to_string() + "\n");

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::print::print_data;
 use crate::print_answer::answer_json;
 use crate::progress::run_lines;
-use crate::saved_run::{History, load_run};
+use crate::saved_run::{History, for_each_event, load_events, load_run};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, usage_summary};
 
@@ -85,8 +85,11 @@ pub(super) async fn run(
     };
     let state = CurrentState { status, approvals };
     let text = match (options.events, options.json, &saved.run) {
-        (_, json, _) if options.llm => llm::text(&run, &saved, json)?,
-        (true, json, _) => events(&saved.stored, json),
+        (_, json, _) if options.llm => llm::text(&run, &saved, &load_events(&journal, &run).await?, json)?,
+        (true, json, _) => {
+            for_each_event(&journal, &run, |event| print_data(&event_line(event, json))).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
         (false, true, Machine::Run(run)) => as_json(run, &saved.history(), &state)?.to_string() + "\n",
         (false, true, Machine::Session(session)) => {
             session::as_json(session, &saved.session_records(), &state)?.to_string() + "\n"
@@ -94,6 +97,7 @@ pub(super) async fn run(
         (false, false, Machine::Run(run)) => page(run, &saved.history(), &state, options.step),
         (false, false, Machine::Session(session)) => session::page(session, &saved.session_records(), &state),
     };
+    saved.check_results()?;
     print_data(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -169,17 +173,14 @@ pub(super) fn metadata_as_json(metadata: &Metadata) -> Option<(String, Value)> {
     (!metadata.is_empty()).then(|| ("meta".to_owned(), Value::Object(metadata.to_object())))
 }
 
-/// One line for each event: its number, time, kind and the start of its body, or its whole body as JSON.
-fn events(events: &[StoredEvent], json: bool) -> String {
-    let line = |event: &StoredEvent| {
-        if json {
-            return format!("{}\n", event.body);
-        }
-        let at = jiff::Timestamp::from_millisecond(event.at_ms)
-            .map_or_else(|_| event.at_ms.to_string(), |at| format!("{at:.3}"));
-        format!("{:>4}  {at}  {:<15}  {}\n", event.seq, event.kind, one_line(&event.body, VALUE_COLUMNS))
-    };
-    events.iter().map(line).collect()
+/// The line of an event: its number, time, kind and the start of its body, or its whole body as JSON.
+fn event_line(event: &StoredEvent, json: bool) -> String {
+    if json {
+        return format!("{}\n", event.body);
+    }
+    let at = jiff::Timestamp::from_millisecond(event.at_ms)
+        .map_or_else(|_| event.at_ms.to_string(), |at| format!("{at:.3}"));
+    format!("{:>4}  {at}  {:<15}  {}\n", event.seq, event.kind, one_line(&event.body, VALUE_COLUMNS))
 }
 
 /// The tools that were selected for the planner, and how many tokens the selection saved.
@@ -267,7 +268,7 @@ fn step(view: &StepView, run: &Run, entries: &[HistoryEntry], state: &CurrentSta
             approval.decided.as_ref().map(|decision| format!("  {:<9}  not read by the run yet", decision.as_str())),
         );
     }
-    if let Some(value) = run.result(view.id.as_str()) {
+    if let Some(value) = run.load_result(view.id.as_str()) {
         lines.push(format!("  result     {}", one_line(&value.to_string(), VALUE_COLUMNS)));
     }
     lines

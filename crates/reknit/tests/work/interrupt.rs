@@ -1,4 +1,4 @@
-//! Ctrl-C.
+//! Ctrl-C, SIGTERM and SIGHUP.
 
 use std::process::Child;
 
@@ -20,8 +20,12 @@ async fn slow_shop() -> RunningTool {
 }
 
 pub(crate) fn interrupt(child: &Child) {
+    send(child, Signal::INT);
+}
+
+fn send(child: &Child, signal: Signal) {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process id");
-    kill_process(pid, Signal::INT).expect("the process is there");
+    kill_process(pid, signal).expect("the process is there");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -100,4 +104,21 @@ async fn two_interrupts_exit_and_resume_cancels_the_run() {
     hint: see each attempt with `reknit runs show RUN`
     ");
     assert_eq!(shop.call_count(), 1, "what may have happened is not sent again on the way out");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_signal_to_terminate_or_to_hang_up_cancels_the_run_like_an_interrupt() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let shop = slow_shop().await;
+        let world = World::new()
+            .configured(&[&shop], "[limits]\ndrain-time = \"50ms\"\n")
+            .file("plan.json", &plan(&[("price", "{}")]));
+        let child = world.spawn(&["run", "--answer", "template", "plan.json"]);
+        shop.wait_for_calls(1).await;
+        send(&child, signal);
+        let output = child.wait_with_output().expect("it ends");
+        let shown = world.show(&output);
+        assert!(shown.starts_with("exit status 130\n--- stdout\nThe run was cancelled.\n"), "{signal:?}: {shown}");
+        assert!(world.reknit(&["runs", "list"]).contains("cancelled"), "{signal:?}");
+    }
 }

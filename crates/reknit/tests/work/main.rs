@@ -24,5 +24,6 @@ mod telemetry;
 mod terminal;
 mod tools;
 mod trust;
+mod unread_output;
 mod untrusted;
 mod world;

@@ -222,7 +222,11 @@ impl<'a> RunLoop<'a> {
             return Ok(());
         }
         let (append, events) = self.driver.apply(&mut self.state, kinds, consumed)?;
-        self.driver.executor.journal.append(&self.lease, append).await?;
+        if let Err(source) = self.driver.executor.journal.append(&self.lease, append).await {
+            let effects: Vec<String> =
+                events.iter().filter_map(|event| event.kind.effect()).map(ToString::to_string).collect();
+            return Err(if effects.is_empty() { source.into() } else { DriveError::NotStored { effects, source } });
+        }
         self.driver.notify(&mut self.state, &events);
         Ok(())
     }

@@ -12,10 +12,10 @@ use reknit_journal::{Lease, Mailbox, SignalId, Snapshot, StoredEvent};
 use reknit_protocol::{EffectId, RunId};
 use tokio::task::JoinSet;
 
-use crate::driver::{DriveOutcome, Driver};
+use crate::driver::{DriveOutcome, Driver, restore};
 use crate::effect_executor::EffectOutcome;
 use crate::error::DriveError;
-use crate::replay::{DrivenMachine, RestoreError, from_row, replay, replay_onto};
+use crate::replay::{DrivenMachine, RestoreError, from_row, replay_onto};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
 use crate::telemetry::TelemetryReporter;
@@ -178,16 +178,15 @@ impl SegmentedDriver {
                 .map_err(|source| RestoreError::Refused { seq: snapshot.len, source })?;
             // Another driver may have appended events without a snapshot.
             let newer = journal.events(lease.run(), snapshot.len).await?;
-            let mut state = replay_onto(run, &newer, &journal.due_effects(lease.run()).await?)?;
+            let mut state = replay_onto(run, &newer, journal.due_effects(lease.run()).await?, journal)?;
             // The snapshot does not contain the state of the telemetry, which follows from the events.
             if let Some(reporter) = telemetry.reporter(&state.machine) {
                 state.reporter = Some(observe_stored(reporter, &journal.events(lease.run(), 0).await?)?);
             }
             return Ok(state);
         }
-        let records = journal.events(lease.run(), 0).await?;
         let unwatched: Watcher = Arc::new(|_: &Committed<'_>| ());
-        Ok(replay(&records, &journal.due_effects(lease.run()).await?, telemetry, &unwatched)?)
+        restore(journal, lease.run(), telemetry, &unwatched).await
     }
 }
 

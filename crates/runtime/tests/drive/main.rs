@@ -8,10 +8,12 @@
 
 mod breakers;
 mod cancellation;
+mod clocks;
 mod demo;
 mod fixture;
 mod learned_mappings;
 mod leases;
+mod many_steps;
 mod panics;
 mod replay_mismatch;
 mod requests;

@@ -1,10 +1,9 @@
 //! Reading rows of `SQLite`.
 
-use std::collections::BTreeMap;
-
 use reknit_protocol::RunId;
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 
+use super::super::chain::{EventContent, RowDigest, START, claim_digest, event_digest, read_digest};
 use super::{SELECT_RUN, SqliteTables, run_row};
 use crate::blob::{digest, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
@@ -24,25 +23,75 @@ impl SqliteTables<'_> {
         self.0.prepare_cached(sql)?.query_and_then(params, read)?.collect()
     }
 
-    /// The blobs of the events from `from_seq` on, by event, each with its offset.
-    fn blobs(&self, key: RunKey, from_seq: u64) -> StoreResult<BTreeMap<u64, Vec<(usize, String)>>> {
-        let sql = "SELECT seq, offset, event_blobs.digest, size, body FROM event_blobs LEFT JOIN blobs USING (digest)
-            WHERE run = ?1 AND seq >= ?2 ORDER BY seq, ordinal";
-        let mut statement = self.0.prepare_cached(sql)?;
-        let mut rows = statement.query(params![key.0, from_seq])?;
-        let mut blobs: BTreeMap<u64, Vec<(usize, String)>> = BTreeMap::new();
-        while let Some(row) = rows.next()? {
-            let (seq, offset): (u64, usize) = (row.get(0)?, row.get(1)?);
-            let (expected, size): (String, usize) = (row.get(2)?, row.get(3)?);
-            let text = row.get::<_, Option<String>>(4)?.unwrap_or_default();
+    /// The digest of the event before position `seq`.
+    pub(super) fn chain_before(&self, key: RunKey, seq: u64) -> StoreResult<RowDigest> {
+        let Some(before) = seq.checked_sub(1) else { return Ok(START) };
+        let mut statement = self.0.prepare_cached("SELECT chain FROM events WHERE run = ?1 AND seq = ?2")?;
+        let mut rows = statement.query(params![key.0, before])?;
+        let row = rows.next()?.ok_or_else(|| StoreFailure::Contents(format!("event {before} of a run is missing")))?;
+        read_digest(row, 0)
+    }
+
+    /// The digests of the claims that were made while the run had `seq` events, sorted by effect.
+    pub(super) fn claim_digests(&self, key: RunKey, seq: u64) -> StoreResult<Vec<RowDigest>> {
+        let sql = "SELECT chain FROM claims WHERE run = ?1 AND seq = ?2 ORDER BY effect";
+        self.query_all(sql, params![key.0, seq], |row| read_digest(row, 0))
+    }
+
+    /// The blobs of an event, each with its offset and digest.
+    fn blobs(&self, key: RunKey, seq: u64) -> StoreResult<Vec<StoredBlob>> {
+        let sql = "SELECT offset, event_blobs.digest, size, body FROM event_blobs LEFT JOIN blobs USING (digest)
+            WHERE run = ?1 AND seq = ?2 ORDER BY ordinal";
+        self.query_all(sql, params![key.0, seq], |row| {
+            let (offset, expected, size): (usize, String, usize) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let text = row.get::<_, Option<String>>(3)?.unwrap_or_default();
             if text.len() != size || digest(&text) != expected {
                 let problem = format!("the blob {expected} of event {seq} was changed or deleted");
                 return Err(StoreFailure::Contents(problem));
             }
-            blobs.entry(seq).or_default().push((offset, text));
-        }
-        Ok(blobs)
+            Ok(StoredBlob { offset, digest: expected, text })
+        })
     }
+
+    /// The effects that an event made due.
+    fn due_of(&self, key: RunKey, seq: u64) -> StoreResult<Vec<DueEffect>> {
+        let sql = "SELECT effect, digest FROM due WHERE run = ?1 AND seq = ?2 ORDER BY ordinal";
+        self.query_all(sql, params![key.0, seq], |row| Ok(DueEffect { effect: row.get(0)?, digest: row.get(1)? }))
+    }
+
+    /// Puts the blobs back into an event, and checks its digest. Returns the event and the digest.
+    fn complete(
+        &self,
+        key: RunKey,
+        (mut event, stored): (StoredEvent, RowDigest),
+        previous: &RowDigest,
+    ) -> StoreResult<(StoredEvent, RowDigest)> {
+        let (blobs, due) = (self.blobs(key, event.seq)?, self.due_of(key, event.seq)?);
+        let content = EventContent {
+            at_ms: event.at_ms,
+            kind: &event.kind,
+            body: &event.body,
+            due: &due.iter().map(|due| (due.effect.as_str(), due.digest.as_str())).collect::<Vec<_>>(),
+            blobs: &blobs.iter().map(|blob| (blob.offset as u64, blob.digest.as_str())).collect::<Vec<_>>(),
+            claims: &self.claim_digests(key, event.seq)?,
+        };
+        if event_digest(previous, &content) != stored {
+            return Err(StoreFailure::Chain { seq: event.seq });
+        }
+        if !blobs.is_empty() {
+            let blobs: Vec<(usize, String)> = blobs.into_iter().map(|blob| (blob.offset, blob.text)).collect();
+            let outside = || StoreFailure::Contents(format!("a blob lies outside event {}", event.seq));
+            event.body = join_body(&event.body, &blobs).ok_or_else(outside)?;
+        }
+        Ok((event, stored))
+    }
+}
+
+/// A long value that was cut out of an event.
+struct StoredBlob {
+    offset: usize,
+    digest: String,
+    text: String,
 }
 
 impl ReadTables for SqliteTables<'_> {
@@ -70,17 +119,21 @@ impl ReadTables for SqliteTables<'_> {
         Ok(ids.into_iter().take_while(|run| run.starts_with(prefix)).map(RunId::from).collect())
     }
 
-    fn events(&self, key: RunKey, from_seq: u64) -> StoreResult<Vec<StoredEvent>> {
-        let sql = "SELECT seq, at_ms, kind, body FROM events WHERE run = ?1 AND seq >= ?2 ORDER BY seq";
-        let mut events = self.query_all(sql, params![key.0, from_seq], |row| {
-            Ok(StoredEvent { seq: row.get(0)?, at_ms: row.get(1)?, kind: row.get(2)?, body: row.get(3)? })
+    fn events(&self, key: RunKey, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>> {
+        let sql = "SELECT seq, at_ms, kind, body, chain FROM events WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
+        let rows = self.query_all(sql, params![key.0, from_seq, limit], |row| {
+            let event = StoredEvent { seq: row.get(0)?, at_ms: row.get(1)?, kind: row.get(2)?, body: row.get(3)? };
+            Ok((event, read_digest(row, 4)?))
         })?;
-        let blobs = self.blobs(key, from_seq)?;
-        for event in &mut events {
-            if let Some(blobs) = blobs.get(&event.seq) {
-                let outside = || StoreFailure::Contents(format!("a blob lies outside event {}", event.seq));
-                event.body = join_body(&event.body, blobs).ok_or_else(outside)?;
-            }
+        let mut previous = match rows.first() {
+            Some((event, _)) => self.chain_before(key, event.seq)?,
+            None => START,
+        };
+        let mut events = Vec::with_capacity(rows.len());
+        for row in rows {
+            let (event, digest) = self.complete(key, row, &previous)?;
+            previous = digest;
+            events.push(event);
         }
         Ok(events)
     }
@@ -91,7 +144,18 @@ impl ReadTables for SqliteTables<'_> {
     }
 
     fn claims(&self, key: RunKey) -> StoreResult<Vec<String>> {
-        self.query_all("SELECT effect FROM claims WHERE run = ?1 ORDER BY effect", [key.0], |row| Ok(row.get(0)?))
+        let sql = "SELECT seq, effect, epoch, chain FROM claims WHERE run = ?1 ORDER BY effect";
+        let claims = self.query_all(sql, [key.0], |row| {
+            Ok((row.get::<_, u64>(0)?, row.get::<_, String>(1)?, row.get::<_, u64>(2)?, read_digest(row, 3)?))
+        })?;
+        let checked = claims.into_iter().map(|(seq, effect, epoch, digest)| {
+            if claim_digest(&self.chain_before(key, seq)?, &effect, epoch) == digest {
+                Ok(effect)
+            } else {
+                Err(StoreFailure::Contents(format!("the claim of `{effect}` was changed")))
+            }
+        });
+        checked.collect()
     }
 
     fn pending_messages(&self, key: RunKey, after: SignalId) -> StoreResult<Vec<InboxMessage>> {

@@ -2,6 +2,7 @@
 
 use rusqlite::{Params, params};
 
+use super::super::chain::{EventContent, claim_digest, event_digest};
 use super::SqliteTables;
 use crate::blob::SplitEvent;
 use crate::error::storage::{StoreFailure, StoreResult};
@@ -46,9 +47,18 @@ impl WriteTables for SqliteTables<'_> {
 
     fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()> {
         let SplitEvent { event, blobs } = event;
+        let previous = self.chain_before(key, seq)?;
+        let content = EventContent {
+            at_ms: event.at_ms,
+            kind: &event.kind,
+            body: &event.body,
+            due: &event.due.iter().map(|due| (due.effect.as_str(), due.digest.as_str())).collect::<Vec<_>>(),
+            blobs: &blobs.iter().map(|blob| (blob.offset as u64, blob.digest.as_str())).collect::<Vec<_>>(),
+            claims: &self.claim_digests(key, seq)?,
+        };
         self.execute(
-            "INSERT INTO events (run, seq, at_ms, kind, body) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![key.0, seq, event.at_ms, event.kind, event.body],
+            "INSERT INTO events (run, seq, at_ms, kind, body, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![key.0, seq, event.at_ms, event.kind, event.body, event_digest(&previous, &content)],
         )?;
         for (ordinal, due) in event.due.iter().enumerate() {
             self.execute(
@@ -69,10 +79,11 @@ impl WriteTables for SqliteTables<'_> {
         Ok(())
     }
 
-    fn add_claim(&mut self, key: RunKey, effect: &str, epoch: u64) -> StoreResult<ClaimOutcome> {
+    fn add_claim(&mut self, key: RunKey, len: u64, effect: &str, epoch: u64) -> StoreResult<ClaimOutcome> {
+        let digest = claim_digest(&self.chain_before(key, len)?, effect, epoch);
         let added = self.execute(
-            "INSERT INTO claims (run, effect, epoch) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-            params![key.0, effect, epoch],
+            "INSERT INTO claims (run, seq, effect, epoch, chain) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
+            params![key.0, len, effect, epoch, digest],
         )?;
         Ok(if added == 0 { ClaimOutcome::AlreadyClaimed } else { ClaimOutcome::New })
     }

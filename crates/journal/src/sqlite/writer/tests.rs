@@ -41,13 +41,13 @@ where
     E: From<StorageError> + Send + 'static,
     W: FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
 {
-    let (job, answer) = PendingWrite::new(work);
+    let (job, answer) = PendingWrite::new(Duration::ZERO, work);
     (Box::new(job), answer)
 }
 
 fn created(connection: &mut WriterConnection, run: &str) -> Lease {
     let (job, mut answer) = job(create_run(run));
-    write_group(connection, vec![job]);
+    write_group(connection, vec![job], &LockedSince::default());
     answer.try_recv().unwrap().unwrap()
 }
 
@@ -78,6 +78,10 @@ impl<W: FnMut(&mut dyn WriteTables) -> RuleResult<Lease, CreateError> + Send> Wr
         Ok(())
     }
 
+    fn lock_wait(&self) -> Duration {
+        Duration::ZERO
+    }
+
     fn answer(self: Box<Self>) {
         self.counts.send(count_runs(&self.path)).unwrap();
     }
@@ -96,7 +100,7 @@ fn a_group_is_committed_once_and_answered_after_the_commit() {
         let job = ObservingJob { work: create_run(run), path: connection.path.clone(), counts: counts.clone() };
         Box::new(job) as Box<dyn WriteJob>
     });
-    write_group(&mut connection, group.into());
+    write_group(&mut connection, group.into(), &LockedSince::default());
     drop(counts);
     assert_eq!(observed.iter().collect::<Vec<_>>(), [3, 3, 3]);
     assert_eq!(count_commits(&connection.path), before + 1);
@@ -109,7 +113,7 @@ fn a_refused_job_does_not_affect_its_group() {
     let (again, mut again_answer) = job(create_run("a"));
     let (other, mut other_answer) = job(create_run("b"));
     let before = count_commits(&connection.path);
-    write_group(&mut connection, vec![first, again, other]);
+    write_group(&mut connection, vec![first, again, other], &LockedSince::default());
     assert_eq!(first_answer.try_recv().unwrap().unwrap().epoch(), 1);
     assert!(matches!(again_answer.try_recv().unwrap(), Err(CreateError::Exists { .. })));
     assert_eq!(other_answer.try_recv().unwrap().unwrap().run().as_str(), "b");
@@ -126,7 +130,7 @@ fn a_failed_job_writes_nothing_and_does_not_fail_other_jobs() {
         Err::<Result<Lease, CreateError>, _>(StoreFailure::Contents("failed halfway".to_owned()))
     });
     let (other, mut other_answer) = job(create_run("b"));
-    write_group(&mut connection, vec![first, failing, other]);
+    write_group(&mut connection, vec![first, failing, other], &LockedSince::default());
     assert!(first_answer.try_recv().unwrap().is_ok());
     assert!(matches!(failure.try_recv().unwrap(), Err(CreateError::Storage(StorageError::Damaged { .. }))));
     assert!(other_answer.try_recv().unwrap().is_ok());
@@ -141,7 +145,7 @@ fn on_a_full_disk_only_the_jobs_that_do_not_fit_fail() {
     connection.sqlite.pragma_update_and_check(None, "max_page_count", pages + 4, |_| Ok(())).unwrap();
     let (big, mut big_answer) = job(append_event(&leases[0], format!(r#""{}""#, "x".repeat(1 << 20))));
     let (small, mut small_answer) = job(append_event(&leases[1], "{}".to_owned()));
-    write_group(&mut connection, vec![big, small]);
+    write_group(&mut connection, vec![big, small], &LockedSince::default());
     let error = big_answer.try_recv().unwrap().unwrap_err();
     assert!(matches!(error, AppendError::Storage(StorageError::Full { .. })), "{error:?}");
     assert_eq!(small_answer.try_recv().unwrap().unwrap(), 2);
@@ -149,7 +153,7 @@ fn on_a_full_disk_only_the_jobs_that_do_not_fit_fail() {
     // Nothing of the failed append was kept: with space again, one at the same length succeeds.
     connection.sqlite.pragma_update_and_check(None, "max_page_count", 1 << 20, |_| Ok(())).unwrap();
     let (again, mut again_answer) = job(append_event(&leases[0], "{}".to_owned()));
-    write_group(&mut connection, vec![again]);
+    write_group(&mut connection, vec![again], &LockedSince::default());
     assert_eq!(again_answer.try_recv().unwrap().unwrap(), 2);
 }
 
@@ -158,7 +162,7 @@ fn a_write_to_a_deleted_file_fails() {
     let (_directory, mut connection) = open_new();
     std::fs::remove_file(&connection.path).unwrap();
     let (job, mut answer) = job(create_run("a"));
-    write_group(&mut connection, vec![job]);
+    write_group(&mut connection, vec![job], &LockedSince::default());
     let error = answer.try_recv().unwrap().unwrap_err();
     assert!(matches!(error, CreateError::Storage(StorageError::Gone { .. })), "{error:?}");
 }
