@@ -1,6 +1,6 @@
 //! The reaction to a failed attempt. The rotation decides; this module describes the decision for records.
 
-use reknit_dialogue::{ModelFailure, Next};
+use reknit_dialogue::{GiveUpReason, ModelFailure, Next};
 use reknit_protocol::word_enum;
 
 /// The reaction to a failed attempt.
@@ -26,7 +26,7 @@ word_enum! {
         Retry = "retry",
         /// The next target is asked; this one cannot answer the question.
         SkipProvider = "skip-provider",
-        /// No target is asked any more in this turn.
+        /// No target is asked any more.
         Abort = "abort",
     }
 }
@@ -34,7 +34,7 @@ word_enum! {
 impl RetryDirective {
     pub(crate) fn new(failure: &ModelFailure, next: &Next, system_message: Option<String>) -> Self {
         let action = match next {
-            Next::GiveUp(_) => Action::Abort,
+            Next::GiveUp(GiveUpReason::Fatal(class)) if class.is_fatal() => Action::Abort,
             _ => action(failure),
         };
         let backoff_ms = match next {
@@ -53,7 +53,7 @@ fn action(failure: &ModelFailure) -> Action {
 
 #[cfg(test)]
 mod tests {
-    use reknit_dialogue::{ErrorClass, GiveUpReason};
+    use reknit_dialogue::ErrorClass;
 
     use super::*;
 
