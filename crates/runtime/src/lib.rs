@@ -42,4 +42,4 @@ pub use model_client::{FailedAttempt, ModelClient, NoAnswerError, ServedAnswer, 
 pub use replay::RestoreError;
 pub use run_start::RunStart;
 pub use transport::{Network, Transport};
-pub use watcher::{Committed, EventOrigin, Watcher};
+pub use watcher::{Committed, EventOrigin, QueuedEvent, Watcher, queued as queued_watcher};

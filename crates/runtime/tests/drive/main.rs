@@ -21,3 +21,4 @@ mod session_files;
 mod sessions;
 mod step_order;
 mod telemetry;
+mod watchers;
