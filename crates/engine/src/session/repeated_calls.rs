@@ -66,7 +66,8 @@ impl Session {
         if self.state.uncertain_calls.contains(&identity) {
             return;
         }
-        let is_same = |earlier: &CompletedCall| earlier.written == identity || earlier.sent == identity;
+        let is_same =
+            |earlier: &CompletedCall| earlier.written.is_same_as(&identity) || earlier.sent.is_same_as(&identity);
         let Some(at) = self.state.completed_calls.iter().rposition(is_same) else { return };
         let Some(earlier) = self.state.completed_calls.get(at) else { return };
         let repeated = RepeatedCall {
