@@ -5,8 +5,8 @@ use std::sync::Arc;
 use reknit_bind::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
 use reknit_dialogue::{Message, ModelAnswer, Purpose, ResponseFormat};
 use reknit_mend::{
-    Advice, AdviceForm, CallFault, Fact, FactKind, Fate, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung,
-    context_or_give_up, extract_facts, parse_context_advice, parse_feedback_advice, resend_or_give_up,
+    Advice, AdviceForm, CallFault, Fate, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung, context_or_give_up,
+    parse_context_advice, parse_feedback_advice, resend_or_give_up,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::spelling::are_alike;
@@ -86,12 +86,11 @@ impl Run {
         let topic = Topic::Repair { index, rung };
         match self.pay(topic)? {
             Ok(()) => {
-                let is_type = |fact: &Fact| matches!(fact.kind, FactKind::WrongType { .. });
                 self.record(RunRecord::RungStarted(RungStart {
                     step: planned.id.clone(),
                     rung,
                     uses: self.state.steps.get(index)?.uses(rung),
-                    is_type_error: fault.is_type_error() || extract_facts(&fault).iter().any(is_type),
+                    is_type_error: fault.is_type_error(),
                     fault,
                     source_keys: self.source_keys(planned),
                     is_independent: planned.dependencies.is_empty(),
