@@ -30,6 +30,9 @@ use crate::templates::{TemplateError, render};
 const MAX_SHOWN_BYTES: usize = 8_192;
 
 /// Why a rung could not help, which decides what is tried next.
+/// How much of the details of an attempt before the last one a model is shown, in bytes.
+const MAX_EARLIER_DETAILS_BYTES: usize = 2_048;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoHelp {
     /// The answer could not be used; another question can help.
@@ -345,18 +348,26 @@ pub(super) fn changed_text(before: &Object, after: &Object) -> String {
 }
 
 fn attempts_text(step: &StepRun, wanted: &[&str]) -> String {
-    let lines = step.attempts.iter().enumerate().map(|(index, attempt)| {
+    let mut lines = Vec::new();
+    for (index, attempt) in step.attempts.iter().enumerate() {
         let outcome = attempt.fault.as_ref().map_or_else(|| "accepted".to_owned(), ToString::to_string);
         let parameters = abridge(&Value::Object(attempt.parameters.clone()), MAX_SHOWN_BYTES, wanted);
-        format!("{}. {parameters}\n   {outcome}", index + 1)
-    });
-    let evidence = step.last_fault().map(|fault| fault.evidence());
-    let evidence = evidence.filter(|value| !value.as_object().is_some_and(Object::is_empty));
-    let evidence = evidence.map(|value| format!("   its details: {}", abridge(&value, MAX_SHOWN_BYTES, wanted)));
+        lines.push(format!("{}. {parameters}\n   {outcome}", index + 1));
+        // Details that the next attempt has too are shown there.
+        let next = step.attempts.get(index + 1).and_then(|next| next.fault.as_ref());
+        let evidence = attempt.fault.as_ref().map(|fault| fault.evidence());
+        let evidence = evidence.filter(|value| !value.as_object().is_some_and(Object::is_empty));
+        let is_new = |value: &Value| next.is_none_or(|next| next.evidence() != *value);
+        lines.extend(evidence.filter(is_new).map(|value| {
+            let limit = if next.is_none() { MAX_SHOWN_BYTES } else { MAX_EARLIER_DETAILS_BYTES };
+            format!("   its details: {}", abridge(&value, limit, wanted))
+        }));
+    }
     let advice = step
         .mends
         .iter()
         .filter(|mend| mend.rung >= Rung::Feedback)
         .map(|mend| format!("   an earlier look at it said: {}", mend.description));
-    lines.chain(evidence).chain(advice).collect::<Vec<_>>().join("\n")
+    lines.extend(advice);
+    lines.join("\n")
 }

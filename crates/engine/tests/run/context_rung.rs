@@ -199,3 +199,27 @@ fn an_answer_of_the_context_rung_without_changes_is_not_a_retry() {
     assert_eq!(play.run.spent().tool_calls, 1);
     assert!(play.run.answer().is_some(), "{:?}", play.due());
 }
+
+#[test]
+fn the_prompt_shows_the_details_of_every_attempt_between_data_markers() {
+    let mut policy = policy();
+    (policy.mending.facts, policy.mending.feedback) = (0, 0);
+    let steps = plan(vec![step("s", "read", r#"{"city": "Tokio"}"#)]);
+    let mut play = Play::begin(started(Some(steps), policy));
+    let error = |details: &str| {
+        format!(
+            r#"{{"success": false, "error": {{"code": "BAD", "message": "no", "category": "INPUT_ERROR"{details}}}}}"#
+        )
+    };
+    play.answer_tool("s/call/1", 400, &error(r#", "details": {"hint": "use the local spelling"}"#));
+    play.answer_model(
+        "s/context/1",
+        r#"{"should_retry": true, "analysis": "x", "corrected_parameters": {"city": "Toky"}}"#,
+    );
+    play.answer_tool("s/call/2", 400, &error(""));
+    let prompt = play.prompt("s/context/2");
+    let (_, attempts) = prompt.split_once("attempts:").expect("the attempts are shown");
+    let hint = attempts.find("use the local spelling").expect("the hint of the first attempt is shown");
+    assert!(attempts.find("<data>").is_some_and(|start| start < hint), "{attempts}");
+    assert!(attempts.rfind("</data>").is_some_and(|end| end > hint), "{attempts}");
+}
