@@ -223,7 +223,7 @@ impl Run {
         let (removed, kept) = removable(advice, &step.parameters, planned.schema.as_deref(), fault);
         let kept = kept.join(", ");
         let note = if kept.is_empty() { String::new() } else { format!("; {kept} stays: the error does not name it") };
-        let bound = match self.corrected(step, planned, advice, &removed, rung) {
+        let bound = match self.corrected(step, planned, advice, &removed, &repair) {
             Ok(bound) => bound,
             Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
@@ -253,10 +253,10 @@ impl Run {
         planned: &PlannedStep,
         advice: &Advice,
         removed: &[&str],
-        rung: ModelRung,
+        repair: &Repair,
     ) -> Result<BoundParameters, String> {
         let refused = |error| format!("the correction is refused: {error}");
-        let (schema, rung) = (planned.schema.as_deref(), rung.as_str());
+        let (schema, rung) = (planned.schema.as_deref(), repair.rung.as_str());
         if advice.form == AdviceForm::ParametersOnly {
             refuse_other_fields(&advice.changes, &step.parameters, schema)?;
         }
@@ -270,19 +270,27 @@ impl Run {
         if matches!(corrected, CorrectionOutcome::Unchanged) {
             corrected = replace_parameters(&step.parameters, kept, schema, rung).map_err(refused)?;
         }
-        match corrected {
-            CorrectionOutcome::Unchanged => Err("the correction changes nothing".to_owned()),
-            CorrectionOutcome::Changed(bound) if step.was_tried(&bound.parameters) => {
-                Err("the correction was tried before".to_owned())
-            }
+        let (bound, was_tried) = match corrected {
             CorrectionOutcome::Changed(bound) => {
-                if step.calls == 0 {
-                    self.require_all(planned, &bound.parameters)?;
-                }
-                Ok(self.with_explanations(planned, bound))
+                let was_tried = step.was_tried(&bound.parameters);
+                (bound, was_tried)
             }
         }
+            CorrectionOutcome::Respelled(bound) if !removed.is_empty() || repair.fault.is_type_error() => {
+                let was_tried = step.was_tried_as_spelled(&bound.parameters);
+                (bound, was_tried)
+            }
+            CorrectionOutcome::Respelled(_) | CorrectionOutcome::Unchanged => {
+                return Err("the correction changes nothing".to_owned());
+            }
+        };
+        if was_tried {
+            return Err("the correction was tried before".to_owned());
+        }
+        if step.calls == 0 {
+            self.require_all(planned, &bound.parameters)?;
     }
+        Ok(self.with_explanations(planned, bound))
 
     /// Records why a rung could not help, and goes on to the next remedy.
     pub(super) fn no_help(
@@ -338,7 +346,9 @@ fn question_kind(rung: ModelRung) -> (EffectKind, Purpose) {
 
 /// The changes, for people: `amount: 0 -> 46828.5`.
 pub(super) fn changed_text(before: &Object, after: &Object) -> String {
-    let changed = after.iter().filter(|(name, value)| before.get(name) != Some(value)).map(|(name, value)| {
+    // As text, because another spelling of a number is a change too.
+    let is_new = |name: &str, value: &Value| before.get(name).is_none_or(|old| old.to_string() != value.to_string());
+    let changed = after.iter().filter(|(name, value)| is_new(name, value)).map(|(name, value)| {
         let old = before.get(name).map_or_else(|| "nothing".to_owned(), ToString::to_string);
         format!("{name}: {old} -> {value}")
     });

@@ -50,7 +50,7 @@ impl Run {
                 self.send_corrected(index, Arc::clone(fault), Correction { change, reason: words, approval })?;
                 return Ok(true);
             }
-            Ok(CorrectionOutcome::Unchanged) => return Ok(false),
+            Ok(CorrectionOutcome::Respelled(_) | CorrectionOutcome::Unchanged) => return Ok(false),
             Err(error) => error.to_string(),
         };
         let words = format!("{}: {refused}", amendment.description);

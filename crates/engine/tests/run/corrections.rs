@@ -115,3 +115,34 @@ fn a_null_the_word_no_or_the_value_of_another_parameter_is_no_evidence() {
         assert!(!play.due().iter().any(|id| id == "s/call/2"), "{changes}: {:?}", play.due());
     }
 }
+
+#[test]
+fn another_spelling_of_a_number_is_a_correction_only_after_a_type_error() {
+    let respelled = |error: &str| {
+        let mut play = Play::of_steps(vec![step("s", "undeclared", r#"{"n": 5.0}"#)]);
+        play.answer_tool("s/call/1", 400, &format!(r#"{{"error": "{error}"}}"#));
+        if play.due() == ["s/feedback/1"] {
+            play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"n": 5}}"#);
+        }
+        play
+    };
+    let play = respelled("json: cannot unmarshal number 5.0 into Go struct field Req.n of type int");
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"n":5}"#);
+    let mend = play.run.steps()[0].mends.last().map(|mend| mend.description.clone());
+    assert!(mend.is_some_and(|words| words.starts_with("n: 5.0 -> 5")), "the respelling is recorded");
+    let mut play = respelled("type mismatch somewhere");
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"n":5}"#);
+    // The first spelling was refused before.
+    play.answer_tool("s/call/2", 400, r#"{"error": "type mismatch somewhere"}"#);
+    play.answer_model(&play.due()[0].clone(), r#"{"should_retry": true, "suggested_changes": {"n": 5.0}}"#);
+    assert!(play.due().iter().all(|due| !due.contains("call")), "{:?}", play.due());
+    let play = respelled("it did not work");
+    assert_eq!(play.due(), ["s/context/1"]);
+}
+
+#[test]
+fn an_integer_is_sent_without_a_fraction() {
+    let play = Play::of_steps(vec![step("s", "count", r#"{"n": 5.0}"#)]);
+    assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"n":5}"#);
+    assert_eq!(play.run.steps()[0].mends[0].description, "$.n: 5.0 -> 5");
+}
