@@ -19,6 +19,15 @@ struct ChangedValue<'a> {
     siblings: &'a Object,
 }
 
+/// The changes of a correction that a person decides.
+#[derive(Debug, Default)]
+pub(super) struct HeldChanges {
+    /// One sentence for each parameter.
+    pub(super) reasons: Vec<String>,
+    /// The numbers among them that no evidence supports, each with its parameter.
+    pub(super) numbers: Vec<String>,
+}
+
 impl Run {
     /// The changes of a correction that only a person may decide, each with the reason. A person decides about an unsafe call
     /// in any case.
@@ -28,16 +37,16 @@ impl Run {
         planned: &PlannedStep,
         fault: &CallFault,
         bound: &BoundParameters,
-    ) -> Decided<Vec<String>> {
+    ) -> Decided<HeldChanges> {
         let (class, step) = (self.side_effect(planned), self.state.steps.get(index)?);
         if matches!(class, SideEffect::Read | SideEffect::Unsafe) {
-            return Ok(Vec::new());
+            return Ok(HeldChanges::default());
         }
         let facts = facts_about(planned, step, fault);
         let referred = self.rejected_call(planned, step, fault, &facts)?.referred_parameters();
         let known = self.known_values(planned, fault);
         let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
-        let mut held = Vec::new();
+        let mut held = HeldChanges::default();
         for (name, value) in &bound.parameters {
             let is_moved =
                 || step.parameters.iter().any(|(old, held)| !bound.parameters.contains_key(old) && held == value);
@@ -55,8 +64,9 @@ impl Run {
             let whole = ChangedValue { name, value, schema, siblings: &bound.parameters };
             let mut changed = Vec::new();
             collect_changed(old, whole, &mut changed);
+            let is_grounded = is_derived(origin) || is_calculated(origin, &known);
             let reason = changed.iter().find_map(|change| {
-                let is_supported = is_derived(origin) || self.is_supported(planned, &known, change.value);
+                let is_supported = is_grounded || self.is_supported(planned, &known, change.value);
                 let source = if is_supported {
                     NewValueSource::Evidence
                 } else {
@@ -64,10 +74,13 @@ impl Run {
                 };
                 match judge_change(class, reference, source) {
                     ChangeVerdict::Send => None,
-                    ChangeVerdict::AskPerson(reason) => Some(reason),
+                    ChangeVerdict::AskPerson(reason) => Some((reason, change, is_supported)),
                 }
             });
-            held.extend(reason.map(|reason| format!("`{name}` is not changed without approval: {reason}")));
+            let Some((reason, change, is_supported)) = reason else { continue };
+            held.reasons.push(format!("`{name}` is not changed without approval: {reason}"));
+            held.numbers
+                .extend(change.value.as_number().filter(|_| !is_supported).map(|number| format!("{name}: {number}")));
         }
         Ok(held)
     }
@@ -126,6 +139,14 @@ fn is_derived(origin: Option<&Provenance>) -> bool {
         origin.comes_from_result()
             || matches!(origin, Provenance::Corrected { backing: Backing::Known | Backing::Explained { .. }, .. })
     })
+}
+
+/// Whether an expression without results gives the value, and all its numbers are known.
+fn is_calculated(origin: Option<&Provenance>, known: &KnownValues) -> bool {
+    let Some(Provenance::Expression { inputs, .. }) = origin else { return false };
+    let is_known =
+        |number: &Number| known.numbers.contains(number) || number_word(number).is_some_and(|word| known.contain(word));
+    !inputs.is_empty() && inputs.iter().all(|input| input.value.as_number().is_some_and(is_known))
 }
 
 /// Collects the scalars that differ by more than type and spelling.

@@ -14,6 +14,7 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
 use reknit_salvage::Schema;
 
 use super::consultations::{NoAnswer, Topic};
+use super::judge_correction::HeldChanges;
 use super::resolve_parameters::{missing_text, wanted};
 use super::state::Stage;
 use super::step_events::Correction;
@@ -29,10 +30,10 @@ use crate::templates::{TemplateError, render};
 /// How much of a schema or of details a model is shown, in bytes.
 const MAX_SHOWN_BYTES: usize = 8_192;
 
-/// Why a rung could not help, which decides what is tried next.
 /// How much of the details of an attempt before the last one a model is shown, in bytes.
 const MAX_EARLIER_DETAILS_BYTES: usize = 2_048;
 
+/// Why a rung could not help, which decides what is tried next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoHelp {
     /// The answer could not be used; another question can help.
@@ -227,10 +228,10 @@ impl Run {
             Ok(bound) => bound,
             Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
-        if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound)? {
+        let HeldChanges { reasons: held, numbers } = self.changes_for_person(index, planned, fault, &bound)?;
+        if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound, &numbers)? {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
-        let held = self.changes_for_person(index, planned, fault, &bound)?;
         if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
             let words = format!("{}, and no person can be asked for approval", held.join("; "));
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
@@ -275,7 +276,6 @@ impl Run {
                 let was_tried = step.was_tried(&bound.parameters);
                 (bound, was_tried)
             }
-        }
             CorrectionOutcome::Respelled(bound) if !removed.is_empty() || repair.fault.is_type_error() => {
                 let was_tried = step.was_tried_as_spelled(&bound.parameters);
                 (bound, was_tried)
@@ -289,8 +289,9 @@ impl Run {
         }
         if step.calls == 0 {
             self.require_all(planned, &bound.parameters)?;
-    }
+        }
         Ok(self.with_explanations(planned, bound))
+    }
 
     /// Records why a rung could not help, and goes on to the next remedy.
     pub(super) fn no_help(

@@ -115,7 +115,7 @@ impl Run {
             Ok(supplied) => supplied,
             Err(words) => return self.no_help(repair, words, why),
         };
-        if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound)? {
+        if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound, &[])? {
             return self.no_help(repair, words, why);
         }
         let ungrounded = self.ungrounded(planned, self.state.steps.get(index)?, &repair.fault, &bound);
