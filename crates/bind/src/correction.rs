@@ -19,6 +19,9 @@ use crate::{
 pub enum CorrectionOutcome {
     /// All parameters after the correction, fitted to the schema. The provenance covers only the changed ones.
     Changed(BoundParameters),
+    /// The same values, but some numbers are spelled differently: `5` for `5.0`. Matters to a tool that could not decode
+    /// the number.
+    Respelled(BoundParameters),
     /// The correction changes no value.
     Unchanged,
 }
@@ -89,10 +92,12 @@ pub fn apply_correction(
     let entries = parse_templates(&correction, &StepIds::new(ids))?;
 
     let unfitted = merge_correction(current, &entries, renames, results, schema)?;
-    if unfitted.parameters == *current {
-        return Ok(CorrectionOutcome::Unchanged);
+    let has_same_values = unfitted.parameters == *current;
+    match fit_to_schema(unfitted, schema) {
+        // The current values do not fit either.
+        Err(_) if has_same_values => Ok(CorrectionOutcome::Unchanged),
+        bound => Ok(outcome(bound?, current, rung, &Backing::Inferred)),
     }
-    Ok(outcome(fit_to_schema(unfitted, schema)?, current, rung, &Backing::Inferred))
 }
 
 /// Resolves the entries and merges them into the current parameters.
@@ -142,17 +147,25 @@ pub fn replace_parameters(
 
 /// Compares the parameters with the current ones and marks changed literals as corrected.
 fn outcome(mut bound: BoundParameters, current: &Object, rung: &str, backing: &Backing) -> CorrectionOutcome {
-    if bound.parameters == *current {
+    if has_same_text(&bound.parameters, current) {
         return CorrectionOutcome::Unchanged;
     }
-    let parameters = &bound.parameters;
-    bound.provenance.retain(|(name, _)| parameters.get(name) != current.get(name));
+    let (parameters, is_respelled) = (&bound.parameters, bound.parameters == *current);
+    let text = |object: &Object, name: &str| object.get(name).map(Value::to_string);
+    bound.provenance.retain(|(name, _)| {
+        parameters.get(name) != current.get(name) || (is_respelled && text(parameters, name) != text(current, name))
+    });
     for (_, provenance) in &mut bound.provenance {
         if *provenance == Provenance::Literal {
             *provenance = Provenance::Corrected { rung: rung.to_owned(), backing: backing.clone() };
         }
     }
-    CorrectionOutcome::Changed(bound)
+    if is_respelled { CorrectionOutcome::Respelled(bound) } else { CorrectionOutcome::Changed(bound) }
+}
+
+/// Whether the values are equal and their numbers are spelled in the same way.
+fn has_same_text(one: &Object, other: &Object) -> bool {
+    one == other && one.to_string() == other.to_string()
 }
 
 /// The fields that the schema declares, and `others`.

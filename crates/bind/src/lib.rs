@@ -34,7 +34,7 @@
 //! expression  = comparison { "??" comparison }           the first value that exists and is not null
 //! comparison  = sum [ ("==" | "!=" | "<" | "<=" | ">" | ">=") sum ]
 //! sum         = product { ("+" | " -") product }         a binary minus needs a space before it
-//! product     = unary { ("*" | "/" | "%") unary }
+//! product     = unary { ("*" | "×" | "·" | "/" | "÷" | "%") unary }
 //! unary       = "-" unary | primary
 //! primary     = number | "string" | 'string' | true | false | null | step path | placeholder
 //!             | name "(" expression { "," expression } ")" path | "(" expression ")" path

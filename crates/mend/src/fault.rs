@@ -16,6 +16,8 @@ pub use extract_facts::extract_facts;
 use reknit_protocol::{Category, Object, TransportKind, Value, exact, human_duration};
 use serde::{Deserialize, Serialize};
 
+use crate::facts::{Fact, FactKind};
+
 /// How a call failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallFault {
@@ -157,10 +159,18 @@ impl CallFault {
     }
 
     /// Whether the tool could not decode the call because a parameter has the wrong type. A reply that denies access is
-    /// about something else.
+    /// about something else. A status that blames the call makes more messages type errors: "invalid value", and any fact
+    /// about a type.
     pub fn is_type_error(&self) -> bool {
-        matches!(self.origin, FaultOrigin::Status(status) if !matches!(status, 401 | 403 | 405 | 407))
-            && type_error::is_type_error(&self.message)
+        let FaultOrigin::Status(status) = self.origin else { return false };
+        if matches!(status, 401 | 403 | 405 | 407) || type_error::speaks_of_other_service(&self.message) {
+            return false;
+        }
+        let is_type = |fact: &Fact| matches!(fact.kind, FactKind::WrongType { .. });
+        let blames_call = matches!(status, 400..=499) && !matches!(status, 408 | 429);
+        type_error::speaks_of_type(&self.message)
+            || (blames_call
+                && (type_error::speaks_of_invalid_value(&self.message) || extract_facts(self).iter().any(is_type)))
     }
 
     /// Whether the tool says that no other call will work. Some tools send the flag as `false` without meaning it; a rate

@@ -164,7 +164,8 @@ pub fn resend_or_give_up(fault: &CallFault, state: RepairState, policy: LadderPo
     if state.resends >= policy.resend.times {
         return Remedy::GiveUp(match state.resends {
             0 => "the call is not sent again (`times` in `[resend]` is 0)".to_owned(),
-            resends => format!("the same call failed {} times", resends + 1),
+            1 => "the call still fails after it was sent again once".to_owned(),
+            resends => format!("the call still fails after it was sent again {resends} times"),
         });
     }
     match fault.wait_ms {
@@ -203,8 +204,10 @@ pub fn context_or_give_up(fault: &CallFault, state: RepairState, policy: LadderP
         "the step depends on no other step, so there are no results that could help"
     } else if state.similar_failures >= MAX_SIMILAR_FAILURES {
         "other steps failed in the same way, and asking a model did not help them"
+    } else if mending.context == 0 && mending.feedback == 0 {
+        "no model may correct it (`[mending]` turns off `feedback` and `context`)"
     } else if mending.context == 0 {
-        "no model is asked with the request and the results (`context` in `[mending]` is 0)"
+        "no model may look for the value in the results (`[mending]` turns off `context`)"
     } else if state.context >= mending.context {
         "every repair was tried"
     } else {

@@ -35,7 +35,7 @@ mod shorten;
 mod text_position;
 
 pub use fix::{Fix, FixKind};
-pub use repair::fit::{FitError, FittedValue, fit};
+pub use repair::fit::{FitError, FittedValue, fit, write_plain_integers};
 pub use repair::read::{Completeness, ReadOptions, ReadTextError, Reading, read, read_as};
 pub use schema::{Comparison, FitProblem, FitProblemKind, LengthUnit, Schema, SchemaError, SchemaType};
 pub use text_position::TextPosition;

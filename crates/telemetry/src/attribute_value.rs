@@ -8,6 +8,8 @@ use crate::redact::{redact_object, redact_text};
 
 /// The longest excerpt of a prompt or a model's answer, in bytes.
 pub(crate) const MAX_TEXT: usize = 2_000;
+/// How much of the beginning of a long prompt is shown, in bytes.
+const MAX_PROMPT_START: usize = 400;
 /// The longest excerpt of an error, in bytes.
 pub(crate) const MAX_ERROR: usize = 500;
 /// The longest excerpt of a model's reason, or of an answer that could not be parsed, in bytes.
@@ -30,6 +32,18 @@ impl AttributeValue {
     /// An excerpt of a text: redacted, and truncated to `limit` bytes.
     pub(crate) fn excerpt(text: &str, limit: usize) -> Self {
         Self::Text(truncate(redact_text(text), limit))
+    }
+
+    /// The beginning and the end of a prompt: redacted, and truncated to [`MAX_TEXT`] bytes in total. The instructions are
+    /// at the beginning, the request and what went wrong before are at the end.
+    pub(crate) fn prompt(text: &str) -> Self {
+        let text = redact_text(text);
+        if text.len() <= MAX_TEXT {
+            return Self::Text(text);
+        }
+        let start = text.get(..text.floor_char_boundary(MAX_PROMPT_START)).unwrap_or_default();
+        let end = text.get(text.ceil_char_boundary(text.len() - (MAX_TEXT - MAX_PROMPT_START))..).unwrap_or_default();
+        Self::Text(format!("{start}…{end}"))
     }
 
     /// Parameters as JSON: redacted and truncated.

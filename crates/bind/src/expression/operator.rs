@@ -87,6 +87,17 @@ impl Operator {
     }
 }
 
+impl Operator {
+    /// Other signs for the operator. Models and people write `2 × 100` and `200 ÷ 2`.
+    pub(super) const fn other_signs(self) -> &'static [&'static str] {
+        match self {
+            Self::Multiply => &["×", "·", "⋅"],
+            Self::Divide => &["÷"],
+            _ => &[],
+        }
+    }
+}
+
 impl fmt::Display for Operator {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.as_str())

@@ -61,12 +61,12 @@ impl Parser<'_, '_> {
     fn binary(&mut self, precedence: Precedence) -> Parsed<Node> {
         let first = self.operand(precedence)?;
         let mut rest = Vec::new();
-        while let Some(operator) = self.operator(precedence)? {
+        while let Some((operator, sign)) = self.operator(precedence)? {
             if precedence == Precedence::Comparison && !rest.is_empty() {
                 return Err(self.unexpected("a single comparison (comparisons cannot be chained)"));
             }
             self.count_part()?;
-            self.cursor.take(operator.as_str().len());
+            self.cursor.take(sign.len());
             rest.push((operator, self.operand(precedence)?));
         }
         Ok(if rest.is_empty() { first } else { Node::Chain(Box::new(first), rest) })
@@ -79,12 +79,16 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// The next operator if it has this precedence. The cursor stays before it, so that errors point at it.
-    fn operator(&mut self, precedence: Precedence) -> Parsed<Option<Operator>> {
+    /// The next operator, with the sign for it, if it has this precedence. The cursor stays before it, so that errors point at
+    /// it.
+    fn operator(&mut self, precedence: Precedence) -> Parsed<Option<(Operator, &'static str)>> {
         self.cursor.skip_space();
         let rest = self.cursor.rest();
-        let found = precedence.operators().iter().copied().find(|operator| rest.starts_with(operator.as_str()));
-        if found == Some(Operator::Subtract) && !self.cursor.is_after_space() {
+        let found = precedence.operators().iter().find_map(|operator| {
+            let mut signs = std::iter::once(operator.as_str()).chain(operator.other_signs().iter().copied());
+            signs.find(|sign| rest.starts_with(sign)).map(|sign| (*operator, sign))
+        });
+        if matches!(found, Some((Operator::Subtract, _))) && !self.cursor.is_after_space() {
             return Err(self.error(Problem::MinusWithoutSpace));
         }
         Ok(found)

@@ -15,6 +15,10 @@ const CASES: &[(&str, &str, Option<&str>)] = &[
     ("integer", r#""-100""#, Some("-100")),
     ("integer", r#""9999999999""#, Some("9999999999")),
     ("integer", r#""5.0""#, Some("5")),
+    ("integer", "5.0", Some("5")),
+    ("integer", "1e3", Some("1000")),
+    ("number", "5.0", Some("5.0")),
+    ("string", r#""007""#, Some(r#""007""#)),
     ("boolean", r#""true""#, Some("true")),
     ("boolean", r#""false""#, Some("false")),
     ("boolean", r#""1""#, Some("true")),
@@ -84,7 +88,7 @@ fn corrected(value: &str, kind: &str) -> Option<String> {
     let correction = Object::from([("p", json(value))]);
     match apply_correction(&Object::new(), &correction, &Results::default(), &[], Some(&schema_for(kind)), "rung") {
         Ok(CorrectionOutcome::Changed(bound)) => bound.parameters.get("p").map(Value::to_string),
-        Ok(CorrectionOutcome::Unchanged) | Err(_) => None,
+        Ok(CorrectionOutcome::Respelled(_) | CorrectionOutcome::Unchanged) | Err(_) => None,
     }
 }
 
@@ -113,4 +117,37 @@ fn exactly_the_coercions_are_recorded() {
 fn a_misfit_names_the_parameter_and_the_value() {
     let problems = misfit(bind_json(r#"{"p": "abc"}"#, &Results::default(), Some(&schema_for("number"))));
     assert_eq!(problems[0].to_string(), r#"`$.p`: expected a number, found the string "abc""#);
+}
+
+#[test]
+fn an_integer_with_a_fraction_of_zero_is_respelled_wherever_the_schema_asks_for_an_integer() {
+    let orders = schema(
+        r#"{"properties": {"n": {"type": "integer"}, "price": {"type": "number"}, "any": {},
+            "maybe": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "either": {"type": ["integer", "string"]},
+            "mixed": {"anyOf": [{"type": "integer"}, {"type": "number"}]},
+            "lines": {"type": "array", "items": {"type": "object", "properties": {"count": {"type": "integer"}}}},
+            "nested": {"anyOf": [{"type": "object", "properties": {"k": {"type": "integer"}}}, {"type": "null"}]}}}"#,
+    );
+    let plan = r#"{"n": 5.0, "price": 5.0, "any": 5.0, "maybe": 2.0, "either": 1e2, "mixed": 3.0,
+        "lines": [{"count": 1}, {"count": 2.0}], "nested": {"k": 4.0}}"#;
+    let bound = bound(bind_json(plan, &Results::default(), Some(&orders)));
+    assert_eq!(
+        bound.parameters.to_string(),
+        r#"{"n":5,"price":5.0,"any":5.0,"maybe":2,"either":100,"mixed":3.0,"lines":[{"count":1},{"count":2}],"nested":{"k":4}}"#
+    );
+    let changes: Vec<String> = bound
+        .changes
+        .iter()
+        .map(|change| format!("{} {} {} -> {}", change.path, change.kind, change.before, change.after))
+        .collect();
+    assert_eq!(
+        changes,
+        [
+            "$.n number_spelling 5.0 -> 5",
+            "$.maybe number_spelling 2.0 -> 2",
+            "$.either number_spelling 1e2 -> 100",
+            "$.lines[1].count number_spelling 2.0 -> 2",
+            "$.nested.k number_spelling 4.0 -> 4",
+        ]
+    );
 }

@@ -48,6 +48,10 @@ fn an_expression_in_a_correction_is_evaluated() {
         r#"{"amount": "100 * {{step-1.price}}"}"#,
         r#"{"amount": "100 * 468.285"}"#,
         r#"{"Amount": "step-1.price * 100"}"#,
+        r#"{"amount": "100 × step-1.price"}"#,
+        r#"{"amount": "100·468.285"}"#,
+        r#"{"amount": "{{100 × step-1.price}}"}"#,
+        r#"{"amount": "200 × step-1.price ÷ 2"}"#,
     ] {
         let bound = changed(correction);
         assert_eq!(bound.parameters.get("amount").map(ToString::to_string), Some("46828.5".to_owned()), "{correction}");

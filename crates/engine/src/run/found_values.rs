@@ -37,7 +37,7 @@ impl Run {
             let schema = properties.and_then(|properties| properties.get(name));
             let whole = ChangedValue { name, value, schema, siblings: parameters };
             let new = NewValue { whole, old: None, origin: Some(origin), reference: ErrorReference::Changed };
-            let reason = self.reason_to_ask(planned, &known, new)?;
+            let reason = self.reason_to_ask(planned, &known, new)?.reason;
             Some(match (class, origin) {
                 (SideEffect::Unsafe, _) => {
                     format!("`{name}` was found by {finder}, and a person approves such a value in an unsafe call")

@@ -1,6 +1,8 @@
 //! Which changes of a model's correction may be sent, and which a person decides.
 
-use reknit_bind::{Backing, BoundParameters, Provenance, ResolvedBy, StepResult, StepResults, explain_number};
+use reknit_bind::{
+    Backing, BoundParameters, InputSource, Provenance, ResolvedBy, StepResult, StepResults, explain_number,
+};
 use reknit_mend::{
     CallFault, ChangeVerdict, ErrorReference, FaultOrigin, NewValueSource, is_same_value, judge_change, value_kind,
 };
@@ -33,6 +35,22 @@ pub(super) struct NewValue<'a> {
     pub(super) reference: ErrorReference,
 }
 
+/// A new value that a person decides.
+pub(super) struct HeldValue {
+    pub(super) reason: &'static str,
+    /// The number that no evidence supports, if it is one.
+    pub(super) number: Option<Number>,
+}
+
+/// The changes of a correction that a person decides.
+#[derive(Debug, Default)]
+pub(super) struct HeldChanges {
+    /// One sentence for each parameter.
+    pub(super) reasons: Vec<String>,
+    /// The numbers among them that no evidence supports, each with its parameter.
+    pub(super) numbers: Vec<String>,
+}
+
 impl Run {
     /// The changes of a correction that only a person may decide, each with the reason. A person decides about an unsafe call
     /// in any case.
@@ -42,10 +60,10 @@ impl Run {
         planned: &PlannedStep,
         fault: &CallFault,
         bound: &BoundParameters,
-    ) -> Decided<Vec<String>> {
+    ) -> Decided<HeldChanges> {
         let (class, step) = (self.side_effect(planned), self.state.steps.get(index)?);
         if matches!(class, SideEffect::Read | SideEffect::Unsafe) {
-            return Ok(Vec::new());
+            return Ok(HeldChanges::default());
         }
         let facts = facts_about(planned, step, fault);
         let referred = self.rejected_call(planned, step, fault, &facts)?.referred_parameters();
@@ -53,7 +71,7 @@ impl Run {
         let is_own = fault.origin == FaultOrigin::Local && !self.missing(planned).is_empty();
         let known = self.known_values(planned, Some(fault).filter(|_| !is_own));
         let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
-        let mut held = Vec::new();
+        let mut held = HeldChanges::default();
         for (name, value) in &bound.parameters {
             let is_moved =
                 || step.parameters.iter().any(|(old, held)| !bound.parameters.contains_key(old) && held == value);
@@ -69,8 +87,12 @@ impl Run {
             let origin = bound.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin);
             let schema = properties.and_then(|properties| properties.get(name));
             let whole = ChangedValue { name, value, schema, siblings: &bound.parameters };
-            let reason = self.reason_to_ask(planned, &known, NewValue { whole, old, origin, reference });
-            held.extend(reason.map(|reason| format!("`{name}` is not changed without approval: {reason}")));
+            let Some(held_value) = self.reason_to_ask(planned, &known, NewValue { whole, old, origin, reference })
+            else {
+                continue;
+            };
+            held.reasons.push(format!("`{name}` is not changed without approval: {}", held_value.reason));
+            held.numbers.extend(held_value.number.map(|number| format!("{name}: {number}")));
         }
         Ok(held)
     }
@@ -81,13 +103,13 @@ impl Run {
         planned: &PlannedStep,
         known: &KnownValues,
         new: NewValue<'_>,
-    ) -> Option<&'static str> {
+    ) -> Option<HeldValue> {
         let class = self.side_effect(planned);
         let mut changed = Vec::new();
         collect_changed(new.old, new.whole, &mut changed);
         changed.iter().find_map(|change| {
             let is_supported = !is_unconfirmed(new.origin)
-                && (is_derived(new.origin) || self.is_supported(planned, known, change.value));
+                && (is_derived(new.origin, change.value, known) || self.is_supported(planned, known, change.value));
             let source = if is_supported {
                 NewValueSource::Evidence
             } else {
@@ -95,7 +117,10 @@ impl Run {
             };
             match judge_change(class, new.reference, source) {
                 ChangeVerdict::Send => None,
-                ChangeVerdict::AskPerson(reason) => Some(reason),
+                ChangeVerdict::AskPerson(reason) => {
+                    let number = change.value.as_number().filter(|_| !is_supported).cloned();
+                    Some(HeldValue { reason, number })
+                }
             }
         })
     }
@@ -156,15 +181,47 @@ fn is_unconfirmed(origin: Option<&Provenance>) -> bool {
     matches!(origin, Some(Provenance::Resolved { by: ResolvedBy::Learned, .. }))
 }
 
-/// Whether code derived the whole value: from a result, or by an expression that explains it. A text, a list or an object
-/// with parts from results also has parts that a model wrote.
-fn is_derived(origin: Option<&Provenance>) -> bool {
+/// Whether code derived the whole value: from a result, or by a calculation whose numbers and texts are known. A text, a list or
+/// an object with parts from results also has parts that a model wrote.
+fn is_derived(origin: Option<&Provenance>, value: &Value, known: &KnownValues) -> bool {
     match origin {
         Some(Provenance::Corrected { backing, .. }) => matches!(backing, Backing::Known | Backing::Explained { .. }),
-        Some(Provenance::Resolved { origin, .. }) => is_derived(Some(origin)),
+        Some(Provenance::Resolved { origin, .. }) => is_derived(Some(origin), value, known),
+        Some(Provenance::Expression { inputs, .. }) => {
+            let mut literals = inputs.iter().filter(|input| input.source == InputSource::Literal);
+            !inputs.is_empty() && literals.all(|literal| is_known_operand(&literal.value, value, known))
+        }
         Some(Provenance::Text { .. } | Provenance::Nested { .. }) | None => false,
         Some(origin) => origin.comes_from_result(),
     }
+}
+
+/// Whether a literal of an expression is known: a number as it is or as a percentage, a text that is known or does not appear
+/// in the result, such as the name of a field.
+fn is_known_operand(literal: &Value, result: &Value, known: &KnownValues) -> bool {
+    match literal {
+        Value::Number(number) => {
+            known.numbers.contains(number)
+                || number_word(number).is_some_and(|word| known.contain(word))
+                || known.mention_percent() && is_percentage(number, known)
+        }
+        Value::String(text) => {
+            known.contain(text) || !result.as_str().is_some_and(|result| result.contains(text.as_str()))
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+/// Whether a number is 100, or a known percentage as a factor: 0.2, 1.2 or 0.8 for 20.
+fn is_percentage(number: &Number, known: &KnownValues) -> bool {
+    let (number, hundred) = (number.to_f64(), 100.0);
+    let is_close = |one: f64, other: f64| (one - other).abs() < 1e-9;
+    is_close(number, hundred)
+        || known
+            .numbers
+            .iter()
+            .map(|percent| percent.to_f64() / hundred)
+            .any(|share| [share, 1.0 + share, 1.0 - share].iter().any(|factor| is_close(number, *factor)))
 }
 
 /// Collects the scalars that differ by more than type and spelling, and lists and objects that have lost their items.
@@ -202,6 +259,10 @@ impl KnownValues {
     fn add(&mut self, text: &str) {
         self.numbers.extend(numbers_in_text::parse_numbers(text));
         self.texts.push(text.to_lowercase());
+    }
+
+    fn mention_percent(&self) -> bool {
+        self.texts.iter().any(|text| text.contains('%') || text.contains("percent"))
     }
 
     /// Adds every string and number in a value.

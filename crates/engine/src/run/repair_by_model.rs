@@ -5,8 +5,8 @@ use std::sync::Arc;
 use reknit_bind::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
 use reknit_dialogue::{Message, ModelAnswer, Purpose, ResponseFormat};
 use reknit_mend::{
-    Advice, AdviceForm, CallFault, Fact, FactKind, Fate, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung,
-    context_or_give_up, extract_facts, parse_context_advice, parse_feedback_advice, resend_or_give_up,
+    Advice, AdviceForm, CallFault, Fate, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung, context_or_give_up,
+    parse_context_advice, parse_feedback_advice, resend_or_give_up,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::spelling::are_alike;
@@ -14,6 +14,7 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
 use reknit_salvage::Schema;
 
 use super::consultations::{NoAnswer, Topic};
+use super::judge_correction::HeldChanges;
 use super::read_references::{fixes_text, refuse_doubtful};
 use super::resolve_parameters::{missing_text, wanted};
 use super::state::Stage;
@@ -29,6 +30,9 @@ use crate::templates::{TemplateError, render};
 
 /// How much of a schema or of details a model is shown, in bytes.
 const MAX_SHOWN_BYTES: usize = 8_192;
+
+/// How much of the details of an attempt before the last one a model is shown, in bytes.
+const MAX_EARLIER_DETAILS_BYTES: usize = 2_048;
 
 /// Why a rung could not help, which decides what is tried next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,12 +91,11 @@ impl Run {
         let topic = Topic::Repair { index, rung };
         match self.pay(topic)? {
             Ok(()) => {
-                let is_type = |fact: &Fact| matches!(fact.kind, FactKind::WrongType { .. });
                 self.record(RunRecord::RungStarted(RungStart {
                     step: planned.id.clone(),
                     rung,
                     uses: self.state.steps.get(index)?.uses(rung),
-                    is_type_error: fault.is_type_error() || extract_facts(&fault).iter().any(is_type),
+                    is_type_error: fault.is_type_error(),
                     fault,
                     source_keys: self.source_keys(planned),
                     is_independent: planned.dependencies.is_empty(),
@@ -222,14 +225,14 @@ impl Run {
         let (removed, kept) = removable(advice, &step.parameters, planned.schema.as_deref(), fault);
         let kept = kept.join(", ");
         let note = if kept.is_empty() { String::new() } else { format!("; {kept} stays: the error does not name it") };
-        let (bound, note) = match self.corrected(step, planned, advice, &removed, rung) {
+        let (bound, note) = match self.corrected(step, planned, advice, &removed, &repair) {
             Ok((bound, fixes)) => (bound, fixes + &note),
             Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
-        if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound)? {
+        let HeldChanges { reasons: mut held, numbers } = self.changes_for_person(index, planned, fault, &bound)?;
+        if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound, &numbers)? {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
-        let mut held = self.changes_for_person(index, planned, fault, &bound)?;
         held.extend(self.unapproved_values(index, planned, &bound)?);
         if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
             let words = format!("{}, and no person can be asked for approval", held.join("; "));
@@ -267,10 +270,10 @@ impl Run {
         planned: &PlannedStep,
         advice: &Advice,
         removed: &[&str],
-        rung: ModelRung,
+        repair: &Repair,
     ) -> Result<(BoundParameters, String), String> {
         let refused = |error| format!("the correction is refused: {error}");
-        let (schema, rung) = (planned.schema.as_deref(), rung.as_str());
+        let (schema, rung) = (planned.schema.as_deref(), repair.rung.as_str());
         if advice.form == AdviceForm::ParametersOnly {
             refuse_other_fields(&advice.changes, &step.parameters, schema)?;
         }
@@ -285,19 +288,27 @@ impl Run {
         if matches!(corrected, CorrectionOutcome::Unchanged) {
             corrected = replace_parameters(&step.parameters, kept, schema, rung).map_err(refused)?;
         }
-        match corrected {
-            CorrectionOutcome::Unchanged => Err("the correction changes nothing".to_owned()),
-            CorrectionOutcome::Changed(bound) if step.was_tried(&bound.parameters) => {
-                Err("the correction was tried before".to_owned())
-            }
+        let (bound, was_tried) = match corrected {
             CorrectionOutcome::Changed(bound) => {
-                refuse_doubtful(&read, &step.parameters, &bound.parameters)?;
-                if step.calls == 0 {
-                    self.require_all(planned, &bound.parameters)?;
-                }
-                Ok((self.with_explanations(planned, bound), fixes_text(&read)))
+                let was_tried = step.was_tried(&bound.parameters);
+                (bound, was_tried)
             }
+            CorrectionOutcome::Respelled(bound) if !removed.is_empty() || repair.fault.is_type_error() => {
+                let was_tried = step.was_tried_as_spelled(&bound.parameters);
+                (bound, was_tried)
+            }
+            CorrectionOutcome::Respelled(_) | CorrectionOutcome::Unchanged => {
+                return Err("the correction changes nothing".to_owned());
+            }
+        };
+        if was_tried {
+            return Err("the correction was tried before".to_owned());
         }
+        refuse_doubtful(&read, &step.parameters, &bound.parameters)?;
+        if step.calls == 0 {
+            self.require_all(planned, &bound.parameters)?;
+        }
+        Ok((self.with_explanations(planned, bound), fixes_text(&read)))
     }
 
     /// Records why a rung could not help, and goes on to the next remedy.
@@ -354,7 +365,9 @@ fn question_kind(rung: ModelRung) -> (EffectKind, Purpose) {
 
 /// The changes, for people: `amount: 0 -> 46828.5`.
 pub(super) fn changed_text(before: &Object, after: &Object) -> String {
-    let changed = after.iter().filter(|(name, value)| before.get(name) != Some(value)).map(|(name, value)| {
+    // As text, because another spelling of a number is a change too.
+    let is_new = |name: &str, value: &Value| before.get(name).is_none_or(|old| old.to_string() != value.to_string());
+    let changed = after.iter().filter(|(name, value)| is_new(name, value)).map(|(name, value)| {
         let old = before.get(name).map_or_else(|| "nothing".to_owned(), ToString::to_string);
         format!("{name}: {old} -> {value}")
     });
@@ -364,18 +377,26 @@ pub(super) fn changed_text(before: &Object, after: &Object) -> String {
 }
 
 fn attempts_text(step: &StepRun, wanted: &[&str]) -> String {
-    let lines = step.attempts.iter().enumerate().map(|(index, attempt)| {
+    let mut lines = Vec::new();
+    for (index, attempt) in step.attempts.iter().enumerate() {
         let outcome = attempt.fault.as_ref().map_or_else(|| "accepted".to_owned(), ToString::to_string);
         let parameters = abridge(&Value::Object(attempt.parameters.clone()), MAX_SHOWN_BYTES, wanted);
-        format!("{}. {parameters}\n   {outcome}", index + 1)
-    });
-    let evidence = step.last_fault().map(|fault| fault.evidence());
-    let evidence = evidence.filter(|value| !value.as_object().is_some_and(Object::is_empty));
-    let evidence = evidence.map(|value| format!("   its details: {}", abridge(&value, MAX_SHOWN_BYTES, wanted)));
+        lines.push(format!("{}. {parameters}\n   {outcome}", index + 1));
+        // Details that the next attempt has too are shown there.
+        let next = step.attempts.get(index + 1).and_then(|next| next.fault.as_ref());
+        let evidence = attempt.fault.as_ref().map(|fault| fault.evidence());
+        let evidence = evidence.filter(|value| !value.as_object().is_some_and(Object::is_empty));
+        let is_new = |value: &Value| next.is_none_or(|next| next.evidence() != *value);
+        lines.extend(evidence.filter(is_new).map(|value| {
+            let limit = if next.is_none() { MAX_SHOWN_BYTES } else { MAX_EARLIER_DETAILS_BYTES };
+            format!("   its details: {}", abridge(&value, limit, wanted))
+        }));
+    }
     let advice = step
         .mends
         .iter()
         .filter(|mend| mend.rung >= Rung::Feedback)
         .map(|mend| format!("   an earlier look at it said: {}", mend.description));
-    lines.chain(evidence).chain(advice).collect::<Vec<_>>().join("\n")
+    lines.extend(advice);
+    lines.join("\n")
 }

@@ -56,7 +56,7 @@ impl Run {
                 )?;
                 return Ok(true);
             }
-            Ok(CorrectionOutcome::Unchanged) => return Ok(false),
+            Ok(CorrectionOutcome::Respelled(_) | CorrectionOutcome::Unchanged) => return Ok(false),
             Err(error) => error.to_string(),
         };
         let words = format!("{}: {refused}", amendment.description);

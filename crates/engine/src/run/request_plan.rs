@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use reknit_dialogue::{Purpose, ResponseFormat};
 use reknit_plan::{
-    Catalogue, PlanProblem, check_tolerantly, correct_plan, describe_tools, plan_json_schema, read_plan, resolve_inputs,
+    Catalogue, PlanProblem, ProblemCode, check_tolerantly, correct_plan, describe_tools, plan_json_schema, read_plan,
+    resolve_inputs,
 };
 use reknit_protocol::{EffectKind, EffectOwner, Plan, Value, truncate};
 
@@ -134,8 +135,9 @@ impl Run {
         }
     }
 
-    /// Starts a plan whose problems are each about one step: a literal that does not fit, or an unknown tool in a step that
-    /// no other needs, which is left out. Returns whether it did.
+    /// Starts a plan whose problems are each about one step: a literal that does not fit, a missing parameter, an unknown
+    /// parameter, which is left out, or an unknown tool in a step that no other needs, which is left out too. Returns whether
+    /// it did.
     fn accept_tolerable_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> bool {
         repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
         let Ok(tolerable) = check_tolerantly(&plan, self.catalogue(), self.author()) else { return false };
@@ -145,7 +147,11 @@ impl Run {
         self.state.dropped_steps =
             tolerable.dropped.iter().map(|problem| format!("a step was left out: {problem}")).collect();
         repairs.extend(self.state.dropped_steps.iter().cloned());
-        repairs.extend(tolerable.literals.iter().map(|problem| format!("kept a value that does not fit: {problem}")));
+        repairs.extend(tolerable.left_out.iter().map(|problem| format!("left out a parameter: {problem}")));
+        repairs.extend(tolerable.kept.iter().map(|problem| match problem.code {
+            ProblemCode::MissingParameter => format!("kept a step that lacks a parameter: {problem}"),
+            _ => format!("kept a value that does not fit: {problem}"),
+        }));
         self.start_plan(tolerable.plan, repairs);
         true
     }

@@ -131,7 +131,7 @@ impl Run {
             Ok(supplied) => supplied,
             Err(words) => return self.no_help(repair, words, why),
         };
-        if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound)? {
+        if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound, &[])? {
             return self.no_help(repair, words, why);
         }
         let before = &self.state.steps.get(index)?.provenance;

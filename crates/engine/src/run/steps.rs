@@ -268,6 +268,12 @@ impl StepRun {
         self.attempts.iter().any(|attempt| attempt.parameters == *parameters)
     }
 
+    /// Whether the same parameters, with their numbers spelled in the same way, were rejected before.
+    pub(super) fn was_tried_as_spelled(&self, parameters: &Object) -> bool {
+        let text = parameters.to_string();
+        self.attempts.iter().any(|attempt| attempt.parameters.to_string() == text)
+    }
+
     /// Replaces the parameters, and the origins of those that changed.
     pub(super) fn set_parameters(&mut self, parameters: Object, provenance: Vec<(String, Provenance)>) {
         self.provenance.retain(|(name, _)| {

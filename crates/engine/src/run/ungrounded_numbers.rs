@@ -36,16 +36,22 @@ impl Run {
     /// Why the numbers of a model are rejected, if they are: they appear in neither request nor results.
     ///
     /// The model is asked once more, for an expression. If it insists, a call that only reads is made, and a person decides
-    /// about any other.
+    /// about any other. `held` are the numbers that would go to a person.
     pub(super) fn reject_ungrounded(
         &mut self,
         index: StepIndex,
         planned: &PlannedStep,
         fault: &CallFault,
         bound: &BoundParameters,
+        held: &[String],
     ) -> Decided<Option<String>> {
         let step = self.state.steps.get(index)?;
-        let ungrounded = self.ungrounded(planned, step, fault, bound);
+        let mut ungrounded = self.ungrounded(planned, step, fault, bound);
+        for number in held {
+            if !ungrounded.contains(number) {
+                ungrounded.push(number.clone());
+            }
+        }
         if ungrounded.is_empty() {
             return Ok(None);
         }
@@ -55,7 +61,10 @@ impl Run {
         if insists || is_last {
             return Ok(None);
         }
-        let words = format!("{} does not appear in the request or in any result", ungrounded.join(", "));
+        let words = format!(
+            "{} does not appear in the request or in any result; write the calculation that gives it",
+            ungrounded.join(", ")
+        );
         self.state.steps.get_mut(index)?.ungrounded = ungrounded;
         Ok(Some(words))
     }
@@ -94,17 +103,17 @@ impl Run {
         let mut known = Vec::new();
         let tried = step.attempts.iter().map(|attempt| &attempt.parameters);
         for parameters in tried.chain([&step.parameters]) {
-            collect_of(parameters, &mut known);
+            collect_known_of(parameters, &mut known);
         }
-        collect_of(&fault.details, &mut known);
-        collect(&fault.body, &mut known);
+        collect_known_of(&fault.details, &mut known);
+        collect_known(&fault.body, &mut known);
         if let Some(schema) = &planned.schema {
-            collect(schema.source(), &mut known);
+            collect_known(schema.source(), &mut known);
         }
         let results = self.results_before(planned);
         for id in self.source_ids() {
             if let StepResult::Ready(body) = results.result_of(&id) {
-                collect(body, &mut known);
+                collect_known(body, &mut known);
             }
         }
         for text in [&self.shown_request, &planned.instruction, &planned.description, &fault.message] {
@@ -189,6 +198,25 @@ fn is_often_written_as_word(digits: &str) -> bool {
 fn collect_of(object: &Object, numbers: &mut Vec<Number>) {
     for (_, value) in object {
         collect(value, numbers);
+    }
+}
+
+fn collect_known_of(object: &Object, numbers: &mut Vec<Number>) {
+    for (_, value) in object {
+        collect_known(value, numbers);
+    }
+}
+
+/// Collects all numbers in a value that a model was shown, those in texts too: `14:00` has the number 14.
+fn collect_known(value: &Value, numbers: &mut Vec<Number>) {
+    match value {
+        Value::String(text) => {
+            collect(value, numbers);
+            numbers.extend(numbers_in_text::parse_numbers(text));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_known(item, numbers)),
+        Value::Object(object) => collect_known_of(object, numbers),
+        Value::Number(_) | Value::Null | Value::Bool(_) => collect(value, numbers),
     }
 }
 

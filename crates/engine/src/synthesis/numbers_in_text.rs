@@ -179,7 +179,14 @@ impl TextNumber {
 
 /// The numbers of a text as values.
 pub(crate) fn parse_numbers(text: &str) -> Vec<Number> {
-    numbers_in(text).iter().filter_map(|number| Number::parse(&number.text.replace(',', "")).ok()).collect()
+    let parse = |number: &TextNumber| {
+        let plain = number.text.replace(',', "");
+        // `09:30` has the number 9; JSON has no zeros before a number.
+        let significant = plain.trim_start_matches('0');
+        let is_cut = significant.starts_with(|letter: char| letter.is_ascii_digit());
+        Number::parse(if is_cut { significant } else { plain.as_str() }).ok()
+    };
+    numbers_in(text).iter().filter_map(parse).collect()
 }
 
 /// The numbers in `text` that none of the other texts explains, without duplicates.

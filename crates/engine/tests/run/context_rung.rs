@@ -41,8 +41,8 @@ fn a_correction_calculated_from_earlier_results_is_sent() {
             "tickets",
             vec![("fare", r#"{"data": {"price": 125}}"#)],
             r#"{"total": null}"#,
-            r#"{"total": "{{2 * fare.price}}"}"#,
-            r#"{"total":250}"#,
+            r#"{"total": "{{100 * fare.price}}"}"#,
+            r#"{"total":12500}"#,
         ),
         ("another type", vec![("a", "{}")], r#"{"n": "five"}"#, r#"{"n": 5}"#, r#"{"n":5}"#),
         ("another sign", vec![("a", r#"{"n": 5}"#)], r#"{"n": -5}"#, r#"{"n": 5}"#, r#"{"n":5}"#),
@@ -208,5 +208,29 @@ fn a_rung_with_zero_attempts_is_named_as_the_reason() {
     play.answer_tool("s/call/1", 422, "{}");
     let reason = failure_reason(&play);
     assert!(!reason.contains("every repair was tried"), "{reason}");
-    assert!(reason.contains("`context` in `[mending]` is 0"), "{reason}");
+    assert!(reason.contains("`[mending]` turns off `feedback` and `context`"), "{reason}");
+}
+
+#[test]
+fn the_prompt_shows_the_details_of_every_attempt_between_data_markers() {
+    let mut policy = policy();
+    (policy.mending.facts, policy.mending.feedback) = (0, 0);
+    let steps = plan(vec![step("s", "read", r#"{"city": "Tokio"}"#)]);
+    let mut play = Play::begin(started(Some(steps), policy));
+    let error = |details: &str| {
+        format!(
+            r#"{{"success": false, "error": {{"code": "BAD", "message": "no", "category": "INPUT_ERROR"{details}}}}}"#
+        )
+    };
+    play.answer_tool("s/call/1", 400, &error(r#", "details": {"hint": "use the local spelling"}"#));
+    play.answer_model(
+        "s/context/1",
+        r#"{"should_retry": true, "analysis": "x", "corrected_parameters": {"city": "Toky"}}"#,
+    );
+    play.answer_tool("s/call/2", 400, &error(""));
+    let prompt = play.prompt("s/context/2");
+    let (_, attempts) = prompt.split_once("attempts:").expect("the attempts are shown");
+    let hint = attempts.find("use the local spelling").expect("the hint of the first attempt is shown");
+    assert!(attempts.find("<data>").is_some_and(|start| start < hint), "{attempts}");
+    assert!(attempts.rfind("</data>").is_some_and(|end| end > hint), "{attempts}");
 }

@@ -163,3 +163,64 @@ fn a_correction_with_a_text_that_may_be_a_reference_is_refused() {
         assert!(words.contains("would be sent as text"), "{value}: {words}");
     }
 }
+
+#[test]
+fn another_spelling_of_a_number_is_a_correction_only_after_a_type_error() {
+    let respelled = |error: &str| {
+        let mut play = Play::of_steps(vec![step("s", "undeclared", r#"{"n": 5.0}"#)]);
+        play.answer_tool("s/call/1", 400, &format!(r#"{{"error": "{error}"}}"#));
+        if play.due() == ["s/feedback/1"] {
+            play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"n": 5}}"#);
+        }
+        play
+    };
+    let play = respelled("json: cannot unmarshal number 5.0 into Go struct field Req.n of type int");
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"n":5}"#);
+    let mend = play.run.steps()[0].mends.last().map(|mend| mend.description.clone());
+    assert!(mend.is_some_and(|words| words.starts_with("n: 5.0 -> 5")), "the respelling is recorded");
+    let mut play = respelled("type mismatch somewhere");
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"n":5}"#);
+    // The first spelling was refused before.
+    play.answer_tool("s/call/2", 400, r#"{"error": "type mismatch somewhere"}"#);
+    play.answer_model(&play.due()[0].clone(), r#"{"should_retry": true, "suggested_changes": {"n": 5.0}}"#);
+    assert!(play.due().iter().all(|due| !due.contains("call")), "{:?}", play.due());
+    let play = respelled("it did not work");
+    assert_eq!(play.due(), ["s/context/1"]);
+}
+
+#[test]
+fn an_integer_is_sent_without_a_fraction() {
+    let play = Play::of_steps(vec![step("s", "count", r#"{"n": 5.0}"#)]);
+    assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"n":5}"#);
+    assert_eq!(play.run.steps()[0].mends[0].description, "$.n: 5.0 -> 5");
+}
+
+#[test]
+fn a_factor_that_nothing_states_is_no_evidence_in_a_calculation() {
+    let corrected = |request: &str, expression: &str| {
+        let steps = vec![step("a", "read", "{}"), step("s", "keyed", r#"{"amount": 0}"#).after("a")];
+        let mut begun = started(Some(plan(steps)), policy());
+        request.clone_into(&mut begun.request);
+        let mut play = Play::begin(begun);
+        play.answer_tool("a/call/1", 200, r#"{"price": 50}"#);
+        play.answer_tool("s/call/1", 422, r#"{"message": "amount must be positive"}"#);
+        let advice = format!(
+            r#"{{"should_retry": true, "reason": "r", "suggested_changes": {{"amount": "{{{{{expression}}}}}"}}}}"#
+        );
+        play.answer_model("s/feedback/1", &advice);
+        if let Some(again) = play.due().first().filter(|due| due.contains("feedback") || due.contains("context")).cloned() {
+            play.answer_model(&again, &advice.replace("suggested_changes", "corrected_parameters"));
+        }
+        play.due().first().cloned().unwrap_or_default()
+    };
+    for (request, expression, due) in [
+        ("sell 100 shares", "100 * a.price", "s/call/2"),
+        ("sell 100 shares", "9999 * a.price", "s/approval/1"),
+        ("pay the price and a tip of 20 %", "a.price * 1.2", "s/call/2"),
+        ("pay the price and a tip of 20 %", "a.price * 20 / 100", "s/call/2"),
+        ("pay the price and a tip of 20 %", "a.price * 2.2", "s/approval/1"),
+        ("pay the price", "a.price", "s/call/2"),
+    ] {
+        assert_eq!(corrected(request, expression), due, "{request}: {expression}");
+    }
+}

@@ -5,7 +5,7 @@ use reknit_dialogue::ErrorClass;
 use reknit_engine::{Decision, EventKind, Outcome, Started, Status};
 use reknit_mend::{IndependentSteps, Rung};
 
-use crate::world::{Play, plan, policy, question, started, step};
+use crate::world::{Play, failure_reason, plan, policy, question, started, step};
 
 pub(crate) const BAD_AMOUNT: &str = r#"{"success": false, "error": {"code": "INVALID_FORMAT", "category": "INPUT_ERROR",
     "message": "amount must be greater than 0", "retryable": true, "details": {"hint": "send a positive number"}}}"#;
@@ -298,4 +298,37 @@ fn a_number_in_a_string_is_coerced_before_the_call_and_recorded() {
     let play = Play::of_steps(vec![step("s", "convert", r#"{"amount": "35.60"}"#)]);
     assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"amount":35.60}"#);
     assert_eq!(play.run.steps()[0].mends[0].rung, Rung::Schema);
+}
+
+#[test]
+fn the_reason_for_giving_up_names_the_settings_that_forbid_a_repair() {
+    let reason = |feedback: u32, context: u32| {
+        let mut policy = policy();
+        (policy.mending.facts, policy.mending.feedback, policy.mending.context) = (0, feedback, context);
+        let mut play = Play::begin(started(Some(plan(vec![step("s", "read", r#"{"city": "Tokio"}"#)])), policy));
+        play.answer_tool("s/call/1", 400, r#"{"error": "type mismatch"}"#);
+        let no = r#"{"should_retry": false, "reason": "no idea"}"#;
+        for question in ["s/feedback/1", "s/context/1"] {
+            if play.due() == [question] {
+                play.answer_model(question, no);
+            }
+        }
+        failure_reason(&play)
+    };
+    let off = "no model may correct it (`[mending]` turns off `feedback` and `context`)";
+    assert!(reason(0, 0).ends_with(off), "{}", reason(0, 0));
+    let no_context = "no model may look for the value in the results (`[mending]` turns off `context`)";
+    assert!(reason(1, 0).ends_with(&format!("no idea; {no_context}")), "{}", reason(1, 0));
+}
+
+#[test]
+fn the_reason_after_the_last_resend_counts_the_resends() {
+    let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+    play.answer_tool("s/call/1", 500, "{}");
+    for resend in 1..=3 {
+        play.wake(&format!("s/retry-wait/{resend}"));
+        play.answer_tool(&format!("s/call/{}", resend + 1), 500, "{}");
+    }
+    let reason = failure_reason(&play);
+    assert!(reason.ends_with("the call still fails after it was sent again 3 times"), "{reason}");
 }

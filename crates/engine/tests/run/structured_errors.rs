@@ -55,7 +55,7 @@ fn other_structured_server_errors_are_resent_and_not_analysed() {
             play.wake(&format!("s/retry-wait/{resend}"));
             play.answer_tool(&format!("s/call/{}", resend + 1), status, &service_error("no", ""));
         }
-        assert!(failure_reason(&play).contains("failed 4 times"), "{}", failure_reason(&play));
+        assert!(failure_reason(&play).contains("sent again 3 times"), "{}", failure_reason(&play));
         assert_eq!(play.run.spent().model_calls, 0, "{status}");
     }
 }
@@ -98,7 +98,13 @@ fn an_analysis_that_calls_an_error_transient_outweighs_the_flag_for_later_calls_
 #[test]
 fn a_type_error_reaches_the_feedback_rung_whatever_status_and_flag_say() {
     for status in [400, 422, 429, 500, 502, 503] {
-        for message in ["json: cannot unmarshal string into Go value of type float64", "type mismatch"] {
+        for message in [
+            "json: cannot unmarshal string into Go value of type float64",
+            "type mismatch",
+            "invalid type for location",
+            "location: expected number",
+            "expected boolean",
+        ] {
             let play = called("keyed", status, &service_error(message, r#", "retryable": false"#));
             assert_eq!(play.due(), ["s/feedback/1"], "{status} {message}");
             let is_type_error = |record: &Record| match &record.kind {
@@ -108,4 +114,11 @@ fn a_type_error_reaches_the_feedback_rung_whatever_status_and_flag_say() {
             assert!(play.records.iter().any(is_type_error), "{status} {message}");
         }
     }
+}
+
+#[test]
+fn an_invalid_value_is_a_type_error_only_where_the_tool_blames_the_call() {
+    let body = service_error("invalid value for location", r#", "retryable": false"#);
+    assert_eq!(called("keyed", 400, &body).due(), ["s/feedback/1"]);
+    assert_eq!(called("keyed", 500, &body).due().join(" "), "");
 }

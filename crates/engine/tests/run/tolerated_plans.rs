@@ -1,6 +1,6 @@
 //! Plans that run although they have problems, once no better plan can be had.
 
-use reknit_engine::{Run, Status};
+use reknit_engine::{RecordKind, Run, RunRecord, Status};
 
 use crate::world::{Play, policy, started};
 
@@ -52,4 +52,45 @@ fn a_plan_with_an_unknown_tool_that_is_needed_is_refused() {
     assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed));
     let only = planned(&fly);
     assert_eq!(only.run.answer().map(|answer| answer.status), Some(Status::Failed), "no step is left");
+}
+
+#[test]
+fn a_parameter_that_the_tool_does_not_have_is_left_out_after_the_last_retry() {
+    let good = step("good", "t", "read", r#"{"x": 100}"#);
+    let extra = step("extra", "t", "convert", r#"{"amount": 100, "lang": "en"}"#);
+    let play = planned(&format!("{good}, {extra}"));
+    assert_eq!(play.due(), ["good/call/1", "extra/call/1"]);
+    assert_eq!(play.call("extra/call/1").parameters.to_string(), r#"{"amount":100}"#);
+    let repairs = accepted_repairs(&play);
+    assert_eq!(
+        repairs,
+        ["left out a parameter: `extra.lang`: `convert` has no parameter `lang` (there is `amount`, `to`)"]
+    );
+    let restored = Run::restore(&play.run.snapshot().expect("a snapshot")).expect("the same run");
+    assert_eq!(restored.pending(), play.run.pending());
+}
+
+#[test]
+fn a_missing_parameter_is_left_to_its_step_after_the_last_retry() {
+    let good = step("good", "t", "read", r#"{"x": 100}"#);
+    let mut play = planned(&format!("{good}, {}", step("bad", "t", "convert", r#"{"to": "KRW"}"#)));
+    assert_eq!(play.due(), ["good/call/1", "bad/resolution/1"]);
+    assert_eq!(
+        accepted_repairs(&play),
+        ["kept a step that lacks a parameter: step `bad`: `convert` needs the parameter `amount`"]
+    );
+    let mut declined = play.clone();
+    play.answer_model("bad/resolution/1", r#"{"amount": 100}"#);
+    assert_eq!(play.call("bad/call/1").parameters.to_string(), r#"{"to":"KRW","amount":100}"#);
+    declined.answer_model("bad/resolution/1", "{}");
+    assert!(!declined.due().contains(&"bad/call/1".to_owned()), "{:?}", declined.due());
+    declined.answer_tool("good/call/1", 200, "{}");
+}
+
+fn accepted_repairs(play: &Play) -> Vec<String> {
+    let repairs = play.records.iter().find_map(|record| match &record.kind {
+        RecordKind::Run(RunRecord::PlanAccepted { repairs, .. }) => Some(repairs.clone()),
+        _ => None,
+    });
+    repairs.expect("a plan was accepted")
 }

@@ -142,3 +142,54 @@ fn only_a_call_that_reads_is_sent_with_a_number_without_evidence() {
         assert_eq!(play.due().first().map(String::as_str), Some(due), "{capability}");
     }
 }
+
+/// A call with side effects, after a result, whose number a model corrects on the context rung.
+fn corrected_after(request: &str, result: &str, answers: &[&str]) -> Play {
+    let mut policy = policy();
+    (policy.mending.feedback, policy.mending.facts) = (0, 0);
+    let steps = plan(vec![step("first", "read", "{}"), step("s", "priced", r#"{"amount": 0}"#).after("first")]);
+    let mut play = Play::begin(Started { request: request.to_owned(), ..started(Some(steps), policy) });
+    play.answer_tool("first/call/1", 200, result);
+    play.answer_tool("s/call/1", 400, r#"{"error": "amount must be greater than 0"}"#);
+    for (index, answer) in answers.iter().enumerate() {
+        play.answer_model(&format!("s/context/{}", index + 1), &answer_with(answer));
+    }
+    play
+}
+
+#[test]
+fn a_calculation_whose_numbers_all_have_evidence_is_sent() {
+    let prices = r#"{"adult_price": 100, "child_price": 50}"#;
+    for answer in [
+        r#""2*100 + 1*50""#,
+        r#""{{2*100 + 1*50}}""#,
+        r#""2×100 + 1×50""#,
+        r#""{{2×100 + 1×50}}""#,
+        r#""2·100 + 1·50""#,
+        r#""2 × first.adult_price + 1 × first.child_price""#,
+    ] {
+        let play = corrected_after("2 adults, 1 child", prices, &[answer]);
+        assert_eq!(play.due(), ["s/call/2"], "{answer}");
+        assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"amount":250}"#, "{answer}");
+    }
+    let play = corrected_after("2 adults, 1 child", prices, &["250", r#""2×100 + 1×50""#]);
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"amount":250}"#);
+    let play = corrected_after("a meeting", r#"{"start": "09:00", "end": "14:00"}"#, &[r#""14 - 9""#]);
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"amount":5}"#);
+    // 300 has no evidence.
+    let play = corrected_after("2 adults, 1 child", prices, &[r#""2*300 + 1*50""#]);
+    assert_eq!(play.due(), ["s/context/2"]);
+}
+
+#[test]
+fn a_small_number_without_evidence_is_asked_for_again_as_an_expression() {
+    let times = r#"{"start": "09:00", "end": "14:00"}"#;
+    let play = corrected_after("meeting from 9am to 2pm", times, &["5"]);
+    assert_eq!(play.due(), ["s/context/2"]);
+    assert!(play.prompt("s/context/2").contains("amount: 5 does not appear in the request or in any result"));
+    let again = r#""{{date_diff(first.start, first.end, 'hours')}}""#;
+    let play = corrected_after("meeting from 9am to 2pm", times, &["5", again]);
+    assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"amount":5}"#);
+    let play = corrected_after("meeting from 9am to 2pm", times, &["5", "5"]);
+    assert_eq!(play.due()[0], "s/approval/1", "a person decides if the model insists");
+}

@@ -18,7 +18,8 @@ pub(crate) fn object(text: &str) -> Object {
     json(text).as_object().cloned().expect("an object")
 }
 
-/// A tool `t` with one capability without a schema for each side-effect class, and one with a strict schema: `convert`.
+/// A tool `t` with one capability without a schema for each side-effect class, and some with a schema:
+/// `convert`, which is strict, `count` and `priced`.
 pub(crate) fn catalogue() -> Catalogue {
     let free = |name: &str, class: SideEffect| {
         let mut capability = Capability::new(name);
@@ -29,6 +30,8 @@ pub(crate) fn catalogue() -> Catalogue {
         r#"{"type": "object", "required": ["amount"], "additionalProperties": false,
             "properties": {"amount": {"type": "number"}, "to": {"type": "string"}}}"#,
     );
+    let counted = json(r#"{"type": "object", "properties": {"n": {"type": "integer"}}}"#);
+    let priced = json(r#"{"type": "object", "properties": {"amount": {"type": "number"}}}"#);
     let mut convert = Capability::new("convert");
     convert.effect = SideEffect::Read;
     let capabilities = vec![
@@ -38,6 +41,8 @@ pub(crate) fn catalogue() -> Catalogue {
         free("undeclared", SideEffect::Undeclared),
         free("unsafe", SideEffect::Unsafe),
         CatalogueEntry::new(convert, Some(schema)).expect("the schema is valid"),
+        CatalogueEntry::new(Capability::new("count"), Some(counted)).expect("the schema is valid"),
+        CatalogueEntry::new(Capability::new("priced"), Some(priced)).expect("the schema is valid"),
     ];
     Catalogue { tools: vec![CatalogueTool { name: "t".into(), description: String::new(), capabilities }] }
 }

@@ -1,21 +1,23 @@
 //! Accepts a plan whose problems are each about one step only.
 //!
-//! A literal that does not fit its schema makes its own step fail, or a model mends it. A step with an unknown tool that no
-//! other step needs can be left out. Neither should stop the other steps when no better plan can be had.
+//! A literal that does not fit its schema, or a missing parameter, makes its own step fail, or a model mends it. A parameter
+//! that the tool does not have can be left out, and so can a step with an unknown tool that no other step needs. None of them
+//! should stop the other steps when no better plan can be had.
 
-use std::collections::HashSet;
+use reknit_protocol::{Plan, Segment, Step, StepId};
 
-use reknit_protocol::{Plan, StepId};
-
-use super::{Code, PlanAuthor, PlanProblem, check_parts, in_order};
+use super::{Code, PlanAuthor, PlanProblem, check_parts};
 use crate::CheckedPlan;
 use crate::catalogue::Catalogue;
 
 /// How much of a plan a problem concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProblemScope {
-    /// A literal of this step does not fit its schema. The step can still be mended, or fail on its own.
-    Literal(StepId),
+    /// A literal of this step does not fit its schema, or a required parameter is missing. The step can still be mended, or
+    /// fail on its own.
+    Step(StepId),
+    /// The capability of this step does not have a parameter, which can be left out.
+    UnknownParameter(StepId),
     /// This step calls a tool that does not exist.
     UnknownTool(StepId),
     /// The plan cannot run.
@@ -29,8 +31,10 @@ pub struct TolerablePlan {
     pub plan: Plan,
     /// The same, checked.
     pub checked: CheckedPlan,
-    /// Literals that do not fit their schema.
-    pub literals: Vec<PlanProblem>,
+    /// Literals that do not fit their schema, and missing parameters.
+    pub kept: Vec<PlanProblem>,
+    /// Why parameters were left out, one problem for each.
+    pub left_out: Vec<PlanProblem>,
     /// Why steps were left out, one problem for each.
     pub dropped: Vec<PlanProblem>,
 }
@@ -39,33 +43,55 @@ impl PlanProblem {
     /// How much of the plan the problem concerns.
     pub fn scope(&self) -> ProblemScope {
         match (self.code, &self.location.step) {
-            (Code::BadValue, Some(step)) => ProblemScope::Literal(step.clone()),
+            (Code::BadValue | Code::MissingParameter, Some(step)) => ProblemScope::Step(step.clone()),
+            (Code::UnknownParameter, Some(step)) => ProblemScope::UnknownParameter(step.clone()),
             (Code::UnknownTool | Code::UnknownCapability, Some(step)) => ProblemScope::UnknownTool(step.clone()),
             _ => ProblemScope::Plan,
         }
     }
 }
 
-/// Checks a plan like [`check`](super::check()), and accepts it if each problem is about a literal of one step, or about the
-/// tool of a step that no other step and no output needs. At least one step must remain. Fails with all problems.
+/// Checks a plan like [`check`](super::check()), and accepts it if each problem is about the parameters of one step, or about
+/// the tool of a step that no other step and no output needs. At least one step must remain. Fails with all problems.
 pub fn check_tolerantly(
     plan: &Plan,
     catalogue: &Catalogue,
     author: PlanAuthor,
 ) -> Result<TolerablePlan, Vec<PlanProblem>> {
     let (_, problems) = check_parts(plan, catalogue, author)?;
-    let (dropped, literals): (Vec<PlanProblem>, Vec<PlanProblem>) =
-        problems.into_iter().partition(|problem| matches!(problem.scope(), ProblemScope::UnknownTool(_)));
-    let without: HashSet<StepId> = dropped.iter().filter_map(|problem| problem.location.step.clone()).collect();
     let mut kept = plan.clone();
-    kept.steps.retain(|step| !without.contains(&step.step_id));
+    let (mut dropped, mut left_out) = (Vec::new(), Vec::new());
+    for problem in &problems {
+        match problem.scope() {
+            ProblemScope::UnknownTool(id) => {
+                kept.steps.retain(|step| step.step_id != id);
+                dropped.push(problem.clone());
+            }
+            ProblemScope::UnknownParameter(id) => {
+                let step = kept.steps.iter_mut().find(|step| step.step_id == id);
+                if step.is_some_and(|step| leave_out(step, problem)) {
+                    left_out.push(problem.clone());
+                }
+            }
+            ProblemScope::Step(_) | ProblemScope::Plan => {}
+        }
+    }
     // A problem of the whole plan stays one, and a step that needs a dropped one gets one here.
     let (checked, rest) = check_parts(&kept, catalogue, author)?;
-    let is_tolerable = rest.iter().all(|problem| matches!(problem.scope(), ProblemScope::Literal(_)));
+    let is_tolerable = rest.iter().all(|problem| matches!(problem.scope(), ProblemScope::Step(_)));
     match checked {
         Some(checked) if is_tolerable && !kept.steps.is_empty() => {
-            Ok(TolerablePlan { plan: kept, checked, literals: rest, dropped })
+            Ok(TolerablePlan { plan: kept, checked, kept: rest, left_out, dropped })
         }
-        _ => Err(in_order(literals.into_iter().chain(dropped).collect())),
+        _ => Err(problems),
     }
+}
+
+/// Removes the parameter that a problem is about; returns whether it was there.
+fn leave_out(step: &mut Step, problem: &PlanProblem) -> bool {
+    let Some(Segment::Key(name)) = problem.location.path.segments().last() else { return false };
+    let Some(mut parameters) = step.parameters().cloned() else { return false };
+    let was_there = parameters.remove(name).is_some();
+    step.metadata.insert("parameters", parameters);
+    was_there
 }

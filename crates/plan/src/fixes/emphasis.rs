@@ -1,4 +1,5 @@
-//! Removes Markdown emphasis around whole names and values: `**TSLA**`, `*x*`, `__x__`, `` `x` ``.
+//! Removes Markdown emphasis around whole names and values: `**TSLA**`, `*x*`, `` `x` ``. Underscores stay, because
+//! they belong to names such as `__init__`.
 
 use reknit_protocol::{Object, Plan, Step, StepId, Value};
 
@@ -6,7 +7,7 @@ use super::{PlanFix, PlanFixKind};
 use crate::unbraced::{is_free_text, is_pattern};
 
 /// The marks of emphasis. A longer one stands before a shorter one with the same start.
-const MARKS: [&str; 6] = ["***", "**", "__", "*", "_", "`"];
+const MARKS: [&str; 4] = ["***", "**", "*", "`"];
 
 /// Removes the emphasis in a plan. Text for people keeps it, and so do patterns, in which `*` is a wildcard.
 pub(super) fn remove(plan: &mut Plan) -> Vec<PlanFix> {
@@ -94,17 +95,11 @@ fn remove_from_value(name: &str, value: &Value, step: &StepId, fixes: &mut Vec<P
     }
 }
 
-/// A name or a value without the emphasis around it. A single underscore is a part of many names.
+/// A name or a value without the emphasis around all of it.
 fn plain(text: &str) -> Option<&str> {
-    let start = text.trim();
-    without_emphasis(text, &MARKS).filter(|_| !start.starts_with('_') || start.starts_with("__"))
-}
-
-/// The text between two equal marks, if they stand around all of it.
-fn without_emphasis<'t>(text: &'t str, marks: &[&str]) -> Option<&'t str> {
     let trimmed = text.trim();
-    let mark = marks.iter().find(|mark| trimmed.starts_with(**mark))?;
+    let mark = MARKS.iter().find(|mark| trimmed.starts_with(**mark))?;
     let inside = trimmed.strip_prefix(mark)?.strip_suffix(mark)?;
     let is_emphasis = !inside.is_empty() && inside == inside.trim() && !inside.contains(['*', '`']);
-    (is_emphasis && !inside.starts_with('_') && !inside.ends_with('_')).then_some(inside)
+    is_emphasis.then_some(inside)
 }

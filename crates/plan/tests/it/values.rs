@@ -29,8 +29,8 @@ fn a_literal_that_does_not_fit_concerns_only_its_step() {
     let plan = plan_with("convert", r#"{"amount": "a lot"}"#);
     let (plan, _) = read_plan(&plan, "").expect("a plan");
     let tolerable = check_tolerantly(&plan, &catalogue(), PlanAuthor::Model).expect("the plan can run");
-    assert_eq!((tolerable.literals.len(), tolerable.dropped.len(), tolerable.checked.steps.len()), (1, 0, 4));
-    assert_eq!(tolerable.literals[0].scope(), ProblemScope::Literal("last".into()));
+    assert_eq!((tolerable.kept.len(), tolerable.dropped.len(), tolerable.checked.steps.len()), (1, 0, 4));
+    assert_eq!(tolerable.kept[0].scope(), ProblemScope::Step("last".into()));
 }
 
 #[test]

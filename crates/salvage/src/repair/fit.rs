@@ -11,6 +11,7 @@ mod cheapest_plan;
 mod decode;
 mod envelope;
 mod error;
+mod plain_integers;
 mod plan;
 mod planner;
 
@@ -22,6 +23,7 @@ use std::collections::HashSet;
 use reknit_protocol::{Path, Value};
 
 pub use error::FitError;
+pub use plain_integers::write_plain_integers;
 
 use crate::fix::FixList;
 use crate::schema::{FitProblem, with_large_stack};

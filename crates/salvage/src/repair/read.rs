@@ -13,6 +13,7 @@ mod brackets;
 mod cursor;
 mod document;
 mod embedded_json;
+mod emphasised;
 mod escape;
 mod failure;
 mod misplaced_brackets;

@@ -4,11 +4,11 @@ use reknit_protocol::Number;
 
 use super::spelling::strip_marks;
 
-/// A `+` with at least this many digits is a telephone number.
+/// Digits after a `+` or a `0` are a telephone number or an identifier if there are at least this many.
 const TELEPHONE_DIGITS: usize = 10;
 
-/// Parses a number with all its digits: in JSON syntax, with a leading `+`, or with commas or underscores between groups of
-/// three digits.
+/// Parses a number with all its digits: in JSON syntax, with a leading `+`, with zeros before it (`007`), without a digit
+/// before or after its point (`.5`, `5.`), or with commas or underscores between groups of three digits.
 pub(crate) fn number(text: &str) -> Option<Number> {
     let text = strip_marks(text);
     let text = match text.strip_prefix('+') {
@@ -19,8 +19,23 @@ pub(crate) fn number(text: &str) -> Option<Number> {
     let separator = [',', '_'].into_iter().find(|separator| text.contains(*separator));
     match separator {
         Some(separator) => Number::parse(&without_separators(text, separator)?).ok(),
-        None => Number::parse(text).ok(),
+        None => Number::parse(text).ok().or_else(|| Number::parse(&in_json_syntax(text)?).ok()),
     }
+}
+
+/// Rewrites `.5`, `5.` and `007` as JSON writes them.
+fn in_json_syntax(text: &str) -> Option<String> {
+    let (sign, body) = text.strip_prefix('-').map_or(("", text), |body| ("-", body));
+    let (whole, fraction) = body.split_once('.').unwrap_or((body, ""));
+    let is_identifier = whole.len() >= TELEPHONE_DIGITS;
+    let are_digits = |part: &str| part.is_empty() || is_digits(part);
+    if is_identifier || (whole.is_empty() && fraction.is_empty()) || !are_digits(whole) || !are_digits(fraction) {
+        return None;
+    }
+    let significant = whole.trim_start_matches('0');
+    let whole = if significant.is_empty() { "0" } else { significant };
+    let point = if fraction.is_empty() { "" } else { "." };
+    Some(format!("{sign}{whole}{point}{fraction}"))
 }
 
 /// Removes the separators from `1,234,567.89`; `None` if they do not separate groups of three digits.

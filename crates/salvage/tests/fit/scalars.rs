@@ -29,6 +29,12 @@ fn a_string_is_converted_to_a_number_with_all_its_digits() {
         ("-12,000", "-12000"),
         ("+1,000", "1000"),
         ("999,999", "999999"),
+        (".5", "0.5"),
+        ("-.5", "-0.5"),
+        ("5.", "5"),
+        ("007", "7"),
+        ("-007.50", "-7.50"),
+        ("000", "0"),
         ("**5**", "5"),
         ("*5*", "5"),
         ("`5`", "5"),
@@ -53,9 +59,10 @@ fn a_string_that_is_not_a_number_is_refused() {
         "$5",
         "5%",
         "1_00",
-        ".5",
-        "5.",
-        "007",
+        ".",
+        "5..",
+        "-",
+        "0012345678",
         "1.2.3",
         "--5",
         "+-5",
@@ -104,11 +111,20 @@ fn an_integer_is_converted_from_any_spelling_and_never_rounded() {
             (r#""5.000""#, "5", &[NumberInString]),
             (r#""1e3""#, "1000", &[NumberInString]),
             (r#""1,000.0""#, "1000", &[NumberInString]),
+            (r#""5.""#, "5", &[NumberInString]),
+            (r#""007""#, "7", &[NumberInString]),
+            (r#""+5""#, "5", &[NumberInString]),
             (r#""12345678901234567890123""#, "12345678901234567890123", &[NumberInString]),
         ],
     );
     stays(INTEGER, &["5", "5.0", "1e3", "-0"]);
     refused(INTEGER, &[r#""5.5""#, "5.5", r#""1e-1""#, r#""1e999""#, r#""0.99999999999999999999999""#]);
+}
+
+#[test]
+fn a_string_schema_keeps_any_spelling_of_a_number() {
+    stays(STRING, &[r#"".5""#, r#""5.""#, r#""007""#, r#""+5""#]);
+    stays(r#"{"type": ["string", "integer"]}"#, &[r#""007""#]);
 }
 
 #[test]

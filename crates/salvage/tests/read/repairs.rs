@@ -224,7 +224,26 @@ fn unquoted_text_becomes_a_string() {
             ("just words", r#""just words""#),
         ],
     );
-    repairs(FixKind::Emphasis, &[("{city: **Paris**}", r#"{"city":"Paris"}"#)]);
+    repairs(
+        FixKind::Emphasis,
+        &[
+            ("{city: **Paris**}", r#"{"city":"Paris"}"#),
+            (r#"{"city": **"Paris"**}"#, r#"{"city":"Paris"}"#),
+            (r#"{"city": *"Paris"*, "n": 1}"#, r#"{"city":"Paris","n":1}"#),
+            (r#"{"city": **'Paris'** }"#, r#"{"city":"Paris"}"#),
+            (r#"{**"a"**: "Paris"}"#, r#"{"a":"Paris"}"#),
+            (r#"{**"a"**: **"Paris"**, **"b"**: **"Rome"**}"#, r#"{"a":"Paris","b":"Rome"}"#),
+            (r#"{"x": 1, *"b"*: 2}"#, r#"{"x":1,"b":2}"#),
+            (r#"[**"a"**, "b", ***"c"***]"#, r#"["a","b","c"]"#),
+        ],
+    );
+}
+
+#[test]
+fn stars_inside_a_string_stay() {
+    for text in [r#"{"a":"**b**"}"#, r#"{"a":"x\"**y"}"#, r#"["**","*\"*"]"#] {
+        assert_eq!(value(text), text);
+    }
 }
 
 #[test]

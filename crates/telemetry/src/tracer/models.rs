@@ -7,7 +7,7 @@ use reknit_engine::{Attempt, ModelQuestion, ModelRecord};
 use reknit_protocol::{EffectId, EffectOwner, ScopeLevel};
 
 use super::{OpenEffect, OpenKind, OpenSpan, StepKey, Tracer, elapsed_ms};
-use crate::attribute_value::{AttributeValue, MAX_ERROR, MAX_TEXT};
+use crate::attribute_value::{AttributeValue, MAX_ERROR};
 use crate::signal::{SpanKind, SpanStatus};
 use crate::table::{events, logs, metrics, spans};
 
@@ -84,8 +84,7 @@ impl Tracer {
         let event = if question.purpose == Purpose::MicroResolution {
             let text = prompt(&question.request);
             let length = text.len().into();
-            events::RESOLUTION_REQUEST
-                .event_at(self.at_ms, [id, capability, AttributeValue::excerpt(&text, MAX_TEXT), length])
+            events::RESOLUTION_REQUEST.event_at(self.at_ms, [id, capability, AttributeValue::prompt(&text), length])
         } else {
             events::ANALYSIS_START.event_at(self.at_ms, [id, capability, step.status().into()])
         };

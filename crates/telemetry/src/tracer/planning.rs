@@ -34,7 +34,7 @@ impl Tracer {
         let (prompt, attempt) = (prompt(&question.request), question.attempt);
         let values = [
             self.run_id(),
-            AttributeValue::excerpt(&prompt, MAX_TEXT),
+            AttributeValue::prompt(&prompt),
             prompt.len().into(),
             AttributeValue::Number(temperature(&question.request)),
             question.request.max_tokens.into(),

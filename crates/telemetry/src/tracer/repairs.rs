@@ -206,7 +206,12 @@ impl Tracer {
         };
         let [capability, agent, module] = self.labels(step);
         self.count(&metrics::RESENDS, [capability, agent, module, reason.into()]);
-        self.log(&logs::RETRY, ["resend".into(), step.id(), step.agent(), times.into(), description()]);
+        let error = match fault.status() {
+            _ if !fault.code.is_empty() => AttributeValue::excerpt(&fault.code, MAX_ERROR),
+            Some(status) => AttributeValue::Text(status.to_string()),
+            None => reason.into(),
+        };
+        self.log(&logs::RETRY, ["resend".into(), step.id(), step.agent(), times.into(), error]);
     }
 
     fn map_resolution(&mut self, step: &StepTrace, answer: Option<&ModelAnswer>) {

@@ -236,7 +236,6 @@ fn texts_are_truncated_to_their_contract_length() {
         }
     };
     for (name, key, most) in [
-        ("llm.plan_generation.request", "prompt", 2_000),
         ("llm.plan_generation.response", "response", 2_000),
         ("error_analyzer.analysis_complete", "reason", 200),
         ("contextual_re_resolution.parse_error", "response", 200),
@@ -257,4 +256,47 @@ fn a_failed_question_is_logged_with_its_error_class() {
     let line = lines(&signals).into_iter().find(|line| line.name == "LLM call failed").expect("the failure is logged");
     let class = line.fields.iter().find(|(name, _)| *name == "error_type").map(|(_, value)| value.to_string());
     assert_eq!(class.as_deref(), Some("rate_limit"));
+}
+
+#[test]
+fn a_retry_is_logged_with_the_code_of_the_error_or_else_its_status() {
+    let reasons = |events: &[Event]| {
+        let signals = signals_of(events);
+        let retries: Vec<String> = lines(&signals)
+            .iter()
+            .filter(|line| line.name == "Retry attempt")
+            .flat_map(|line| line.fields.iter().filter(|(name, _)| *name == "reason"))
+            .map(|(_, value)| value.to_string())
+            .collect();
+        retries
+    };
+    let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
+    let coded = r#"{"success": false, "error": {"code": "BUSY", "message": "later", "category": "SERVICE_ERROR"}}"#;
+    play.answer_tool("s/call/1", 500, coded);
+    assert_eq!(reasons(&play.events), ["BUSY"]);
+    assert_eq!(reasons(&path("a busy service")), ["503", "transport"]);
+}
+
+#[test]
+fn the_excerpt_of_a_prompt_for_a_plan_shows_the_request_and_the_last_problems() {
+    let mut play = Play::begin(started(None, policy()));
+    play.answer_model("plan/ask/1", r#"{"steps": [{"step_id": "s", "agent_name": "nobody"}]}"#);
+    play.answer_model(
+        "plan/ask/2",
+        r#"{"steps": [{"step_id": "s", "agent_name": "t", "metadata": {"capability": "read"}}]}"#,
+    );
+    play.answer_tool("s/call/1", 200, "{}");
+    let signals = signals_of(&play.events);
+    let prompts: Vec<String> = spans(&signals)
+        .iter()
+        .flat_map(|span| &span.events)
+        .filter(|event| event.name == "llm.plan_generation.request")
+        .flat_map(|event| event.attributes.iter().filter(|(name, _)| *name == "prompt"))
+        .map(|(_, value)| value.to_string())
+        .collect();
+    let [first, second] = prompts.as_slice() else { panic!("two plans were asked for: {prompts:?}") };
+    for prompt in [first, second] {
+        assert!(prompt.contains("sell 100 shares") && prompt.replace('…', "").len() <= 2_000, "{prompt}");
+    }
+    assert!(second.contains("there is no tool `nobody`") && first != second, "{second}");
 }

@@ -28,7 +28,9 @@ pub(super) fn reply_meaning(reply: &ToolReply, class: SideEffect) -> ReplyMeanin
     let is_about_key = error_field("code").and_then(Value::as_str).is_some_and(|code| code.starts_with("IDEMPOTENCY"));
     let had_no_effect = error_field("retryable") == Some(&Value::from(true)) && class != SideEffect::Unsafe;
     let is_strict = !matches!(class, SideEffect::Read | SideEffect::Undeclared);
-    let is_undecodable = body_text(&reply.body).contains("cannot unmarshal") && class != SideEffect::Unsafe;
+    let text = body_text(&reply.body);
+    let is_type_error = ["cannot unmarshal", "expected number but got"].iter().any(|words| text.contains(words));
+    let is_undecodable = is_type_error && class != SideEffect::Unsafe;
     let is_in_doubt = is_strict || !is_error;
     match reply.status {
         200..=299 if !is_error => ReplyMeaning::Success,

@@ -167,6 +167,14 @@ fn a_type_error_is_correctable_at_any_status_that_does_not_deny_access() {
         (SideEffect::Keyed, 405, go, "permanent rejected"),
         (SideEffect::Keyed, 407, go, "permanent rejected"),
         (SideEffect::Keyed, 500, response, "transient unknown"),
+        (SideEffect::Keyed, 500, r#""invalid type: string, expected i32""#, "correctable rejected"),
+        (SideEffect::Keyed, 500, r#""Invalid type for parameter lat""#, "correctable rejected"),
+        (SideEffect::Keyed, 500, r#""lat: expected number, got string""#, "correctable rejected"),
+        (SideEffect::Keyed, 500, r#""expected boolean""#, "correctable rejected"),
+        (SideEffect::Keyed, 500, r#""expected an integer for n""#, "correctable rejected"),
+        (SideEffect::Keyed, 500, r#""Unexpected string in JSON at position 5""#, "transient unknown"),
+        (SideEffect::Keyed, 500, r#""expected number of rows is 1, got 0""#, "transient unknown"),
+        (SideEffect::Keyed, 500, r#""invalid value 'x' for lat""#, "transient unknown"),
     ] {
         assert_eq!(outcome(&classified_for(class, status, json(body))), expected, "{class:?} {status} {body}");
     }
@@ -222,5 +230,35 @@ fn a_retryable_server_error_proves_that_nothing_happened_unless_the_call_is_unsa
         for status in [408, 500, 503] {
             assert_eq!(outcome(&classified_for(class, status, json(body))), expected, "{class:?} {status}");
         }
+    }
+}
+
+#[test]
+fn a_message_is_about_a_type_unless_another_service_answered_unreadably() {
+    for (status, message, expected) in [
+        (400, "cannot unmarshal string into Go struct field ReplyRequest.count of type int", true),
+        (400, "cannot unmarshal string into Go struct field Req.response_format of type int", true),
+        (400, "cannot unmarshal string into Go struct field Upstream.count of type int", true),
+        (400, "invalid type for field 'reply': expected string", true),
+        (400, "type mismatch for parameter response", true),
+        (400, "expected string for backend_id", true),
+        (400, "cannot unmarshal response from upstream", false),
+        (400, "decode response: json: cannot unmarshal string into Go value of type float64", false),
+        (400, "the backend sent no JSON: cannot unmarshal number", false),
+        (400, "failed to deserialize the upstream reply", false),
+        (400, "invalid value for lat", true),
+        (422, "Invalid value 'north'", true),
+        (500, "invalid value for lat", false),
+        (429, "invalid value for lat", false),
+        (400, "amount must be a number", true),
+        (500, "amount must be a number", false),
+        (400, "amount must be positive", false),
+        (403, "expected string", false),
+    ] {
+        let verdict = classified(status, json(&Value::from(message).to_string()));
+        let (Verdict::Permanent(fault) | Verdict::Transient(fault) | Verdict::Correctable(fault)) = verdict else {
+            panic!("{message} is an error")
+        };
+        assert_eq!(fault.is_type_error(), expected, "{status} {message}");
     }
 }

@@ -65,10 +65,12 @@ impl<'t> Parser<'t> {
 
     /// Whether a key begins at `at`: a quoted or bare word with a colon after it, or a quoted one that ends with the text.
     pub(super) fn looks_like_key(&self, at: usize) -> bool {
-        let quoted = self.quote_at(at).is_some();
-        let end = if quoted { self.quoted_key_end(at) } else { self.bare_key_end(at) };
+        // A quoted key may be emphasised: `**"a"**:`.
+        let marks = self.stars_at(at);
+        let quoted = self.quote_at(at + marks).is_some();
+        let end = if quoted { self.quoted_key_end(at + marks) } else { self.bare_key_end(at) };
         let Some(end) = end else { return false };
-        let after = self.after_whitespace(end);
+        let after = self.after_whitespace(end + self.stars_at(end).min(marks));
         match self.byte(after) {
             _ if after >= self.text.len() => quoted,
             b':' => true,

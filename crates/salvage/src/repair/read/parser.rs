@@ -117,6 +117,8 @@ pub(super) struct Parser<'t> {
     pub(super) arithmetic: Vec<Path>,
     pub(super) yes_no: YesNoWords,
     pub(super) quote_rule: QuoteRule,
+    /// How many `*` may stand after the end quote of the string that is being read, because as many stand before it.
+    pub(super) emphasis: usize,
     /// Where a string begins that contains JSON structure, if there is one.
     pub(super) swallowed: Option<usize>,
     pub(super) unterminated: super::quoted::UnterminatedStrings,
@@ -141,6 +143,7 @@ impl<'t> Parser<'t> {
             arithmetic: Vec::new(),
             yes_no,
             quote_rule,
+            emphasis: 0,
             swallowed: None,
             unterminated: super::quoted::UnterminatedStrings::default(),
             sequence_index: None,
@@ -221,6 +224,10 @@ impl<'t> Parser<'t> {
             }
             b']' | b'}' | b')' | b',' | b':' => self.fail_expected("a value"),
             b'"' if super::arithmetic::find_end(self.text, self.pos, self.role()).is_some() => self.begin_unquoted(),
+            b'*' if self.is_emphasised_string() => match self.read_emphasised(self.role())? {
+                Some(text) => Ok(self.attach(Value::String(text))),
+                None => Ok(self.close_truncated()),
+            },
             _ if self.quote_here().is_some() => match self.read_quoted(self.role())? {
                 Some(text) if self.is_key_outside_object(&text) => self.open_object_at_key(text),
                 Some(text) => {

@@ -9,6 +9,7 @@ use super::{
 impl Parser<'_> {
     /// Whether a string may end right before `at`, judged by the text after it.
     pub(super) fn can_end_string(&self, at: usize, role: Role) -> bool {
+        let at = at + self.emphasis.min(self.stars_at(at));
         let next = self.after_whitespace(at);
         if next >= self.text.len() {
             return true;

@@ -237,11 +237,7 @@ impl<'t> Parser<'t> {
         let marks = rest.bytes().take_while(|byte| *byte == b'*').count();
         let body = rest.get(marks..).unwrap_or_default();
         if marks > 0 && body.starts_with('"') {
-            self.record(FixKind::Emphasis, self.slice(start, start + marks), "");
-            self.pos += marks;
-            let key = self.read_quoted(Role::Key)?;
-            self.pos += self.rest().bytes().take_while(|byte| *byte == b'*').count();
-            return Ok(key);
+            return self.read_emphasised(Role::Key);
         }
         let in_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.');
         let key = body.get(..body.find(|c| !in_key(c)).unwrap_or(body.len())).unwrap_or_default();
