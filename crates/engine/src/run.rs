@@ -291,7 +291,8 @@ impl Run {
 
     /// Keeps what follows from the plan of a snapshot, which may have been accepted with values that do not fit.
     fn prepare_again(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
-        self.plan = Arc::new(check_tolerantly(plan, self.catalogue(), self.author())?.checked);
+        self.plan =
+            Arc::new(check_tolerantly(plan, self.catalogue(), self.author(), |step| self.only_reads(step))?.checked);
         let inputs = resolve_inputs(plan, &self.started.inputs)?;
         self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
         Ok(())

@@ -9,7 +9,7 @@ use reknit_plan::{
     Catalogue, PlanProblem, ProblemCode, check_tolerantly, correct_plan, describe_tools, plan_json_schema, read_plan,
     resolve_inputs,
 };
-use reknit_protocol::{EffectKind, EffectOwner, Plan, Value, truncate};
+use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, Value, truncate};
 
 use super::consultations::{NoAnswer, Topic};
 use super::state::{Phase, RejectedPlan};
@@ -136,11 +136,14 @@ impl Run {
     }
 
     /// Starts a plan whose problems are each about one step: a literal that does not fit, a missing parameter, an unknown
-    /// parameter, which is left out, or an unknown tool in a step that no other needs, which is left out too. Returns whether
-    /// it did.
+    /// parameter, which is left out of a call that only reads, or an unknown tool in a step that no other needs, which is left
+    /// out too. Returns whether it did.
     fn accept_tolerable_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> bool {
         repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
-        let Ok(tolerable) = check_tolerantly(&plan, self.catalogue(), self.author()) else { return false };
+        let Ok(tolerable) = check_tolerantly(&plan, self.catalogue(), self.author(), |step| self.only_reads(step))
+        else {
+            return false;
+        };
         let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return false };
         self.plan = Arc::new(tolerable.checked);
         self.inputs = (!tolerable.plan.inputs.is_empty()).then(|| Value::Object(inputs));
@@ -150,10 +153,20 @@ impl Run {
         repairs.extend(tolerable.left_out.iter().map(|problem| format!("left out a parameter: {problem}")));
         repairs.extend(tolerable.kept.iter().map(|problem| match problem.code {
             ProblemCode::MissingParameter => format!("kept a step that lacks a parameter: {problem}"),
+            ProblemCode::UnknownParameter => format!("kept a step with an unknown parameter: {problem}"),
             _ => format!("kept a value that does not fit: {problem}"),
         }));
         self.start_plan(tolerable.plan, repairs);
         true
+    }
+
+    /// Whether the call of a step changes nothing.
+    pub(super) fn only_reads(&self, step: &Step) -> bool {
+        let (agent, capability) = (step.agent_name.as_str(), step.capability().unwrap_or_default());
+        let entry = self.catalogue().tool(agent).and_then(|tool| tool.entry(capability));
+        entry.is_some_and(|entry| {
+            self.policy().effects.class(agent, capability, entry.capability.effect) == SideEffect::Read
+        })
     }
 
     /// Starts a plan after correcting it.

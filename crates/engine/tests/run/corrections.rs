@@ -208,7 +208,9 @@ fn a_factor_that_nothing_states_is_no_evidence_in_a_calculation() {
             r#"{{"should_retry": true, "reason": "r", "suggested_changes": {{"amount": "{{{{{expression}}}}}"}}}}"#
         );
         play.answer_model("s/feedback/1", &advice);
-        if let Some(again) = play.due().first().filter(|due| due.contains("feedback") || due.contains("context")).cloned() {
+        if let Some(again) =
+            play.due().first().filter(|due| due.contains("feedback") || due.contains("context")).cloned()
+        {
             play.answer_model(&again, &advice.replace("suggested_changes", "corrected_parameters"));
         }
         play.due().first().cloned().unwrap_or_default()

@@ -94,3 +94,18 @@ fn accepted_repairs(play: &Play) -> Vec<String> {
     });
     repairs.expect("a plan was accepted")
 }
+
+#[test]
+fn a_call_that_changes_something_is_not_made_without_a_parameter_that_its_tool_does_not_have() {
+    let mut policy = policy();
+    policy.planning.retries = 0;
+    policy.effects.classes.insert("t/convert".to_owned(), reknit_protocol::SideEffect::Unsafe);
+    let mut play = Play::begin(started(None, policy));
+    let extra = step("extra", "t", "convert", r#"{"amount": 100, "dry_run": true}"#);
+    let good = step("good", "t", "read", r#"{"x": 100}"#);
+    play.answer_model("plan/ask/1", &format!(r#"{{"steps": [{good}, {extra}]}}"#));
+    assert!(play.due().contains(&"good/call/1".to_owned()), "{:?}", play.due());
+    assert!(!play.due().contains(&"extra/call/1".to_owned()), "{:?}", play.due());
+    let restored = Run::restore(&play.run.snapshot().expect("a snapshot")).expect("the same run");
+    assert_eq!(restored.pending(), play.run.pending());
+}

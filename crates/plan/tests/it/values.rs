@@ -28,7 +28,7 @@ fn a_field_with_a_space_in_its_name_is_read() {
 fn a_literal_that_does_not_fit_concerns_only_its_step() {
     let plan = plan_with("convert", r#"{"amount": "a lot"}"#);
     let (plan, _) = read_plan(&plan, "").expect("a plan");
-    let tolerable = check_tolerantly(&plan, &catalogue(), PlanAuthor::Model).expect("the plan can run");
+    let tolerable = check_tolerantly(&plan, &catalogue(), PlanAuthor::Model, |_| true).expect("the plan can run");
     assert_eq!((tolerable.kept.len(), tolerable.dropped.len(), tolerable.checked.steps.len()), (1, 0, 4));
     assert_eq!(tolerable.kept[0].scope(), ProblemScope::Step("last".into()));
 }
@@ -37,16 +37,16 @@ fn a_literal_that_does_not_fit_concerns_only_its_step() {
 fn a_step_with_an_unknown_tool_is_left_out_if_no_other_step_needs_it() {
     let leaf = plan_with("fly", "{}");
     let (plan, _) = read_plan(&leaf, "").expect("a plan");
-    let tolerable = check_tolerantly(&plan, &catalogue(), PlanAuthor::Model).expect("the plan can run");
+    let tolerable = check_tolerantly(&plan, &catalogue(), PlanAuthor::Model, |_| true).expect("the plan can run");
     assert_eq!(tolerable.checked.steps.len(), 3);
     assert_eq!(tolerable.dropped[0].scope(), ProblemScope::UnknownTool("last".into()));
     let needed = plan_with("convert", r#"{"amount": "{{a.price}}"}"#).replace("get_quote", "fly");
     let (plan, _) = read_plan(&needed, "").expect("a plan");
-    assert!(check_tolerantly(&plan, &catalogue(), PlanAuthor::Model).is_err(), "`last` needs `a`");
+    assert!(check_tolerantly(&plan, &catalogue(), PlanAuthor::Model, |_| true).is_err(), "`last` needs `a`");
 }
 
 #[test]
 fn a_reference_without_braces_is_never_tolerated() {
     let (plan, _) = read_plan(&plan_with("send_sms", r#"{"message": "see a.price"}"#), "").expect("a plan");
-    assert!(check_tolerantly(&plan, &catalogue(), PlanAuthor::Model).is_err());
+    assert!(check_tolerantly(&plan, &catalogue(), PlanAuthor::Model, |_| true).is_err());
 }
