@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use reknit_bind::{Binding, Expression, Parameters, bind};
-use reknit_protocol::{AgentName, CallTool, CapabilityName, Object, StepId, ToolReply, Value, exact};
+use reknit_mend::{ReplyContext, Verdict, classify_reply};
+use reknit_protocol::{AgentName, CallTool, CapabilityName, Object, SideEffect, StepId, ToolReply, Value, exact};
 use serde::{Deserialize, Serialize};
 
 /// Names that the templates of a check may use, beside the parameters of the call.
@@ -82,6 +83,15 @@ impl OutcomeCheck {
         // These say nothing about the call: the service is down, refuses access, or is asked too often.
         if matches!(reply.status, 300..=399 | 401 | 403 | 405 | 407 | 408 | 429 | 500..) {
             return Finding::Unclear(format!("it answered with status {}", reply.status));
+        }
+        // With the status of a success the check may still report an error, or a proxy may show a page.
+        let is_success = matches!(reply.status, 200..=299);
+        let is_page = reply.body.to_value().as_str().is_some_and(|text| text.trim_start().starts_with('<'));
+        if is_success
+            && (is_page
+                || !matches!(classify_reply(reply, ReplyContext::new(SideEffect::Read, 0)), Verdict::Success(_)))
+        {
+            return Finding::Unclear("it answered with an error or a page although its status is a success".to_owned());
         }
         let mut known = values_of(call);
         known.insert(STATUS.into(), u32::from(reply.status).into());

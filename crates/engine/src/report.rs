@@ -51,6 +51,9 @@ pub struct Report {
     /// Doubts about the report: figures in it that neither the request nor a result states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
+    /// The calls that failed and may have taken effect, one sentence for each. With such a call a report is no success.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_doubt: Vec<String>,
     /// The calls that were changed or sent again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<MendedCall>,

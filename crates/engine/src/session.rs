@@ -148,6 +148,7 @@ impl Session {
             uncertain_calls: Vec::new(),
             completed_calls: Vec::new(),
             repeated: Vec::new(),
+            in_doubt: Vec::new(),
             mended: Vec::new(),
             successful_calls: 0,
             stored_results: stored_results::StoredResults::default(),

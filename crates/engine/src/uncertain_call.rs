@@ -1,5 +1,6 @@
 //! Calls that failed but may have taken effect.
 
+use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{AgentName, CapabilityName, Number, Object, Value, exact};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,8 @@ pub(crate) struct UncertainCall {
 }
 
 impl UncertainCall {
-    /// Whether another call is the same, except that a number or a boolean may be written as text.
+    /// Whether another call is the same, except that a number or a boolean may be written as text, and a key in another
+    /// spelling.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         self.agent == other.agent
             && self.capability == other.capability
@@ -23,7 +25,10 @@ impl UncertainCall {
 
 fn are_same_objects(one: &Object, other: &Object) -> bool {
     one.len() == other.len()
-        && one.iter().all(|(name, value)| other.get(name).is_some_and(|other| are_same_values(value, other)))
+        && one.iter().all(|(name, value)| {
+            let alike = || other.iter().find(|(key, _)| are_alike(key, name)).map(|(_, value)| value);
+            other.get(name).or_else(alike).is_some_and(|other| are_same_values(value, other))
+        })
 }
 
 fn are_same_values(one: &Value, other: &Value) -> bool {
@@ -54,7 +59,7 @@ mod tests {
             parameters: Value::parse(parameters).unwrap().as_object().unwrap().clone(),
         };
         let first = call(r#"{"id": 8, "gift": true, "items": [{"count": 1}]}"#);
-        assert!(first.is_same_as(&call(r#"{"items": [{"count": "1"}], "id": "8", "gift": "True"}"#)));
+        assert!(first.is_same_as(&call(r#"{"items": [{"Count": "1"}], "ID": "8", "gift": "True"}"#)));
         for other in [
             r#"{"id": 9, "gift": true, "items": [{"count": 1}]}"#,
             r#"{"id": 8, "gift": true, "items": [{"count": 1}, {"count": 1}]}"#,

@@ -29,7 +29,7 @@ pub enum NewValueSource {
 pub enum ValueKind {
     /// A text, such as a city: a wrong one is most likely not found.
     Text,
-    /// A number, an address or an identifier: a wrong one means another sum or another person.
+    /// A number, a switch, an address or an identifier: a wrong one means another sum, another deed or another person.
     Exact,
 }
 
@@ -59,7 +59,7 @@ pub fn judge_change(class: SideEffect, reference: ErrorReference, source: NewVal
 }
 
 /// Words in the names of parameters whose values identify a person, an account or a thing.
-const IDENTIFYING_WORDS: [&str; 22] = [
+const IDENTIFYING_WORDS: [&str; 36] = [
     "id",
     "ids",
     "uuid",
@@ -82,6 +82,20 @@ const IDENTIFYING_WORDS: [&str; 22] = [
     "token",
     "reference",
     "username",
+    "user",
+    "owner",
+    "receiver",
+    "sender",
+    "acct",
+    "cc",
+    "bcc",
+    "dest",
+    "webhook",
+    "callback",
+    "ssn",
+    "msisdn",
+    "mobile",
+    "sku",
 ];
 
 /// Formats of a schema whose values identify something.
@@ -108,19 +122,26 @@ const SUM_WORDS: [&str; 4] = ["amount", "sum", "total", "payment"];
 /// What a wrong value of a parameter would do, by the value, the schema and the name of the parameter.
 pub fn value_kind(name: &str, value: &Value, schema: Option<&Value>, siblings: &Object) -> ValueKind {
     let text = match value {
-        Value::Null | Value::Bool(_) => return ValueKind::Text,
-        Value::Number(_) | Value::Array(_) | Value::Object(_) => return ValueKind::Exact,
+        Value::Null => return ValueKind::Text,
+        // A switch such as `dry_run` decides what the call does.
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => return ValueKind::Exact,
         Value::String(text) => text.trim(),
     };
     let format = schema.and_then(|schema| schema.get("format")).and_then(Value::as_str);
     let is_identified = format.is_some_and(|format| IDENTIFYING_FORMATS.contains(&format));
     let is_number = reknit_protocol::Number::parse(text).is_ok();
     let named = words(name).iter().any(|word| IDENTIFYING_WORDS.contains(&word.as_str()));
-    if is_identified || is_number || named || text.contains('@') || is_recipient(name, text, siblings) {
+    if is_identified || is_number || named || looks_like_identifier(text) || is_recipient(name, text, siblings) {
         ValueKind::Exact
     } else {
         ValueKind::Text
     }
+}
+
+/// Whether a text looks like an address or a code and not like a word: `maria@example.org`, `DE111`.
+fn looks_like_identifier(text: &str) -> bool {
+    let has = |is: fn(char) -> bool| text.chars().any(is);
+    text.contains('@') || has(char::is_alphabetic) && has(|c| c.is_ascii_digit()) && !has(char::is_whitespace)
 }
 
 /// Whether `to` is who receives a sum. A currency beside an amount is not: `{"amount": 5, "to": "EUR"}`.
@@ -202,6 +223,10 @@ mod tests {
             ("to", Value::from("EUR"), none, Some(&siblings), false),
             ("to", Value::from("maria"), none, Some(&siblings), true),
             ("to", Value::from("maria@example.org"), none, None, true),
+            ("dest", Value::from("maria"), none, None, true),
+            ("place", Value::from("DE111"), none, None, true),
+            ("when", Value::from("2026-11-17"), none, None, false),
+            ("dry_run", Value::from(false), none, None, true),
         ] {
             let kind = value_kind(name, &value, schema, siblings.unwrap_or(&Object::new()));
             assert_eq!(kind == ValueKind::Exact, exact, "{name} {value}");

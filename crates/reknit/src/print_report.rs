@@ -7,7 +7,7 @@ use reknit_protocol::{RunId, Value};
 
 use crate::failure::Failure;
 use crate::print_answer::{print_with_summary, result_json};
-use crate::terminal_text::escape_controls;
+use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, seconds, usage_summary};
 
 /// The exit status of an ended session: the status of the report if a model wrote it. docs/agents.md lists all of them.
@@ -59,6 +59,8 @@ fn summary(run: &RunId, report: &Report) -> String {
         ReportSource::Synthetic => "note: no model wrote this report\n".to_owned(),
     };
     let doubts: String = report.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
+    let in_doubt: String =
+        report.in_doubt.iter().map(|call| format!("warning: {}\n", one_line(call, usize::MAX))).collect();
     let status_note = match report.status {
         _ if !report.is_answer() => String::new(),
         ReportStatus::Success => String::new(),
@@ -68,7 +70,7 @@ fn summary(run: &RunId, report: &Report) -> String {
         status => format!("note: the status of the report is `{status}`\n"),
     };
     format!(
-        "\n{source_note}{doubts}{status_note}{}: {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        "\n{in_doubt}{source_note}{doubts}{status_note}{}: {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
         report.exit,
         count(report.turn, "turn"),
         usage_summary(spent),
@@ -101,6 +103,7 @@ mod tests {
             totals: Totals::default(),
             successful_calls: 1,
             doubts: Vec::new(),
+            in_doubt: Vec::new(),
             mended: Vec::new(),
             repeated: Vec::new(),
             children: Vec::new(),

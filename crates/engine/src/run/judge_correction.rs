@@ -4,7 +4,8 @@ use reknit_bind::{
     Backing, BoundParameters, InputSource, Provenance, ResolvedBy, StepResult, StepResults, explain_number,
 };
 use reknit_mend::{
-    CallFault, ChangeVerdict, ErrorReference, FaultOrigin, NewValueSource, is_same_value, judge_change, value_kind,
+    CallFault, ChangeVerdict, ErrorReference, FaultOrigin, NewValueSource, ValueKind, is_same_value, judge_change,
+    value_kind,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{Number, Object, SideEffect, Value};
@@ -108,13 +109,17 @@ impl Run {
         let mut changed = Vec::new();
         collect_changed(new.old, new.whole, &mut changed);
         changed.iter().find_map(|change| {
-            let is_supported = !is_unconfirmed(new.origin)
-                && (is_derived(new.origin, change.value, known) || self.is_supported(planned, known, change.value));
-            let source = if is_supported {
-                NewValueSource::Evidence
-            } else {
-                NewValueSource::Inferred(value_kind(change.name, change.value, change.schema, change.siblings))
+            let kind = match value_kind(change.name, change.value, change.schema, change.siblings) {
+                // The error says nothing against a value that its schema allows.
+                ValueKind::Text if new.reference == ErrorReference::Nothing && is_listed(change.schema, new.old) => {
+                    ValueKind::Exact
+                }
+                kind => kind,
             };
+            let is_supported = !is_unconfirmed(new.origin)
+                && (is_derived(new.origin, change.value, known)
+                    || self.is_supported(planned, known, change.value, kind));
+            let source = if is_supported { NewValueSource::Evidence } else { NewValueSource::Inferred(kind) };
             match judge_change(class, new.reference, source) {
                 ChangeVerdict::Send => None,
                 ChangeVerdict::AskPerson(reason) => {
@@ -128,9 +133,10 @@ impl Run {
     /// What counts as evidence for a new value: the request, the instruction of the step, the error and the results. A bound in
     /// the schema, or the value of another parameter, says nothing about this one.
     pub(super) fn known_values(&self, planned: &PlannedStep, fault: Option<&CallFault>) -> KnownValues {
-        let mut known = KnownValues { texts: Vec::new(), numbers: Vec::new() };
+        let mut known = KnownValues::default();
         for text in [&self.shown_request, &planned.instruction] {
             known.add(text);
+            known.stated.push(text.to_lowercase());
         }
         if let Some(fault) = fault {
             known.add(&fault.message);
@@ -148,7 +154,7 @@ impl Run {
 
     /// Whether a new value is known, or follows from known values. A number must be known with all its digits: a factor of
     /// 100 may be a conversion, or a mistake.
-    fn is_supported(&self, planned: &PlannedStep, known: &KnownValues, value: &Value) -> bool {
+    fn is_supported(&self, planned: &PlannedStep, known: &KnownValues, value: &Value, kind: ValueKind) -> bool {
         match value {
             Value::Number(number) => {
                 let requested = numbers_in_text::parse_numbers(&self.shown_request);
@@ -156,6 +162,7 @@ impl Run {
                     || number_word(number).is_some_and(|word| known.contain(word))
                     || explain_number(number, &self.results(Some(planned)), &self.source_ids(), &requested).is_some()
             }
+            Value::String(text) if kind == ValueKind::Exact => known.identify(text),
             Value::String(text) => known.contain(text),
             Value::Bool(flag) => known.contain(&flag.to_string()),
             Value::Null | Value::Array(_) | Value::Object(_) => false,
@@ -196,8 +203,10 @@ fn is_derived(origin: Option<&Provenance>, value: &Value, known: &KnownValues) -
     }
 }
 
-/// Whether a literal of an expression is known: a number as it is or as a percentage, a text that is known or does not appear
-/// in the result, such as the name of a field.
+/// The units of time that functions of the language take.
+const UNITS: [&str; 5] = ["seconds", "minutes", "hours", "days", "weeks"];
+
+/// Whether a literal of an expression is known: a number as it is or as a percentage, a text, the name of a field, or a unit.
 fn is_known_operand(literal: &Value, result: &Value, known: &KnownValues) -> bool {
     match literal {
         Value::Number(number) => {
@@ -206,7 +215,11 @@ fn is_known_operand(literal: &Value, result: &Value, known: &KnownValues) -> boo
                 || known.mention_percent() && is_percentage(number, known)
         }
         Value::String(text) => {
-            known.contain(text) || !result.as_str().is_some_and(|result| result.contains(text.as_str()))
+            let in_result = result.as_str().is_some_and(|result| result.to_lowercase().contains(&text.to_lowercase()));
+            let is_word = text.chars().any(char::is_alphanumeric);
+            known.contain(text)
+                || !is_word
+                || !in_result && (known.keys.contains(text) || UNITS.contains(&text.as_str()))
         }
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => true,
     }
@@ -249,10 +262,15 @@ fn collect_changed<'a>(old: Option<&Value>, new: ChangedValue<'a>, changed: &mut
 }
 
 /// What a value may come from.
+#[derive(Default)]
 pub(super) struct KnownValues {
+    /// The request and the instruction, in lower case.
+    stated: Vec<String>,
     /// In lower case.
     texts: Vec<String>,
     numbers: Vec<Number>,
+    /// The names of fields.
+    keys: Vec<String>,
 }
 
 impl KnownValues {
@@ -270,23 +288,50 @@ impl KnownValues {
         match value {
             Value::String(text) => self.add(text),
             Value::Array(items) => items.iter().for_each(|item| self.add_all(item)),
-            Value::Object(object) => object.iter().for_each(|(_, value)| self.add_all(value)),
+            Value::Object(object) => object.iter().for_each(|(name, value)| {
+                self.keys.push(name.to_owned());
+                self.add_all(value);
+            }),
             Value::Number(number) => self.numbers.push(number.clone()),
             Value::Null | Value::Bool(_) => {}
         }
     }
 
+    /// Whether an address or an identifier is known: as a whole value, in the request, or in an error as more than a word.
+    fn identify(&self, text: &str) -> bool {
+        let text = text.trim().to_lowercase();
+        let is_code = text.chars().any(|letter| letter.is_ascii_digit() || letter == '@');
+        let is_quoted = |known: &String| {
+            [('"', '"'), ('\'', '\''), ('`', '`')]
+                .iter()
+                .any(|(open, close)| known.contains(&format!("{open}{text}{close}")))
+        };
+        self.texts.contains(&text)
+            || appears_in(&self.stated, &text)
+            || appears_in(&self.texts, &text) && (is_code || self.texts.iter().any(is_quoted))
+    }
+
     /// Whether a text appears somewhere as whole words.
     fn contain(&self, text: &str) -> bool {
-        let text = text.trim().to_lowercase();
-        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let appears = |known: &String| {
-            known.match_indices(&text).any(|(at, found)| {
-                let before = known.get(..at).and_then(|text| text.chars().next_back());
-                let after = known.get(at + found.len()..).and_then(|text| text.chars().next());
-                !before.is_some_and(is_part) && !after.is_some_and(is_part)
-            })
-        };
-        !text.is_empty() && self.texts.iter().any(appears)
+        appears_in(&self.texts, &text.trim().to_lowercase())
     }
+}
+
+/// Whether a text in lower case appears in one of the texts as whole words.
+fn appears_in(texts: &[String], text: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let appears = |known: &String| {
+        known.match_indices(text).any(|(at, found)| {
+            let before = known.get(..at).and_then(|text| text.chars().next_back());
+            let after = known.get(at + found.len()..).and_then(|text| text.chars().next());
+            !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        })
+    };
+    !text.is_empty() && texts.iter().any(appears)
+}
+
+/// Whether the schema lists the values that are allowed, and this is one of them.
+fn is_listed(schema: Option<&Value>, value: Option<&Value>) -> bool {
+    let listed = schema.and_then(|schema| schema.get("enum")).and_then(Value::as_array);
+    listed.is_some_and(|listed| value.is_some_and(|value| listed.contains(value)))
 }

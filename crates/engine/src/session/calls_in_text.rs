@@ -2,11 +2,11 @@
 //!
 //! A call counts only where it cannot be part of a sentence: as the whole answer, as the whole content of a fenced block,
 //! or in a tag such as `<tool_call>` on lines of its own. Reasoning is never searched. A call that changes something does not
-//! count beside text with a negation: "you must never send this".
+//! count beside text that denies, asks or supposes something: "you must never send this".
 
 use std::ops::Range;
 
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, SideEffect, Value};
 use reknit_salvage::{Completeness, FixKind, ReadOptions, read};
 
 use super::report_draft::parse_complete;
@@ -76,12 +76,51 @@ pub(super) fn calls_in_text(text: &str, is_callable: impl Fn(&TextCall) -> bool)
     TextCalls { calls, rest: rest.trim().to_owned() }
 }
 
-/// Whether a text around calls says that something is not done. A negation about something else counts too: then the model
-/// is asked again.
-pub(super) fn says_no(text: &str) -> bool {
+/// Whether a call is meant, by what its tool changes and by the text around all calls of the answer. A call that only reads is
+/// harmless. A fenced call of a tool that declares a side effect counts only if the answer has no other text. Otherwise the
+/// text must not deny, ask or suppose anything. If a call is not meant, the model is asked again.
+pub(super) fn is_meant(class: SideEffect, form: TextCallForm, rest: &str) -> bool {
+    match (class, form) {
+        (SideEffect::Read, _) => true,
+        (SideEffect::Undeclared, _) | (_, TextCallForm::Tag) => !is_tentative(rest),
+        (SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Unsafe, _) => rest.is_empty(),
+    }
+}
+
+/// Words that deny, ask or suppose something, or that introduce an example or a quotation.
+const TENTATIVE_WORDS: [&str; 26] = [
+    "not",
+    "never",
+    "cannot",
+    "without",
+    "avoid",
+    "instead",
+    "if",
+    "would",
+    "could",
+    "should",
+    "shall",
+    "might",
+    "may",
+    "example",
+    "confirm",
+    "suppose",
+    "wrong",
+    "suspicious",
+    "quote",
+    "contained",
+    "says",
+    "said",
+    "nicht",
+    "kein",
+    "keine",
+    "niemals",
+];
+
+fn is_tentative(text: &str) -> bool {
     let text = text.to_lowercase().replace('\u{2019}', "'");
     let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
-    words.any(|word| ["not", "never", "cannot", "without", "avoid", "instead"].contains(&word) || word.ends_with("n't"))
+    text.contains(['?', '\u{ff1f}']) || words.any(|word| TENTATIVE_WORDS.contains(&word) || word.ends_with("n't"))
 }
 
 /// The text without reasoning that the model wrote between tags. An opening tag without an end hides everything after

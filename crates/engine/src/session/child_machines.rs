@@ -11,7 +11,7 @@ use super::classify_answer::{Call, Callee};
 use super::mended_calls::{changes_text, mended_calls};
 use super::plan_tool::read_plan_call;
 use super::state::Phase;
-use super::tool_calls::{ToolOutput, call_name, call_scope};
+use super::tool_calls::{ToolOutput, call_name, call_scope, in_doubt};
 use super::toolbox::PLAN_TOOL;
 use super::view::{ChildActivity, ChildView};
 use super::{Ending, Machine, Session};
@@ -270,7 +270,12 @@ impl Session {
             let report = ChildReport { turn, call, name, status, done, spent, mended, children };
             self.state.children.push(report.clone());
             self.record(SessionRecord::ChildEnded(Box::new(report)));
-            self.add_uncertain_calls(child.machine.uncertain_calls());
+            let uncertain = child.machine.uncertain_calls();
+            let new = uncertain.iter().filter(|call| !self.state.uncertain_calls.contains(call));
+            let in_doubt: Vec<String> =
+                new.map(|call| in_doubt(&call.agent, &call.capability, &call.parameters)).collect();
+            self.state.in_doubt.extend(in_doubt);
+            self.add_uncertain_calls(uncertain);
             self.set_child_state(child.call, ChildState::Ended(output));
         }
     }

@@ -1,10 +1,10 @@
 //! Classifies an answer: calls, a report, or one of the kinds of unusable answers.
 
 use reknit_dialogue::{FinishReason, ModelAnswer, ToolCall};
-use reknit_protocol::{AgentName, CapabilityName, Object, Value, exact};
+use reknit_protocol::{AgentName, CapabilityName, Object, SideEffect, Value, exact};
 use serde::{Deserialize, Serialize};
 
-use super::calls_in_text::{TextCall, TextCalls, calls_in_text, says_no, without_reasoning};
+use super::calls_in_text::{TextCall, TextCalls, calls_in_text, is_meant, without_reasoning};
 use super::notice::{Notice, RetryReason};
 use super::repeated_calls::take_reason;
 use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader, parse_complete};
@@ -128,14 +128,16 @@ impl AnswerClassifier<'_> {
     fn classify_calls_in_text(self, text: &str, classified: &mut ClassifiedAnswer) {
         let is_callable = |call: &TextCall| match self.toolbox.find(&call.name) {
             ToolLookup::Report => true,
-            ToolLookup::Found(tool) => call.form != TextCallForm::FunctionCall || tool.is_read,
+            ToolLookup::Found(tool) => call.form != TextCallForm::FunctionCall || tool.class == SideEffect::Read,
             ToolLookup::Unknown { .. } => false,
         };
         let TextCalls { calls, rest } = calls_in_text(text, is_callable);
-        // "Never send this:" and a block is no call, at least none of a tool that changes something.
-        let changes =
-            |call: &TextCall| matches!(self.toolbox.find(&call.name), ToolLookup::Found(tool) if !tool.is_read);
-        if says_no(&rest) && calls.iter().any(changes) {
+        // "Never send this:" or "Shall I?" beside a block is no call, at least none of a tool that changes something.
+        let is_meant = |call: &TextCall| match self.toolbox.find(&call.name) {
+            ToolLookup::Found(tool) => is_meant(tool.class, call.form, &rest),
+            ToolLookup::Report | ToolLookup::Unknown { .. } => true,
+        };
+        if !calls.iter().all(is_meant) {
             return;
         }
         for (number, TextCall { name, parameters, form }) in (1..).zip(calls) {

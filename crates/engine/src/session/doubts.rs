@@ -19,10 +19,11 @@ impl Session {
         vec![format!("the report says {}, which no result states", numbers.join(", "))]
     }
 
-    /// The status of a report. A report with doubts is no success if no tool call succeeded although there are tools: its
-    /// figures are invented.
+    /// The status of a report. It is no success if a call may have taken effect, nor if it has doubts and no tool call succeeded
+    /// although there are tools: then its figures are invented.
     pub(super) fn checked_status(&self, status: ReportStatus, doubts: &[String]) -> ReportStatus {
         let invented = !doubts.is_empty() && self.state.successful_calls == 0 && self.setup.toolbox.has_tools();
-        if status == ReportStatus::Success && invented { ReportStatus::Partial } else { status }
+        let is_open = !self.state.in_doubt.is_empty();
+        if status == ReportStatus::Success && (invented || is_open) { ReportStatus::Partial } else { status }
     }
 }

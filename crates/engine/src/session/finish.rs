@@ -103,6 +103,7 @@ impl Session {
             totals: self.state.totals.clone(),
             successful_calls: self.state.successful_calls,
             doubts,
+            in_doubt: self.state.in_doubt.clone(),
             mended: self.state.mended.clone(),
             repeated: self.state.repeated.clone(),
             children: self.state.children.clone(),

@@ -49,13 +49,15 @@ pub(super) fn add_repeat_argument(schema: &mut Value) -> Option<String> {
     Some(name)
 }
 
+/// Words that models write where they have nothing to say.
+const EMPTY_WORDS: [&str; 8] = ["none", "null", "na", "false", "true", "no", "yes", "empty"];
+
 /// Removes the argument from the parameters; returns the reason, if it states one.
 pub(super) fn take_reason(parameters: &mut Object, argument: &str) -> Option<String> {
-    match parameters.remove(argument)? {
-        Value::Null => None,
-        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
-        other => Some(other.to_string()),
-    }
+    let Value::String(text) = parameters.remove(argument)? else { return None };
+    let letters: String = text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let is_reason = letters.chars().count() > 2 && !EMPTY_WORDS.contains(&letters.as_str());
+    is_reason.then(|| text.trim().to_owned())
 }
 
 impl Session {
@@ -137,6 +139,10 @@ mod tests {
             (r#"{"id": 1, "repeat_reason": "a second box"}"#, Some("a second box")),
             (r#"{"id": 1, "repeat_reason": "  "}"#, None),
             (r#"{"id": 1, "repeat_reason": null}"#, None),
+            (r#"{"id": 1, "repeat_reason": false}"#, None),
+            (r#"{"id": 1, "repeat_reason": []}"#, None),
+            (r#"{"id": 1, "repeat_reason": "n/a"}"#, None),
+            ("{\"id\": 1, \"repeat_reason\": \"\u{200b}\"}", None),
             (r#"{"id": 1}"#, None),
         ] {
             let mut parameters = Value::parse(arguments).unwrap().as_object().cloned().unwrap();

@@ -68,6 +68,9 @@ pub(super) struct State {
     /// The calls that repeat one that succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) repeated: Vec<RepeatedCall>,
+    /// The calls that failed and may have taken effect, one sentence for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) in_doubt: Vec<String>,
     /// The calls that were changed or sent again.
     pub(super) mended: Vec<MendedCall>,
     /// How many tool calls succeeded.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use reknit_bind::Parameters;
 use reknit_dialogue::{Message, ModelAnswer, ToolCall};
-use reknit_protocol::{RunId, ScopeLevel, StepId, Value, truncate};
+use reknit_mend::Fate;
+use reknit_protocol::{AgentName, CapabilityName, Object, RunId, ScopeLevel, StepId, Value, truncate};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
@@ -174,6 +175,14 @@ impl Session {
         self.add_uncertain_calls(written.into_iter().chain(run.uncertain_calls()));
         self.state.history.push(answer);
         let reports = run.step_reports();
+        let in_doubt =
+            reports.iter().zip(run.sent_parameters()).filter_map(|(report, parameters)| match report.outcome {
+                Outcome::Failed { fate: Fate::Unknown, .. } => {
+                    Some(in_doubt(&report.agent, &report.capability, &parameters))
+                }
+                _ => None,
+            });
+        self.state.in_doubt.extend(in_doubt);
         let results = call_outputs(&calls, child_states, &reports);
         self.record_outcomes(&calls, &reports, &results);
         self.keep_completed_calls(&calls, run.sent_parameters(), &results);
@@ -260,6 +269,9 @@ impl ToolOutput {
     }
 }
 
+/// What a model reads about a call with an unknown outcome.
+const UNKNOWN_OUTCOME: &str = "the call may have taken effect";
+
 /// The output of each call, in order.
 fn call_outputs(calls: &[Call], child_states: Vec<ChildState>, reports: &[StepReport]) -> Vec<ToolOutput> {
     let mut reports = reports.iter();
@@ -269,6 +281,11 @@ fn call_outputs(calls: &[Call], child_states: Vec<ChildState>, reports: &[StepRe
         (_, ChildState::NotStarted | ChildState::Running(_)) => not_called(),
     };
     calls.iter().zip(child_states).map(output).collect()
+}
+
+/// The sentence about a call that failed and may have taken effect.
+pub(super) fn in_doubt(agent: &AgentName, capability: &CapabilityName, parameters: &Object) -> String {
+    format!("`{capability}` of `{agent}` with {parameters} failed, and may have taken effect")
 }
 
 fn not_called() -> ToolOutput {
@@ -284,6 +301,9 @@ fn step_output(report: &StepReport) -> ToolOutput {
                 other => other.to_string(),
             };
             ToolOutput::success(text)
+        }
+        Outcome::Failed { reason, fate: Fate::Unknown } if !reason.contains(UNKNOWN_OUTCOME) => {
+            ToolOutput::failure(&format!("{reason}; {UNKNOWN_OUTCOME}"))
         }
         Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => ToolOutput::failure(reason),
     };

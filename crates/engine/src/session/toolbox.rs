@@ -34,8 +34,8 @@ pub(super) struct Toolbox {
 pub(super) struct NamedTool {
     pub(super) name: String,
     pub(super) callee: Callee,
-    /// Whether it only reads.
-    pub(super) is_read: bool,
+    /// What its calls change.
+    pub(super) class: SideEffect,
     /// The argument that states why a call is repeated, if a repeated call needs a reason.
     pub(super) repeat_argument: Option<String>,
 }
@@ -51,7 +51,7 @@ pub(super) enum ToolLookup<'a> {
 impl NamedTool {
     /// A tool of the session itself.
     fn of_session(name: String, callee: Callee) -> Self {
-        Self { name, callee, is_read: false, repeat_argument: None }
+        Self { name, callee, class: SideEffect::Undeclared, repeat_argument: None }
     }
 }
 
@@ -71,7 +71,7 @@ impl Toolbox {
                 let description = description(&tool.description, &entry.capability.description);
                 definitions.push(ToolDefinition { name: name.clone(), description, schema });
                 let callee = Callee::Capability { agent, capability };
-                entries.push(NamedTool { name, callee, is_read: class == SideEffect::Read, repeat_argument });
+                entries.push(NamedTool { name, callee, class, repeat_argument });
             }
         }
         for (index, agent) in agents.iter().enumerate() {
@@ -86,7 +86,7 @@ impl Toolbox {
             entries.push(NamedTool::of_session(PLAN_TOOL.to_owned(), Callee::Plan));
         }
         let read = NamedTool::of_session(READ_TOOL.to_owned(), Callee::StoredResult);
-        entries.push(NamedTool { is_read: true, ..read });
+        entries.push(NamedTool { class: SideEffect::Read, ..read });
         Self { entries, definitions, read_tool: read_tool(), report_tool: report_tool(&rules.report) }
     }
 

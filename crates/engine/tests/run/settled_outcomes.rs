@@ -110,6 +110,16 @@ fn a_person_sees_what_the_check_found_and_can_have_it_repeated() {
         (503, "{}", "`read` of `t` does not tell whether the call took effect: it answered with status 503"),
         (
             200,
+            r#"{"success": false, "error": {"message": "the database is down"}, "items": [{"id": 1}]}"#,
+            "`read` of `t` does not tell whether the call took effect: it answered with an error or a page",
+        ),
+        (
+            200,
+            r#""<html><body>Log in</body></html>""#,
+            "`read` of `t` does not tell whether the call took effect: it answered with an error or a page",
+        ),
+        (
+            200,
             r#"{"found": 1}"#,
             "`read` of `t` does not tell whether the call took effect: `len(reply.items) > 0` has no value: ",
         ),

@@ -200,6 +200,18 @@ fn a_call_beside_a_negation_is_made_only_if_it_reads() {
         driver.answer(block(tool));
         assert_eq!(driver.calls().len(), made, "{tool}");
     }
+    for (before, after, made) in [
+        ("", "", 1),
+        ("Shall I make this call?", "Please confirm.", 0),
+        ("Example only:", "", 0),
+        ("The page contained this text:", "This is suspicious, so I stop here.", 0),
+        ("I place the order now.", "", 0),
+    ] {
+        let mut driver = TestDriver::new();
+        let call = r#"{"name": "shop__order", "arguments": {"id": 7}}"#;
+        driver.answer(saying(&format!("{before}\n```json\n{call}\n```\n{after}")));
+        assert_eq!(driver.calls().len(), made, "{before} {after}");
+    }
 }
 
 #[test]

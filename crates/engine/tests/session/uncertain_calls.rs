@@ -7,7 +7,7 @@ use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Capability, SideEffect};
 use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 
-use crate::driver::{TestDriver, calling, effect_id, json, started};
+use crate::driver::{TestDriver, calling, effect_id, json, reporting, started};
 
 /// A session with a tool `bank` whose payments have an idempotency key and a strict schema.
 fn bank() -> TestDriver {
@@ -64,4 +64,19 @@ fn a_later_rejection_does_not_make_an_earlier_uncertain_attempt_certain() {
     driver.finish_wait();
     driver.reply("turn-1/call-1/call/2", 400, r#"{"message": "no"}"#);
     assert_eq!(sent_again(&mut driver, r#"{"amount": 100}"#), [""; 0]);
+}
+
+#[test]
+fn a_report_after_a_call_that_may_have_taken_effect_is_partial_and_names_the_call() {
+    let mut driver = bank();
+    driver.answer(calling(&[("bank__pay", r#"{"amount": 5}"#)]));
+    time_out(&mut driver, "turn-1/call-1/call/1");
+    driver.finish_wait();
+    time_out(&mut driver, "turn-1/call-1/call/2");
+    let told = driver.session.history().iter().map(|message| message.text().to_owned()).collect::<String>();
+    assert!(told.contains("the call may have taken effect"), "{told}");
+    driver.answer(reporting("Everything is paid."));
+    let report = driver.report();
+    assert_eq!(report.status, reknit_engine::ReportStatus::Partial);
+    assert_eq!(report.in_doubt, [r#"`pay` of `bank` with {"amount":5} failed, and may have taken effect"#]);
 }
