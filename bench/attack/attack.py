@@ -178,7 +178,8 @@ class Round:
             if now == synced:
                 continue
             end = dice.choice([len(now), max(len(synced), dice.randrange(len(now) + 1))])
-            torn = bytearray(now[:end].ljust(end, b"\0"))
+            # Where the file became shorter, its old end is back or not, but never something else.
+            torn = bytearray((now + synced[len(now):])[:end])
             for at in range(0, end, SECTOR):
                 before = synced[at:at + SECTOR]
                 if torn[at:at + SECTOR] != before and dice.random() < 0.5:
