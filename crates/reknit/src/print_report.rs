@@ -59,8 +59,8 @@ fn summary(run: &RunId, report: &Report) -> String {
         ReportSource::Synthetic => "note: no model wrote this report\n".to_owned(),
     };
     let doubts: String = report.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
-    let in_doubt: String =
-        report.in_doubt.iter().map(|call| format!("warning: {}\n", one_line(call, usize::MAX))).collect();
+    let in_doubt: Vec<String> = report.in_doubt.iter().map(|call| one_line(call, usize::MAX)).collect();
+    let in_doubt: String = in_doubt.iter().flat_map(|call| ["warning: ", call, "\n"]).collect();
     let status_note = match report.status {
         _ if !report.is_answer() => String::new(),
         ReportStatus::Success => String::new(),
