@@ -66,7 +66,7 @@ impl Address {
 
 /// Why a path that a tool publishes is not below its address.
 fn leaves_base(path: &str) -> Option<&'static str> {
-    let decoded = decode_fully(path);
+    let Some(decoded) = decode_fully(path) else { return Some("it is percent-encoded again and again") };
     if path.starts_with("//") || decoded.contains("://") {
         return Some("it names a host");
     }
@@ -80,16 +80,17 @@ fn leaves_base(path: &str) -> Option<&'static str> {
 }
 
 /// The path, decoded until nothing is encoded any more: a proxy and the server behind it may decode one after the other.
-fn decode_fully(path: &str) -> String {
-    let mut decoded = decode(path);
-    // Each round makes the text shorter.
-    loop {
+/// `None` if four rounds are not enough.
+fn decode_fully(path: &str) -> Option<String> {
+    let mut decoded = path.to_owned();
+    for _ in 0..4 {
         let next = decode(&decoded);
         if next == decoded {
-            return decoded;
+            return Some(decoded);
         }
         decoded = next;
     }
+    None
 }
 
 /// The path with its percent-encoded ASCII characters decoded.
@@ -154,6 +155,7 @@ mod tests {
             "/api/..%5cadmin",
             "/api/..%255Cadmin",
             "/api/%252e%252e/admin",
+            "/api/%25252525252e%25252525252e/admin",
             "/api/..;/admin",
             "/api/..;jsessionid=1/admin",
             "/api/%2e%2e%3b/admin",
