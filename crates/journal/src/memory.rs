@@ -74,6 +74,10 @@ impl ReadTables for MemoryTables {
         Ok(rows.into_iter().take(filter.limit as usize).cloned().collect())
     }
 
+    fn run_count(&self) -> StoreResult<u64> {
+        Ok(self.runs.len() as u64)
+    }
+
     fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>> {
         let from = self.keys.range(RunId::from(prefix)..).map(|(run, _)| run);
         Ok(from.take_while(|run| run.as_str().starts_with(prefix)).take(limit as usize).cloned().collect())

@@ -24,6 +24,7 @@ pub(crate) struct RunRow {
 pub(crate) trait ReadTables {
     fn run(&self, run: &RunId) -> StoreResult<Option<RunRow>>;
     fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>>;
+    fn run_count(&self) -> StoreResult<u64>;
     /// Sorted by id.
     fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
     /// At most `limit` events from `from_seq` on, in order and with complete bodies.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use reknit_engine::SessionRules;
 use reknit_runtime::agent::Agent;
+use reknit_runtime::config::check_regular_file;
 
 use crate::failure::Failure;
 use crate::input::Input;
@@ -30,7 +31,7 @@ impl AgentFile {
 
     fn read_nested(path: &Path, rules: &SessionRules, callers: &mut Vec<(PathBuf, String)>) -> Result<Self, Failure> {
         let input = Input::File(path.to_owned());
-        let text = input.read_up_to(MAX_BYTES)?;
+        let text = input.read_regular_up_to(MAX_BYTES)?;
         let canonical = path.canonicalize().map_err(|source| Failure::Input { input, source })?;
         let file_name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         if let Some(start) = callers.iter().position(|(caller, _)| *caller == canonical) {
@@ -48,7 +49,10 @@ impl AgentFile {
         // Paths in an agent file are relative to the file.
         let relative = |file: &str| path.parent().unwrap_or(Path::new("")).join(file);
         if let Some(file) = agent.schema_file.take() {
-            agent.rules.report.schema = Some(schema_file::load(&relative(&file))?.source().clone());
+            let schema = relative(&file);
+            check_regular_file(&schema)
+                .map_err(|source| Failure::Input { input: Input::File(schema.clone()), source })?;
+            agent.rules.report.schema = Some(schema_file::load(&schema)?.source().clone());
         }
         callers.push((canonical, file_name));
         let agents = agent

@@ -31,7 +31,7 @@ fn causes(failure: &Failure) -> Vec<String> {
     if let Failure::Plan { problems, .. } | Failure::BadPlan { problems, .. } | Failure::Agent { problems, .. } =
         failure
     {
-        return problems.clone();
+        return problems.iter().map(|problem| one_line(problem, usize::MAX)).collect();
     }
     if let Failure::Read { source, .. } = failure {
         match &**source {

@@ -5,7 +5,7 @@ use reknit_runtime::config::{Config, FindModel, KeySource, SettingOrigin};
 
 use crate::environment::variable;
 use crate::print::print_message;
-use crate::terminal_text::escape_controls;
+use crate::terminal_text::one_line;
 
 /// Adds a model that was detected by an API key or a local server, if the configuration names none, and prints a note.
 pub(crate) async fn with_detected_model(config: Config) -> Config {
@@ -19,7 +19,7 @@ pub(crate) async fn with_detected_model(config: Config) -> Config {
     let Some(found) = found else { return config };
     print_message(&format!(
         "note: no model is configured; using `{}` of {}, found through {}\n",
-        escape_controls(&found.target.model),
+        one_line(&found.target.model, usize::MAX),
         found.target.name,
         found.by
     ));

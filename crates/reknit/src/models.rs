@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::print::{print_data, print_message};
 use crate::setup::{MODEL_HINT, build_models, read_config, with_model};
-use crate::terminal_text::{escape_controls, one_line, padded, width};
+use crate::terminal_text::{one_line, padded, width};
 use crate::trust::check_trust;
 
 /// The width to which an error is cut, in columns.
@@ -154,7 +154,7 @@ fn hint(target: &Target, source: Option<&KeySource>, failure: &ModelFailure) -> 
 /// Prints a table. Each column is as wide as its widest cell.
 fn print<const N: usize>(rows: &[[String; N]]) -> Result<(), Failure> {
     // The names of models come from servers.
-    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| escape_controls(cell))).collect();
+    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| one_line(cell, usize::MAX))).collect();
     let widths: Vec<usize> = (0..N)
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
         .collect();

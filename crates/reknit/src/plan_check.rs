@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::plan_file::{self, PlanFile};
 use crate::print::{print_data, print_message};
 use crate::setup::{read_config, tool_client, warn_about_tools, with_tools};
-use crate::terminal_text::{escape_controls, shell_word};
+use crate::terminal_text::{one_line, shell_word};
 use crate::usage::count;
 
 /// The result of a check.
@@ -107,8 +107,8 @@ async fn configured_tools(arguments: &SetupArguments) -> Result<Option<Catalogue
 /// Prints corrections, notes, and which checks were left out.
 fn print_notes(result: &CheckResult, file: &PlanFile) {
     let repairs = plan_file::repairs(&file.fixes).into_iter().map(|repair| format!("repaired the JSON: {repair}"));
-    let fixes = result.fixes.iter().map(|fix| escape_controls(&fix.to_string()));
-    let notes = result.notes.iter().map(|note| escape_controls(&note.problem.to_string()));
+    let fixes = result.fixes.iter().map(|fix| one_line(&fix.to_string(), usize::MAX));
+    let notes = result.notes.iter().map(|note| one_line(&note.problem.to_string(), usize::MAX));
     for note in repairs.chain(fixes).chain(notes) {
         print_message(&format!("note: {note}\n"));
     }

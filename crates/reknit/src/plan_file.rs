@@ -20,7 +20,7 @@ pub(crate) struct PlanFile {
 
 /// Reads a plan from YAML, JSON or a model's answer.
 pub(crate) fn read(input: &Input) -> Result<Result<PlanFile, PlanError>, Failure> {
-    Ok(read_plan_file(&input.read_up_to(MAX_BYTES)?).map(|(plan, fixes)| PlanFile { plan, fixes }))
+    Ok(read_plan_file(&input.read_regular_up_to(MAX_BYTES)?).map(|(plan, fixes)| PlanFile { plan, fixes }))
 }
 
 /// Reads a plan to run it.

@@ -9,7 +9,7 @@ use reknit_protocol::{Object, RunId, Value};
 use crate::approvals::ApprovalRequest;
 use crate::failure::Failure;
 use crate::print::{print_data, print_message};
-use crate::terminal_text::escape_controls;
+use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, seconds, usage_summary, with_decimal_costs};
 
 /// The exit status of a run that waits for approval.
@@ -55,8 +55,10 @@ pub(crate) fn print_waiting(run: &RunId, approvals: &[ApprovalRequest], json: bo
         ]);
         print_data(&format!("{object}\n"))?;
     }
-    let calls: Vec<String> =
-        approvals.iter().map(|approval| format!("- {}: {}", approval.ask.step, approval.description("  "))).collect();
+    let call = |approval: &ApprovalRequest| {
+        format!("- {}: {}", one_line(approval.ask.step.as_str(), usize::MAX), approval.description("  "))
+    };
+    let calls: Vec<String> = approvals.iter().map(call).collect();
     let is_open = approvals.iter().any(|approval| matches!(approval.ask.question, Question::SendAgain { .. }));
     let settle = if is_open { "; `reknit runs settle --help` if you know what became of a call" } else { "" };
     print_message(&format!(
@@ -85,16 +87,23 @@ pub(crate) fn result_json(run: &RunId, serialized: serde_json::Result<String>) -
     Ok(object)
 }
 
+/// The doubts of an answer or a report, a line each.
+pub(crate) fn doubt_notes(doubts: &[String]) -> String {
+    doubts.iter().flat_map(|doubt| ["note: ".to_owned(), one_line(doubt, usize::MAX), "\n".to_owned()]).collect()
+}
+
 fn summary(run: &RunId, answer: &Answer) -> String {
     let done = answer.steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
     let spent = &answer.spent;
     let author_note = match &answer.written_by {
-        AnswerAuthor::TemplateInstead(reason) => format!("note: the answer was built from a template: {reason}\n"),
+        AnswerAuthor::TemplateInstead(reason) => {
+            format!("note: the answer was built from a template: {}\n", one_line(reason, usize::MAX))
+        }
         AnswerAuthor::Model | AnswerAuthor::Template | AnswerAuthor::Raw => String::new(),
     };
-    let doubts: String = answer.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
+    let doubts = doubt_notes(&answer.doubts);
     let reason = answer.reason.as_ref().filter(|_| !answer.steps.is_empty());
-    let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+    let reason = reason.map_or_else(String::new, |reason| format!(" ({})", one_line(reason, usize::MAX)));
     format!(
         "\n{author_note}{doubts}{}{reason}: {done} of {} done, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
         answer.status.as_str().replace('_', " "),

@@ -6,7 +6,7 @@ use reknit_engine::{Report, ReportSource, ReportStatus, SessionExit};
 use reknit_protocol::{RunId, Value};
 
 use crate::failure::Failure;
-use crate::print_answer::{print_with_summary, result_json};
+use crate::print_answer::{doubt_notes, print_with_summary, result_json};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, seconds, usage_summary};
 
@@ -58,7 +58,7 @@ fn summary(run: &RunId, report: &Report) -> String {
         }
         ReportSource::Synthetic => "note: no model wrote this report\n".to_owned(),
     };
-    let doubts: String = report.doubts.iter().flat_map(|doubt| ["note: ", doubt, "\n"]).collect();
+    let doubts = doubt_notes(&report.doubts);
     let in_doubt: Vec<String> = report.in_doubt.iter().map(|call| one_line(call, usize::MAX)).collect();
     let in_doubt: String = in_doubt.iter().flat_map(|call| ["warning: ", call, "\n"]).collect();
     let status_note = match report.status {

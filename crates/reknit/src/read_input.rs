@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 
+use reknit_runtime::config::check_regular_file;
 use reknit_salvage::ReadOptions;
 
 use crate::failure::{Failure, NotUtf8};
@@ -30,6 +31,14 @@ impl Input {
     /// Reads the whole input as UTF-8 text, up to the limit of the reader of model answers.
     pub(crate) fn read_text(&self) -> Result<String, Failure> {
         self.read_up_to(ReadOptions::default().max_bytes)
+    }
+
+    /// The same for a file that holds settings, an agent or a plan: fails if it is a pipe or a device, which might never end.
+    pub(crate) fn read_regular_up_to(&self, limit: usize) -> Result<String, Failure> {
+        if let Self::File(path) = self {
+            check_regular_file(path).map_err(|source| Failure::Input { input: self.clone(), source })?;
+        }
+        self.read_up_to(limit)
     }
 
     /// Reads the whole input as UTF-8 text. Fails if it has more than `limit` bytes.

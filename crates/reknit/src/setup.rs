@@ -21,7 +21,7 @@ use crate::find_model::with_detected_model;
 use crate::input::Input;
 use crate::print::print_message;
 use crate::telemetry::TelemetrySetup;
-use crate::terminal_text::escape_controls;
+use crate::terminal_text::one_line;
 use crate::trust::check_trust;
 
 /// The hint for a missing model.
@@ -87,7 +87,7 @@ pub(crate) fn with_answer_author(config: Config, answer: Option<AnswerBy>) -> Re
 pub(crate) fn read_config(file: Option<&Path>) -> Result<Config, Failure> {
     let named = named_config(file);
     let path = named.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_CONFIG));
-    match Input::File(path.clone()).read_up_to(MAX_CONFIG_BYTES) {
+    match Input::File(path.clone()).read_regular_up_to(MAX_CONFIG_BYTES) {
         Ok(text) => Ok(Config::read(&text, &path.display().to_string(), &variable)?),
         Err(Failure::Input { source, .. }) if source.kind() == ErrorKind::NotFound && named.is_none() => {
             Ok(Config::from_environment(&variable)?)
@@ -198,9 +198,9 @@ impl From<StartError> for Failure {
 /// Prints a warning for each tool that cannot be used.
 pub(crate) fn warn_about_tools(problems: &[DiscoveryProblem], notes: &[DiscoveryProblem]) {
     for problem in problems {
-        print_message(&format!("warning: {}\n", escape_controls(&problem.to_string())));
+        print_message(&format!("warning: {}\n", one_line(&problem.to_string(), usize::MAX)));
     }
     for note in notes {
-        print_message(&format!("note: {}\n", escape_controls(&note.to_string())));
+        print_message(&format!("note: {}\n", one_line(&note.to_string(), usize::MAX)));
     }
 }

@@ -8,7 +8,7 @@ use crate::cli::SetupArguments;
 use crate::failure::Failure;
 use crate::print::{print_data, print_message};
 use crate::setup::{read_config, tool_client, with_tools};
-use crate::terminal_text::{escape_controls, one_line};
+use crate::terminal_text::one_line;
 
 /// The width to which the name of a capability is cut, in columns.
 const NAME_COLUMNS: usize = 120;
@@ -30,7 +30,7 @@ pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCo
         print_data(&format!("{}\n", found.catalogue.to_value()))?;
     }
     for tool in found.catalogue.tools.iter().filter(|_| !json) {
-        print_data(&format!("{}\n", escape_controls(tool.name.as_str())))?;
+        print_data(&format!("{}\n", one_line(tool.name.as_str(), NAME_COLUMNS)))?;
         for entry in &tool.capabilities {
             let (agent, name) = (tool.name.as_str(), entry.capability.name.as_str());
             let class = config.policy.effects.class(agent, name, entry.capability.effect);
@@ -40,10 +40,10 @@ pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCo
         }
     }
     for problem in &found.problems {
-        print_message(&format!("error: {}\n", escape_controls(&problem.to_string())));
+        print_message(&format!("error: {}\n", one_line(&problem.to_string(), usize::MAX)));
     }
     for note in &found.notes {
-        print_message(&format!("note: {}\n", escape_controls(&note.to_string())));
+        print_message(&format!("note: {}\n", one_line(&note.to_string(), usize::MAX)));
     }
     if undeclared > 0 {
         print_message(&format!(

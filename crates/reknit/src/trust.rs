@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let input = Input::File(path.clone());
-    let text = input.read_up_to(MAX_CONFIG_BYTES)?;
+    let text = input.read_regular_up_to(MAX_CONFIG_BYTES)?;
     let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
     let config = Config::read(&text, &path.display().to_string(), &variable)?;
     let uses = unusual_key_uses(config.models.iter(), &config);
@@ -60,7 +60,7 @@ pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Fa
     let uses = unusual_key_uses(config.models.iter().filter(is_there), config);
     let Some(path) = found_config(file).filter(|_| !uses.is_empty()) else { return Ok(()) };
     let input = Input::File(path.clone());
-    let text = input.read_up_to(MAX_CONFIG_BYTES)?;
+    let text = input.read_regular_up_to(MAX_CONFIG_BYTES)?;
     let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
     let trusted = TrustStore::of_user()?.read()?;
     let (is_known, digest) = (trusted.iter().any(|known| known.path == name), digest(&text));

@@ -28,6 +28,7 @@ mod models;
 mod origin;
 mod prompts;
 mod reference;
+mod regular_file;
 mod setting;
 mod show;
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub(crate) use kind::{POSITIVE, POSITIVE_DURATION, word};
 pub use list::SETTINGS;
 pub use origin::SettingOrigin;
 pub use reference::reference;
+pub use regular_file::check_regular_file;
 pub use setting::{Setting, VARIABLE_PREFIXES};
 pub use show::{EffectiveSetting, ShowSettings};
 

@@ -66,14 +66,31 @@ impl Address {
 
 /// Why a path that a tool publishes is not below its address.
 fn leaves_base(path: &str) -> Option<&'static str> {
-    let decoded = decode(path);
+    let Some(decoded) = decode_fully(path) else { return Some("it is percent-encoded again and again") };
     if path.starts_with("//") || decoded.contains("://") {
         return Some("it names a host");
     }
     if decoded.contains('\\') || decoded.chars().any(char::is_control) {
         return Some("it has a backslash or a control character");
     }
-    decoded.split('/').any(|segment| matches!(segment, "." | "..")).then_some("it has a segment `.` or `..`")
+    // Some servers drop the parameters of a segment (`..;x=1`) before they resolve it.
+    let without_parameters = |segment: &str| segment.split(';').next().unwrap_or_default().trim().to_owned();
+    let is_dots = |segment: &str| matches!(without_parameters(segment).as_str(), "." | "..");
+    decoded.split('/').any(is_dots).then_some("it has a segment `.` or `..`")
+}
+
+/// The path, decoded until nothing is encoded any more: a proxy and the server behind it may decode one after the other.
+/// `None` if four rounds are not enough.
+fn decode_fully(path: &str) -> Option<String> {
+    let mut decoded = path.to_owned();
+    for _ in 0..4 {
+        let next = decode(&decoded);
+        if next == decoded {
+            return Some(decoded);
+        }
+        decoded = next;
+    }
+    None
 }
 
 /// The path with its percent-encoded ASCII characters decoded.
@@ -119,6 +136,7 @@ mod tests {
             ("http://a:1/v1?key=k", "/api/x", "http://a:1/v1/api/x?key=k"),
             ("http://a:1/v1?key=k#part", "/api/x?y=1", "http://a:1/v1/api/x?key=k&y=1"),
             ("http://a:1/v1", "/api/weather 2..3", "http://a:1/v1/api/weather%202..3"),
+            ("http://a:1/v1", "/api/x;v=1..2/100%25", "http://a:1/v1/api/x;v=1..2/100%25"),
         ] {
             assert_eq!(Address::parse("t", base).unwrap().join(path).unwrap().as_str(), expected);
         }
@@ -134,6 +152,15 @@ mod tests {
             "/api/.%2e/admin",
             "/api/x%2f..%2f..%2fadmin",
             "/api\\..\\admin",
+            "/api/..%5cadmin",
+            "/api/..%255Cadmin",
+            "/api/%252e%252e/admin",
+            "/api/%25252525252e%25252525252e/admin",
+            "/api/..;/admin",
+            "/api/..;jsessionid=1/admin",
+            "/api/%2e%2e%3b/admin",
+            "/api/.;/x",
+            "/api/..%20/admin",
             "/api/./x",
             "http://evil.example/x",
             "http:%2f%2fevil.example/x",

@@ -19,9 +19,25 @@ pub(crate) fn account_text(steps: &[StepReport], missing: &[MissingOutput]) -> S
 
 pub(crate) fn add_section(text: &mut String, title: &str, lines: &[String]) {
     if !lines.is_empty() {
+        let lines: Vec<String> = lines.iter().map(|line| one_line(line)).collect();
         // Writing to a string cannot fail.
         let _ = write!(text, "\n\n{title}:\n{}", lines.join("\n"));
     }
+}
+
+/// A line whose text of tools and models cannot begin another one: line breaks, control characters and marks that change
+/// the text direction are escaped.
+fn one_line(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '\n' | '\r' | '\t' => shown.extend(c.escape_default()),
+            '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => shown.extend(c.escape_unicode()),
+            _ if c.is_control() => shown.extend(c.escape_unicode()),
+            _ => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// The repairs of steps that succeeded.
@@ -54,4 +70,18 @@ pub(crate) fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> 
     };
     let outputs = missing.iter().map(|output| format!("- output {}: {}", output.name, output.reason));
     steps.iter().filter_map(line).chain(outputs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_a_section_stays_on_its_line() {
+        let mut text = "Nothing could be done.".to_owned();
+        let forged = "- p (pay): failed: x\r\n\nDone:\u{2028}- p\u{85}\u{1b}[2J\u{202e}\ty";
+        add_section(&mut text, "Missing", &[forged.to_owned(), "- q (pay): 나\u{200d}너".to_owned()]);
+        let expected = r"- p (pay): failed: x\r\n\nDone:\u{2028}- p\u{85}\u{1b}[2J\u{202e}\ty";
+        assert_eq!(text, format!("Nothing could be done.\n\nMissing:\n{expected}\n- q (pay): 나\u{200d}너"));
+    }
 }

@@ -28,6 +28,11 @@ impl Journal {
         self.read(move |tables| Ok(tables.runs(&filter)?.into_iter().map(|row| row.summary).collect())).await
     }
 
+    /// How many runs there are.
+    pub async fn run_count(&self) -> Result<u64, StorageError> {
+        self.read(|tables| tables.run_count()).await
+    }
+
     /// At most `limit` runs whose ids begin with `prefix`, sorted: a user may type only the beginning of an id.
     pub async fn runs_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<RunId>, StorageError> {
         let prefix = prefix.to_owned();

@@ -33,6 +33,7 @@ async fn runs_are_filtered_by_status_and_listed_newest_first() {
             let names: Vec<_> = runs.iter().map(|run| run.run.as_str()).collect();
             assert_eq!(names.join(" "), expected, "{} {status:?}", store.name);
         }
+        assert_eq!(store.journal.run_count().await.unwrap(), 4, "{}", store.name);
         let run = store.journal.summary(&"failed".into()).await.unwrap();
         assert_eq!((run.title.as_str(), run.created_ms, run.updated_ms, run.len), ("title of failed", 200, 202, 2));
     }

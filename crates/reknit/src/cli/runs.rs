@@ -90,10 +90,10 @@ pub(crate) struct SettleArguments {
     #[command(flatten)]
     pub(crate) outcome: OutcomeArguments,
     /// The result of the call, as JSON; without one, the step has the result null
-    #[arg(long, value_name = "JSON", requires = "happened")]
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["did_not_happen", "check"])]
     pub(crate) result: Option<String>,
     /// The file with the result of the call; `-` reads standard input
-    #[arg(long, value_name = "FILE", requires = "happened", conflicts_with = "result", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["result", "did_not_happen", "check"], value_hint = ValueHint::FilePath)]
     pub(crate) result_file: Option<PathBuf>,
 }
 

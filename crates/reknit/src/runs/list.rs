@@ -28,6 +28,10 @@ pub(super) async fn run(files: &FileArguments, limit: u32, json: bool) -> Result
         let line = if json { Value::Object(object(run, decided)).to_string() } else { line(run, decided, now_ms) };
         print_data(&(line + "\n"))?;
     }
+    let all = journal.run_count().await.map_err(Failure::journal)?;
+    if u64::try_from(runs.len()).is_ok_and(|shown| shown < all) {
+        print_message(&format!("\nnote: {} of {all} runs; `--all` lists all of them\n", runs.len()));
+    }
     if runs.is_empty() && !json {
         print_message("the journal has no runs\n\nhint: start one with `reknit demo`\n");
     }

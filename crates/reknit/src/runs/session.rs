@@ -69,7 +69,8 @@ pub(super) fn page(session: &Session, records: &[SessionRecord], state: &Current
         line(shown.text);
     }
     for approval in &state.approvals {
-        line(format!("approval {}: {}", approval.ask.step, approval.description("  ")));
+        let step = one_line(approval.ask.step.as_str(), VALUE_COLUMNS);
+        line(format!("approval {step}: {}", approval.description("  ")));
     }
     line(String::new());
     for text in records.iter().filter_map(session_log::line) {

@@ -213,7 +213,7 @@ fn page(run: &Run, history: &History, state: &CurrentState<'_>, only: Option<&st
         line(tool_selection_line(run, selection));
     }
     if !run.plan_repairs().is_empty() {
-        line(format!("plan     repaired: {}", run.plan_repairs().join("; ")));
+        line(one_line(&format!("plan     repaired: {}", run.plan_repairs().join("; ")), usize::MAX));
     }
     for (index, rejected) in run.rejected_plans().iter().enumerate() {
         line(format!("plan     attempt {} rejected: {}", index + 1, one_line(&rejected.words, VALUE_COLUMNS)));
@@ -247,14 +247,15 @@ fn status(run: &Run, state: &CurrentState<'_>) -> String {
 
 /// The lines about one step.
 fn step(view: &StepView, run: &Run, entries: &[HistoryEntry], state: &CurrentState<'_>) -> Vec<String> {
-    let mut lines = vec![format!("{} ({} of {})", view.id, view.capability, view.agent)];
+    let mut lines = vec![one_line(&format!("{} ({} of {})", view.id, view.capability, view.agent), usize::MAX)];
     if !view.instruction.is_empty() {
         lines.push(format!("  for        {}", one_line(&view.instruction, VALUE_COLUMNS)));
     }
     for (name, value) in &view.parameters {
         let origin = view.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin_text(origin));
-        let origin = origin.map_or_else(String::new, |origin| format!("   ({origin})"));
-        lines.push(format!("  parameter  {name} = {}{origin}", one_line(&value.to_string(), VALUE_COLUMNS)));
+        let origin = origin.map_or_else(String::new, |origin| format!("   ({})", one_line(&origin, usize::MAX)));
+        let (name, value) = (one_line(name, VALUE_COLUMNS), one_line(&value.to_string(), VALUE_COLUMNS));
+        lines.push(format!("  parameter  {name} = {value}{origin}"));
     }
     lines.extend(step_history::lines(entries));
     match &view.state {

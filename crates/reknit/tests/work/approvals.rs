@@ -6,7 +6,7 @@ use reknit_testing::tool::CallMatcher;
 use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::exit_status::shop;
-use crate::world::{World, plan};
+use crate::world::{World, plan, text};
 
 const PAY: [(&str, &str); 1] = [("pay", r#"{"amount": 12.50}"#)];
 
@@ -388,6 +388,19 @@ async fn a_person_can_say_that_a_call_took_effect() {
     Mended:
     - pay by settlement: a person said that the call took effect
     "#);
+}
+
+#[test]
+fn only_a_call_that_happened_has_a_result() {
+    for outcome in ["--did-not-happen", "--check"] {
+        for (option, value) in [("--result", "1"), ("--result-file", "result.json")] {
+            let world = World::new().file("result.json", "1");
+            let output = world.output(&["runs", "settle", "last", outcome, option, value]);
+            let message = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{message}");
+            assert!(message.contains("cannot be used with") && message.contains(outcome), "{message}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,7 +1,9 @@
 //! Bad usage of the commands about runs.
 
+use std::process::Command;
+
 use crate::exit_status::shop;
-use crate::world::{World, plan};
+use crate::world::{World, plan, text};
 
 #[test]
 fn at_least_one_run_is_listed() {
@@ -39,6 +41,37 @@ fn a_plan_that_is_too_large_is_not_parsed() {
     --- stderr
     error: `plan.yaml` is larger than 4 MiB, the limit for one input
     ");
+}
+
+#[test]
+fn settings_agents_and_plans_are_not_read_from_a_pipe() {
+    let model = "[[models]]\nname = \"m\"\nurl = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n";
+    let world = World::new()
+        .file("prompts.toml", &format!("{model}[prompts]\nfolder = \"prompts\"\n"))
+        .file("key.toml", &format!("{model}key-file = \"pipe\"\n"))
+        .file("prompts/answer.txt", "")
+        .file("clerk.md", "---\noutput: {format: json, schema: pipe}\n---\nYou are a clerk.\n");
+    std::fs::remove_file(world.path().join("prompts/answer.txt")).expect("the file can be removed");
+    for pipe in ["pipe", "prompts/plan.txt"] {
+        let made = world.around(Command::new("mkfifo"), &[pipe]).status().expect("a pipe can be made");
+        assert!(made.success());
+    }
+    for arguments in [
+        &["plan", "check", "pipe"][..],
+        &["run", "pipe"],
+        &["agent", "pipe", "hello"],
+        &["agent", "clerk.md", "hello"],
+        &["runs", "list", "--config", "pipe"],
+        &["trust", "pipe"],
+        &["ask", "hello", "--config", "prompts.toml"],
+        &["models", "--config", "key.toml"],
+    ] {
+        let output = world.output(arguments);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert!(said.contains("it is a pipe, not a regular file"), "{arguments:?}: {said}");
+    }
+    let stdin = world.command(&["plan", "check", "-"]).output().expect("the command can be run");
+    assert!(text(&stdin.stderr).contains("the file is empty"), "standard input is read");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

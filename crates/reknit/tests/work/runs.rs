@@ -67,7 +67,19 @@ async fn runs_are_listed_newest_first() {
     exit status 0
     --- stdout
     RUN  AGE  failed            a search that\nfails
+    --- stderr
+
+    note: 1 of 2 runs; `--all` lists all of them
     ");
+    insta::assert_snapshot!(world.reknit(&["runs", "list", "--limit", "1", "--json"]), @r#"
+    exit status 0
+    --- stdout
+    {"run":"RUN","status":"failed","request":"a search that\nfails","created_ms":0,"updated_ms":0,"events":2}
+    --- stderr
+
+    note: 1 of 2 runs; `--all` lists all of them
+    "#);
+    assert!(!world.reknit(&["runs", "list", "--all"]).contains("note"), "all runs are listed");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,12 +1,14 @@
 //! Where the API keys of models come from.
 
 use std::fs;
+use std::path::Path;
 
 use reknit_models::Provider;
 
 use super::EnvironmentLookup;
 use super::entry::Entry;
 use super::error::ConfigError;
+use super::regular_file::check_regular_file;
 
 /// Where the API key of a model comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +86,8 @@ fn looks_like_key(text: &str) -> bool {
 
 /// The text of a file without surrounding white space.
 fn read_file(path: &str) -> Result<String, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = check_regular_file(Path::new(path)).and_then(|()| fs::read_to_string(path));
+    let text = text.map_err(|error| error.to_string())?;
     match text.trim() {
         "" => Err("it is empty".to_owned()),
         key => Ok(key.to_owned()),

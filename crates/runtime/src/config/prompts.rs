@@ -5,6 +5,7 @@ use std::path::Path;
 
 use reknit_engine::Templates;
 
+use super::regular_file::check_regular_file;
 use super::{Config, ConfigError, Opaque};
 
 impl Config {
@@ -30,7 +31,8 @@ fn read_folder(folder: &Path) -> Result<Templates, ConfigError> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         // The error names the whole file if it ends otherwise.
         let name = name.strip_suffix(".txt").unwrap_or(name);
-        let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, error))?;
+        let text = check_regular_file(&path).and_then(|()| fs::read_to_string(&path));
+        let text = text.map_err(|error| unreadable(&path, error))?;
         templates.replace(name, text).map_err(|source| ConfigError::Prompt { path: path.clone(), source })?;
     }
     Ok(templates)

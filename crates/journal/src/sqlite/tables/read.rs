@@ -112,6 +112,10 @@ impl ReadTables for SqliteTables<'_> {
         self.query_all(&sql, params![status, filter.limit], run_row)
     }
 
+    fn run_count(&self) -> StoreResult<u64> {
+        Ok(self.0.query_row("SELECT count(*) FROM runs", [], |row| row.get(0))?)
+    }
+
     fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>> {
         let sql = "SELECT run FROM runs WHERE run >= ?1 ORDER BY run LIMIT ?2";
         let ids: Vec<String> = self.query_all(sql, params![prefix, limit], |row| Ok(row.get(0)?))?;
