@@ -1,0 +1,70 @@
+//! What an import reports: parts of a document that are broken, not supported, or without effect.
+
+use std::collections::HashSet;
+use std::fmt;
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingKind {
+    /// An operation is left out.
+    OperationDropped,
+    /// A part is broken or unknown, and is left out.
+    Problem,
+    /// A part has no effect here, or is read in a way that its author should know.
+    Note,
+}
+
+/// One thing that an import found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// How much it matters.
+    pub kind: FindingKind,
+    /// The file, empty for the document itself, and the JSON pointer inside it: `common.yaml#/definitions/Pet`.
+    pub pointer: String,
+    /// The reason.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let effect = if self.kind == FindingKind::OperationDropped { "the operation is left out: " } else { "" };
+        write!(out, "{}: {effect}{}", self.pointer, self.message)
+    }
+}
+
+/// The findings of an import, in the order in which they were made.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(Vec<Finding>);
+
+impl Findings {
+    pub(crate) fn dropped(&mut self, pointer: String, message: impl Into<String>) {
+        self.push(FindingKind::OperationDropped, pointer, message.into());
+    }
+
+    pub(crate) fn problem(&mut self, pointer: String, message: impl Into<String>) {
+        self.push(FindingKind::Problem, pointer, message.into());
+    }
+
+    pub(crate) fn note(&mut self, pointer: String, message: impl Into<String>) {
+        self.push(FindingKind::Note, pointer, message.into());
+    }
+
+    fn push(&mut self, kind: FindingKind, pointer: String, message: String) {
+        self.0.push(Finding { kind, pointer, message });
+    }
+
+    /// The findings without repetitions: operations share parts, such as the parameters of a path.
+    pub(crate) fn finish(self) -> Vec<Finding> {
+        let mut seen = HashSet::new();
+        let mut is_new = |finding: &Finding| {
+            finding.kind == FindingKind::OperationDropped
+                || seen.insert((finding.kind, finding.pointer.clone(), finding.message.clone()))
+        };
+        self.0.into_iter().filter(|finding| is_new(finding)).collect()
+    }
+}
+
+/// A key as a segment of a JSON pointer.
+pub(crate) fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

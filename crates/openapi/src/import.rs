@@ -1,0 +1,149 @@
+//! From the values of a document to operations.
+
+mod body;
+mod effect;
+mod input_schema;
+mod media_types;
+mod names;
+mod parameters;
+mod path_items;
+mod path_template;
+mod responses;
+mod security;
+mod servers;
+
+use std::sync::Arc;
+
+use reknit_protocol::{Value, truncate};
+
+use crate::files::{Files, Node};
+use crate::finding::Findings;
+use crate::operation::{Operation, OperationSchemas};
+use crate::parameter::{ApiParameter, ParameterLocation};
+use crate::schema::{Definitions, Dialect, Direction, SchemaConverter};
+use crate::server::ApiServer;
+use names::OperationNames;
+use path_items::Site;
+use security::SecuritySchemes;
+
+/// The longest description of an operation, in bytes.
+const MAX_DESCRIPTION: usize = 1000;
+
+/// The longest description of a parameter, in bytes.
+const MAX_PARAMETER_DESCRIPTION: usize = 500;
+
+/// The servers and the operations of a document.
+pub(crate) fn import(files: &Files, dialect: Dialect, findings: &mut Findings) -> (Vec<ApiServer>, Vec<Operation>) {
+    let mut importer = Importer {
+        files,
+        dialect,
+        requests: SchemaConverter::new(files, dialect, Direction::Request),
+        responses: SchemaConverter::new(files, dialect, Direction::Response),
+        schemes: SecuritySchemes::read(files, dialect, findings),
+        servers: servers::of_document(files, dialect, findings),
+        findings,
+    };
+    let operations = importer.operations();
+    let Importer { requests, responses, servers, findings, .. } = importer;
+    let (requests, responses) = (Arc::new(requests.finish(findings)), Arc::new(responses.finish(findings)));
+    let with_definitions = |mut operation: Operation| {
+        operation.schemas.request_definitions = Arc::clone(&requests);
+        operation.schemas.response_definitions = Arc::clone(&responses);
+        operation
+    };
+    (servers, operations.into_iter().map(with_definitions).collect())
+}
+
+/// What all operations of a document share while they are imported.
+struct Importer<'a, 'f> {
+    files: &'a Files,
+    dialect: Dialect,
+    requests: SchemaConverter<'a>,
+    responses: SchemaConverter<'a>,
+    schemes: SecuritySchemes,
+    servers: Vec<ApiServer>,
+    findings: &'f mut Findings,
+}
+
+impl<'a> Importer<'a, '_> {
+    fn operations(&mut self) -> Vec<Operation> {
+        let sites = path_items::sites(self.files, self.findings);
+        let names = OperationNames::choose(&sites, self.files, self.findings);
+        let nothing = Arc::new(Definitions::default());
+        sites.iter().zip(names).filter_map(|(site, name)| self.operation(site, name, &nothing)).collect()
+    }
+
+    /// One operation; `None` if it is left out, which is then reported.
+    fn operation(&mut self, site: &Site<'a>, name: String, nothing: &Arc<Definitions>) -> Option<Operation> {
+        let pointer = self.files.place(&site.node);
+        let template = match path_template::read(&site.path) {
+            Ok(template) => template,
+            Err(reason) => {
+                self.findings.dropped(pointer, reason);
+                return None;
+            }
+        };
+        if template.has_fragment {
+            self.findings.note(pointer.clone(), "the part of the path after `#` is never sent");
+        }
+        let mut parameters = self.parameters(site, &template.placeholders());
+        let is_parameter = |name: &str| {
+            let of_query = |other: &ApiParameter| other.location == ParameterLocation::Query && other.wire_name == name;
+            parameters.list.iter().any(|imported| of_query(&imported.parameter))
+        };
+        let fixed_query = path_template::fixed_query(&template.query, is_parameter);
+        let idempotency_header = effect::take_idempotency_header(&mut parameters.list);
+        let (body, fixed_query) = match (self.body(site, &mut parameters), fixed_query) {
+            (Ok(body), Ok(fixed_query)) => (body, fixed_query),
+            (Err(reason), _) | (_, Err(reason)) => {
+                self.findings.dropped(pointer, reason);
+                return None;
+            }
+        };
+        let (input, parameters, body) = input_schema::merge(parameters.list, body);
+        let responses = self.responses(site);
+        Some(Operation {
+            name: name.into(),
+            operation_id: site.node.text("operationId").map(str::to_owned),
+            method: site.method,
+            path: site.path.clone(),
+            description: description(&site.node),
+            tags: texts(&site.node, "tags"),
+            deprecated: site.node.flag("deprecated"),
+            effect: effect::side_effect(site, idempotency_header.is_some(), self.files, self.findings),
+            idempotency_header,
+            parameters,
+            body,
+            servers: servers::of_operation(site, self.files, self.dialect, &self.servers, self.findings),
+            security: self.schemes.of_operation(site, self.files, self.findings),
+            accept: responses.accept,
+            pointer,
+            path_parts: template.parts,
+            fixed_query,
+            schemas: OperationSchemas {
+                input,
+                output: responses.output,
+                errors: responses.errors,
+                request_definitions: Arc::clone(nothing),
+                response_definitions: Arc::clone(nothing),
+            },
+        })
+    }
+}
+
+fn description(node: &Node<'_>) -> String {
+    let part = |key| node.text(key).map(str::trim).filter(|text| !text.is_empty());
+    let text = match (part("summary"), part("description")) {
+        (Some(summary), Some(description)) if description.starts_with(summary) => description.to_owned(),
+        (Some(summary), Some(description)) => format!("{summary}\n\n{description}"),
+        (Some(text), None) | (None, Some(text)) => text.to_owned(),
+        (None, None) => String::new(),
+    };
+    truncate(text, MAX_DESCRIPTION)
+}
+
+/// The texts in a list.
+fn texts(node: &Node<'_>, key: &str) -> Vec<String> {
+    let items = node.value.get(key).and_then(Value::as_array).unwrap_or_default();
+    items.iter().filter_map(|item| Some(item.as_str()?.to_owned())).collect()
+}

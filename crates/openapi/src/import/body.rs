@@ -1,0 +1,306 @@
+//! The body of an operation.
+
+use std::collections::HashSet;
+
+use reknit_protocol::Value;
+
+use super::parameters::{ImportedParameters, collection_style, described};
+use super::path_items::Site;
+use super::{Importer, media_types, texts};
+use crate::files::Node;
+use crate::operation::{BodyContent, BodyKind, BodyProperty, PartEncoding, RequestBody};
+use crate::parameter::{ParameterLocation, ParameterStyle};
+
+/// A body whose parameters have no names yet.
+pub(super) struct ImportedBody {
+    pub(super) body: RequestBody,
+    /// The schema of a body that is one parameter.
+    pub(super) schema: Value,
+    /// The schemas of the properties of any other.
+    pub(super) properties: Vec<Value>,
+}
+
+impl ImportedBody {
+    /// The names of the parameters in the request, and where they go.
+    pub(super) fn names(&self) -> Vec<(String, &'static str)> {
+        match &self.body.content {
+            BodyContent::Whole { .. } => vec![("body".to_owned(), "body")],
+            BodyContent::Properties(list) => list.iter().map(|property| (property.wire_name.clone(), "body")).collect(),
+        }
+    }
+}
+
+/// What is needed of a body, however the document declares it.
+struct DeclaredBody<'a> {
+    /// For the description.
+    node: Node<'a>,
+    media_type: String,
+    required: bool,
+    schema: Option<Node<'a>>,
+    encoding: Option<Node<'a>>,
+}
+
+/// A property of a body that becomes a parameter of its own.
+struct FlatProperty<'a> {
+    name: String,
+    node: Node<'a>,
+    required: bool,
+}
+
+impl<'a> Importer<'a, '_> {
+    /// The body; an error says why the operation cannot be called.
+    pub(super) fn body(
+        &mut self,
+        site: &Site<'a>,
+        parameters: &mut ImportedParameters<'a>,
+    ) -> Result<Option<ImportedBody>, String> {
+        if !parameters.form.is_empty() {
+            if let Some(body) = &parameters.body {
+                self.findings
+                    .problem(self.files.place(body), "an operation has either a body or a form; the form is used");
+            }
+            return Ok(Some(self.swagger_form(site, &parameters.form)));
+        }
+        let declared = match &parameters.body {
+            Some(node) => Some(self.swagger_body(site, node)),
+            None => self.request_body(site)?,
+        };
+        let Some(declared) = declared else { return Ok(None) };
+        let is_taken = |name: &str| parameters.list.iter().any(|other| other.parameter.wire_name == name);
+        Ok(Some(self.imported(&declared, is_taken)))
+    }
+
+    fn request_body(&mut self, site: &Site<'a>) -> Result<Option<DeclaredBody<'a>>, String> {
+        let Some(node) = site.node.get("requestBody") else { return Ok(None) };
+        let node = self.files.resolve(&node).map_err(|reason| format!("its body is unknown: {reason}"))?;
+        let Some(content) = node.get("content").filter(|content| content.value.as_object().is_some()) else {
+            return Err("its body has no `content`".to_owned());
+        };
+        let mut entries: Vec<(&str, Node<'a>)> = content.members().collect();
+        entries.retain(|(name, media)| {
+            let is_valid = media_types::is_valid(name);
+            if !is_valid {
+                self.findings.problem(self.files.place(media), "this is no media type");
+            }
+            is_valid
+        });
+        let chosen = media_types::preferred(entries.iter().map(|(name, _)| *name)).and_then(|at| entries.get(at));
+        let Some((media_type, media)) = chosen else {
+            if node.flag("required") {
+                return Err("its body has no media type".to_owned());
+            }
+            self.findings.problem(self.files.place(&content), "the body has no media type; none is sent");
+            return Ok(None);
+        };
+        Ok(Some(DeclaredBody {
+            media_type: media_types::concrete(media_type),
+            required: node.flag("required"),
+            schema: media.get("schema"),
+            encoding: media.get("encoding"),
+            node,
+        }))
+    }
+
+    fn swagger_body(&mut self, site: &Site<'a>, node: &Node<'a>) -> DeclaredBody<'a> {
+        let types = self.consumes(site);
+        let chosen = media_types::preferred(types.iter().map(String::as_str)).and_then(|at| types.get(at));
+        // A body with a schema is not a form, whatever the list says.
+        let media_type = chosen.filter(|name| matches!(media_types::kind(name), BodyKind::Json | BodyKind::Text));
+        DeclaredBody {
+            media_type: media_type.map_or_else(|| "application/json".to_owned(), |name| media_types::concrete(name)),
+            required: node.flag("required"),
+            schema: node.get("schema"),
+            encoding: None,
+            node: node.clone(),
+        }
+    }
+
+    fn consumes(&self, site: &Site<'a>) -> Vec<String> {
+        let own = texts(&site.node, "consumes");
+        let types = if own.is_empty() { texts(&self.files.root(), "consumes") } else { own };
+        types.into_iter().filter(|name| media_types::is_valid(name)).collect()
+    }
+
+    fn swagger_form(&mut self, site: &Site<'a>, form: &[Node<'a>]) -> ImportedBody {
+        let types = self.consumes(site);
+        let has = |kind| types.iter().find(|name| media_types::kind(name) == kind);
+        let has_file = form.iter().any(|node| node.text("type") == Some("file"));
+        let (kind, media_type) = match (has(BodyKind::Form), has(BodyKind::Multipart)) {
+            (Some(form), _) if !has_file => (BodyKind::Form, form.clone()),
+            (_, Some(multipart)) => (BodyKind::Multipart, multipart.clone()),
+            _ if has_file => (BodyKind::Multipart, "multipart/form-data".to_owned()),
+            _ => (BodyKind::Form, "application/x-www-form-urlencoded".to_owned()),
+        };
+        let (mut list, mut properties, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        for node in form {
+            let name = node.text("name").unwrap_or_default().to_owned();
+            let required = node.flag("required");
+            list.push(BodyProperty { name: name.clone(), wire_name: name.clone(), required });
+            let schema = self.requests.convert_parameter(node, self.findings);
+            properties.push(described(schema, node));
+            parts.push(PartEncoding {
+                property: name,
+                content_type: None,
+                is_file: node.text("type") == Some("file"),
+                style: (node.text("type") == Some("array")).then(|| collection_style(node, ParameterLocation::Query)),
+            });
+        }
+        let required = list.iter().any(|property| property.required);
+        let body = RequestBody { media_type, kind, required, content: BodyContent::Properties(list), parts };
+        ImportedBody { body, schema: Value::Bool(true), properties }
+    }
+
+    fn imported(&mut self, declared: &DeclaredBody<'a>, is_taken: impl Fn(&str) -> bool) -> ImportedBody {
+        let kind = media_types::kind(&declared.media_type);
+        let mut body = RequestBody {
+            media_type: declared.media_type.clone(),
+            kind,
+            required: declared.required,
+            content: BodyContent::Whole { parameter: String::new() },
+            parts: Vec::new(),
+        };
+        let Some(node) = &declared.schema else {
+            let any = if kind == BodyKind::Text { Value::from([("type", "string".into())]) } else { Value::Bool(true) };
+            let schema = described(any, &declared.node);
+            return ImportedBody { body, schema, properties: Vec::new() };
+        };
+        if matches!(kind, BodyKind::Form | BodyKind::Multipart) {
+            body.parts = self.parts(node, declared.encoding.as_ref());
+        }
+        if kind != BodyKind::Text
+            && let Some(flat) = self.flattened(node)
+            && !flat.iter().any(|property| is_taken(&property.name))
+        {
+            let schemas = flat.iter().map(|property| self.requests.convert(&property.node, self.findings)).collect();
+            let list = flat.into_iter().map(|property| BodyProperty {
+                name: property.name.clone(),
+                wire_name: property.name,
+                required: property.required,
+            });
+            body.content = BodyContent::Properties(list.collect());
+            return ImportedBody { body, schema: Value::Bool(true), properties: schemas };
+        }
+        let schema = if kind == BodyKind::Text && !self.is_scalar(node) {
+            let description = format!("The body as a text of the type {}.", declared.media_type);
+            Value::from([("type", "string".into()), ("description", description.into())])
+        } else {
+            self.requests.convert(node, self.findings)
+        };
+        ImportedBody { body, schema: described(schema, &declared.node), properties: Vec::new() }
+    }
+
+    fn is_scalar(&self, node: &Node<'a>) -> bool {
+        let target = self.files.resolve(node);
+        target.is_ok_and(|node| matches!(node.text("type"), Some("string" | "integer" | "number" | "boolean")))
+    }
+
+    /// How the properties of a form are encoded: files by their schema, all else as declared.
+    fn parts(&mut self, schema: &Node<'a>, encoding: Option<&Node<'a>>) -> Vec<PartEncoding> {
+        let mut parts: Vec<PartEncoding> = Vec::new();
+        for property in self.flattened(schema).unwrap_or_default() {
+            if self.is_file(&property.node) {
+                parts.push(PartEncoding { property: property.name, is_file: true, ..PartEncoding::default() });
+            }
+        }
+        for (name, declared) in encoding.iter().flat_map(|encoding| encoding.members()) {
+            let content_type = declared.text("contentType").and_then(|types| types.split(',').next()).map(str::trim);
+            if content_type.is_some_and(|name| !media_types::is_valid(name)) {
+                self.findings.problem(self.files.place(&declared), "the `contentType` is no media type");
+            }
+            let content_type = content_type.filter(|name| media_types::is_valid(name)).map(media_types::concrete);
+            let style = declared.text("style").and_then(ParameterStyle::from_word);
+            let explode = declared.value.get("explode").and_then(Value::as_bool);
+            let style = (style.is_some() || explode.is_some()).then(|| {
+                let style = style.unwrap_or(ParameterStyle::Form);
+                (style, explode.unwrap_or(style == ParameterStyle::Form))
+            });
+            match parts.iter_mut().find(|part| part.property == name) {
+                Some(part) => (part.content_type, part.style) = (content_type, style),
+                None => parts.push(PartEncoding { property: name.to_owned(), content_type, is_file: false, style }),
+            }
+        }
+        parts
+    }
+
+    fn is_file(&self, property: &Node<'a>) -> bool {
+        let Ok(schema) = self.files.resolve(property) else { return false };
+        let is_binary = |schema: &Node<'a>| {
+            schema.text("format") == Some("binary")
+                || (schema.text("contentMediaType").is_some() && schema.text("contentEncoding").is_none())
+        };
+        is_binary(&schema) || schema.get("items").is_some_and(|items| is_binary(&items))
+    }
+
+    /// The properties of a body that is a plain object; `None` if it is anything else.
+    fn flattened(&self, schema: &Node<'a>) -> Option<Vec<FlatProperty<'a>>> {
+        let mut collected = Collected::default();
+        self.collect(schema, MAX_LEVELS, &mut collected)?;
+        let Collected { properties, names, left_out, required } = collected;
+        if properties.is_empty() || !required.iter().all(|name| names.contains(name) || left_out.contains(name)) {
+            return None;
+        }
+        let flat = properties.into_iter().map(|(name, node)| {
+            let required = required.contains(&name);
+            FlatProperty { name, node, required }
+        });
+        Some(flat.collect())
+    }
+
+    fn collect(&self, schema: &Node<'a>, levels: usize, out: &mut Collected<'a>) -> Option<()> {
+        let has_siblings = |node: &Node<'a>| {
+            node.members()
+                .any(|(key, _)| !matches!(key, "$ref" | "description" | "summary" | "title") && !key.starts_with("x-"))
+        };
+        if levels == 0 || (schema.value.get("$ref").is_some() && has_siblings(schema)) {
+            return None;
+        }
+        let schema = self.files.resolve(schema).ok()?;
+        schema.value.as_object()?;
+        for (keyword, member) in schema.members() {
+            match keyword {
+                "type" if member.value.as_str() == Some("object") => {}
+                "additionalProperties"
+                    if member.value.as_bool() == Some(false) && schema.value.get("allOf").is_none() => {}
+                "title" | "description" | "example" | "examples" | "externalDocs" | "xml" | "deprecated"
+                | "default" => {}
+                "nullable" if member.value.as_bool() == Some(false) => {}
+                "x-nullable" => return None,
+                _ if keyword.starts_with("x-") => {}
+                "required" => {
+                    let names = member.value.as_array()?.iter();
+                    out.required
+                        .extend(names.map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()?);
+                }
+                "properties" => {
+                    member.value.as_object()?;
+                    for (name, property) in member.members() {
+                        if self.requests.is_left_out(&property) {
+                            out.left_out.insert(name.to_owned());
+                        } else if !out.names.insert(name.to_owned()) {
+                            return None;
+                        } else {
+                            out.properties.push((name.to_owned(), property));
+                        }
+                    }
+                }
+                "allOf" => {
+                    member.value.as_array()?;
+                    member.items().try_for_each(|item| self.collect(&item, levels - 1, out))?;
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+/// How many `allOf` inside of each other are followed.
+const MAX_LEVELS: usize = 8;
+
+#[derive(Default)]
+struct Collected<'a> {
+    properties: Vec<(String, Node<'a>)>,
+    names: HashSet<String>,
+    left_out: HashSet<String>,
+    required: HashSet<String>,
+}

@@ -1,0 +1,45 @@
+//! The class of side effect of an operation.
+
+use reknit_protocol::SideEffect;
+
+use super::parameters::ImportedParameter;
+use super::path_items::Site;
+use crate::files::Files;
+use crate::finding::Findings;
+use crate::operation::HttpMethod;
+use crate::parameter::ParameterLocation;
+
+/// The extension by which a document declares the class.
+const EXTENSION: &str = "x-reknit-effect";
+
+/// The class that the document declares, else the one of the method.
+pub(super) fn side_effect(site: &Site<'_>, has_key: bool, files: &Files, findings: &mut Findings) -> SideEffect {
+    if let Some(declared) = site.node.get(EXTENSION) {
+        return declared.value.as_str().and_then(SideEffect::from_word).unwrap_or_else(|| {
+            let words: Vec<&str> = SideEffect::ALL.iter().map(|effect| effect.as_str()).collect();
+            let message = format!("`{EXTENSION}` must be one of {}; the operation counts as unsafe", words.join(", "));
+            findings.problem(files.place(&declared), message);
+            SideEffect::Unsafe
+        });
+    }
+    match site.method {
+        HttpMethod::Get | HttpMethod::Head | HttpMethod::Options | HttpMethod::Trace => SideEffect::Read,
+        HttpMethod::Put | HttpMethod::Delete => SideEffect::Idempotent,
+        HttpMethod::Post | HttpMethod::Patch if has_key => SideEffect::Keyed,
+        HttpMethod::Post | HttpMethod::Patch => SideEffect::Unsafe,
+    }
+}
+
+/// Takes the header for an idempotency key out of the parameters. Its value is not a model's to choose.
+pub(super) fn take_idempotency_header(parameters: &mut Vec<ImportedParameter>) -> Option<String> {
+    let is_key = |imported: &ImportedParameter| {
+        imported.parameter.location == ParameterLocation::Header && is_idempotency_key(&imported.parameter.wire_name)
+    };
+    let at = parameters.iter().position(is_key)?;
+    Some(parameters.remove(at).parameter.wire_name)
+}
+
+fn is_idempotency_key(header: &str) -> bool {
+    let letters: String = header.chars().filter(char::is_ascii_alphanumeric).collect();
+    letters.to_ascii_lowercase().ends_with("idempotencykey")
+}

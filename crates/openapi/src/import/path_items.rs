@@ -1,0 +1,97 @@
+//! Where the operations of a document are.
+
+use reknit_protocol::Value;
+
+use crate::files::{Files, Node};
+use crate::finding::Findings;
+use crate::operation::HttpMethod;
+
+/// One operation in the document.
+pub(super) struct Site<'a> {
+    pub(super) method: HttpMethod,
+    pub(super) path: String,
+    pub(super) node: Node<'a>,
+    /// The path item around it, and what that refers to.
+    pub(super) items: Vec<Node<'a>>,
+}
+
+impl<'a> Site<'a> {
+    /// A field of the path item.
+    pub(super) fn shared(&self, key: &str) -> Option<Node<'a>> {
+        self.items.iter().find_map(|item| item.get(key))
+    }
+}
+
+/// All operations in the document, in its order.
+pub(super) fn sites<'a>(files: &'a Files, findings: &mut Findings) -> Vec<Site<'a>> {
+    let root = files.root();
+    for ignored in ["webhooks", "x-webhooks"] {
+        if let Some(webhooks) = root.get(ignored) {
+            let message = "webhooks are requests that the API sends; they are not imported";
+            findings.note(files.place(&webhooks), message);
+        }
+    }
+    let mut sites = Vec::new();
+    let Some(paths) = root.get("paths") else {
+        findings.note(files.place(&root), "the document has no `paths`");
+        return sites;
+    };
+    if paths.value.as_object().is_none() {
+        findings.problem(files.place(&paths), "`paths` must be an object");
+    }
+    for (path, item) in paths.members() {
+        if path.starts_with("x-") {
+            continue;
+        }
+        if item.value.as_object().is_none() {
+            findings.dropped(files.place(&item), "a path must be an object of operations");
+            continue;
+        }
+        let mut items = vec![item.clone()];
+        if item.value.get("$ref").is_some() {
+            match files.resolve(&item) {
+                Ok(target) if target.value.as_object().is_some() => items.push(target),
+                Ok(_) => findings.dropped(files.place(&item), "a path must be an object of operations"),
+                Err(reason) => findings.dropped(files.place(&item), reason),
+            }
+        }
+        for item in &items {
+            collect(path, item, &items, &mut sites, files, findings);
+        }
+    }
+    sites
+}
+
+fn collect<'a>(
+    path: &str,
+    item: &Node<'a>,
+    items: &[Node<'a>],
+    sites: &mut Vec<Site<'a>>,
+    files: &Files,
+    findings: &mut Findings,
+) {
+    for (key, node) in item.members() {
+        let Some(method) = HttpMethod::from_word(&key.to_ascii_lowercase()) else {
+            let is_known = matches!(key, "$ref" | "summary" | "description" | "servers" | "parameters");
+            if !is_known && !key.starts_with("x-") {
+                let is_operation = node.value.get("responses").is_some();
+                let message = format!("`{key}` is no method that is supported");
+                if is_operation {
+                    findings.dropped(files.place(&node), message);
+                } else {
+                    findings.note(files.place(&node), message);
+                }
+            }
+            continue;
+        };
+        match node.value {
+            Value::Object(_) => {
+                sites.push(Site { method, path: path.to_owned(), node, items: items.to_vec() });
+            }
+            other => {
+                let found = other.kind().with_article();
+                findings.dropped(files.place(&node), format!("an operation must be an object, found {found}"));
+            }
+        }
+    }
+}

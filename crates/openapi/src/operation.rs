@@ -1,0 +1,179 @@
+//! One operation of an API, ready to be called.
+
+use std::sync::Arc;
+
+use reknit_protocol::{Capability, CapabilityName, SideEffect, Value, word_enum};
+
+use crate::parameter::{ApiParameter, ParameterStyle};
+use crate::schema::Definitions;
+use crate::security::SecurityNeed;
+use crate::server::ApiServer;
+
+word_enum! {
+    /// The method of an HTTP request.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum HttpMethod {
+        /// Reads.
+        Get = "get",
+        /// Replaces.
+        Put = "put",
+        /// Adds, or does anything else.
+        Post = "post",
+        /// Removes.
+        Delete = "delete",
+        /// Asks what is possible.
+        Options = "options",
+        /// Reads the headers only.
+        Head = "head",
+        /// Changes a part.
+        Patch = "patch",
+        /// Returns the request.
+        Trace = "trace",
+    }
+}
+
+/// How a body is encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyKind {
+    /// As JSON.
+    Json,
+    /// As `application/x-www-form-urlencoded`.
+    Form,
+    /// As `multipart/form-data`, or another multipart type.
+    Multipart,
+    /// As text in any other format: the parameter is the text.
+    Text,
+}
+
+/// The body of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestBody {
+    /// The content type that is sent.
+    pub media_type: String,
+    /// How the body is encoded.
+    pub kind: BodyKind,
+    /// Whether a request without a body is invalid.
+    pub required: bool,
+    /// Which parameters make up the body.
+    pub content: BodyContent,
+    /// How properties of a form or multipart body are encoded, where the document says so.
+    pub(crate) parts: Vec<PartEncoding>,
+}
+
+/// Which parameters make up a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BodyContent {
+    /// One parameter is the body.
+    Whole {
+        /// Its name.
+        parameter: String,
+    },
+    /// Each parameter is a property of the body.
+    Properties(Vec<BodyProperty>),
+}
+
+/// A parameter that is a property of the body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BodyProperty {
+    /// The name among the parameters of the capability.
+    pub name: String,
+    /// The name in the body.
+    pub wire_name: String,
+    /// Whether a body without it is invalid.
+    pub required: bool,
+}
+
+/// How one property of a form or multipart body is encoded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct PartEncoding {
+    pub(crate) property: String,
+    pub(crate) content_type: Option<String>,
+    pub(crate) is_file: bool,
+    pub(crate) style: Option<(ParameterStyle, bool)>,
+}
+
+/// A piece of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PathPart {
+    /// Text, percent-encoded.
+    Literal(String),
+    /// The wire name of a parameter.
+    Parameter(String),
+}
+
+/// The schemas of an operation, without the definitions to which they refer.
+#[derive(Debug, Clone)]
+pub(crate) struct OperationSchemas {
+    pub(crate) input: Value,
+    pub(crate) output: Option<Value>,
+    /// By status as written: `404`, `4XX`, `default`.
+    pub(crate) errors: Vec<(String, Value)>,
+    pub(crate) request_definitions: Arc<Definitions>,
+    pub(crate) response_definitions: Arc<Definitions>,
+}
+
+/// One operation of an API, ready to be called.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// The name of the capability, unique in the document.
+    pub name: CapabilityName,
+    /// The operation id as written.
+    pub operation_id: Option<String>,
+    /// The method.
+    pub method: HttpMethod,
+    /// The path as written, with its placeholders.
+    pub path: String,
+    /// The summary and the description, shortened.
+    pub description: String,
+    /// The tags.
+    pub tags: Vec<String>,
+    /// Whether the document advises against its use.
+    pub deprecated: bool,
+    /// The class of side effect.
+    pub effect: SideEffect,
+    /// The header that takes an idempotency key. It is not among the parameters: whoever sends the request sets it.
+    pub idempotency_header: Option<String>,
+    /// The parameters outside of the body.
+    pub parameters: Vec<ApiParameter>,
+    /// The body.
+    pub body: Option<RequestBody>,
+    /// The servers, the preferred one first.
+    pub servers: Vec<ApiServer>,
+    /// The ways to authenticate, of which one is enough. None is needed if the list or one of its entries is empty.
+    pub security: Vec<Vec<SecurityNeed>>,
+    /// The content type of a successful response that is preferred.
+    pub accept: Option<String>,
+    /// The place in the document, as in findings.
+    pub pointer: String,
+    pub(crate) path_parts: Vec<PathPart>,
+    /// A query that is part of the path as written.
+    pub(crate) fixed_query: Option<String>,
+    pub(crate) schemas: OperationSchemas,
+}
+
+impl Operation {
+    /// The JSON Schema (2020-12) of all parameters: an object that allows no others.
+    pub fn input_schema(&self) -> Value {
+        self.schemas.request_definitions.complete(&self.schemas.input)
+    }
+
+    /// The JSON Schema of the body of a successful response.
+    pub fn output_schema(&self) -> Option<Value> {
+        Some(self.schemas.response_definitions.complete(self.schemas.output.as_ref()?))
+    }
+
+    /// The JSON Schemas of errors, by status as written in the document: `404`, `4XX` or `default`.
+    pub fn error_schemas(&self) -> Vec<(String, Value)> {
+        let complete =
+            |(status, schema): &(String, Value)| (status.clone(), self.schemas.response_definitions.complete(schema));
+        self.schemas.errors.iter().map(complete).collect()
+    }
+
+    /// The capability as a tool would announce it. The schema is [`Operation::input_schema`].
+    pub fn capability(&self) -> Capability {
+        let mut capability = Capability::new(self.name.clone());
+        capability.description.clone_from(&self.description);
+        capability.effect = self.effect;
+        capability
+    }
+}

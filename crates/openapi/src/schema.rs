@@ -1,0 +1,305 @@
+//! Schemas of OpenAPI 3.0, 3.1 and Swagger 2 as JSON Schemas of draft 2020-12.
+//!
+//! A schema that is referenced becomes a definition once for all operations, so a large document stays small in memory. The
+//! schema of an operation gets the definitions it needs, under `$defs`, when it is asked for.
+
+mod cycles;
+mod definitions;
+mod keywords;
+
+use std::collections::HashMap;
+
+use reknit_protocol::{Object, Value};
+use reknit_salvage::Schema;
+
+use crate::files::{Files, Node};
+use crate::finding::Findings;
+use definitions::Definition;
+pub(crate) use definitions::Definitions;
+use keywords::{KeywordShape, is_annotation, shape};
+
+/// The version of a document, as far as its schemas differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Swagger2,
+    OpenApi30,
+    OpenApi31,
+}
+
+/// Whether a schema describes what is sent or what is received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Request,
+    Response,
+}
+
+/// Converts the schemas of one direction, and collects the definitions.
+pub(crate) struct SchemaConverter<'a> {
+    files: &'a Files,
+    dialect: Dialect,
+    direction: Direction,
+    names: HashMap<(usize, String), String>,
+    used_names: HashMap<String, usize>,
+    waiting: Vec<(String, Node<'a>)>,
+    definitions: HashMap<String, Definition>,
+    /// Whether a regular expression is valid.
+    patterns: HashMap<String, bool>,
+}
+
+impl<'a> SchemaConverter<'a> {
+    pub(crate) fn new(files: &'a Files, dialect: Dialect, direction: Direction) -> Self {
+        Self {
+            files,
+            dialect,
+            direction,
+            names: HashMap::new(),
+            used_names: HashMap::new(),
+            waiting: Vec::new(),
+            definitions: HashMap::new(),
+            patterns: HashMap::new(),
+        }
+    }
+
+    /// Converts one schema. Broken parts are reported and left out.
+    pub(crate) fn convert(&mut self, node: &Node<'a>, findings: &mut Findings) -> Value {
+        match node.value {
+            Value::Object(_) => self.convert_object(node, findings),
+            Value::Bool(anything) => Value::Bool(*anything),
+            other => {
+                let found = other.kind().with_article();
+                findings.problem(self.files.place(node), format!("a schema must be an object, found {found}"));
+                Value::Bool(true)
+            }
+        }
+    }
+
+    /// Whether a property does not exist in this direction: one that is only read in a request, or only written in a response.
+    pub(crate) fn is_left_out(&self, property: &Node<'a>) -> bool {
+        let mark = match self.direction {
+            Direction::Request => "readOnly",
+            Direction::Response => "writeOnly",
+        };
+        property.flag(mark) || self.files.resolve(property).is_ok_and(|target| target.flag(mark))
+    }
+
+    /// Converts all definitions that are referenced.
+    pub(crate) fn finish(mut self, findings: &mut Findings) -> Definitions {
+        while let Some((name, node)) = self.waiting.pop() {
+            let schema = self.convert(&node, findings);
+            self.definitions.insert(name, Definition::new(schema, self.files.place(&node)));
+        }
+        cycles::cut(&mut self.definitions, findings);
+        Definitions::new(self.definitions)
+    }
+
+    /// Converts the schema that a parameter of Swagger 2 is itself.
+    pub(crate) fn convert_parameter(&mut self, node: &Node<'a>, findings: &mut Findings) -> Value {
+        let is_used = |keyword: &str| !matches!(keyword, "required" | "$ref" | "readOnly" | "examples");
+        self.convert_keywords(node, is_used, findings)
+    }
+
+    fn convert_object(&mut self, node: &Node<'a>, findings: &mut Findings) -> Value {
+        self.convert_keywords(node, |_| true, findings)
+    }
+
+    fn convert_keywords(&mut self, node: &Node<'a>, is_used: fn(&str) -> bool, findings: &mut Findings) -> Value {
+        let mut out = Object::new();
+        let has_reference =
+            is_used("$ref") && node.value.get("$ref").is_some_and(|reference| reference.as_object().is_none());
+        if has_reference && let Some(reference) = node.get("$ref") {
+            self.put_reference(node, &reference, &mut out, findings);
+        }
+        // Before 3.1 the siblings of a reference have no effect; those that only explain are still of use.
+        let only_annotations = has_reference && self.dialect != Dialect::OpenApi31;
+        for (keyword, member) in node.members() {
+            if keyword != "$ref" && is_used(keyword) && (!only_annotations || is_annotation(keyword)) {
+                self.put_keyword(keyword, &member, &mut out, findings);
+            }
+        }
+        put_bounds(node, &mut out);
+        drop_absent_required(node, &mut out, |property| self.is_left_out(property));
+        if node.flag("nullable") || node.flag("x-nullable") {
+            return allow_null(out);
+        }
+        Value::Object(out)
+    }
+
+    fn put_reference(&mut self, node: &Node<'a>, reference: &Node<'a>, out: &mut Object, findings: &mut Findings) {
+        let target = match reference.value.as_str() {
+            Some(text) => self.files.target(node, text),
+            None => Err("`$ref` must be a text".to_owned()),
+        };
+        match target {
+            Ok(target) => {
+                let name = self.name_of(&target);
+                out.insert("$ref", format!("#/$defs/{name}"));
+            }
+            Err(reason) => findings.problem(self.files.place(reference), reason),
+        }
+    }
+
+    /// The name of the definition for a node, which is converted later if it is new.
+    fn name_of(&mut self, target: &Node<'a>) -> String {
+        let key = target.key();
+        if let Some(name) = self.names.get(&key) {
+            return name.clone();
+        }
+        let last = target.last_segment();
+        let safe: String =
+            last.chars().map(|c| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '_' }).collect();
+        let base = if safe.is_empty() { "root".to_owned() } else { safe };
+        let mut name = base.clone();
+        while self.used_names.contains_key(&name) {
+            let count = self.used_names.entry(base.clone()).or_insert(1);
+            *count += 1;
+            name = format!("{base}_{count}");
+        }
+        self.used_names.insert(name.clone(), 1);
+        self.names.insert(key, name.clone());
+        self.waiting.push((name.clone(), target.clone()));
+        name
+    }
+
+    fn put_keyword(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object, findings: &mut Findings) {
+        let Some(shape) = shape(keyword) else { return };
+        match shape {
+            KeywordShape::Schema => {
+                let schema = self.convert(member, findings);
+                out.insert(keyword, schema);
+            }
+            KeywordShape::Schemas => self.put_schemas(keyword, member, out, findings),
+            KeywordShape::SchemaMap => self.put_schema_map(keyword, member, out, findings),
+            KeywordShape::Items => {
+                // Before 2020-12, an array of `items` described the first items one by one.
+                if member.value.as_array().is_some() {
+                    self.put_schemas("prefixItems", member, out, findings);
+                } else {
+                    let schema = self.convert(member, findings);
+                    out.insert(keyword, schema);
+                }
+            }
+            KeywordShape::Type => {
+                let types = keywords::types(member.value);
+                for unknown in types.unknown {
+                    findings.problem(self.files.place(member), format!("the type {unknown} is unknown"));
+                }
+                match types.known.as_slice() {
+                    [] => {}
+                    [one] => _ = out.insert(keyword, one.as_str()),
+                    many => _ = out.insert(keyword, many.iter().map(|word| word.as_str().into()).collect::<Value>()),
+                }
+            }
+            KeywordShape::Pattern => match member.value.as_str() {
+                Some(pattern) if self.is_pattern(pattern) => _ = out.insert(keyword, pattern),
+                _ => findings.problem(self.files.place(member), "the regular expression is not valid"),
+            },
+            KeywordShape::Example => _ = out.insert("examples", vec![member.value.clone()]),
+            KeywordShape::Discriminator => {
+                if let Some(property) = member.text("propertyName").or_else(|| member.value.as_str()) {
+                    out.insert("x-discriminator", property);
+                }
+            }
+            // `put_bounds` handles both forms.
+            KeywordShape::Exclusive => {}
+            KeywordShape::Data(is_valid, expected) => {
+                if is_valid(member.value) {
+                    out.insert(keyword, keywords::cleaned(keyword, member.value));
+                } else if !(keyword == "required" && member.value.as_bool().is_some()) {
+                    findings.problem(self.files.place(member), format!("`{keyword}` must be {expected}"));
+                } else {
+                    let reason = "`required` in a schema is a list of properties; this has no effect";
+                    findings.note(self.files.place(member), reason);
+                }
+            }
+        }
+    }
+
+    fn put_schemas(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object, findings: &mut Findings) {
+        let schemas: Vec<Value> = member.items().map(|item| self.convert(&item, findings)).collect();
+        if schemas.is_empty() {
+            findings.problem(self.files.place(member), format!("`{keyword}` must be an array of schemas"));
+        } else {
+            out.insert(keyword, schemas);
+        }
+    }
+
+    fn put_schema_map(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object, findings: &mut Findings) {
+        if member.value.as_object().is_none() {
+            findings.problem(self.files.place(member), format!("`{keyword}` must be an object of schemas"));
+            return;
+        }
+        let mut schemas = Object::new();
+        for (name, schema) in member.members() {
+            if keyword == "properties" && self.is_left_out(&schema) {
+                continue;
+            }
+            if keyword == "patternProperties" && !self.is_pattern(name) {
+                findings.problem(self.files.place(&schema), "the regular expression is not valid");
+                continue;
+            }
+            let schema = self.convert(&schema, findings);
+            schemas.insert(name, schema);
+        }
+        out.insert(keyword, schemas);
+    }
+
+    fn is_pattern(&mut self, pattern: &str) -> bool {
+        if let Some(is_valid) = self.patterns.get(pattern) {
+            return *is_valid;
+        }
+        let is_valid = Schema::compile(&Value::from([("pattern", pattern.into())])).is_ok();
+        self.patterns.insert(pattern.to_owned(), is_valid);
+        is_valid
+    }
+}
+
+/// `exclusiveMinimum: true` beside a `minimum` is the form before 3.1; later it is a number.
+fn put_bounds(node: &Node<'_>, out: &mut Object) {
+    for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+        match node.value.get(exclusive) {
+            Some(Value::Bool(true)) => {
+                if let Some(limit) = out.remove(bound) {
+                    out.insert(exclusive, limit);
+                }
+            }
+            Some(Value::Number(limit)) => _ = out.insert(exclusive, limit.clone()),
+            _ => {}
+        }
+    }
+}
+
+/// Properties that do not exist in a direction cannot be required in it.
+fn drop_absent_required<'a>(node: &Node<'a>, out: &mut Object, is_left_out: impl Fn(&Node<'a>) -> bool) {
+    let Some(properties) = node.get("properties") else { return };
+    let Some(Value::Array(required)) = out.get_mut("required") else { return };
+    required.retain(|name| {
+        name.as_str().and_then(|name| properties.get(name)).is_none_or(|property| !is_left_out(&property))
+    });
+    if required.is_empty() {
+        out.remove("required");
+    }
+}
+
+/// The schema, which also accepts null.
+fn allow_null(mut schema: Object) -> Value {
+    if let Some(Value::Array(allowed)) = schema.get_mut("enum")
+        && !allowed.contains(&Value::Null)
+    {
+        allowed.push(Value::Null);
+    }
+    let is_plain = !["$ref", "allOf", "anyOf", "oneOf", "const"].iter().any(|keyword| schema.contains_key(keyword));
+    match schema.get_mut("type") {
+        Some(Value::Array(types)) if is_plain => {
+            if !types.contains(&"null".into()) {
+                types.push("null".into());
+            }
+        }
+        Some(word) if is_plain => *word = Value::Array(vec![word.clone(), "null".into()]),
+        None if is_plain => {}
+        _ => {
+            let null = Value::from([("type", "null".into())]);
+            return Value::from([("anyOf", Value::Array(vec![Value::Object(schema), null]))]);
+        }
+    }
+    Value::Object(schema)
+}

@@ -1,0 +1,96 @@
+//! Definitions that the schemas of operations share.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use reknit_protocol::{Object, Value};
+
+const PREFIX: &str = "#/$defs/";
+
+/// One converted schema.
+pub(super) struct Definition {
+    pub(super) schema: Value,
+    /// Its place in the document.
+    pub(super) place: String,
+}
+
+impl Definition {
+    pub(super) fn new(schema: Value, place: String) -> Self {
+        Self { schema, place }
+    }
+}
+
+/// All definitions of one direction, by name.
+#[derive(Default)]
+pub(crate) struct Definitions {
+    schemas: HashMap<String, (Value, Vec<String>)>,
+}
+
+impl fmt::Debug for Definitions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Definitions({})", self.schemas.len())
+    }
+}
+
+impl Definitions {
+    pub(super) fn new(definitions: HashMap<String, Definition>) -> Self {
+        let schemas = definitions.into_iter().map(|(name, definition)| {
+            let names = referenced(&definition.schema);
+            (name, (definition.schema, names))
+        });
+        Self { schemas: schemas.collect() }
+    }
+
+    /// The schema with `$schema`, and with all definitions it needs under `$defs`.
+    pub(crate) fn complete(&self, schema: &Value) -> Value {
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut definitions = Object::new();
+        let names = referenced(schema);
+        let mut waiting: Vec<&str> = names.iter().rev().map(String::as_str).collect();
+        while let Some(name) = waiting.pop() {
+            let Some((schema, names)) = self.schemas.get(name) else { continue };
+            if seen.insert(name) {
+                definitions.insert(name, schema.clone());
+                waiting.extend(names.iter().rev().map(String::as_str));
+            }
+        }
+        let mut out = Object::new();
+        out.insert("$schema", "https://json-schema.org/draft/2020-12/schema");
+        match schema {
+            Value::Object(object) => object.iter().for_each(|(key, value)| _ = out.insert(key, value.clone())),
+            Value::Bool(false) => _ = out.insert("not", Object::new()),
+            _ => {}
+        }
+        if !definitions.is_empty() {
+            out.insert("$defs", definitions);
+        }
+        Value::Object(out)
+    }
+}
+
+/// The names of the definitions to which a schema refers, each once, in order.
+fn referenced(schema: &Value) -> Vec<String> {
+    fn collect<'a>(value: &'a Value, seen: &mut HashSet<&'a str>, names: &mut Vec<String>) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| collect(item, seen, names)),
+            Value::Object(object) => {
+                for (key, member) in object {
+                    match definition_name(key, member) {
+                        Some(name) if seen.insert(name) => names.push(name.to_owned()),
+                        Some(_) => {}
+                        None => collect(member, seen, names),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut names = Vec::new();
+    collect(schema, &mut HashSet::new(), &mut names);
+    names
+}
+
+/// The name of the definition to which a member refers.
+pub(super) fn definition_name<'a>(key: &str, member: &'a Value) -> Option<&'a str> {
+    if key == "$ref" { member.as_str()?.strip_prefix(PREFIX) } else { None }
+}
