@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use reknit_plan::{PlanAuthor, Catalogue, PlanError, check, check_structure, correct_plan, read_plan, read_plan_file};
+use reknit_plan::{Catalogue, PlanAuthor, PlanError, check, check_structure, correct_plan, read_plan, read_plan_file};
 use reknit_protocol::{Plan, Value};
 
 use crate::text_of;

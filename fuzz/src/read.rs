@@ -1,7 +1,7 @@
 //! Reading without a schema.
 
 use reknit_protocol::{MAX_DEPTH, Value};
-use reknit_salvage::{Completeness, TextPosition, ReadTextError, ReadOptions, Reading};
+use reknit_salvage::{Completeness, ReadOptions, ReadTextError, Reading, TextPosition};
 
 use crate::{depth, text_of};
 

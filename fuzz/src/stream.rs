@@ -1,6 +1,6 @@
 //! Decoding model streams in the four wire formats.
 
-use reknit_dialogue::{ModelAnswer, Delta, Message, ModelRequest};
+use reknit_dialogue::{Delta, Message, ModelAnswer, ModelRequest};
 use reknit_models::{DecodeError, Provider, decode_stream};
 
 /// The text, reasoning and tool calls of all deltas, concatenated.
