@@ -97,7 +97,7 @@ impl<'a> Importer<'a, '_> {
         if template.has_fragment {
             self.findings.note(pointer.clone(), "the part of the path after `#` is never sent");
         }
-        let mut parameters = self.parameters(site, &template.placeholders());
+        let mut parameters = self.parameters(site, &template);
         let is_parameter = |name: &str| {
             let of_query = |other: &ApiParameter| other.location == ParameterLocation::Query && other.wire_name == name;
             parameters.list.iter().any(|imported| of_query(&imported.parameter))

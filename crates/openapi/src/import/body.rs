@@ -66,7 +66,7 @@ impl<'a> Importer<'a, '_> {
             None => self.request_body(site)?,
         };
         let Some(declared) = declared else { return Ok(None) };
-        let taken: HashSet<&str> = parameters.list.iter().map(|other| other.parameter.wire_name.as_str()).collect();
+        let taken: HashSet<&str> = parameters.list.iter().map(|other| other.parameter.name.as_str()).collect();
         Ok(Some(self.imported(&declared, |name| taken.contains(name))))
     }
 

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use reknit_protocol::{Object, Value, truncate};
 
 use super::path_items::Site;
+use super::path_template::PathTemplate;
 use super::{Importer, MAX_PARAMETER_DESCRIPTION, media_types};
 use crate::files::Node;
 use crate::operation::BodyKind;
@@ -41,7 +42,8 @@ pub(super) struct ImportedParameters<'a> {
 }
 
 impl<'a> Importer<'a, '_> {
-    pub(super) fn parameters(&mut self, site: &Site<'a>, placeholders: &[String]) -> ImportedParameters<'a> {
+    pub(super) fn parameters(&mut self, site: &Site<'a>, template: &PathTemplate) -> ImportedParameters<'a> {
+        let placeholders = &template.placeholders();
         let mut imported = ImportedParameters::default();
         for node in self.declared(site) {
             let name = node.text("name").unwrap_or_default();
@@ -50,7 +52,7 @@ impl<'a> Importer<'a, '_> {
                 "formData" => imported.form.push(node),
                 word => {
                     if let Some(location) = ParameterLocation::from_word(word) {
-                        imported.list.extend(self.parameter(&node, name, location, placeholders));
+                        imported.list.extend(self.parameter(&node, name, location, template, placeholders));
                     } else {
                         let message = format!("`in: {word}` is no place for a parameter");
                         self.findings.problem(self.files.place(&node), message);
@@ -118,17 +120,23 @@ impl<'a> Importer<'a, '_> {
         node: &Node<'a>,
         name: &str,
         location: ParameterLocation,
+        template: &PathTemplate,
         placeholders: &[String],
     ) -> Option<ImportedParameter> {
+        let is_in_path = placeholders.iter().any(|placeholder| placeholder == name);
+        let required = location == ParameterLocation::Path || node.flag("required");
+        let (location, wire_name) = match template.query_name(name) {
+            Some(key) if location == ParameterLocation::Path && !is_in_path => (ParameterLocation::Query, key),
+            _ => (location, name),
+        };
         if let Some(reason) = unusable(name, location, placeholders) {
             self.findings.note(self.files.place(node), reason);
             return None;
         }
         let (encoding, schema) = self.encoding(node, location)?;
-        let required = location == ParameterLocation::Path || node.flag("required");
         let schema = described(schema, node);
         let parameter =
-            ApiParameter { name: name.to_owned(), wire_name: name.to_owned(), location, required, encoding };
+            ApiParameter { name: name.to_owned(), wire_name: wire_name.to_owned(), location, required, encoding };
         Some(ImportedParameter { parameter, schema })
     }
 
