@@ -15,7 +15,7 @@ pub enum FindingKind {
 }
 
 /// One thing that an import found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Finding {
     /// How much it matters.
     pub kind: FindingKind,
@@ -32,9 +32,13 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings of an import, in the order in which they were made.
+/// The findings of an import, in the order in which they were made. Operations share parts, such as the parameters of a path, so
+/// the same one is often made again; it is kept once.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Finding>);
+pub(crate) struct Findings {
+    list: Vec<Finding>,
+    seen: HashSet<Finding>,
+}
 
 impl Findings {
     pub(crate) fn dropped(&mut self, pointer: String, message: impl Into<String>) {
@@ -50,17 +54,14 @@ impl Findings {
     }
 
     fn push(&mut self, kind: FindingKind, pointer: String, message: String) {
-        self.0.push(Finding { kind, pointer, message });
+        let finding = Finding { kind, pointer, message };
+        if self.seen.insert(finding.clone()) {
+            self.list.push(finding);
+        }
     }
 
-    /// The findings without repetitions: operations share parts, such as the parameters of a path.
     pub(crate) fn finish(self) -> Vec<Finding> {
-        let mut seen = HashSet::new();
-        let mut is_new = |finding: &Finding| {
-            finding.kind == FindingKind::OperationDropped
-                || seen.insert((finding.kind, finding.pointer.clone(), finding.message.clone()))
-        };
-        self.0.into_iter().filter(|finding| is_new(finding)).collect()
+        self.list
     }
 }
 

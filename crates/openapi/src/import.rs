@@ -29,6 +29,10 @@ use security::SecuritySchemes;
 /// The longest description of an operation, in bytes.
 const MAX_DESCRIPTION: usize = 1000;
 
+/// How many schemas, parameters, servers and credentials all operations may have together. Operations share parts by reference, so
+/// a small text could otherwise become a document that fits no memory.
+const MAX_PARTS: usize = 2_000_000;
+
 /// The longest description of a parameter, in bytes.
 const MAX_PARAMETER_DESCRIPTION: usize = 500;
 
@@ -41,6 +45,7 @@ pub(crate) fn import(files: &Files, dialect: Dialect, findings: &mut Findings) -
         responses: SchemaConverter::new(files, dialect, Direction::Response),
         schemes: SecuritySchemes::read(files, dialect, findings),
         servers: servers::of_document(files, dialect, findings),
+        parts: 0,
         findings,
     };
     let operations = importer.operations();
@@ -62,6 +67,8 @@ struct Importer<'a, 'f> {
     responses: SchemaConverter<'a>,
     schemes: SecuritySchemes,
     servers: Vec<ApiServer>,
+    /// How many parts the operations so far have, except for schemas.
+    parts: usize,
     findings: &'f mut Findings,
 }
 
@@ -76,6 +83,10 @@ impl<'a> Importer<'a, '_> {
     /// One operation; `None` if it is left out, which is then reported.
     fn operation(&mut self, site: &Site<'a>, name: String, nothing: &Arc<Definitions>) -> Option<Operation> {
         let pointer = self.files.place(&site.node);
+        if self.parts + self.requests.converted + self.responses.converted > MAX_PARTS {
+            self.findings.dropped(pointer, format!("the operations before it have more than {MAX_PARTS} parts"));
+            return None;
+        }
         let template = match path_template::read(&site.path) {
             Ok(template) => template,
             Err(reason) => {
@@ -86,7 +97,7 @@ impl<'a> Importer<'a, '_> {
         if template.has_fragment {
             self.findings.note(pointer.clone(), "the part of the path after `#` is never sent");
         }
-        let mut parameters = self.parameters(site, &template.placeholders());
+        let mut parameters = self.parameters(site, &template);
         let is_parameter = |name: &str| {
             let of_query = |other: &ApiParameter| other.location == ParameterLocation::Query && other.wire_name == name;
             parameters.list.iter().any(|imported| of_query(&imported.parameter))
@@ -102,6 +113,9 @@ impl<'a> Importer<'a, '_> {
         };
         let (input, parameters, body) = input_schema::merge(parameters.list, body);
         let responses = self.responses(site);
+        let servers = servers::of_operation(site, self.files, self.dialect, &self.servers, self.findings);
+        let security = self.schemes.of_operation(site, self.files, self.findings);
+        self.parts += parameters.len() + servers.len() + security.iter().map(|way| 1 + way.len()).sum::<usize>();
         Some(Operation {
             name: name.into(),
             operation_id: site.node.text("operationId").map(str::to_owned),
@@ -114,8 +128,8 @@ impl<'a> Importer<'a, '_> {
             idempotency_header,
             parameters,
             body,
-            servers: servers::of_operation(site, self.files, self.dialect, &self.servers, self.findings),
-            security: self.schemes.of_operation(site, self.files, self.findings),
+            servers,
+            security,
             accept: responses.accept,
             pointer,
             path_parts: template.parts,

@@ -42,6 +42,8 @@ pub(crate) struct SchemaConverter<'a> {
     used_names: HashMap<String, usize>,
     waiting: Vec<(String, Node<'a>)>,
     definitions: HashMap<String, Definition>,
+    /// How many schemas were converted.
+    pub(crate) converted: usize,
     /// Whether a regular expression is valid.
     patterns: HashMap<String, bool>,
 }
@@ -56,12 +58,14 @@ impl<'a> SchemaConverter<'a> {
             used_names: HashMap::new(),
             waiting: Vec::new(),
             definitions: HashMap::new(),
+            converted: 0,
             patterns: HashMap::new(),
         }
     }
 
     /// Converts one schema. Broken parts are reported and left out.
     pub(crate) fn convert(&mut self, node: &Node<'a>, findings: &mut Findings) -> Value {
+        self.converted += 1;
         match node.value {
             Value::Object(_) => self.convert_object(node, findings),
             Value::Bool(anything) => Value::Bool(*anything),

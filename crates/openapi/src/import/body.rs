@@ -66,8 +66,8 @@ impl<'a> Importer<'a, '_> {
             None => self.request_body(site)?,
         };
         let Some(declared) = declared else { return Ok(None) };
-        let is_taken = |name: &str| parameters.list.iter().any(|other| other.parameter.wire_name == name);
-        Ok(Some(self.imported(&declared, is_taken)))
+        let taken: HashSet<&str> = parameters.list.iter().map(|other| other.parameter.name.as_str()).collect();
+        Ok(Some(self.imported(&declared, |name| taken.contains(name))))
     }
 
     fn request_body(&mut self, site: &Site<'a>) -> Result<Option<DeclaredBody<'a>>, String> {

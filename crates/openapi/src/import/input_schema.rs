@@ -13,11 +13,10 @@ pub(super) fn merge(
     parameters: Vec<ImportedParameter>,
     body: Option<ImportedBody>,
 ) -> (Value, Vec<ApiParameter>, Option<RequestBody>) {
-    let wire_names = parameters
-        .iter()
-        .map(|parameter| (parameter.parameter.wire_name.clone(), parameter.parameter.location.as_str()));
-    let wire_names: Vec<_> = wire_names.chain(body.iter().flat_map(ImportedBody::names)).collect();
-    let mut names = parameter_names(&wire_names).into_iter();
+    let own_names =
+        parameters.iter().map(|parameter| (parameter.parameter.name.clone(), parameter.parameter.location.as_str()));
+    let own_names: Vec<_> = own_names.chain(body.iter().flat_map(ImportedBody::names)).collect();
+    let mut names = parameter_names(&own_names).into_iter();
     let mut input = InputSchema::default();
     let parameters = parameters.into_iter().map(|imported| {
         let mut parameter = imported.parameter;

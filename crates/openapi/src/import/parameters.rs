@@ -1,8 +1,11 @@
 //! The parameters of an operation outside of its body.
 
+use std::collections::{HashMap, HashSet};
+
 use reknit_protocol::{Object, Value, truncate};
 
 use super::path_items::Site;
+use super::path_template::PathTemplate;
 use super::{Importer, MAX_PARAMETER_DESCRIPTION, media_types};
 use crate::files::Node;
 use crate::operation::BodyKind;
@@ -39,7 +42,8 @@ pub(super) struct ImportedParameters<'a> {
 }
 
 impl<'a> Importer<'a, '_> {
-    pub(super) fn parameters(&mut self, site: &Site<'a>, placeholders: &[String]) -> ImportedParameters<'a> {
+    pub(super) fn parameters(&mut self, site: &Site<'a>, template: &PathTemplate) -> ImportedParameters<'a> {
+        let placeholders = &template.placeholders();
         let mut imported = ImportedParameters::default();
         for node in self.declared(site) {
             let name = node.text("name").unwrap_or_default();
@@ -48,7 +52,7 @@ impl<'a> Importer<'a, '_> {
                 "formData" => imported.form.push(node),
                 word => {
                     if let Some(location) = ParameterLocation::from_word(word) {
-                        imported.list.extend(self.parameter(&node, name, location, placeholders));
+                        imported.list.extend(self.parameter(&node, name, location, template, placeholders));
                     } else {
                         let message = format!("`in: {word}` is no place for a parameter");
                         self.findings.problem(self.files.place(&node), message);
@@ -73,13 +77,14 @@ impl<'a> Importer<'a, '_> {
     /// The declarations of the path, each replaced by one of the operation with the same name and place, and then the others.
     fn declared(&mut self, site: &Site<'a>) -> Vec<Node<'a>> {
         let lists = [site.shared("parameters"), site.node.get("parameters")];
-        let mut declared: Vec<((String, String), Node<'a>)> = Vec::new();
+        let mut declared: Vec<Node<'a>> = Vec::new();
+        let mut positions: HashMap<(&str, &str), usize> = HashMap::new();
         for list in lists.into_iter().flatten() {
             if list.value.as_array().is_none() {
                 self.findings.problem(self.files.place(&list), "`parameters` must be a list");
                 continue;
             }
-            let mut of_this_list: Vec<(String, String)> = Vec::new();
+            let mut of_this_list: HashSet<(&str, &str)> = HashSet::new();
             for item in list.items() {
                 let node = match self.files.resolve(&item) {
                     Ok(node) => node,
@@ -88,26 +93,26 @@ impl<'a> Importer<'a, '_> {
                         continue;
                     }
                 };
-                let (Some(name), Some(location)) = (node.text("name").filter(|name| !name.is_empty()), node.text("in"))
-                else {
+                let name = node.text("name").filter(|name| !name.is_empty());
+                let (Some(name), Some(location)) = (name, node.text("in")) else {
                     self.findings.problem(self.files.place(&item), "a parameter must have a `name` and `in`");
                     continue;
                 };
-                let key = (name.to_owned(), location.to_owned());
-                if of_this_list.contains(&key) {
+                if !of_this_list.insert((name, location)) {
                     let message =
                         format!("the parameter `{name}` in {location} is declared twice; the first one counts");
                     self.findings.problem(self.files.place(&item), message);
                     continue;
                 }
-                of_this_list.push(key.clone());
-                match declared.iter_mut().find(|(other, _)| *other == key) {
-                    Some((_, earlier)) => *earlier = node,
-                    None => declared.push((key, node)),
+                if let Some(earlier) = positions.get(&(name, location)).and_then(|at| declared.get_mut(*at)) {
+                    *earlier = node;
+                } else {
+                    positions.insert((name, location), declared.len());
+                    declared.push(node);
                 }
             }
         }
-        declared.into_iter().map(|(_, node)| node).collect()
+        declared
     }
 
     fn parameter(
@@ -115,17 +120,23 @@ impl<'a> Importer<'a, '_> {
         node: &Node<'a>,
         name: &str,
         location: ParameterLocation,
+        template: &PathTemplate,
         placeholders: &[String],
     ) -> Option<ImportedParameter> {
+        let is_in_path = placeholders.iter().any(|placeholder| placeholder == name);
+        let required = location == ParameterLocation::Path || node.flag("required");
+        let (location, wire_name) = match template.query_name(name) {
+            Some(key) if location == ParameterLocation::Path && !is_in_path => (ParameterLocation::Query, key),
+            _ => (location, name),
+        };
         if let Some(reason) = unusable(name, location, placeholders) {
             self.findings.note(self.files.place(node), reason);
             return None;
         }
         let (encoding, schema) = self.encoding(node, location)?;
-        let required = location == ParameterLocation::Path || node.flag("required");
         let schema = described(schema, node);
         let parameter =
-            ApiParameter { name: name.to_owned(), wire_name: name.to_owned(), location, required, encoding };
+            ApiParameter { name: name.to_owned(), wire_name: wire_name.to_owned(), location, required, encoding };
         Some(ImportedParameter { parameter, schema })
     }
 

@@ -22,6 +22,16 @@ impl PathTemplate {
         };
         self.parts.iter().filter_map(name).collect()
     }
+
+    /// The name that a placeholder is sent under if it is a value in the query of the path, as in `/a?name={placeholder}`.
+    pub(super) fn query_name(&self, placeholder: &str) -> Option<&str> {
+        let is_value = |text: &str| text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) == Some(placeholder);
+        self.query
+            .iter()
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(_, value)| is_value(value))
+            .map(|(name, _)| name)
+    }
 }
 
 pub(super) fn read(path: &str) -> Result<PathTemplate, String> {

@@ -20,9 +20,8 @@ pub(super) struct Pairs {
 }
 
 struct Pair {
+    /// Whose it is.
     parameter: String,
-    /// Whose it is, by the name in the request.
-    owner: String,
     key: String,
     text: String,
 }
@@ -41,7 +40,7 @@ impl Pairs {
         value: &Value,
     ) -> Result<(), RenderError> {
         let ParameterEncoding::Styled { style, explode, allow_reserved } = encoding else {
-            self.push(parameter, name, name, encoded(&value.to_string(), ""));
+            self.push(parameter, name, encoded(&value.to_string(), ""));
             return Ok(());
         };
         let fail = |reason| RenderError::not_representable(parameter, style, reason);
@@ -57,7 +56,7 @@ impl Pairs {
                     return Err(fail("brackets in a key look like another level"));
                 }
                 for (key, text) in members {
-                    self.push(parameter, name, &format!("{name}[{key}]"), encoded(&text, kept));
+                    self.push(parameter, &format!("{name}[{key}]"), encoded(&text, kept));
                 }
             }
             StyledText::Items(_) if style == ParameterStyle::DeepObject => return Err(fail("it is an array")),
@@ -66,31 +65,31 @@ impl Pairs {
             }
             StyledText::Items(items) if explode => {
                 for item in items {
-                    self.push(parameter, name, name, encoded(&item, kept));
+                    self.push(parameter, name, encoded(&item, kept));
                 }
             }
             StyledText::Members(members) if explode => {
                 for (key, text) in members {
                     self.check_key(parameter, name, &key)?;
-                    self.push(parameter, name, &key, encoded(&text, kept));
+                    self.push(parameter, &key, encoded(&text, kept));
                 }
             }
             text if is_delimited && !explode => {
                 let text = text.delimited(style).map_err(fail)?;
-                self.push(parameter, name, name, text);
+                self.push(parameter, name, text);
             }
-            text => self.push(parameter, name, name, text.with_commas(false, kept)),
+            text => self.push(parameter, name, text.with_commas(false, kept)),
         }
         Ok(())
     }
 
     /// Adds one pair with a text as it is.
     pub(super) fn add_text(&mut self, parameter: &str, name: &str, text: &str) {
-        self.push(parameter, name, name, encoded(text, ""));
+        self.push(parameter, name, encoded(text, ""));
     }
 
-    fn push(&mut self, parameter: &str, owner: &str, key: &str, text: String) {
-        self.pairs.push(Pair { parameter: parameter.to_owned(), owner: owner.to_owned(), key: key.to_owned(), text });
+    fn push(&mut self, parameter: &str, key: &str, text: String) {
+        self.pairs.push(Pair { parameter: parameter.to_owned(), key: key.to_owned(), text });
     }
 
     /// A key of an exploded object must not look like another parameter.
@@ -111,8 +110,8 @@ impl Pairs {
     pub(super) fn finish(self) -> Result<Vec<String>, RenderError> {
         let mut owners: HashMap<&str, &str> = HashMap::new();
         for pair in &self.pairs {
-            let owner = owners.entry(&pair.key).or_insert(&pair.owner);
-            if *owner != pair.owner {
+            let owner = owners.entry(&pair.key).or_insert(&pair.parameter);
+            if *owner != pair.parameter {
                 return Err(RenderError::NameClash { parameter: pair.parameter.clone(), key: pair.key.clone() });
             }
         }

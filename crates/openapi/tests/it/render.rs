@@ -172,6 +172,12 @@ fn a_query_in_the_path_is_sent_and_a_fragment_is_not() {
     assert_eq!(target(&operation, r#"{"a": 1}"#), "/x?action=list&a=1");
     let operation = with_parameters("/x?a={a}&b=2", "{name: a, in: query, schema: {}}");
     assert_eq!(target(&operation, r#"{"a": 1}"#), "/x?b=2&a=1", "a declared parameter is sent once");
+    let operation = with_parameters("/x?a={b}&c=3", "{name: b, in: path, required: true, schema: {}}");
+    assert_eq!(
+        target(&operation, r#"{"b": "1&2"}"#),
+        "/x?c=3&a=1%262",
+        "a placeholder in the query is filled in there"
+    );
     for path in ["/x?a={b}", "/x#{a}"] {
         let document = api30(&format!("  {path}: {{get: {{responses: {{}}}}}}"));
         assert_eq!((document.operations.len(), document.findings.len()), (0, 1), "{:?}", document.findings);

@@ -52,6 +52,29 @@ fn deep_nesting_is_refused_in_json_and_yaml() {
 }
 
 #[test]
+fn the_deepest_document_fits_the_stack_of_a_small_thread() {
+    let (open, close) = (r#"{"items":"#.repeat(115), "}".repeat(115));
+    let parameter = format!(r#"{{"name": "q", "in": "query", "schema": {open}{{}}{close}}}"#);
+    let text = format!(
+        r#"{{"openapi": "3.1.0", "paths": {{"/a": {{"get": {{"parameters": [{parameter}], "responses": {{}}}}}}}}}}"#
+    );
+    let read = move || api(&text).operations[0].input_schema().to_string().len();
+    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(read).expect("a thread starts");
+    assert!(thread.join().expect("the stack is large enough") > 1000);
+}
+
+#[test]
+fn shared_parts_cannot_grow_a_small_text_beyond_all_memory() {
+    let servers = "{url: a}, ".repeat(20_000);
+    let paths: Vec<String> = (0..200).map(|n| format!("  /{n}: {{$ref: '#/x-item'}}\n")).collect();
+    let item = format!("{{servers: [{servers}], get: {{responses: {{}}}}}}");
+    let text = format!("openapi: 3.0.3\npaths:\n{}x-item: {item}\n", paths.concat());
+    let document = api(&text);
+    assert!((1..200).contains(&document.operations.len()), "{}", document.operations.len());
+    assert!(problems(&document)[0].contains("have more than"), "{:?}", problems(&document));
+}
+
+#[test]
 fn a_duplicate_key_is_a_problem_and_does_not_lose_the_document() {
     let document = api(
         r#"{"openapi": "3.0.3", "paths": {"/a": {"get": {"operationId": "one", "operationId": "two", "responses": {}}}}}"#,
