@@ -21,14 +21,18 @@ use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
 use crate::environment::{os_variable, variable};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::print::print_data;
+use crate::print::{print_data, print_message};
 use crate::terminal_text::escape_controls;
 
 /// Trusts a file, forgets one, or lists the trusted ones.
 pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
     let store = TrustStore::of_user()?;
     if arguments.list {
-        for entry in store.read()? {
+        let entries = store.read()?;
+        if entries.is_empty() {
+            print_message("no configuration file is trusted\n");
+        }
+        for entry in entries {
             print_data(&format!("{}\n", escape_controls(&entry.path)))?;
         }
         return Ok(ExitCode::SUCCESS);

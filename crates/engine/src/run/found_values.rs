@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use reknit_bind::{Provenance, ResolvedBy};
-use reknit_mend::{CallFault, ErrorReference};
+use reknit_mend::CallFault;
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{Object, SideEffect};
+use reknit_protocol::{Object, Path, SideEffect};
 
 use super::Run;
 use super::judge_correction::{ChangedValue, NewValue};
@@ -35,8 +35,8 @@ impl Run {
         let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
         let reason = |(name, origin, finder, value)| {
             let schema = properties.and_then(|properties| properties.get(name));
-            let whole = ChangedValue { name, value, schema, siblings: parameters };
-            let new = NewValue { whole, old: None, origin: Some(origin), reference: ErrorReference::Changed };
+            let whole = ChangedValue { path: Path::root().key(name), name, value, schema, siblings: parameters };
+            let new = NewValue { whole, old: None, origin: Some(origin), referred: None };
             let reason = self.reason_to_ask(planned, &known, new)?.reason;
             Some(match (class, origin) {
                 (SideEffect::Unsafe, _) => {

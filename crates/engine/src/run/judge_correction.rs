@@ -8,7 +8,7 @@ use reknit_mend::{
     value_kind,
 };
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{Number, Object, SideEffect, Value};
+use reknit_protocol::{Number, Object, Path, SideEffect, Value};
 
 use super::Run;
 use super::repair_by_rules::facts_about;
@@ -16,8 +16,10 @@ use crate::internal_error::Decided;
 use crate::synthesis::numbers_in_text;
 
 /// A value that a correction puts in the place of another one.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct ChangedValue<'a> {
+    /// Its place in the parameters.
+    pub(super) path: Path,
     /// The key that the value has.
     pub(super) name: &'a str,
     pub(super) value: &'a Value,
@@ -26,14 +28,13 @@ pub(super) struct ChangedValue<'a> {
 }
 
 /// The new value of a parameter.
-#[derive(Clone, Copy)]
 pub(super) struct NewValue<'a> {
     pub(super) whole: ChangedValue<'a>,
     /// The value before.
     pub(super) old: Option<&'a Value>,
     pub(super) origin: Option<&'a Provenance>,
-    /// What the error refers to.
-    pub(super) reference: ErrorReference,
+    /// The places that the error refers to; `None` if it refers to this parameter as a whole.
+    pub(super) referred: Option<&'a [Path]>,
 }
 
 /// A new value that a person decides.
@@ -67,7 +68,7 @@ impl Run {
             return Ok(HeldChanges::default());
         }
         let facts = facts_about(planned, step, fault);
-        let referred = self.rejected_call(planned, step, fault, &facts)?.referred_parameters();
+        let referred = self.rejected_call(planned, step, fault, &facts)?.referred_paths();
         // What we say ourselves about a missing value is no evidence for it.
         let is_own = fault.origin == FaultOrigin::Local && !self.missing(planned).is_empty();
         let known = self.known_values(planned, Some(fault).filter(|_| !is_own));
@@ -80,16 +81,11 @@ impl Run {
             if old == Some(value) || is_moved() || is_word_for(old, value) {
                 continue;
             }
-            let reference = match referred.as_slice() {
-                [] => ErrorReference::Nothing,
-                names if names.iter().any(|known| known == name) => ErrorReference::Changed,
-                _ => ErrorReference::Others,
-            };
             let origin = bound.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin);
             let schema = properties.and_then(|properties| properties.get(name));
-            let whole = ChangedValue { name, value, schema, siblings: &bound.parameters };
-            let Some(held_value) = self.reason_to_ask(planned, &known, NewValue { whole, old, origin, reference })
-            else {
+            let whole = ChangedValue { path: Path::root().key(name), name, value, schema, siblings: &bound.parameters };
+            let new = NewValue { whole, old, origin, referred: Some(&referred) };
+            let Some(held_value) = self.reason_to_ask(planned, &known, new) else {
                 continue;
             };
             held.reasons.push(format!("`{name}` is not changed without approval: {}", held_value.reason));
@@ -109,9 +105,11 @@ impl Run {
         let mut changed = Vec::new();
         collect_changed(new.old, new.whole, &mut changed);
         changed.iter().find_map(|change| {
+            let reference =
+                new.referred.map_or(ErrorReference::Changed, |referred| reference_to(&change.path, referred));
             let kind = match value_kind(change.name, change.value, change.schema, change.siblings) {
                 // The error says nothing against a value that its schema allows.
-                ValueKind::Text if new.reference == ErrorReference::Nothing && is_listed(change.schema, new.old) => {
+                ValueKind::Text if reference == ErrorReference::Nothing && is_listed(change.schema, new.old) => {
                     ValueKind::Exact
                 }
                 kind => kind,
@@ -120,7 +118,7 @@ impl Run {
                 && (is_derived(new.origin, change.value, known)
                     || self.is_supported(planned, known, change.value, kind));
             let source = if is_supported { NewValueSource::Evidence } else { NewValueSource::Inferred(kind) };
-            match judge_change(class, new.reference, source) {
+            match judge_change(class, reference, source) {
                 ChangeVerdict::Send => None,
                 ChangeVerdict::AskPerson(reason) => {
                     let number = change.value.as_number().filter(|_| !is_supported).cloned();
@@ -167,6 +165,18 @@ impl Run {
             Value::Bool(flag) => known.contain(&flag.to_string()),
             Value::Null | Value::Array(_) | Value::Object(_) => false,
         }
+    }
+}
+
+/// What the error refers to, seen from a changed place: to it, to a place around or inside it, or to other places.
+fn reference_to(path: &Path, referred: &[Path]) -> ErrorReference {
+    let is_prefix = |one: &Path, other: &Path| other.segments().starts_with(one.segments());
+    match referred {
+        [] => ErrorReference::Nothing,
+        places if places.iter().any(|place| is_prefix(place, path) || is_prefix(path, place)) => {
+            ErrorReference::Changed
+        }
+        _ => ErrorReference::Others,
     }
 }
 
@@ -246,7 +256,8 @@ fn collect_changed<'a>(old: Option<&Value>, new: ChangedValue<'a>, changed: &mut
         Value::Object(object) if !object.is_empty() => {
             for (name, value) in object {
                 let schema = new.schema.and_then(|schema| schema.get("properties")?.get(name));
-                let inner = ChangedValue { name, value, schema, siblings: object };
+                let path = new.path.key(name);
+                let inner = ChangedValue { path, name, value, schema, siblings: object };
                 collect_changed(old.and_then(|old| old.get(name)), inner, changed);
             }
         }
@@ -254,7 +265,8 @@ fn collect_changed<'a>(old: Option<&Value>, new: ChangedValue<'a>, changed: &mut
             let before = old.and_then(Value::as_array).unwrap_or_default();
             for (index, value) in items.iter().enumerate() {
                 let schema = new.schema.and_then(|schema| schema.get("items"));
-                collect_changed(before.get(index), ChangedValue { value, schema, ..new }, changed);
+                let path = new.path.index(index);
+                collect_changed(before.get(index), ChangedValue { path, value, schema, ..new }, changed);
             }
         }
         _ => changed.push(new),

@@ -226,3 +226,21 @@ fn a_factor_that_nothing_states_is_no_evidence_in_a_calculation() {
         assert_eq!(corrected(request, expression), due, "{request}: {expression}");
     }
 }
+
+#[test]
+fn an_error_about_one_place_of_an_object_does_not_free_the_others() {
+    let corrected = |changes: &str| {
+        let steps = vec![step("s", "keyed", r#"{"payment": {"amount": 5, "to": {"iban": "DE1"}}}"#)];
+        let mut begun = started(Some(plan(steps)), policy());
+        "pay 5 or 500 to DE1 or DE2".clone_into(&mut begun.request);
+        let mut play = Play::begin(begun);
+        let error =
+            r#"{"detail": [{"loc": ["body", "payment", "to", "iban"], "msg": "not valid", "type": "value_error"}]}"#;
+        play.answer_tool("s/call/1", 422, error);
+        let advice = format!(r#"{{"should_retry": true, "reason": "r", "suggested_changes": {changes}}}"#);
+        play.answer_model("s/feedback/1", &advice);
+        play.due().first().cloned().unwrap_or_default()
+    };
+    assert_eq!(corrected(r#"{"payment": {"amount": 5, "to": {"iban": "DE2"}}}"#), "s/call/2");
+    assert_eq!(corrected(r#"{"payment": {"amount": 500, "to": {"iban": "DE2"}}}"#), "s/approval/1");
+}
