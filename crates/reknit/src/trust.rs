@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
     let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
     let config = Config::read(&text, &path.display().to_string(), &variable)?;
     let uses = unusual_key_uses(config.models.iter(), &config);
-    store.add(TrustedFile { digest: digest(&text), path: name.clone() })?;
+    store.add(TrustedFile { digest: sha256_hex(&text), path: name.clone() })?;
     print_data(&escape_controls(&format!("trusted: {name}\n{}", lines(&uses))))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -67,7 +67,7 @@ pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Fa
     let text = input.read_regular_up_to(MAX_CONFIG_BYTES)?;
     let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
     let trusted = TrustStore::of_user()?.read()?;
-    let (is_known, digest) = (trusted.iter().any(|known| known.path == name), digest(&text));
+    let (is_known, digest) = (trusted.iter().any(|known| known.path == name), sha256_hex(&text));
     if trusted.iter().any(|known| known.path == name && known.digest == digest) {
         return Ok(());
     }
@@ -107,7 +107,7 @@ fn canonical(path: &Path) -> io::Result<String> {
     Ok(path.canonicalize()?.display().to_string())
 }
 
-fn digest(text: &str) -> String {
+fn sha256_hex(text: &str) -> String {
     Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
         // Writing to a string cannot fail.
         let _ = write!(hex, "{byte:02x}");

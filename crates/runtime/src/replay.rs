@@ -156,13 +156,13 @@ pub(crate) fn replay_onto(
     let mut state = DrivenMachine { machine, pending, decided: Vec::new(), reporter: None, results };
     for record in newer {
         let wanted = state.apply(&from_row(record)?)?;
-        compare(record.seq, &wanted, &due)?;
+        compare_due_effects(record.seq, &wanted, &due)?;
     }
     state.decided.clear();
     Ok(state)
 }
 
-pub(crate) fn compare(seq: u64, wanted: &[DueEffect], written: &DueByEvent) -> Result<(), RestoreError> {
+pub(crate) fn compare_due_effects(seq: u64, wanted: &[DueEffect], written: &DueByEvent) -> Result<(), RestoreError> {
     let written = written.get(&seq).map(Vec::as_slice).unwrap_or_default();
     let mismatch = |problem: String| Err(RestoreError::Mismatch { seq, problem });
     for due in written {

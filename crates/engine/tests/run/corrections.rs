@@ -228,7 +228,7 @@ fn a_factor_that_nothing_states_is_no_evidence_in_a_calculation() {
 }
 
 #[test]
-fn an_error_about_one_place_of_an_object_does_not_free_the_others() {
+fn an_error_about_one_place_of_an_object_allows_no_change_of_the_others() {
     let corrected = |changes: &str| {
         let steps = vec![step("s", "keyed", r#"{"payment": {"amount": 5, "to": {"iban": "DE1"}}}"#)];
         let mut begun = started(Some(plan(steps)), policy());

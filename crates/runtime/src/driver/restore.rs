@@ -4,7 +4,7 @@ use reknit_journal::Journal;
 use reknit_protocol::RunId;
 
 use crate::error::DriveError;
-use crate::replay::{DrivenMachine, RestoreError, compare, due_by_event, from_row};
+use crate::replay::{DrivenMachine, RestoreError, compare_due_effects, due_by_event, from_row};
 use crate::telemetry::Telemetry;
 use crate::watcher::Watcher;
 
@@ -36,7 +36,7 @@ pub(crate) async fn restore(
                 restored = Some(state);
                 wanted
             };
-            compare(record.seq, &wanted, &due)?;
+            compare_due_effects(record.seq, &wanted, &due)?;
             if let Some(state) = &mut restored {
                 state.check_results()?;
                 state.notify_replayed(&event, watcher);
