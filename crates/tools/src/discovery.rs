@@ -1,20 +1,19 @@
-//! Discovery: asks each tool for its capabilities and their schemas.
+//! Discovery: asks every source for its capabilities.
 
 use std::collections::HashMap;
-use std::error::Error as _;
-use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
-use reknit_protocol::schema::{Summary, unknown_types};
-use reknit_protocol::{Capability, ReplyBody, Value};
+use reknit_plan::{Catalogue, CatalogueTool};
 
-use crate::address::{Address, ComponentType};
-use crate::body::{read_body, redirect_note};
-use crate::call::last_cause;
-use crate::client::{Client, Route, Tools};
+use crate::http::address::Address;
+use crate::http::client::Client;
+use crate::http::service::HttpService;
+use crate::source::{Listing, ToolSource};
+use crate::tool_service::ToolService;
+use crate::tools::{Routes, Tools};
 
-/// The time limit for all requests to one tool.
+/// The time limit for the listing of one source.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The tools that were discovered.
@@ -30,14 +29,6 @@ pub struct Discovery {
     pub notes: Vec<DiscoveryProblem>,
 }
 
-/// One tool as it describes itself.
-struct Description {
-    tool: CatalogueTool,
-    component: ComponentType,
-    problems: Vec<String>,
-    notes: Vec<String>,
-}
-
 /// Why a tool, a capability or a schema is missing from the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tool `{tool}` at {address}: {message}")]
@@ -50,136 +41,60 @@ pub struct DiscoveryProblem {
     pub message: String,
 }
 
+/// Asks every source for its capabilities. A source that cannot be used becomes a problem; the others are still discovered.
+/// Several sources may share the name of a tool; its capabilities are then those of all of them.
+pub async fn discover(sources: &[Arc<dyn ToolSource>]) -> Discovery {
+    let (mut tools, mut routes) = (Vec::<CatalogueTool>::new(), Routes::new());
+    let (mut problems, mut notes) = (Vec::new(), Vec::new());
+    // Concurrently: ten tools that are down must not take ten times the limit.
+    let listings = sources.iter().map(|source| tokio::time::timeout(TIMEOUT, source.list()));
+    let outcomes = futures_util::future::join_all(listings).await;
+    for (source, outcome) in sources.iter().zip(outcomes) {
+        let problem =
+            |message| DiscoveryProblem { tool: source.name().to_string(), address: source.address(), message };
+        match outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}"))) {
+            Err(message) => problems.push(problem(message)),
+            Ok(listing) => {
+                let (found, unused) = (listing.problems.clone(), listing.notes.clone());
+                let taken = add(source.as_ref(), listing, &mut tools, &mut routes);
+                problems.extend(found.into_iter().chain(taken).map(problem));
+                notes.extend(unused.into_iter().map(problem));
+            }
+        }
+    }
+    Discovery { catalogue: Catalogue { tools }, tools: Tools::new(routes), problems, notes }
+}
+
+/// Adds what a source offers. Returns a message for each capability whose name is taken.
+fn add(source: &dyn ToolSource, listing: Listing, tools: &mut Vec<CatalogueTool>, routes: &mut Routes) -> Vec<String> {
+    let name = source.name();
+    let routes = routes.entry(name.as_str().to_owned()).or_insert_with(HashMap::new);
+    let (mut entries, mut taken) = (Vec::with_capacity(listing.capabilities.len()), Vec::new());
+    for listed in listing.capabilities {
+        let capability = listed.entry.capability.name.as_str().to_owned();
+        if routes.contains_key(&capability) {
+            taken.push(format!("there are two capabilities `{capability}`; the first one is used"));
+            continue;
+        }
+        routes.insert(capability, listed.route);
+        entries.push(listed.entry);
+    }
+    match tools.iter_mut().find(|tool| tool.name == *name) {
+        Some(tool) => tool.capabilities.extend(entries),
+        None => {
+            tools.push(CatalogueTool { name: name.clone(), description: listing.description, capabilities: entries })
+        }
+    }
+    taken
+}
+
 impl Client {
-    /// Asks every tool for its capabilities. A tool that does not answer becomes a problem; the others are still discovered.
+    /// Asks services that speak the tool protocol, and need no credentials, for their capabilities.
     pub async fn discover(&self, addresses: &[Address]) -> Discovery {
-        let (mut catalogue, mut routes) = (Catalogue::default(), HashMap::new());
-        let (mut problems, mut notes) = (Vec::new(), Vec::new());
-        // Concurrently: ten tools that are down must not take ten times the limit.
-        let requests = addresses.iter().map(|address| tokio::time::timeout(TIMEOUT, self.describe(address)));
-        let outcomes = futures_util::future::join_all(requests).await;
-        for (address, outcome) in addresses.iter().zip(outcomes) {
-            let problem = |message| {
-                let (tool, address) = (address.name.to_string(), address.to_string());
-                DiscoveryProblem { tool, address, message }
-            };
-            match outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}"))) {
-                Err(message) => problems.push(problem(message)),
-                Ok(described) => {
-                    problems.extend(described.problems.into_iter().map(problem));
-                    notes.extend(described.notes.into_iter().map(problem));
-                    for CatalogueEntry { capability, .. } in &described.tool.capabilities {
-                        let name = (address.name.as_str().to_owned(), capability.name.as_str().to_owned());
-                        let component = component_of(capability.extra.get("type")).unwrap_or(described.component);
-                        // A capability whose path is invalid is not in the list.
-                        let Ok(url) = address.join(&capability.call_path()) else { continue };
-                        routes.insert(name, Route { url, component });
-                    }
-                    catalogue.tools.push(described.tool);
-                }
-            }
-        }
-        Discovery { catalogue, tools: Tools::new(self.clone(), routes), problems, notes }
-    }
-
-    /// The capabilities of one tool, and a message for each that cannot be used.
-    async fn describe(&self, address: &Address) -> Result<Description, String> {
-        let path = "/api/capabilities";
-        let listed = read(self.send(address, path).await?, path).await?;
-        let list = match &listed {
-            Value::Array(list) => list.as_slice(),
-            other => other
-                .get("capabilities")
-                .and_then(Value::as_array)
-                .ok_or("GET /api/capabilities does not return a list")?,
+        let source = |address: &Address| {
+            let service = HttpService::without_credentials(address.clone(), self.clone());
+            Arc::new(ToolService::new(service)) as Arc<dyn ToolSource>
         };
-        let description = listed.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let tool = CatalogueTool { name: address.name.clone(), description, capabilities: Vec::new() };
-        let component = address.component.or_else(|| component_of(listed.get("type"))).unwrap_or_default();
-        let mut described = Description { tool, component, problems: Vec::new(), notes: Vec::new() };
-        for value in list {
-            match Capability::from_value(value) {
-                Ok(capability) => self.describe_capability(address, capability, &mut described).await,
-                Err(error) => described.problems.push(format!("invalid capability: {error}")),
-            }
-        }
-        Ok(described)
-    }
-
-    async fn describe_capability(&self, address: &Address, capability: Capability, described: &mut Description) {
-        let name = capability.name.clone();
-        if let Err(problem) = address.join(&capability.call_path()) {
-            described.problems.push(format!("`{name}` cannot be called: {problem}"));
-            return;
-        }
-        for (list, summary) in [("input", &capability.input_summary), ("output", &capability.output_summary)] {
-            let unknown = summary.as_ref().map(Summary::unknown_keys).unwrap_or_default();
-            let note = |key| format!("unknown key `{list}_summary.{key}` of `{name}` has no effect");
-            described.notes.extend(unknown.into_iter().map(note));
-        }
-        // Without a schema, the summaries of the capability describe its parameters.
-        let schema = self.schema(address, &capability.schema_path()).await.unwrap_or_else(|message| {
-            described.problems.push(format!("cannot fetch the schema of `{name}`: {message}"));
-            None
-        });
-        let unknown = schema.as_ref().map(unknown_types).unwrap_or_default();
-        described.notes.extend(unknown.iter().map(|unknown| format!("schema of `{name}`: {unknown}")));
-        let entry = CatalogueEntry::new(capability.clone(), schema).or_else(|error| {
-            described.problems.push(format!("invalid schema of `{name}`, its field hints are used instead: {error}"));
-            CatalogueEntry::new(capability, None)
-        });
-        match entry {
-            Ok(entry) => described.tool.capabilities.push(entry),
-            Err(error) => described.problems.push(format!("invalid field hints of `{name}`: {error}")),
-        }
-    }
-
-    /// The schema of a capability. Schemas are optional: 404 means that there is none.
-    async fn schema(&self, address: &Address, path: &str) -> Result<Option<Value>, String> {
-        let response = self.send(address, path).await?;
-        if response.status() == reqwest::StatusCode::NOT_FOUND {
-            return Ok(None);
-        }
-        read(response, path).await.map(Some)
-    }
-
-    async fn send(&self, address: &Address, path: &str) -> Result<reqwest::Response, String> {
-        self.http.get(address.join(path)?).send().await.map_err(|error| {
-            let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-            if is_refused(&error) {
-                "connection refused; is the tool running?".to_owned()
-            } else if error.is_connect() {
-                format!("it cannot be reached{cause}")
-            } else {
-                format!("GET {path} failed{cause}")
-            }
-        })
-    }
-}
-
-/// The component type that an announcement states.
-fn component_of(value: Option<&Value>) -> Option<ComponentType> {
-    value.and_then(Value::as_str).and_then(ComponentType::from_word)
-}
-
-fn is_refused(error: &reqwest::Error) -> bool {
-    let chain = std::iter::successors(error.source(), |cause| (*cause).source());
-    let mut kinds = chain.filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
-    kinds.any(|kind| kind == io::ErrorKind::ConnectionRefused)
-}
-
-async fn read(response: reqwest::Response, path: &str) -> Result<Value, String> {
-    let status = response.status();
-    if !status.is_success() {
-        let note = redirect_note(&response).map_or_else(String::new, |note| format!("; {note}"));
-        return Err(format!("GET {path} returned {status}{note}"));
-    }
-    match read_body(response).await.map_err(|error| error.to_string())? {
-        ReplyBody::Json(value) => Ok(value),
-        ReplyBody::Repaired { fixes, .. } => Err(format!(
-            "GET {path} returned a body that is not valid JSON; it would have to be repaired: {}",
-            fixes.join(", ")
-        )),
-        ReplyBody::Text(_) | ReplyBody::Empty => Err(format!("GET {path} returned a body that is not JSON")),
+        discover(&addresses.iter().map(source).collect::<Vec<_>>()).await
     }
 }

@@ -1,7 +1,7 @@
-//! Discovers tools and calls them over HTTP.
+//! Sources of tools, and calls to tools.
 //!
 //! ```text
-//! addresses -> Client::discover -> Catalogue (descriptions, for the engine) + Tools (routes, for calls)
+//! sources -> discover -> Catalogue (descriptions, for the engine) + Tools (routes, for calls)
 //! Tools::call(&CallTool) -> ToolReply | TransportFailure     one call, no retry
 //! ```
 //!
@@ -20,12 +20,17 @@
 //!
 //! This crate never retries: the engine decides whether a failed call is repeated.
 
-mod address;
-mod body;
-mod call;
-mod client;
 mod discovery;
+mod http;
+mod source;
+mod tool_service;
+mod tools;
 
-pub use address::{Address, AddressError, ComponentType};
-pub use client::{Client, ClientError, Tools};
-pub use discovery::{Discovery, DiscoveryProblem};
+pub use discovery::{Discovery, DiscoveryProblem, discover};
+pub use http::address::{Address, AddressError, ComponentType};
+pub use http::client::{Client, ClientError};
+pub use http::credential::{Credential, CredentialError};
+pub use http::service::{HttpOptions, HttpService};
+pub use source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+pub use tool_service::ToolService;
+pub use tools::Tools;

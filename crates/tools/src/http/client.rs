@@ -1,16 +1,10 @@
-//! The HTTP client for tools.
+//! HTTP clients for services.
 
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
-
-use reknit_protocol::CallTool;
-
-use crate::address::ComponentType;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An HTTP client for tools. Cloning is cheap.
+/// An HTTP client for services. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) http: reqwest::Client,
@@ -39,32 +33,4 @@ fn builder() -> reqwest::ClientBuilder {
         .connect_timeout(CONNECT_TIMEOUT)
         .no_proxy()
         .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
-}
-
-/// The known tools. Makes their calls.
-#[derive(Debug, Clone)]
-pub struct Tools {
-    pub(crate) client: Client,
-    /// The route of each capability, by tool and capability name.
-    pub(crate) routes: Arc<Routes>,
-}
-
-pub(crate) type Routes = HashMap<(String, String), Route>;
-
-/// Where the calls of a capability go, and what serves them.
-#[derive(Debug)]
-pub(crate) struct Route {
-    pub(crate) url: reqwest::Url,
-    pub(crate) component: ComponentType,
-}
-
-impl Tools {
-    pub(crate) fn new(client: Client, routes: Routes) -> Self {
-        Self { client, routes: Arc::new(routes) }
-    }
-
-    /// The route of the capability that is called.
-    pub(crate) fn route(&self, call: &CallTool) -> Option<&Route> {
-        self.routes.get(&(call.agent.as_str().to_owned(), call.capability.as_str().to_owned()))
-    }
 }

@@ -6,35 +6,43 @@ use reknit_protocol::{ParseError, ReplyBody, Value};
 use reknit_salvage::{Completeness, FixKind, ReadOptions, Reading};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 
-/// The size limit of a body in bytes.
-const BODY_LIMIT: usize = 16 << 20;
+use super::credential::PreparedCredentials;
+
+/// The size limit of a body in bytes, unless a service has its own.
+pub(crate) const MAX_BODY: usize = 16 << 20;
 
 /// Why a body cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
     #[error("the connection broke before the body was complete")]
     Broken(#[from] reqwest::Error),
-    #[error("the body is larger than {BODY_LIMIT} bytes")]
-    TooLarge,
+    #[error("the body is larger than {0} bytes")]
+    TooLarge(usize),
     #[error("the body is compressed (`Content-Encoding: {0}`), which was not requested")]
     Compressed(String),
     #[error("the JSON body cannot be parsed: {0}")]
     InvalidJson(ParseError),
 }
 
-/// Reads a body up to the size limit. Of an unsuccessful response any body is accepted: its status is what counts.
-pub(crate) async fn read_body(mut response: reqwest::Response) -> Result<ReplyBody, BodyError> {
+/// Reads a body up to the size limit, without the secrets that were sent. Of an unsuccessful response any body is accepted: its
+/// status is what counts.
+pub(crate) async fn read_body(
+    mut response: reqwest::Response,
+    limit: usize,
+    credentials: &PreparedCredentials,
+) -> Result<ReplyBody, BodyError> {
     let claims_json = header(response.headers(), CONTENT_TYPE).is_some_and(|kind| is_json(&kind));
     let compressed =
         header(response.headers(), CONTENT_ENCODING).filter(|coding| !coding.eq_ignore_ascii_case("identity"));
     let is_success = response.status().is_success();
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await? {
-        if bytes.len() + chunk.len() > BODY_LIMIT {
-            return Err(BodyError::TooLarge);
+        if bytes.len() + chunk.len() > limit {
+            return Err(BodyError::TooLarge(limit));
         }
         bytes.extend_from_slice(&chunk);
     }
+    let bytes = credentials.redact(bytes);
     let parsed = match compressed {
         Some(coding) => Err(BodyError::Compressed(coding)),
         None => parse_body(&bytes, claims_json),
@@ -119,7 +127,7 @@ fn parse_text(text: &str, claims_json: bool) -> Result<ReplyBody, BodyError> {
 /// The value of invalid JSON whose meaning is certain. The outcome of a call depends on it, so repairs of spelling are allowed,
 /// but not of truncated JSON or of JSON within prose.
 fn parse_repaired(text: &str) -> Option<ReplyBody> {
-    let reading: Reading = reknit_salvage::read(text, &ReadOptions { max_bytes: BODY_LIMIT }).ok()?;
+    let reading: Reading = reknit_salvage::read(text, &ReadOptions { max_bytes: text.len() }).ok()?;
     let is_certain =
         reading.completeness == Completeness::Complete && reading.fixes.iter().all(|fix| is_spelling(fix.kind));
     if !is_certain || !matches!(reading.value, Value::Object(_) | Value::Array(_)) {

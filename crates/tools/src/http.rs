@@ -1,0 +1,8 @@
+//! Services over HTTP: where they are, how requests are authenticated, and one request at a time.
+
+pub(crate) mod address;
+pub(crate) mod body;
+pub(crate) mod client;
+pub(crate) mod credential;
+pub(crate) mod failure;
+pub(crate) mod service;

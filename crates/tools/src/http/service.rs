@@ -1,0 +1,157 @@
+//! One service over HTTP, and one request to it. Retries are decided elsewhere.
+
+use std::time::{Duration, SystemTime};
+
+use reknit_protocol::{CallTool, ReplyBody, RetryAfter, ToolReply, TransportFailure, Value};
+use reqwest::header::HeaderMap;
+
+use super::address::Address;
+use super::body::{MAX_BODY, read_body, redirect_note};
+use super::client::Client;
+use super::credential::{Credential, CredentialError, PreparedCredentials};
+use super::failure::{body_failure, is_refused, last_cause, send_failure};
+
+/// The header with the idempotency key, unless a service names another one.
+pub(crate) const IDEMPOTENCY_HEADER: &str = "Idempotency-Key";
+
+const TRACE_HEADER: &str = "traceparent";
+
+/// How the requests to a service are made.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// What is sent with every request to tell who calls.
+    pub credentials: Vec<Credential>,
+    /// Other headers of every request.
+    pub headers: HeaderMap,
+    /// The time limit of a call, if it is shorter than the one of the run.
+    pub time_limit: Option<Duration>,
+    /// The size limit of a response in bytes.
+    pub max_body: usize,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self { credentials: Vec::new(), headers: HeaderMap::new(), time_limit: None, max_body: MAX_BODY }
+    }
+}
+
+/// A service over HTTP: its address, and how requests to it are made.
+#[derive(Debug)]
+pub struct HttpService {
+    address: Address,
+    client: Client,
+    credentials: PreparedCredentials,
+    headers: HeaderMap,
+    time_limit: Option<Duration>,
+    max_body: usize,
+}
+
+impl HttpService {
+    /// A service at an address. Fails if a credential cannot be sent.
+    pub fn new(address: Address, client: Client, options: HttpOptions) -> Result<Self, CredentialError> {
+        let credentials = PreparedCredentials::new(&options.credentials)?;
+        let HttpOptions { headers, time_limit, max_body, .. } = options;
+        Ok(Self { address, client, credentials, headers, time_limit, max_body })
+    }
+
+    /// A service at an address that needs no credentials.
+    pub fn without_credentials(address: Address, client: Client) -> Self {
+        let HttpOptions { headers, time_limit, max_body, .. } = HttpOptions::default();
+        Self { address, client, credentials: PreparedCredentials::default(), headers, time_limit, max_body }
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Sends one call. `request` has its own headers and its body; credentials, trace and time limit are added.
+    pub(crate) async fn call(
+        &self,
+        call: &CallTool,
+        request: reqwest::Request,
+        traceparent: Option<&str>,
+    ) -> Result<ToolReply, TransportFailure> {
+        let limit = self.time_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
+        match tokio::time::timeout(limit, self.send(call, request, traceparent)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(crate::tools::timed_out(call, limit)),
+        }
+    }
+
+    async fn send(
+        &self,
+        call: &CallTool,
+        mut request: reqwest::Request,
+        traceparent: Option<&str>,
+    ) -> Result<ToolReply, TransportFailure> {
+        let client = if call.needs_claim() { &self.client.unpooled } else { &self.client.http };
+        self.complete(&mut request);
+        if let Some(trace) = traceparent.and_then(|trace| trace.parse().ok()) {
+            request.headers_mut().insert(TRACE_HEADER, trace);
+        }
+        let response = client.execute(request).await.map_err(|error| send_failure(call, &error))?;
+        let status = response.status().as_u16();
+        let retry_after_ms = retry_after_ms(response.headers());
+        let redirect_note = redirect_note(&response).map(|note| self.credentials.redact_text(note));
+        let body = read_body(response, self.max_body, &self.credentials).await;
+        let body = body.map_err(|error| body_failure(call, status, &error))?;
+        let body = redirect_note.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
+        Ok(ToolReply { status, retry_after_ms, body })
+    }
+
+    /// Adds what every request to this service has.
+    fn complete(&self, request: &mut reqwest::Request) {
+        for (name, value) in &self.headers {
+            if !request.headers().contains_key(name) {
+                request.headers_mut().insert(name.clone(), value.clone());
+            }
+        }
+        self.credentials.apply(request);
+    }
+
+    /// Fetches JSON that describes the service; `None` if there is none (404).
+    pub(crate) async fn get_json(&self, path: &str) -> Result<Option<Value>, String> {
+        let response = self.get(path).await?;
+        let status = response.status();
+        if status == reqwest::StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        if !status.is_success() {
+            let note = redirect_note(&response).map_or_else(String::new, |note| format!("; {note}"));
+            return Err(self.credentials.redact_text(format!("GET {path} returned {status}{note}")));
+        }
+        let body = read_body(response, self.max_body, &self.credentials).await;
+        match body.map_err(|error| error.to_string())? {
+            ReplyBody::Json(value) => Ok(Some(value)),
+            ReplyBody::Repaired { fixes, .. } => Err(format!(
+                "GET {path} returned a body that is not valid JSON; it would have to be repaired: {}",
+                fixes.join(", ")
+            )),
+            ReplyBody::Text(_) | ReplyBody::Empty => Err(format!("GET {path} returned a body that is not JSON")),
+        }
+    }
+
+    async fn get(&self, path: &str) -> Result<reqwest::Response, String> {
+        let mut request = reqwest::Request::new(reqwest::Method::GET, self.address.join(path)?);
+        self.complete(&mut request);
+        self.client.http.execute(request).await.map_err(|error| {
+            let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+            if is_refused(&error) {
+                "connection refused; is the tool running?".to_owned()
+            } else if error.is_connect() {
+                format!("it cannot be reached{cause}")
+            } else {
+                format!("GET {path} failed{cause}")
+            }
+        })
+    }
+}
+
+/// The wait that the headers request, in any format. A header that only announces when a rate limit resets requests none.
+fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let requested = |name: &str| header(name).filter(|_| name.starts_with("retry-after") || name == "date");
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now_ms = u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX);
+    RetryAfter::from_headers(requested, now_ms).map(|wait| wait.ms)
+}

@@ -1,0 +1,57 @@
+//! Sources of tools. Every kind of source lists capabilities, each with the route that its calls take.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use reknit_plan::CatalogueEntry;
+use reknit_protocol::{AgentName, CallTool, ToolReply, TransportFailure};
+
+/// A boxed future that can be sent to another thread.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Where capabilities come from: a service, an API description, a program.
+pub trait ToolSource: Send + Sync + fmt::Debug {
+    /// The name of the tool in plans.
+    fn name(&self) -> &AgentName;
+
+    /// Where it is, for messages. Secrets are redacted.
+    fn address(&self) -> String;
+
+    /// Lists the capabilities. Fails with the reason if the source cannot be used at all.
+    fn list(&self) -> BoxFuture<'_, Result<Listing, String>>;
+}
+
+/// Makes the calls of one capability.
+pub trait Route: Send + Sync + fmt::Debug {
+    /// Makes one call, without retries. A `traceparent` of W3C Trace Context is passed on if the tool can take it. Dropping the
+    /// future aborts the call. The caller enforces `call.timeout_ms`.
+    fn call<'a>(
+        &'a self,
+        call: &'a CallTool,
+        traceparent: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>>;
+}
+
+/// What a source offers.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// What the tool is for; empty if the source does not say.
+    pub description: String,
+    /// The capabilities.
+    pub capabilities: Vec<ListedCapability>,
+    /// Why single capabilities or schemas cannot be used.
+    pub problems: Vec<String>,
+    /// What the source states that has no effect.
+    pub notes: Vec<String>,
+}
+
+/// A capability and the route of its calls.
+#[derive(Debug, Clone)]
+pub struct ListedCapability {
+    /// The capability with its schema.
+    pub entry: CatalogueEntry,
+    /// Makes its calls.
+    pub route: Arc<dyn Route>,
+}

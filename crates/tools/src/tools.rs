@@ -1,0 +1,54 @@
+//! The known tools, which make calls.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reknit_protocol::{CallTool, Delivery, ToolReply, TransportFailure, TransportKind};
+
+use crate::source::Route;
+
+/// The routes of capabilities, by tool and capability name.
+pub(crate) type Routes = HashMap<String, HashMap<String, Arc<dyn Route>>>;
+
+/// The known tools. Makes their calls. Cloning is cheap.
+#[derive(Debug, Clone, Default)]
+pub struct Tools {
+    routes: Arc<Routes>,
+}
+
+impl Tools {
+    pub(crate) fn new(routes: Routes) -> Self {
+        Self { routes: Arc::new(routes) }
+    }
+
+    /// Makes one call. Dropping the future aborts it.
+    pub async fn call(&self, call: &CallTool) -> Result<ToolReply, TransportFailure> {
+        self.call_within(call, None).await
+    }
+
+    /// Makes one call within a trace span, which is sent to the tool as a `traceparent` of W3C Trace Context.
+    pub async fn call_within(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
+        let routes = self.routes.get(call.agent.as_str());
+        let Some(route) = routes.and_then(|routes| routes.get(call.capability.as_str())) else {
+            return Err(TransportFailure {
+                kind: TransportKind::NotCallable,
+                delivery: Delivery::NotSent,
+                message: format!("no address is known for `{}` of `{}`", call.capability, call.agent),
+            });
+        };
+        let limit = Duration::from_millis(call.timeout_ms);
+        match tokio::time::timeout(limit, route.call(call, traceparent)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(timed_out(call, limit)),
+        }
+    }
+}
+
+pub(crate) fn timed_out(call: &CallTool, limit: Duration) -> TransportFailure {
+    TransportFailure {
+        kind: TransportKind::TimedOut,
+        delivery: Delivery::Possible,
+        message: format!("`{}` did not answer within {limit:?}", call.agent),
+    }
+}
