@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use reknit_protocol::schema::{FieldHint, Summary};
 use reknit_protocol::{Capability, CapabilityName, SideEffect, Value, word_enum};
 
 use crate::parameter::{ApiParameter, ParameterStyle};
@@ -174,6 +175,23 @@ impl Operation {
         let mut capability = Capability::new(self.name.clone());
         capability.description.clone_from(&self.description);
         capability.effect = self.effect;
+        capability.output_summary = self.schemas.output.as_ref().and_then(|schema| self.output_summary(schema));
         capability
+    }
+
+    /// The fields of a response that is an object.
+    fn output_summary(&self, schema: &Value) -> Option<Summary> {
+        let schema = self.schemas.response_definitions.resolve(schema);
+        let properties = schema.get("properties").and_then(Value::as_object).filter(|fields| !fields.is_empty())?;
+        let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();
+        let is_required = |name: &str| required.iter().any(|word| word.as_str() == Some(name));
+        let hint = |(name, schema): (&str, &Value)| {
+            let schema = self.schemas.response_definitions.resolve(schema);
+            let type_word = schema.get("type").and_then(Value::as_str).unwrap_or_default();
+            let description = schema.get("description").and_then(Value::as_str).map(str::to_owned);
+            FieldHint { description, ..FieldHint::new(name, type_word) }
+        };
+        let (required, optional) = properties.iter().map(hint).partition(|hint| is_required(&hint.name));
+        Some(Summary { required, optional, ..Summary::default() })
     }
 }

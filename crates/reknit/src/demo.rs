@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use reknit_demo::{Demo, DemoTools, Faults};
 use reknit_models::Target;
 use reknit_protocol::{Object, Value};
-use reknit_runtime::config::SettingOrigin;
+use reknit_runtime::config::{ConfiguredTool, SettingOrigin};
 use reknit_tools::Address;
 
 use crate::cli::{DriveArguments, SetupArguments};
@@ -28,7 +28,7 @@ pub(crate) async fn run(
     }
     let demo = Demo::start().await.map_err(Failure::start("the demo"))?;
     let mut config = read_config(arguments.files.config.as_deref())?;
-    config.tools = addresses(&demo.tools.endpoints())?;
+    config.tools = demo_tools(&demo.tools.endpoints())?;
     // The configuration is about other tools.
     config = config.with("effects.classes", Value::Object(Object::new()), SettingOrigin::Program)?;
     if live {
@@ -75,8 +75,8 @@ fn print_introduction(live: bool, request: &str) {
     print_message(&format!("Four tools run on this machine. {model}\n\nRequest: {request}\n\n"));
 }
 
-fn addresses(endpoints: &[(String, String)]) -> Result<Vec<Address>, Failure> {
-    let address = |(name, url): &(String, String)| Address::parse(name.as_str(), url);
+fn demo_tools(endpoints: &[(String, String)]) -> Result<Vec<ConfiguredTool>, Failure> {
+    let address = |(name, url): &(String, String)| Address::parse(name.as_str(), url).map(ConfiguredTool::service);
     endpoints.iter().map(address).collect::<Result<_, _>>().map_err(Failure::start("the demo"))
 }
 

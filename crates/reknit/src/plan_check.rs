@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::plan_file::{self, PlanFile};
 use crate::print::{print_data, print_message};
-use crate::setup::{read_config, tool_client, warn_about_tools, with_tools};
+use crate::setup::{discover_tools, read_config, warn_about_tools, with_tools};
 use crate::terminal_text::{one_line, shell_word};
 use crate::usage::count;
 
@@ -95,11 +95,11 @@ fn load_tools(path: &Path) -> Result<Catalogue, Failure> {
 
 /// The catalogue of the configured tools; `None` if no tool is configured.
 async fn configured_tools(arguments: &SetupArguments) -> Result<Option<Catalogue>, Failure> {
-    let addresses = with_tools(read_config(arguments.files.config.as_deref())?, arguments)?.tools;
-    if addresses.is_empty() {
+    let config = with_tools(read_config(arguments.files.config.as_deref())?, arguments)?;
+    if config.tools.is_empty() {
         return Ok(None);
     }
-    let found = tool_client()?.discover(&addresses).await;
+    let found = discover_tools(&config).await?;
     warn_about_tools(&found.problems, &found.notes);
     Ok(Some(found.catalogue))
 }

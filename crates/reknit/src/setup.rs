@@ -9,9 +9,11 @@ use clap::ValueEnum as _;
 use reknit_journal::Journal;
 use reknit_models::{Models, Target, TargetError};
 use reknit_protocol::redact_url;
-use reknit_runtime::config::{Config, KEY_INSTEAD_OF_VARIABLE, SettingOrigin, is_key_instead_of_variable};
+use reknit_runtime::config::{
+    Config, ConfiguredTool, KEY_INSTEAD_OF_VARIABLE, SettingOrigin, is_key_instead_of_variable,
+};
 use reknit_runtime::{Reknit, StartError};
-use reknit_tools::{Address, Client, DiscoveryProblem};
+use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, discover};
 
 use crate::cli::{AnswerBy, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
@@ -127,7 +129,7 @@ pub(crate) fn default_journal_path() -> Result<PathBuf, Failure> {
 /// Adds the tools of the command line. A tool of the same name in the configuration is replaced.
 pub(crate) fn with_tools(config: Config, arguments: &SetupArguments) -> Result<Config, Failure> {
     arguments.tools.iter().try_fold(config, |config, text| {
-        Ok(config.with_tool(tool_argument(text)?, SettingOrigin::Flag("--tool".to_owned())))
+        Ok(config.with_tool(ConfiguredTool::service(tool_argument(text)?), SettingOrigin::Flag("--tool".to_owned())))
     })
 }
 
@@ -162,9 +164,10 @@ fn unset_key_variable(name: &str) -> Failure {
     Failure::usage(format!("the environment variable `{name}` is not set"), format!("set it: `export {name}=...`"))
 }
 
-/// The client that calls tools.
-pub(crate) fn tool_client() -> Result<Client, Failure> {
-    Client::new().map_err(Failure::start("the HTTP client"))
+/// Asks the configured tools for their capabilities.
+pub(crate) async fn discover_tools(config: &Config) -> Result<Discovery, Failure> {
+    let client = Client::new().map_err(Failure::start("the HTTP client"))?;
+    Ok(discover(&config.tool_sources(&client)?).await)
 }
 
 /// Builds the clients of the models. Fails if one of them is not configured correctly.

@@ -7,7 +7,7 @@ use reknit_protocol::SideEffect;
 use crate::cli::SetupArguments;
 use crate::failure::Failure;
 use crate::print::{print_data, print_message};
-use crate::setup::{read_config, tool_client, with_tools};
+use crate::setup::{discover_tools, read_config, with_tools};
 use crate::terminal_text::one_line;
 
 /// The width to which the name of a capability is cut, in columns.
@@ -23,7 +23,7 @@ pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCo
         ));
     }
     config.check_effect_tools()?;
-    let found = tool_client()?.discover(&config.tools).await;
+    let found = discover_tools(&config).await?;
     config.check_effect_names(&found.catalogue)?;
     let mut undeclared = 0;
     if json {

@@ -9,7 +9,7 @@ use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_telemetry::{ModelIdentities, ModelIdentity};
-use reknit_tools::{Client, DiscoveryProblem};
+use reknit_tools::{Client, DiscoveryProblem, discover};
 use uuid::Uuid;
 
 use crate::config::{Config, ConfigBuilder, ConfigError};
@@ -91,7 +91,7 @@ impl Reknit {
         let templates = config.templates()?;
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
-        let found = Client::new()?.discover(&config.tools).await;
+        let found = discover(&config.tool_sources(&Client::new()?)?).await;
         config.check_effect_names(&found.catalogue)?;
         let transport = Arc::new(Network { models, tools: found.tools });
         let reknit = Self::assemble(config, templates, journal, found.catalogue, transport);

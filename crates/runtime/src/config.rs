@@ -33,6 +33,7 @@ mod setting;
 mod show;
 #[cfg(test)]
 mod tests;
+mod tools;
 
 pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
 pub use builder::ConfigBuilder;
@@ -46,6 +47,7 @@ pub use reference::reference;
 pub use regular_file::check_regular_file;
 pub use setting::{Setting, VARIABLE_PREFIXES};
 pub use show::{EffectiveSetting, ShowSettings};
+pub use tools::{ConfiguredSource, ConfiguredTool};
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -59,7 +61,7 @@ use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::Value;
-use reknit_tools::{Address, ComponentType};
+use reknit_tools::{Client, ToolSource};
 use tracing::level_filters::LevelFilter;
 
 use crate::telemetry::Telemetry;
@@ -71,8 +73,8 @@ use origin::ConfiguredValues;
 /// The configuration of a process.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The addresses of the tools.
-    pub tools: Vec<Address>,
+    /// The tools.
+    pub tools: Vec<ConfiguredTool>,
     /// The models, the preferred one first.
     pub models: Vec<Target>,
     /// Where the API keys of the models come from. [`Config::check_keys`] checks that they are there.
@@ -192,11 +194,12 @@ impl Config {
         models::read_models(&mut config, &file.models, environment)?;
         config.values = file.values;
         config.values.add_environment(environment)?;
-        config.tools = read_tools(&file.tools)?;
+        let sources = || file.tools.iter().chain(&file.openapi);
+        tools::read_tools(sources(), &mut config.tools, environment)?;
         let set = |tool: &Entry| Some((tool.text("name")?.to_owned(), tool.get("errors-in-success")?));
-        config.errors_in_success = file.tools.iter().filter_map(set).collect();
+        config.errors_in_success = sources().filter_map(set).collect();
         config.checks = checks::read_checks(&file.checks)?;
-        config.entry_origins = file.tools.iter().chain(&file.models).chain(&file.checks).map(Entry::origin).collect();
+        config.entry_origins = sources().chain(&file.models).chain(&file.checks).map(Entry::origin).collect();
         Ok(config.apply_values())
     }
 
@@ -336,8 +339,8 @@ impl Config {
 
     /// Adds a tool, or replaces the one with its name.
     #[must_use]
-    pub fn with_tool(mut self, tool: Address, origin: SettingOrigin) -> Self {
-        self.entry_origins.insert(("tools", tool.name.to_string()), origin);
+    pub fn with_tool(mut self, tool: ConfiguredTool, origin: SettingOrigin) -> Self {
+        self.entry_origins.insert((tool.list, tool.name.to_string()), origin);
         match self.tools.iter_mut().find(|known| known.name == tool.name) {
             Some(known) => *known = tool,
             None => self.tools.push(tool),
@@ -378,25 +381,20 @@ impl Config {
     /// Fails if the API key of a model is missing. Only callers that call models need this check.
     pub fn check_keys(&self) -> Result<(), ConfigError> {
         for (model, source) in &self.keys {
-            let place = match source {
-                KeySource::None | KeySource::Variable(_) | KeySource::File(_) => continue,
-                KeySource::UnsetVariable(variable) => format!("variable `{variable}`, which is not set"),
-                KeySource::UnusableFile { path, problem } => format!("file `{path}`, which cannot be used: {problem}"),
-            };
-            return Err(ConfigError::MissingKey { model: model.to_string(), place });
+            if let Some(place) = source.missing() {
+                return Err(ConfigError::MissingKey { model: model.to_string(), place });
+            }
         }
         Ok(())
     }
-}
 
-fn read_tools(tools: &[Entry]) -> Result<Vec<Address>, ConfigError> {
-    let mut addresses: Vec<Address> = Vec::with_capacity(tools.len());
-    for tool in tools {
-        let name = tool.name(|name| addresses.iter().any(|known| known.name.as_str() == name))?;
-        let mut address = Address::parse(name, tool.text("url").unwrap_or_default())
-            .map_err(|_| tool.invalid("url", "write an http or https address, like `http://127.0.0.1:8085`"))?;
-        address.component = tool.text("type").and_then(ComponentType::from_word);
-        addresses.push(address);
+    /// The sources of all tools. Fails if the key of a tool is missing or cannot be sent.
+    pub fn tool_sources(&self, client: &Client) -> Result<Vec<Arc<dyn ToolSource>>, ConfigError> {
+        for tool in &self.tools {
+            if let Some(place) = tool.keys.iter().find_map(KeySource::missing) {
+                return Err(ConfigError::MissingToolKey { tool: tool.name.to_string(), place });
+            }
+        }
+        self.tools.iter().map(|tool| tool.open(client)).collect()
     }
-    Ok(addresses)
 }

@@ -1,6 +1,5 @@
 //! Discovery: asks every source for its capabilities.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,7 +67,7 @@ pub async fn discover(sources: &[Arc<dyn ToolSource>]) -> Discovery {
 /// Adds what a source offers. Returns a message for each capability whose name is taken.
 fn add(source: &dyn ToolSource, listing: Listing, tools: &mut Vec<CatalogueTool>, routes: &mut Routes) -> Vec<String> {
     let name = source.name();
-    let routes = routes.entry(name.as_str().to_owned()).or_insert_with(HashMap::new);
+    let routes = routes.entry(name.as_str().to_owned()).or_default();
     let (mut entries, mut taken) = (Vec::with_capacity(listing.capabilities.len()), Vec::new());
     for listed in listing.capabilities {
         let capability = listed.entry.capability.name.as_str().to_owned();
@@ -82,7 +81,7 @@ fn add(source: &dyn ToolSource, listing: Listing, tools: &mut Vec<CatalogueTool>
     match tools.iter_mut().find(|tool| tool.name == *name) {
         Some(tool) => tool.capabilities.extend(entries),
         None => {
-            tools.push(CatalogueTool { name: name.clone(), description: listing.description, capabilities: entries })
+            tools.push(CatalogueTool { name: name.clone(), description: listing.description, capabilities: entries });
         }
     }
     taken

@@ -22,6 +22,7 @@
 
 mod discovery;
 mod http;
+mod openapi;
 mod source;
 mod tool_service;
 mod tools;
@@ -30,7 +31,8 @@ pub use discovery::{Discovery, DiscoveryProblem, discover};
 pub use http::address::{Address, AddressError, ComponentType};
 pub use http::client::{Client, ClientError};
 pub use http::credential::{Credential, CredentialError};
-pub use http::service::{HttpOptions, HttpService};
+pub use http::service::{HttpOptions, HttpService, InvalidHeader};
+pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
 pub use source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 pub use tool_service::ToolService;
 pub use tools::Tools;

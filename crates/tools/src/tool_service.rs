@@ -40,7 +40,7 @@ impl ToolService {
         for value in list {
             match Capability::from_value(value) {
                 Ok(capability) => {
-                    self.describe_capability(capability, component.unwrap_or_default(), &mut listing).await
+                    self.describe_capability(capability, component.unwrap_or_default(), &mut listing).await;
                 }
                 Err(error) => listing.problems.push(format!("invalid capability: {error}")),
             }

@@ -41,6 +41,20 @@ impl Definitions {
         Self { schemas: schemas.collect() }
     }
 
+    /// The definition to which a schema refers, or the schema itself.
+    pub(crate) fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        // A reference may lead to another one, and in a broken document back to itself.
+        let mut schema = schema;
+        for _ in 0..8 {
+            let name = schema.get("$ref").and_then(|reference| definition_name("$ref", reference));
+            match name.and_then(|name| self.schemas.get(name)) {
+                Some((definition, _)) => schema = definition,
+                None => break,
+            }
+        }
+        schema
+    }
+
     /// The schema with `$schema`, and with all definitions it needs under `$defs`.
     pub(crate) fn complete(&self, schema: &Value) -> Value {
         let mut seen: HashSet<&str> = HashSet::new();

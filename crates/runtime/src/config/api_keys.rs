@@ -1,4 +1,4 @@
-//! Where the API keys of models come from.
+//! Where the API keys of models and tools come from.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::entry::Entry;
 use super::error::ConfigError;
 use super::regular_file::check_regular_file;
 
-/// Where the API key of a model comes from.
+/// Where the API key of a model or a tool comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
-    /// There is no key, and as far as is known the model needs none.
+    /// There is no key, and as far as is known none is needed.
     None,
     /// This environment variable.
     Variable(String),
@@ -30,39 +30,60 @@ pub enum KeySource {
     },
 }
 
+impl KeySource {
+    /// The place in which a key should be but is not, and why; `None` if the key is there or none is needed.
+    pub(super) fn missing(&self) -> Option<String> {
+        match self {
+            Self::None | Self::Variable(_) | Self::File(_) => None,
+            Self::UnsetVariable(variable) => Some(format!("variable `{variable}`, which is not set")),
+            Self::UnusableFile { path, problem } => Some(format!("file `{path}`, which cannot be used: {problem}")),
+        }
+    }
+}
+
 /// The API key of a model: from `key-env` or `key-file`, else from the usual variables of its provider.
 pub(super) fn find_key(
     model: &Entry,
     provider: Provider,
     environment: EnvironmentLookup<'_>,
 ) -> Result<(Option<String>, KeySource), ConfigError> {
+    let (key, source) = find_secret(model, environment)?;
+    if source != KeySource::None {
+        return Ok((key, source));
+    }
     let read = |variable: &str| environment(variable).filter(|key| !key.is_empty());
-    match (model.text("key-env"), model.text("key-file")) {
-        (Some(_), Some(_)) => Err(model.invalid("key-file", "`key-env` is set as well; write only one of the two")),
-        (Some(variable), None) => match read(variable) {
+    let variables = provider.key_variables();
+    let found = variables.iter().find_map(|variable| Some((read(variable)?, (*variable).to_owned())));
+    Ok(match (found, variables.first()) {
+        (Some((key, variable)), _) => (Some(key), KeySource::Variable(variable)),
+        // A self-hosted server may need no key.
+        (None, Some(_)) if model.has("url") => (None, KeySource::None),
+        (None, Some(usual)) => (None, KeySource::UnsetVariable((*usual).to_owned())),
+        (None, None) => (None, KeySource::None),
+    })
+}
+
+/// The secret of an entry: from `key-env` or `key-file`.
+pub(super) fn find_secret(
+    entry: &Entry,
+    environment: EnvironmentLookup<'_>,
+) -> Result<(Option<String>, KeySource), ConfigError> {
+    match (entry.text("key-env"), entry.text("key-file")) {
+        (Some(_), Some(_)) => Err(entry.invalid("key-file", "`key-env` is set as well; write only one of the two")),
+        (Some(variable), None) => match environment(variable).filter(|key| !key.is_empty()) {
             Some(key) => Ok((Some(key), KeySource::Variable(variable.to_owned()))),
-            None if is_key_instead_of_variable(variable) => Err(model.hidden("key-env", KEY_INSTEAD_OF_VARIABLE)),
+            None if is_key_instead_of_variable(variable) => Err(entry.hidden("key-env", KEY_INSTEAD_OF_VARIABLE)),
             None => Ok((None, KeySource::UnsetVariable(variable.to_owned()))),
         },
         (None, Some(path)) => match read_file(path) {
             Ok(key) => Ok((Some(key), KeySource::File(path.to_owned()))),
-            Err(_) if looks_like_key(path) => Err(model.hidden(
+            Err(_) if looks_like_key(path) => Err(entry.hidden(
                 "key-file",
                 "it looks like a key and is not shown here; write the path of a file that holds it",
             )),
             Err(problem) => Ok((None, KeySource::UnusableFile { path: path.to_owned(), problem })),
         },
-        (None, None) => {
-            let variables = provider.key_variables();
-            let found = variables.iter().find_map(|variable| Some((read(variable)?, (*variable).to_owned())));
-            Ok(match (found, variables.first()) {
-                (Some((key, variable)), _) => (Some(key), KeySource::Variable(variable)),
-                // A self-hosted server may need no key.
-                (None, Some(_)) if model.has("url") => (None, KeySource::None),
-                (None, Some(usual)) => (None, KeySource::UnsetVariable((*usual).to_owned())),
-                (None, None) => (None, KeySource::None),
-            })
-        }
+        (None, None) => Ok((None, KeySource::None)),
     }
 }
 

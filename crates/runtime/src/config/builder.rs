@@ -5,10 +5,10 @@ use std::sync::Arc;
 use reknit_engine::{OutcomeCheck, PromptBuilder};
 use reknit_models::Target;
 use reknit_protocol::{Value, redact_url};
-use reknit_tools::Address;
+use reknit_tools::{Address, ToolSource};
 
 use super::field::Field;
-use super::{Config, ConfigError, Opaque, SettingOrigin};
+use super::{Config, ConfigError, ConfiguredTool, Opaque, SettingOrigin};
 
 /// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.
 ///
@@ -61,8 +61,14 @@ impl ConfigBuilder {
                 let expected = "write an http or https address";
                 ConfigError::invalid_value(SettingOrigin::Program, "tools.url", &written, expected)
             })?;
-            Ok(config.with_tool(address, SettingOrigin::Program))
+            Ok(config.with_tool(ConfiguredTool::service(address), SettingOrigin::Program))
         })
+    }
+
+    /// Adds a source of tools, such as an [`OpenApiService`](reknit_tools::OpenApiService).
+    #[must_use]
+    pub fn tool_source(self, source: Arc<dyn ToolSource>) -> Self {
+        self.change(|config| Ok(config.with_tool(ConfiguredTool::of_program(source), SettingOrigin::Program)))
     }
 
     /// Adds a model behind those before it.

@@ -1,18 +1,19 @@
-//! An entry of `[[tools]]`, `[[models]]` or `[[checks]]`.
+//! An entry of a list such as `[[tools]]`, `[[models]]` or `[[checks]]`.
 
 use std::collections::BTreeMap;
 
 use reknit_engine::IfAbsent;
 use reknit_mend::ErrorsInSuccess;
 use reknit_models::{FormatSupport, Provider};
-use reknit_protocol::{Value, redact_url};
+use reknit_protocol::{Object, Value, redact_url};
 use reknit_tools::ComponentType;
 
 use super::SettingOrigin;
 use super::error::ConfigError;
 use super::field::Field;
-use super::kind::SettingKind::{self, Price, Switch, Templates, Text, Word};
+use super::kind::SettingKind::{self, Price, Switch, Templates, Text, TextList, TextTable, Word};
 use super::kind::{POSITIVE, POSITIVE_DURATION, word};
+use super::tools::Authentication;
 
 /// A key of an entry.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +45,44 @@ pub(super) const TOOL_KEYS: [EntryKey; 4] = [
         word::<ErrorsInSuccess>(),
         "Whether a reply with status 2xx that reports an error is a failure; docs/tool-errors.md has the rule.",
     ),
+];
+
+pub(super) const OPENAPI_KEYS: [EntryKey; 11] = [
+    required("name", "Name of the tool in plans."),
+    required("document", "File or address of the API description: OpenAPI 3 or Swagger 2, JSON or YAML."),
+    optional("url", Text, "Address of the service, instead of the servers that the document names."),
+    optional("server-variables", TextTable, "Values of variables in the addresses that the document names."),
+    optional("allow-hosts", TextList, "Hosts besides that of the document to which requests may go."),
+    optional("tags", TextList, "Only operations with one of these tags."),
+    optional("paths", TextList, "Only operations whose path begins so, or matches: `/pets`, `/pets/*`, `/pets/**`."),
+    optional("methods", TextList, "Only operations with one of these methods of HTTP."),
+    optional("operations", TextList, "Only operations with one of these ids."),
+    optional(
+        "schemes",
+        TextTable,
+        "Environment variable with the key of each security scheme, by its name in the document.",
+    ),
+    optional(
+        "errors-in-success",
+        word::<ErrorsInSuccess>(),
+        "Whether a reply with status 2xx that reports an error is a failure; docs/tool-errors.md has the rule.",
+    ),
+];
+
+/// The keys of every service over HTTP.
+pub(super) const HTTP_KEYS: [EntryKey; 8] = [
+    optional(
+        "auth",
+        word::<Authentication>(),
+        "How the key is sent: as a `bearer` token (the default), as the password of `basic`, in a `header`, the `query` or a `cookie`.",
+    ),
+    optional("auth-name", Text, "Name of the header, query parameter or cookie that holds the key."),
+    optional("user", Text, "Name of the user for `auth = \"basic\"`."),
+    optional("key-env", Text, "Environment variable with the key, token or password."),
+    optional("key-file", Text, "File with the key, token or password."),
+    optional("headers", TextTable, "Other headers of every request, without secrets."),
+    optional("time", POSITIVE_DURATION, "Time limit of a call, if it is shorter than `limits.call-time`."),
+    optional("max-bytes", POSITIVE, "Size limit of a response; the default is 16777216."),
 ];
 
 pub(super) const MODEL_KEYS: [EntryKey; 18] = [
@@ -124,8 +163,35 @@ impl Entry {
         self.values.get(key).and_then(|(value, _)| T::from_value(value))
     }
 
+    pub(super) fn value(&self, key: &str) -> Option<&Value> {
+        self.values.get(key).map(|(value, _)| value)
+    }
+
+    /// The texts of a list; none if it is not written.
+    pub(super) fn texts(&self, key: &str) -> Vec<String> {
+        let list = self.value(key).and_then(Value::as_array).unwrap_or_default();
+        list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// The name of its list.
+    pub(super) fn list(&self) -> &'static str {
+        self.list
+    }
+
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.values.get(key).and_then(|(value, _)| value.as_str())
+    }
+
+    /// What was written, without secrets.
+    pub(super) fn shown(&self) -> Object {
+        let shown = |(key, (value, _)): (&&'static str, &(Value, SettingOrigin))| {
+            let value = match value.as_str() {
+                Some(text) if matches!(*key, "url" | "document") => redact_url(text).into(),
+                _ => value.clone(),
+            };
+            ((*key).to_owned(), value)
+        };
+        self.values.iter().map(shown).collect()
     }
 
     /// Its list and name, and where it is written.

@@ -26,6 +26,22 @@ pub enum ConfigError {
         /// The variable or the file, and why it cannot be used.
         place: String,
     },
+    /// The key of a tool is missing.
+    #[error("the key of tool `{tool}` should be in the {place}")]
+    MissingToolKey {
+        /// The name of the tool.
+        tool: String,
+        /// The variable or the file, and why it cannot be used.
+        place: String,
+    },
+    /// A tool cannot be used with its settings.
+    #[error("tool `{tool}`: {problem}")]
+    UnusableTool {
+        /// The name of the tool.
+        tool: String,
+        /// Why it cannot be used.
+        problem: String,
+    },
     /// `limits.money` is set, and this model has no price.
     #[error(
         "`limits.money` is set, but the price of model `{0}` is unknown; write `price-input` and `price-output` per \

@@ -14,6 +14,7 @@ use tracing::level_filters::LevelFilter;
 
 use super::FindModel;
 use super::duration::{format_ms, parse_ms};
+use super::tools::Authentication;
 use crate::telemetry::log::Form;
 
 /// A type that can be written in a configuration. `from_value` reads what `to_value` returns, except for null.
@@ -72,6 +73,9 @@ choices! {
     Durability { "full": Self::Full, "normal": Self::Normal, "off": Self::Off }
     OnAuthError { "end": Self::End, "skip": Self::Skip }
     RotationPolicy { "advance": Self::Advance, "prefer-primary": Self::PreferPrimary }
+    Authentication {
+        "bearer": Self::Bearer, "basic": Self::Basic, "header": Self::Header, "query": Self::Query, "cookie": Self::Cookie
+    }
     FormatSupport { "schema": Self::Schema, "json": Self::Json, "text": Self::Text }
     LevelFilter { "off": Self::OFF, "error": Self::ERROR, "warn": Self::WARN, "info": Self::INFO, "debug": Self::DEBUG }
     Form { "text": Self::Text, "json": Self::Json }

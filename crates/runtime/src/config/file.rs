@@ -9,7 +9,7 @@ use reknit_protocol::{Value, redact_urls};
 use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
-use super::entry::{CHECK_KEYS, Entry, EntryKey, MODEL_KEYS, TOOL_KEYS};
+use super::entry::{CHECK_KEYS, Entry, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, TOOL_KEYS};
 use super::error::ConfigError;
 use super::kind::SettingKind;
 use super::origin::ConfiguredValues;
@@ -25,6 +25,7 @@ const MAX_SHOWN: usize = 60;
 pub(super) struct FileContent {
     pub(super) values: ConfiguredValues,
     pub(super) tools: Vec<Entry>,
+    pub(super) openapi: Vec<Entry>,
     pub(super) models: Vec<Entry>,
     pub(super) checks: Vec<Entry>,
 }
@@ -36,9 +37,10 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
     let mut content = FileContent::default();
     for (key, value) in table.get_ref() {
         match folded(key.get_ref()).as_str() {
-            "tools" => content.tools = file.entries("tools", &TOOL_KEYS, value)?,
-            "checks" => content.checks = file.entries("checks", &CHECK_KEYS, value)?,
-            "models" => content.models = file.entries("models", &MODEL_KEYS, value)?,
+            "tools" => content.tools = file.entries("tools", &[&TOOL_KEYS, &HTTP_KEYS], value)?,
+            "checks" => content.checks = file.entries("checks", &[&CHECK_KEYS], value)?,
+            "openapi" => content.openapi = file.entries("openapi", &[&OPENAPI_KEYS, &HTTP_KEYS], value)?,
+            "models" => content.models = file.entries("models", &[&MODEL_KEYS], value)?,
             _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,
         }
     }
@@ -118,11 +120,11 @@ impl File<'_> {
         }
     }
 
-    /// Reads `[[tools]]`, `[[models]]` or `[[checks]]`.
+    /// Reads a list of entries such as `[[tools]]`.
     fn entries(
         &self,
         list: &'static str,
-        keys: &'static [EntryKey],
+        keys: &[&'static [EntryKey]],
         value: &Spanned<DeValue<'_>>,
     ) -> Result<Vec<Entry>, ConfigError> {
         let invalid = |value: &Spanned<DeValue<'_>>| {
@@ -140,14 +142,15 @@ impl File<'_> {
     fn entry(
         &self,
         list: &'static str,
-        keys: &'static [EntryKey],
+        keys: &[&'static [EntryKey]],
         table: &DeTable<'_>,
         span: &Range<usize>,
     ) -> Result<Entry, ConfigError> {
         let mut entry = Entry::new(list, self.origin(span));
         for (key, value) in table {
-            let Some(known) = keys.iter().find(|known| folded(known.name) == folded(key.get_ref())) else {
-                let names = || keys.iter().map(|key| key.name);
+            let Some(known) = keys.iter().copied().flatten().find(|known| folded(known.name) == folded(key.get_ref()))
+            else {
+                let names = || keys.iter().copied().flatten().map(|key| key.name);
                 let hint = match nearest(key.get_ref(), names()) {
                     Some(name) => format!("did you mean `{name}`?"),
                     None => format!("there is: {}", names().collect::<Vec<_>>().join(", ")),
@@ -158,7 +161,7 @@ impl File<'_> {
             let read = self.value(&format!("{list}.{}", known.name), known.kind, &key.span(), value)?;
             entry.insert(known.name, read, self.origin(&key.span()));
         }
-        match keys.iter().find(|key| key.is_required && !entry.has(key.name)) {
+        match keys.iter().copied().flatten().find(|key| key.is_required && !entry.has(key.name)) {
             Some(key) => Err(entry.invalid(key.name, &key.kind.expected())),
             None => Ok(entry),
         }

@@ -38,6 +38,10 @@ pub enum SettingKind {
     SideEffects,
     /// Parameters of a call, as templates.
     Templates,
+    /// Texts by name.
+    TextTable,
+    /// A list of texts.
+    TextList,
     /// A price per million tokens.
     Price,
     /// An amount of money.
@@ -78,6 +82,8 @@ impl SettingKind {
                 "write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`".to_owned()
             }
             Self::Templates => "write the parameters as a table, like `{ id = \"{{call.id}}\" }`".to_owned(),
+            Self::TextTable => "write a table of texts, like `{ \"X-Team\" = \"orders\" }`".to_owned(),
+            Self::TextList => "write a list of texts, like `[\"orders\", \"refunds\"]`".to_owned(),
             Self::Price => "write a number that is not negative".to_owned(),
             Self::Money => "write an amount from 0 to 1000000000".to_owned(),
             Self::Text => "write a text that is not empty".to_owned(),
@@ -101,6 +107,10 @@ impl SettingKind {
             Self::MetadataKeys => Vec::<String>::from_value(value).is_some(),
             Self::SideEffects => BTreeMap::<String, SideEffect>::from_value(value).is_some(),
             Self::Templates => value.as_object().is_some(),
+            Self::TextTable => {
+                value.as_object().is_some_and(|table| table.iter().all(|(_, text)| text.as_str().is_some()))
+            }
+            Self::TextList => value.as_array().is_some_and(|list| list.iter().all(|text| text.as_str().is_some())),
             Self::Price => f64::from_value(value).is_some_and(|price| price >= 0.0),
             Self::Money => Option::<Money>::from_value(value).is_some(),
             // A variable that is not UTF-8 arrives with replacement characters, and names no file.
@@ -128,7 +138,7 @@ impl SettingKind {
                 };
                 Value::Object(text.split(',').map(class).collect::<Option<Object>>()?)
             }
-            Self::Templates => Value::parse(text).ok()?,
+            Self::Templates | Self::TextTable | Self::TextList => Value::parse(text).ok()?,
             Self::Duration { .. } | Self::Word(_) | Self::Text => text.into(),
         };
         self.accepts(&value).then_some(value)

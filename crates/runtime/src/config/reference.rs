@@ -2,7 +2,7 @@
 
 use reknit_protocol::Value;
 
-use super::entry::{CHECK_KEYS, EntryKey, MODEL_KEYS, TOOL_KEYS};
+use super::entry::{CHECK_KEYS, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, TOOL_KEYS};
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
 use super::show::toml;
@@ -50,7 +50,15 @@ pub fn reference() -> String {
         page.push_str(&settings.map(paragraph).collect::<Vec<_>>().join("\n"));
         page.push_str("```\n");
     }
-    page.push_str(&key_list("tools", "Tools, each in a `[[tools]]` of its own.", &TOOL_KEYS));
+    page.push_str(&key_list(
+        "tools",
+        "Services that speak the tool protocol, each in a `[[tools]]` of its own.",
+        &TOOL_KEYS,
+    ));
+    let about_openapi = "Services that an API description describes, each in an `[[openapi]]` of its own. Every operation is a capability.";
+    page.push_str(&key_list("openapi", about_openapi, &OPENAPI_KEYS));
+    let about_http = "The keys that every service over HTTP has, beside its own.";
+    page.push_str(&key_group("Services over HTTP", about_http, &HTTP_KEYS));
     let about_models = "Models, each in a `[[models]]` of its own, the preferred one first.";
     page.push_str(&key_list("models", about_models, &MODEL_KEYS));
     let about_checks = "Checks of calls with an unknown outcome, each in a `[[checks]]` of its own.";
@@ -76,7 +84,11 @@ fn paragraph(setting: &Setting) -> String {
 }
 
 fn key_list(list: &str, about: &str, keys: &[EntryKey]) -> String {
-    let mut page = format!("\n## [[{list}]]\n\n{}\n", wrap(about, "", ""));
+    key_group(&format!("[[{list}]]"), about, keys)
+}
+
+fn key_group(heading: &str, about: &str, keys: &[EntryKey]) -> String {
+    let mut page = format!("\n## {heading}\n\n{}\n", wrap(about, "", ""));
     for key in keys {
         let description = with_words(key.description, key.kind);
         let required = if key.is_required { " Required." } else { "" };

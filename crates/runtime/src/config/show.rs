@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use reknit_dialogue::Price;
 use reknit_models::{Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
-use reknit_tools::Address;
 
 use super::checks::shown_check;
 use super::field::Field;
@@ -46,9 +45,12 @@ impl Config {
             }
             write_section(&mut page, section);
         }
-        for (list, entries) in
-            [("tools", self.shown_tools()), ("models", self.shown_models()), ("checks", self.shown_checks())]
-        {
+        for (list, entries) in [
+            ("tools", self.shown_tools("tools")),
+            ("openapi", self.shown_tools("openapi")),
+            ("models", self.shown_models()),
+            ("checks", self.shown_checks()),
+        ] {
             for entry in entries {
                 let name = entry
                     .get("name")
@@ -82,7 +84,8 @@ impl Config {
         let list = |entries: Vec<Object>| Value::Array(entries.into_iter().map(Value::Object).collect());
         Value::Object(Object::from([
             ("settings", self.shown(which).map(setting).collect()),
-            ("tools", list(self.shown_tools())),
+            ("tools", list(self.shown_tools("tools"))),
+            ("openapi", list(self.shown_tools("openapi"))),
             ("models", list(self.shown_models())),
             ("checks", list(self.shown_checks())),
         ]))
@@ -94,15 +97,8 @@ impl Config {
         self.effective.iter().filter(is_shown)
     }
 
-    fn shown_tools(&self) -> Vec<Object> {
-        let shown = |tool: &Address| {
-            let mut shown = Object::from([("name", tool.name.as_str().into()), ("url", tool.to_string().into())]);
-            if let Some(set) = self.errors_in_success.get(tool.name.as_str()) {
-                shown.insert("errors-in-success", set.to_value());
-            }
-            shown
-        };
-        self.tools.iter().map(shown).collect()
+    fn shown_tools(&self, list: &str) -> Vec<Object> {
+        self.tools.iter().filter(|tool| tool.list == list).map(|tool| tool.shown.clone()).collect()
     }
 
     fn shown_checks(&self) -> Vec<Object> {

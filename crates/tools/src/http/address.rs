@@ -47,6 +47,30 @@ impl Address {
         Ok(Self { name: name.into(), component: None, base })
     }
 
+    /// The base URL.
+    pub fn into_base(self) -> reqwest::Url {
+        self.base
+    }
+
+    /// The address of a service whose base URL was checked before.
+    pub(crate) fn at(name: AgentName, base: reqwest::Url) -> Self {
+        Self { name, component: None, base }
+    }
+
+    /// The URL of an encoded path and query below the base URL. The caller has checked that the path does not leave it.
+    pub(crate) fn append(&self, path: &str, query: Option<&str>) -> reqwest::Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}/{}", self.base.path().trim_end_matches('/'), path.trim_start_matches('/')));
+        self.set_query(&mut url, query);
+        url
+    }
+
+    fn set_query(&self, url: &mut reqwest::Url, query: Option<&str>) {
+        let queries: Vec<&str> = self.base.query().into_iter().chain(query).filter(|query| !query.is_empty()).collect();
+        url.set_query((!queries.is_empty()).then(|| queries.join("&")).as_deref());
+        url.set_fragment(None);
+    }
+
     /// The URL of a path, which may have a query, below the base URL. The query of the base URL is kept, before that of the
     /// path. Fails with the reason if the path would leave the base URL.
     pub(crate) fn join(&self, path: &str) -> Result<reqwest::Url, String> {
@@ -57,9 +81,7 @@ impl Address {
             return Err(format!("the path `{path}` is not below the address of the tool: {problem}"));
         }
         url.set_path(&format!("{prefix}/{}", path.trim_start_matches('/')));
-        let queries: Vec<&str> = self.base.query().into_iter().chain(query).filter(|query| !query.is_empty()).collect();
-        url.set_query((!queries.is_empty()).then(|| queries.join("&")).as_deref());
-        url.set_fragment(None);
+        self.set_query(&mut url, query);
         Ok(url)
     }
 }

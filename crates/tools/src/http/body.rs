@@ -27,7 +27,7 @@ pub(crate) enum BodyError {
 /// Reads a body up to the size limit, without the secrets that were sent. Of an unsuccessful response any body is accepted: its
 /// status is what counts.
 pub(crate) async fn read_body(
-    mut response: reqwest::Response,
+    response: reqwest::Response,
     limit: usize,
     credentials: &PreparedCredentials,
 ) -> Result<ReplyBody, BodyError> {
@@ -35,14 +35,7 @@ pub(crate) async fn read_body(
     let compressed =
         header(response.headers(), CONTENT_ENCODING).filter(|coding| !coding.eq_ignore_ascii_case("identity"));
     let is_success = response.status().is_success();
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if bytes.len() + chunk.len() > limit {
-            return Err(BodyError::TooLarge(limit));
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    let bytes = credentials.redact(bytes);
+    let bytes = credentials.redact(read_bytes(response, limit).await?);
     let parsed = match compressed {
         Some(coding) => Err(BodyError::Compressed(coding)),
         None => parse_body(&bytes, claims_json),
@@ -61,6 +54,18 @@ pub(crate) async fn read_body(
         Err(error) if !is_success => Ok(ReplyBody::Text(error.to_string())),
         parsed => parsed,
     }
+}
+
+/// The bytes of a body up to the size limit.
+pub(crate) async fn read_bytes(mut response: reqwest::Response, limit: usize) -> Result<Vec<u8>, BodyError> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if bytes.len() + chunk.len() > limit {
+            return Err(BodyError::TooLarge(limit));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
 }
 
 /// Whether a body is an HTML page.

@@ -98,7 +98,9 @@ impl PreparedCredentials {
                     prepared.query.extend(pairs.query().map(str::to_owned));
                     prepared.keep_secret(key.expose_secret());
                     let encoded = pairs.query().and_then(|query| Some(query.split_once('=')?.1.to_owned()));
-                    encoded.iter().for_each(|encoded| prepared.keep_secret(encoded));
+                    if let Some(encoded) = &encoded {
+                        prepared.keep_secret(encoded);
+                    }
                 }
                 Credential::Cookie { name, key } => {
                     cookies.push(format!("{name}={}", key.expose_secret()));

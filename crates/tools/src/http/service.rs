@@ -2,11 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use reknit_protocol::{CallTool, ReplyBody, RetryAfter, ToolReply, TransportFailure, Value};
-use reqwest::header::HeaderMap;
+use reknit_protocol::{AgentName, CallTool, ReplyBody, RetryAfter, ToolReply, TransportFailure, Value};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::address::Address;
-use super::body::{MAX_BODY, read_body, redirect_note};
+use super::body::{MAX_BODY, read_body, read_bytes, redirect_note};
 use super::client::Client;
 use super::credential::{Credential, CredentialError, PreparedCredentials};
 use super::failure::{body_failure, is_refused, last_cause, send_failure};
@@ -35,6 +35,20 @@ impl Default for HttpOptions {
     }
 }
 
+impl HttpOptions {
+    /// Adds a header to every request. Fails if its name or value is not valid.
+    pub fn add_header(&mut self, name: &str, value: &str) -> Result<(), InvalidHeader> {
+        let name = HeaderName::try_from(name).map_err(|_| InvalidHeader)?;
+        self.headers.insert(name, HeaderValue::try_from(value).map_err(|_| InvalidHeader)?);
+        Ok(())
+    }
+}
+
+/// The name or the value of a header is not valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the name or the value of the header is not valid")]
+pub struct InvalidHeader;
+
 /// A service over HTTP: its address, and how requests to it are made.
 #[derive(Debug)]
 pub struct HttpService {
@@ -52,6 +66,16 @@ impl HttpService {
         let credentials = PreparedCredentials::new(&options.credentials)?;
         let HttpOptions { headers, time_limit, max_body, .. } = options;
         Ok(Self { address, client, credentials, headers, time_limit, max_body })
+    }
+
+    /// A service at a base URL that was checked before.
+    pub(crate) fn at(
+        name: AgentName,
+        base: reqwest::Url,
+        client: Client,
+        options: HttpOptions,
+    ) -> Result<Self, CredentialError> {
+        Self::new(Address::at(name, base), client, options)
     }
 
     /// A service at an address that needs no credentials.
@@ -131,8 +155,25 @@ impl HttpService {
         }
     }
 
+    /// Fetches a text.
+    pub(crate) async fn get_text(&self, url: reqwest::Url) -> Result<String, String> {
+        let path = url.path().to_owned();
+        let response = self.get_url(url, &path).await?;
+        let status = response.status();
+        if !status.is_success() {
+            let note = redirect_note(&response).map_or_else(String::new, |note| format!("; {note}"));
+            return Err(self.credentials.redact_text(format!("GET {path} returned {status}{note}")));
+        }
+        let bytes = read_bytes(response, self.max_body).await.map_err(|error| error.to_string())?;
+        String::from_utf8(bytes).map_err(|_| format!("GET {path} returned a text that is not UTF-8"))
+    }
+
     async fn get(&self, path: &str) -> Result<reqwest::Response, String> {
-        let mut request = reqwest::Request::new(reqwest::Method::GET, self.address.join(path)?);
+        self.get_url(self.address.join(path)?, path).await
+    }
+
+    async fn get_url(&self, url: reqwest::Url, path: &str) -> Result<reqwest::Response, String> {
+        let mut request = reqwest::Request::new(reqwest::Method::GET, url);
         self.complete(&mut request);
         self.client.http.execute(request).await.map_err(|error| {
             let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));

@@ -22,6 +22,8 @@ fn other_value(setting: &Setting) -> Value {
         SettingKind::MetadataKeys => vec![vec!["tenant".into()].into()],
         SettingKind::SideEffects => vec![Object::from([("shop/buy", "unsafe".into())]).into()],
         SettingKind::Templates => vec![Object::from([("id", "{{call.id}}".into())]).into()],
+        SettingKind::TextTable => vec![Object::from([("X-Team", "orders".into())]).into()],
+        SettingKind::TextList => vec![vec!["orders".into()].into()],
         SettingKind::Text => vec!["there".into()],
     };
     candidates.into_iter().find(|value| *value != setting.default()).expect("one candidate is not the default")

@@ -1,0 +1,238 @@
+//! The tools of `[[tools]]` and `[[openapi]]`: where their capabilities come from, and how they are called.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use reknit_openapi::{HttpMethod, OperationFilter};
+use reknit_protocol::{AgentName, Object};
+use reknit_tools::{
+    Address, Client, ComponentType, Credential, DocumentLocation, HttpOptions, HttpService, OpenApiOptions,
+    OpenApiService, ToolService, ToolSource,
+};
+use secrecy::SecretString;
+
+use super::EnvironmentLookup;
+use super::api_keys::{KeySource, find_secret};
+use super::entry::Entry;
+use super::error::ConfigError;
+
+/// A tool of the configuration.
+#[derive(Debug, Clone)]
+pub struct ConfiguredTool {
+    /// Its name in plans.
+    pub name: AgentName,
+    /// Where its capabilities come from.
+    pub source: ConfiguredSource,
+    /// Where its keys come from.
+    pub keys: Vec<KeySource>,
+    /// The list of the file that it belongs to, such as `tools`.
+    pub(super) list: &'static str,
+    /// Its entry as written, without secrets.
+    pub(super) shown: Object,
+}
+
+/// Where the capabilities of a tool come from.
+#[derive(Debug, Clone)]
+pub enum ConfiguredSource {
+    /// A service that speaks the tool protocol.
+    Service {
+        /// Its address.
+        address: Address,
+        /// How requests to it are made.
+        http: Box<HttpOptions>,
+    },
+    /// A service that an API description describes.
+    OpenApi(Box<OpenApiOptions>),
+    /// A source that a program made.
+    Program(Arc<dyn ToolSource>),
+}
+
+/// How the key of a service is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Authentication {
+    Bearer,
+    Basic,
+    Header,
+    Query,
+    Cookie,
+}
+
+impl ConfiguredTool {
+    /// A service that speaks the tool protocol and needs no credentials.
+    pub fn service(address: Address) -> Self {
+        let shown = Object::from([("name", address.name.as_str().into()), ("url", address.to_string().into())]);
+        let name = address.name.clone();
+        let source = ConfiguredSource::Service { address, http: Box::default() };
+        Self { name, source, keys: Vec::new(), list: "tools", shown }
+    }
+
+    /// A source that a program made.
+    pub fn of_program(source: Arc<dyn ToolSource>) -> Self {
+        let shown = Object::from([("name", source.name().as_str().into()), ("url", source.address().into())]);
+        let name = source.name().clone();
+        Self { name, source: ConfiguredSource::Program(source), keys: Vec::new(), list: "tools", shown }
+    }
+
+    /// The source, which uses `client` for HTTP.
+    pub(crate) fn open(&self, client: &Client) -> Result<Arc<dyn ToolSource>, ConfigError> {
+        Ok(match &self.source {
+            ConfiguredSource::Service { address, http } => {
+                let service = HttpService::new(address.clone(), client.clone(), http.as_ref().clone());
+                let unusable =
+                    |error| ConfigError::UnusableTool { tool: self.name.to_string(), problem: format!("{error}") };
+                Arc::new(ToolService::new(service.map_err(unusable)?))
+            }
+            ConfiguredSource::OpenApi(options) => {
+                Arc::new(OpenApiService::new(options.as_ref().clone(), client.clone()))
+            }
+            ConfiguredSource::Program(source) => Arc::clone(source),
+        })
+    }
+}
+
+/// Reads the entries of all lists of tools.
+pub(super) fn read_tools<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    known: &mut Vec<ConfiguredTool>,
+    environment: EnvironmentLookup<'_>,
+) -> Result<(), ConfigError> {
+    for entry in entries {
+        let name = AgentName::from(entry.name(|name| known.iter().any(|tool| tool.name.as_str() == name))?);
+        let mut keys = Vec::new();
+        let source = match entry.list() {
+            "openapi" => ConfiguredSource::OpenApi(Box::new(openapi_options(entry, &name, &mut keys, environment)?)),
+            _ => service(entry, &name, &mut keys, environment)?,
+        };
+        known.push(ConfiguredTool { name, source, keys, list: entry.list(), shown: entry.shown() });
+    }
+    Ok(())
+}
+
+fn service(
+    entry: &Entry,
+    name: &AgentName,
+    keys: &mut Vec<KeySource>,
+    environment: EnvironmentLookup<'_>,
+) -> Result<ConfiguredSource, ConfigError> {
+    let mut address = Address::parse(name.clone(), entry.text("url").unwrap_or_default())
+        .map_err(|_| entry.invalid("url", "write an http or https address, like `http://127.0.0.1:8085`"))?;
+    address.component = entry.text("type").and_then(ComponentType::from_word);
+    let mut http = http_options(entry)?;
+    let (key, source) = find_secret(entry, environment)?;
+    keys.push(source);
+    http.credentials.extend(credential(entry, key.map(Into::into))?);
+    Ok(ConfiguredSource::Service { address, http: Box::new(http) })
+}
+
+fn openapi_options(
+    entry: &Entry,
+    name: &AgentName,
+    keys: &mut Vec<KeySource>,
+    environment: EnvironmentLookup<'_>,
+) -> Result<OpenApiOptions, ConfigError> {
+    let document = DocumentLocation::parse(entry.text("document").unwrap_or_default())
+        .map_err(|problem| entry.invalid("document", &format!("{problem}; write a file or an http address")))?;
+    let mut options = OpenApiOptions::new(name.clone(), document);
+    if let Some(url) = entry.text("url") {
+        let address = Address::parse(name.clone(), url);
+        let expected = "write an http or https address, like `https://api.example.com/v1`";
+        options.url = Some(address.map_err(|_| entry.invalid("url", expected))?.into_base());
+    }
+    options.server_variables = entry.get("server-variables").unwrap_or_default();
+    options.allowed_hosts = entry.texts("allow-hosts");
+    options.filter = OperationFilter {
+        tags: entry.texts("tags"),
+        paths: entry.texts("paths"),
+        methods: methods(entry)?,
+        operation_ids: entry.texts("operations"),
+    };
+    options.http = http_options(entry)?;
+    options.user = entry.text("user").map(str::to_owned);
+    let (key, source) = find_secret(entry, environment)?;
+    keys.push(source);
+    let key: Option<SecretString> = key.map(Into::into);
+    if entry.has("auth") {
+        // Whoever says how a key is sent means every request.
+        options.http.credentials.extend(credential(entry, key)?);
+    } else {
+        options.key = key;
+    }
+    (options.scheme_keys, *keys) = scheme_keys(entry, std::mem::take(keys), environment);
+    Ok(options)
+}
+
+fn methods(entry: &Entry) -> Result<Vec<HttpMethod>, ConfigError> {
+    let words: Vec<&str> = HttpMethod::ALL.iter().map(|method| method.as_str()).collect();
+    let method = |word: String| {
+        let expected = || format!("write methods of HTTP: {}", words.join(", "));
+        HttpMethod::from_word(&word.to_ascii_lowercase()).ok_or_else(|| entry.invalid("methods", &expected()))
+    };
+    entry.texts("methods").into_iter().map(method).collect()
+}
+
+/// The secrets of `schemes`, which names an environment variable for each security scheme.
+fn scheme_keys(
+    entry: &Entry,
+    mut sources: Vec<KeySource>,
+    environment: EnvironmentLookup<'_>,
+) -> (HashMap<String, SecretString>, Vec<KeySource>) {
+    let mut keys = HashMap::new();
+    for (scheme, variable) in &entry.get::<Object>("schemes").unwrap_or_default() {
+        let variable = variable.as_str().unwrap_or_default();
+        match environment(variable).filter(|key| !key.is_empty()) {
+            Some(key) => {
+                keys.insert(scheme.to_owned(), key.into());
+                sources.push(KeySource::Variable(variable.to_owned()));
+            }
+            None => sources.push(KeySource::UnsetVariable(variable.to_owned())),
+        }
+    }
+    (keys, sources)
+}
+
+fn http_options(entry: &Entry) -> Result<HttpOptions, ConfigError> {
+    let mut options = HttpOptions::default();
+    for (name, value) in &entry.get::<Object>("headers").unwrap_or_default() {
+        let value = value.as_str().unwrap_or_default();
+        options
+            .add_header(name, value)
+            .map_err(|_| entry.hidden("headers", &format!("the header `{name}` is not valid")))?;
+    }
+    options.time_limit = entry.get("time");
+    options.max_body = entry.get("max-bytes").unwrap_or(options.max_body);
+    Ok(options)
+}
+
+/// The credential that `auth` describes.
+fn credential(entry: &Entry, key: Option<SecretString>) -> Result<Option<Credential>, ConfigError> {
+    let authentication = entry.get("auth").unwrap_or(Authentication::Bearer);
+    for (name, users) in [
+        ("user", &[Authentication::Basic][..]),
+        ("auth-name", &[Authentication::Header, Authentication::Query, Authentication::Cookie]),
+    ] {
+        if entry.has(name) && !users.contains(&authentication) {
+            return Err(entry.invalid(name, "it has no effect with this `auth`; remove it, or write another `auth`"));
+        }
+    }
+    let Some(key) = key else {
+        let is_named = entry.has("key-env") || entry.has("key-file");
+        if entry.has("auth") && !is_named {
+            return Err(entry.invalid("auth", "write also where the key is: `key-env` or `key-file`"));
+        }
+        return Ok(None);
+    };
+    let name = |what: &str| {
+        let expected = format!("write the name of the {what} that holds the key");
+        entry.text("auth-name").map(str::to_owned).ok_or_else(|| entry.invalid("auth-name", &expected))
+    };
+    Ok(Some(match authentication {
+        Authentication::Bearer => Credential::Bearer(key),
+        Authentication::Basic => {
+            let user = entry.text("user").ok_or_else(|| entry.invalid("user", "write the name of the user"))?;
+            Credential::Basic { user: user.to_owned(), password: key }
+        }
+        Authentication::Header => Credential::Header { name: name("header")?, key },
+        Authentication::Query => Credential::Query { name: name("query parameter")?, key },
+        Authentication::Cookie => Credential::Cookie { name: name("cookie")?, key },
+    }))
+}

@@ -1,0 +1,163 @@
+//! Services that an OpenAPI or Swagger document describes. Every operation is a capability.
+
+mod credentials;
+mod document;
+mod route;
+mod server;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use reknit_openapi::{ApiDocument, FindingKind, Operation, OperationFilter};
+use reknit_plan::CatalogueEntry;
+use reknit_protocol::{AgentName, Object};
+use secrecy::SecretString;
+
+use crate::http::client::Client;
+use crate::http::service::{HttpOptions, HttpService};
+use crate::source::{BoxFuture, ListedCapability, Listing, ToolSource};
+use credentials::ChosenCredentials;
+pub use document::DocumentLocation;
+use route::OperationRoute;
+use server::Servers;
+
+/// A service and the document that describes it.
+#[derive(Debug, Clone)]
+pub struct OpenApiOptions {
+    /// The name of the tool in plans.
+    pub name: AgentName,
+    /// Where the document is.
+    pub document: DocumentLocation,
+    /// The address of the service, instead of those that the document names.
+    pub url: Option<reqwest::Url>,
+    /// The values of variables in the addresses that the document names.
+    pub server_variables: Object,
+    /// The hosts besides that of the document to which requests may go: `api.example.com` or `api.example.com:8443`.
+    pub allowed_hosts: Vec<String>,
+    /// Which operations are wanted.
+    pub filter: OperationFilter,
+    /// The secret for whichever security scheme an operation needs.
+    pub key: Option<SecretString>,
+    /// The user of a basic scheme.
+    pub user: Option<String>,
+    /// The secrets of single security schemes, by name.
+    pub scheme_keys: HashMap<String, SecretString>,
+    /// How requests are made. Credentials in it are sent with every request, whatever the document says.
+    pub http: HttpOptions,
+}
+
+impl OpenApiOptions {
+    /// A service without credentials and filters.
+    pub fn new(name: impl Into<AgentName>, document: DocumentLocation) -> Self {
+        Self {
+            name: name.into(),
+            document,
+            url: None,
+            server_variables: Object::new(),
+            allowed_hosts: Vec::new(),
+            filter: OperationFilter::default(),
+            key: None,
+            user: None,
+            scheme_keys: HashMap::new(),
+            http: HttpOptions::default(),
+        }
+    }
+}
+
+/// A service that an API description describes.
+#[derive(Debug)]
+pub struct OpenApiService {
+    options: OpenApiOptions,
+    client: Client,
+}
+
+impl OpenApiService {
+    /// A service with these options. The document is read when the capabilities are listed.
+    pub fn new(options: OpenApiOptions, client: Client) -> Self {
+        Self { options, client }
+    }
+
+    async fn import(&self) -> Result<Listing, String> {
+        let document = document::load(&self.options, &self.client).await?;
+        Ok(self.listing(document))
+    }
+
+    fn listing(&self, document: ApiDocument) -> Listing {
+        let mut listing = Listing { description: document.title.clone(), ..Listing::default() };
+        for finding in &document.findings {
+            match finding.kind {
+                FindingKind::OperationDropped | FindingKind::Problem => listing.problems.push(finding.to_string()),
+                FindingKind::Note => listing.notes.push(finding.to_string()),
+            }
+        }
+        let mut services = Services { options: &self.options, client: &self.client, known: HashMap::new() };
+        for operation in document.operations {
+            if self.options.filter.matches(&operation)
+                && let Err(problem) = services.add(operation, &mut listing)
+            {
+                listing.problems.push(problem);
+            }
+        }
+        if listing.capabilities.is_empty() {
+            let reason =
+                "the document has no operation that can be used, or the filters of the configuration match none";
+            listing.problems.push(reason.to_owned());
+        }
+        // One message for all operations that share a cause.
+        for list in [&mut listing.problems, &mut listing.notes] {
+            let mut seen = std::collections::HashSet::new();
+            list.retain(|message| seen.insert(message.clone()));
+        }
+        listing
+    }
+}
+
+impl ToolSource for OpenApiService {
+    fn name(&self) -> &AgentName {
+        &self.options.name
+    }
+
+    fn address(&self) -> String {
+        self.options.document.to_string()
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
+        Box::pin(self.import())
+    }
+}
+
+/// The services to which the operations of a document go: one for each address and choice of credentials.
+struct Services<'a> {
+    options: &'a OpenApiOptions,
+    client: &'a Client,
+    known: HashMap<(String, Vec<String>), Arc<HttpService>>,
+}
+
+impl Services<'_> {
+    /// Adds an operation to the listing. Fails with a message if it cannot be called.
+    fn add(&mut self, operation: Operation, listing: &mut Listing) -> Result<(), String> {
+        let address = Servers::of(self.options).address(&operation)?;
+        let chosen = ChosenCredentials::of(&operation, self.options);
+        listing.notes.extend(chosen.note.clone());
+        let service = self.service(&address, chosen)?;
+        let name = operation.name.clone();
+        let entry = CatalogueEntry::new(operation.capability(), Some(operation.input_schema()))
+            .map_err(|error| format!("{}: the schema of `{name}` cannot be used: {error}", operation.pointer))?;
+        let route = Arc::new(OperationRoute::new(service, operation));
+        listing.capabilities.push(ListedCapability { entry, route });
+        Ok(())
+    }
+
+    fn service(&mut self, address: &reqwest::Url, chosen: ChosenCredentials) -> Result<Arc<HttpService>, String> {
+        let key = (address.to_string(), chosen.schemes);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let mut http = self.options.http.clone();
+        http.credentials.extend(chosen.credentials);
+        let service = HttpService::at(self.options.name.clone(), address.clone(), self.client.clone(), http);
+        let service = Arc::new(service.map_err(|error| error.to_string())?);
+        self.known.insert(key, Arc::clone(&service));
+        Ok(service)
+    }
+}

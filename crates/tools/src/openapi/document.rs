@@ -1,0 +1,129 @@
+//! Where a document is, and how it is read with the files it refers to.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use reknit_openapi::{ApiDocument, ApiDocumentError, MAX_DOCUMENT_BYTES};
+use reknit_protocol::redact_url;
+
+use super::OpenApiOptions;
+use crate::http::client::Client;
+use crate::http::service::HttpService;
+
+/// How often files are fetched that other files refer to.
+const MAX_ROUNDS: usize = 16;
+
+/// Where an API description is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DocumentLocation {
+    /// A file.
+    File(PathBuf),
+    /// An address.
+    Url(reqwest::Url),
+}
+
+impl DocumentLocation {
+    /// An address if the text begins with `http://` or `https://`, else the path of a file. Fails if the address is malformed.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.starts_with("http://") || text.starts_with("https://") {
+            return reqwest::Url::parse(text).map(Self::Url).map_err(|error| error.to_string());
+        }
+        Ok(Self::File(PathBuf::from(text)))
+    }
+}
+
+impl fmt::Display for DocumentLocation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(out),
+            Self::Url(url) => out.write_str(&redact_url(url.as_str())),
+        }
+    }
+}
+
+impl fmt::Debug for DocumentLocation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "DocumentLocation({self})")
+    }
+}
+
+/// Reads the document.
+pub(super) async fn load(options: &OpenApiOptions, client: &Client) -> Result<ApiDocument, String> {
+    match &options.document {
+        DocumentLocation::File(path) => {
+            let path = path.clone();
+            // Large documents take a while, and files block.
+            let read = tokio::task::spawn_blocking(move || load_file(&path)).await;
+            read.map_err(|error| format!("the import failed: {error}"))?
+        }
+        DocumentLocation::Url(url) => fetch(url, options, client).await,
+    }
+}
+
+fn load_file(path: &Path) -> Result<ApiDocument, String> {
+    let text = read_file(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut load = |name: &str| {
+        if Path::new(name).is_absolute() {
+            Err("the name of a file must be relative".to_owned())
+        } else {
+            read_file(&folder.join(name))
+        }
+    };
+    ApiDocument::parse_with_files(&text, "", &mut load).map_err(|error| describe(&error))
+}
+
+fn read_file(path: &Path) -> Result<String, String> {
+    let data = std::fs::metadata(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+    if !data.is_file() {
+        return Err(format!("`{}` is not a file", path.display()));
+    }
+    if data.len() > MAX_DOCUMENT_BYTES as u64 {
+        return Err(format!("`{}` is larger than {MAX_DOCUMENT_BYTES} bytes", path.display()));
+    }
+    std::fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+}
+
+async fn fetch(url: &reqwest::Url, options: &OpenApiOptions, client: &Client) -> Result<ApiDocument, String> {
+    let mut http = options.http.clone();
+    http.max_body = MAX_DOCUMENT_BYTES;
+    // The credentials are for the service. Whoever only publishes its description does not get them.
+    if options.url.as_ref().is_some_and(|service| service.origin() != url.origin()) {
+        http.credentials.clear();
+    }
+    let service = HttpService::at(options.name.clone(), url.clone(), client.clone(), http);
+    let service = service.map_err(|error| error.to_string())?;
+    let text = service.get_text(url.clone()).await?;
+    // The document is read again whenever files have arrived to which it refers.
+    let mut files: HashMap<String, Result<String, String>> = HashMap::new();
+    for _ in 0..MAX_ROUNDS {
+        let mut missing: Vec<String> = Vec::new();
+        let mut load = |name: &str| {
+            files.get(name).cloned().unwrap_or_else(|| {
+                missing.push(name.to_owned());
+                Err("it is not fetched yet".to_owned())
+            })
+        };
+        let document = ApiDocument::parse_with_files(&text, "", &mut load).map_err(|error| describe(&error))?;
+        if missing.is_empty() {
+            return Ok(document);
+        }
+        for name in missing {
+            let file = match url.join(&name) {
+                Ok(file) if file.origin() == url.origin() => service.get_text(file).await,
+                Ok(_) => Err("it is on another host".to_owned()),
+                Err(error) => Err(error.to_string()),
+            };
+            files.insert(name, file);
+        }
+    }
+    Err(format!("the document refers to files that refer to files, more than {MAX_ROUNDS} times"))
+}
+
+fn describe(error: &ApiDocumentError) -> String {
+    match error {
+        ApiDocumentError::Text(cause) => format!("{error}: {cause}"),
+        ApiDocumentError::Version(_) => error.to_string(),
+    }
+}
