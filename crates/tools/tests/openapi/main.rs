@@ -1,0 +1,236 @@
+//! Services with an API description, over real loopback HTTP.
+#![cfg(test)]
+
+mod exactness;
+mod raw_server;
+
+use std::sync::Arc;
+
+use raw_server::{RawRequest, RawServer};
+use reknit_protocol::{CallTool, Delivery, Object, SideEffect, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_tools::{Client, Credential, Discovery, DocumentLocation, OpenApiOptions, OpenApiService, discover};
+
+const JSON: &str = "content-type: application/json\r\n";
+
+const SHOP: &str = r#"{"openapi": "3.1.0", "info": {"title": "Shop", "version": "1"}, "servers": [{"url": "/v1"}],
+  "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"},
+    "key": {"type": "apiKey", "in": "query", "name": "k"}, "app": {"type": "apiKey", "in": "header", "name": "X-App"}}},
+  "paths": {
+    "/items/{id}": {"get": {"operationId": "item", "tags": ["read"], "parameters": [
+      {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}},
+      {"name": "session", "in": "cookie", "schema": {"type": "string"}}],
+      "responses": {"200": {"description": "", "content": {"application/json": {"schema": {"type": "object",
+        "properties": {"price": {"type": "number", "description": "In euros."}}, "required": ["price"]}}}}}}},
+    "/orders": {"post": {"operationId": "order", "security": [{"token": []}],
+      "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object",
+        "properties": {"quantity": {"type": "integer"}}, "required": ["quantity"]}}}},
+      "responses": {"201": {"description": ""}}}},
+    "/refunds": {"post": {"operationId": "refund", "security": [{"key": [], "app": []}], "parameters": [
+      {"name": "X-Idempotency-Key", "in": "header", "schema": {"type": "string"}}],
+      "responses": {"200": {"description": ""}}}}}}"#;
+
+/// A server of the document, which answers every other request with its own headers and target.
+async fn shop() -> RawServer {
+    RawServer::start(|request| {
+        let is_document = request.target.starts_with("/openapi.json");
+        (200, JSON.to_owned(), if is_document { SHOP.to_owned() } else { echo(request) })
+    })
+    .await
+}
+
+fn echo(request: &RawRequest) -> String {
+    let headers = request.headers.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+    let echo = [("target", request.target.as_str().into()), ("headers", Value::Object(headers.collect()))];
+    Object::from(echo).to_string()
+}
+
+fn options(url: &str) -> OpenApiOptions {
+    OpenApiOptions::new("shop", DocumentLocation::parse(&format!("{url}/openapi.json")).expect("an address"))
+}
+
+async fn import(options: OpenApiOptions) -> Discovery {
+    discover(&[Arc::new(OpenApiService::new(options, Client::new().expect("a client")))]).await
+}
+
+async fn call(found: &Discovery, capability: &str, parameters: &str) -> Result<ToolReply, TransportFailure> {
+    let parameters = Value::parse(parameters).expect("JSON").as_object().cloned().expect("an object");
+    let effect = found.catalogue.entry("shop", capability).expect("the capability exists").capability.effect;
+    let call = CallTool {
+        id: "s/call/1".parse().expect("an id"),
+        step: "s".into(),
+        agent: "shop".into(),
+        capability: capability.into(),
+        parameters,
+        side_effect: effect,
+        idempotency_key: (effect != SideEffect::Read).then(|| "key-1".to_owned()),
+        timeout_ms: 2_000,
+    };
+    found.tools.call(&call).await
+}
+
+#[tokio::test]
+async fn every_operation_is_a_capability_with_schema_class_and_result() {
+    let server = shop().await;
+    let found = import(options(&server.url)).await;
+    assert_eq!(found.problems, []);
+    let tool = found.catalogue.tool("shop").expect("the tool exists");
+    let classes: Vec<String> = tool
+        .capabilities
+        .iter()
+        .map(|entry| format!("{} {}", entry.capability.name, entry.capability.effect.as_str()))
+        .collect();
+    assert_eq!(classes, ["item read", "order unsafe", "refund keyed"]);
+    let item = tool.entry("item").expect("it exists");
+    assert_eq!(item.required_parameters(), ["id"]);
+    let output = item.capability.output_schema().expect("the response is described");
+    assert_eq!(
+        output.to_string(),
+        r#"{"type":"object","properties":{"price":{"type":"number","description":"In euros."}},"required":["price"]}"#
+    );
+}
+
+#[tokio::test]
+async fn a_call_goes_to_the_server_of_the_document_with_its_key_and_cookies() {
+    let server = shop().await;
+    let mut options = options(&server.url);
+    options.key = Some("secret-token".into());
+    let found = import(options).await;
+    call(&found, "item", r#"{"id": "a/b c", "session": "s1"}"#).await.expect("an answer");
+    call(&found, "order", r#"{"quantity": 12345678901234567890}"#).await.expect("an answer");
+    call(&found, "refund", "{}").await.expect("an answer");
+    let requests = server.take_except("/openapi.json");
+    let [item, order, refund] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!((item.method.as_str(), item.target.as_str()), ("GET", "/v1/items/a%2Fb%20c"));
+    assert_eq!((item.header("cookie"), item.header("idempotency-key")), (Some("session=s1"), None));
+    assert_eq!((order.method.as_str(), order.target.as_str()), ("POST", "/v1/orders"));
+    assert_eq!(order.header("authorization"), Some("Bearer secret-token"));
+    assert_eq!(order.header("idempotency-key"), Some("key-1"));
+    assert_eq!(order.body, br#"{"quantity":12345678901234567890}"#);
+    assert_eq!(refund.header("x-idempotency-key"), Some("key-1"), "the header that the document declares");
+    assert_eq!((refund.target.as_str(), refund.header("x-app")), ("/v1/refunds?k=secret-token", Some("secret-token")));
+    assert_eq!(item.header("authorization"), None, "an operation without security gets no credential");
+}
+
+#[tokio::test]
+async fn each_security_scheme_can_have_a_key_of_its_own() {
+    let server = shop().await;
+    let mut options = options(&server.url);
+    options.scheme_keys =
+        [("key", "query-key"), ("app", "app-key")].map(|(name, key)| (name.to_owned(), key.into())).into();
+    let found = import(options).await;
+    let notes: Vec<&str> = found.notes.iter().map(|note| note.message.as_str()).collect();
+    assert_eq!(notes, ["operations need the credential `token` (a bearer token); write `key-env` or `schemes`"]);
+    call(&found, "refund", "{}").await.expect("an answer");
+    let requests = server.take_except("/openapi.json");
+    assert_eq!(
+        (requests[0].target.as_str(), requests[0].header("x-app")),
+        ("/v1/refunds?k=query-key", Some("app-key"))
+    );
+}
+
+#[tokio::test]
+async fn a_secret_that_the_service_returns_is_not_in_the_reply() {
+    let server = shop().await;
+    let mut options = options(&server.url);
+    options.http.credentials = vec![Credential::Query { name: "k".to_owned(), key: "hunter2-secret".into() }];
+    let found = import(options).await;
+    let reply = call(&found, "item", r#"{"id": "1"}"#).await.expect("an answer");
+    let shown = reply.body.to_value().to_string();
+    assert!(shown.contains(r#""target":"/v1/items/1?k=[redacted]""#), "{shown}");
+    assert!(!format!("{found:?}").contains("hunter2"), "no description shows it either");
+}
+
+#[tokio::test]
+async fn a_document_cannot_send_requests_or_credentials_to_another_host() {
+    let elsewhere = shop().await;
+    let document = SHOP.replace("\"/v1\"", &format!("\"{}/v1\"", elsewhere.url));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("shop.json");
+    std::fs::write(&file, &document).expect("the file is written");
+    let mut options = OpenApiOptions::new("shop", DocumentLocation::File(file));
+    options.key = Some("secret-token".into());
+    let found = import(options.clone()).await;
+    assert_eq!(found.catalogue.tool("shop").map(|tool| tool.capabilities.len()), Some(0));
+    let refused = &found.problems[0].message;
+    assert!(refused.contains("which the configuration does not allow; if it is right, write `url = "), "{refused}");
+    // The host is allowed by name and port.
+    options.allowed_hosts = vec![elsewhere.url.replace("http://", "")];
+    let found = import(options).await;
+    assert_eq!(found.problems, []);
+    call(&found, "order", r#"{"quantity": 1}"#).await.expect("an answer");
+    assert_eq!(elsewhere.take_except("").len(), 1);
+}
+
+#[tokio::test]
+async fn the_credentials_of_a_service_are_not_sent_to_another_host_that_publishes_its_document() {
+    let (publisher, service) = (shop().await, shop().await);
+    let mut options = options(&publisher.url);
+    options.url = Some(service.url.parse().expect("an address"));
+    options.http.credentials = vec![Credential::Bearer("secret-token".into())];
+    let found = import(options).await;
+    call(&found, "item", r#"{"id": "1"}"#).await.expect("an answer");
+    assert_eq!(publisher.take_except("").iter().filter_map(|request| request.header("authorization")).count(), 0);
+    let requests = service.take_except("");
+    assert_eq!(requests[0].header("authorization"), Some("Bearer secret-token"));
+    assert_eq!(requests[0].target, "/items/1", "the configured address replaces the server of the document");
+}
+
+#[tokio::test]
+async fn files_that_a_document_refers_to_are_fetched_from_its_own_host_only() {
+    let document = r##"{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
+      "/a": {"get": {"operationId": "a", "parameters": [{"$ref": "parts/common.json#/limit"}], "responses": {}}},
+      "/b": {"get": {"operationId": "b", "parameters": [{"$ref": "http://127.0.0.1:1/x.json#/p"}], "responses": {}}}}}"##;
+    let part = r#"{"limit": {"name": "limit", "in": "query", "schema": {"$ref": "more.json"}}}"#;
+    let server = RawServer::start(move |request| match request.target.as_str() {
+        "/openapi.json" => (200, JSON.to_owned(), document.to_owned()),
+        "/parts/common.json" => (200, JSON.to_owned(), part.to_owned()),
+        "/parts/more.json" => (200, JSON.to_owned(), r#"{"type": "integer", "maximum": 9}"#.to_owned()),
+        _ => (404, String::new(), String::new()),
+    })
+    .await;
+    let found = import(options(&server.url)).await;
+    let schema =
+        found.catalogue.entry("shop", "a").and_then(|entry| entry.json_schema()).expect("a schema").to_string();
+    assert!(schema.contains(r#""maximum":9"#), "{schema}");
+    let problems: Vec<&str> = found.problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert!(problems.iter().any(|problem| problem.contains("/paths/~1b/get")), "{problems:?}");
+}
+
+#[tokio::test]
+async fn a_filter_keeps_only_the_operations_that_it_matches() {
+    let server = shop().await;
+    let mut options = options(&server.url);
+    options.filter.tags = vec!["read".to_owned()];
+    let found = import(options.clone()).await;
+    assert_eq!(found.catalogue.tool("shop").map(|tool| tool.capabilities.len()), Some(1));
+    options.filter.tags = vec!["reads".to_owned()];
+    let found = import(options).await;
+    assert!(found.problems[0].message.contains("the filters of the configuration match none"), "{:?}", found.problems);
+}
+
+#[tokio::test]
+async fn what_is_no_document_is_an_error_that_says_so() {
+    for (status, body, expected) in [
+        (404, "", "GET /openapi.json returned 404"),
+        (200, "<html>login</html>", "the text is not an API description"),
+        (200, r#"{"openapi": "4.0"}"#, "the version `4.0` of OpenAPI is not supported"),
+        (302, "", "it redirects to http://elsewhere.example/; redirects are not followed"),
+    ] {
+        let server = RawServer::start(move |_| {
+            let headers = if status == 302 { "location: http://elsewhere.example/\r\n" } else { "" };
+            (status, headers.to_owned(), body.to_owned())
+        })
+        .await;
+        let found = import(options(&server.url)).await;
+        assert!(found.problems[0].message.contains(expected), "{:?}", found.problems);
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_without_an_exact_form_is_not_sent() {
+    let server = shop().await;
+    let found = import(options(&server.url)).await;
+    let failure = call(&found, "item", r#"{"id": ".."}"#).await.expect_err("the path would be another one");
+    assert_eq!((failure.kind, failure.delivery), (TransportKind::NotCallable, Delivery::NotSent));
+    assert_eq!(server.take_except("/openapi.json"), []);
+}
