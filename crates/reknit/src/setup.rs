@@ -26,6 +26,9 @@ use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::one_line;
 use crate::trust::check_trust;
 
+/// How many problems of one tool are shown when a run starts.
+const SHOWN_PROBLEMS: usize = 5;
+
 /// The hint for a missing model.
 pub(crate) const MODEL_HINT: &str =
     "name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml";
@@ -198,12 +201,17 @@ impl From<StartError> for Failure {
     }
 }
 
-/// Prints a warning for each tool that cannot be used.
+/// Prints a warning for each tool that cannot be used. An API description may have hundreds of problems: only the first ones
+/// of each tool are shown.
 pub(crate) fn warn_about_tools(problems: &[DiscoveryProblem], notes: &[DiscoveryProblem]) {
-    for problem in problems {
-        print_message(&format!("warning: {}\n", one_line(&problem.to_string(), usize::MAX)));
-    }
-    for note in notes {
-        print_message(&format!("note: {}\n", one_line(&note.to_string(), usize::MAX)));
+    for (word, list) in [("warning", problems), ("note", notes)] {
+        for of_tool in list.chunk_by(|one, next| one.tool == next.tool) {
+            for problem in of_tool.iter().take(SHOWN_PROBLEMS) {
+                print_message(&format!("{word}: {}\n", one_line(&problem.to_string(), usize::MAX)));
+            }
+            if let Some(rest @ 1..) = of_tool.len().checked_sub(SHOWN_PROBLEMS) {
+                print_message(&format!("{word}: {rest} more like this; `reknit tools check` lists all\n"));
+            }
+        }
     }
 }

@@ -1,0 +1,5 @@
+//! Services and servers that others wrote. `./check third-party` installs them and runs these tests.
+#![cfg(test)]
+
+mod fastapi;
+mod server;
