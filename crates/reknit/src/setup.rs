@@ -68,6 +68,7 @@ impl Setup {
         let mut config = with_detected_model(with_answer_author(config, drive.answer)?).await;
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
+        config.catalogue_folder = config.catalogue_folder.or_else(|| Some(state_folder()?.join("reknit/catalogue")));
         let reknit = Reknit::start(config).await?;
         warn_about_tools(&reknit.problems, &reknit.notes);
         Ok(Self { reknit, telemetry })
@@ -114,6 +115,13 @@ fn journal_path(config: &Config, files: &FileArguments) -> Result<PathBuf, Failu
         Some(path) => Ok(path.clone()),
         None => default_journal_path(),
     }
+}
+
+/// The folder for what the command keeps between runs; `None` if the environment names none.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    // A relative path would name another folder in another folder.
+    let folder = |name| os_variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state")))
 }
 
 /// `reknit/journal.db` in the data folder of the user. Fails if the environment names no data folder.

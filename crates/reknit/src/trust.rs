@@ -18,10 +18,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::cli::TrustArguments;
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
-use crate::environment::{os_variable, variable};
+use crate::environment::variable;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::print::{print_data, print_message};
+use crate::setup::state_folder;
 use crate::terminal_text::escape_controls;
 
 /// Trusts a file, forgets one, or lists the trusted ones.
@@ -131,9 +132,7 @@ struct TrustStore {
 impl TrustStore {
     /// `reknit/trusted` in the state folder of the user.
     fn of_user() -> Result<Self, Failure> {
-        let folder = |name| os_variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let folder = folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state")));
-        let folder = folder.ok_or_else(|| {
+        let folder = state_folder().ok_or_else(|| {
             Failure::usage(
                 "no folder for trusted files: neither XDG_STATE_HOME nor HOME is an absolute path",
                 format!("name the configuration file: `--config {DEFAULT_CONFIG}`"),

@@ -9,10 +9,11 @@ use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_telemetry::{ModelIdentities, ModelIdentity};
-use reknit_tools::{Client, DiscoveryProblem, discover};
+use reknit_tools::{Client, DiscoveryProblem};
 use uuid::Uuid;
 
 use crate::config::{Config, ConfigBuilder, ConfigError};
+use crate::live_catalogue::LiveCatalogue;
 use crate::telemetry::otlp::Otlp;
 use crate::telemetry::{Propagation, Telemetry};
 use crate::{Breakers, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
@@ -39,7 +40,7 @@ use crate::{Breakers, DriveError, DriveOutcome, Driver, Network, SystemClock, Tr
 pub struct Reknit {
     /// The journal of all runs.
     pub journal: Journal,
-    /// The capabilities of the tools.
+    /// The capabilities of the tools at the start; see [`Reknit::current_catalogue`].
     pub catalogue: Arc<Catalogue>,
     /// The rules of runs.
     pub policy: Arc<Policy>,
@@ -53,6 +54,7 @@ pub struct Reknit {
     pub problems: Vec<DiscoveryProblem>,
     /// What tools announce that has no effect, such as an unknown key of a summary.
     pub notes: Vec<DiscoveryProblem>,
+    live: Option<LiveCatalogue>,
     transport: Arc<dyn Transport>,
     breakers: Arc<Breakers>,
     clock: Arc<SystemClock>,
@@ -91,11 +93,27 @@ impl Reknit {
         let templates = config.templates()?;
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
-        let found = discover(&config.tool_sources(&Client::new()?)?).await;
+        let live = LiveCatalogue::start(config.tool_sources(&Client::new()?)?, config.listing_store()).await;
+        let found = live.latest();
         config.check_effect_names(&found.catalogue)?;
-        let transport = Arc::new(Network { models, tools: found.tools });
-        let reknit = Self::assemble(config, templates, journal, found.catalogue, transport);
-        Ok(Self { problems: found.problems, notes: found.notes, ..reknit })
+        let transport = Arc::new(Network { models, tools: live.tools() });
+        let refresh = config.catalogue_refresh;
+        let reknit = Self::assemble(config, templates, journal, Arc::clone(&found.catalogue), transport);
+        live.refresh_every(refresh);
+        Ok(Self { live: Some(live), problems: found.problems.clone(), notes: found.notes.clone(), ..reknit })
+    }
+
+    /// The capabilities of the tools as they are known now. With `tools.refresh`, they are asked again in the background.
+    pub fn current_catalogue(&self) -> Arc<Catalogue> {
+        self.live.as_ref().map_or_else(|| Arc::clone(&self.catalogue), |live| Arc::clone(&live.latest().catalogue))
+    }
+
+    /// Asks all tools for their capabilities again. Runs that have started keep those they know. Returns what cannot be used.
+    pub async fn refresh_tools(&self) -> Vec<DiscoveryProblem> {
+        match &self.live {
+            Some(live) => live.refresh().await.problems.clone(),
+            None => Vec::new(),
+        }
     }
 
     /// Starts with another transport, which reaches the tools and models; the addresses in the configuration are not used.
@@ -106,27 +124,28 @@ impl Reknit {
     ) -> Result<Self, StartError> {
         let templates = config.templates()?;
         let journal = open_journal(&config)?;
-        Ok(Self::assemble(config, templates, journal, catalogue, transport))
+        Ok(Self::assemble(config, templates, journal, Arc::new(catalogue), transport))
     }
 
     fn assemble(
         config: Config,
         templates: Templates,
         journal: Journal,
-        catalogue: Catalogue,
+        catalogue: Arc<Catalogue>,
         transport: Arc<dyn Transport>,
     ) -> Self {
         let clock = Arc::new(SystemClock::new());
         Self {
             telemetry: config.telemetry().with_models(Arc::new(model_identities(&config.models))),
             journal,
-            catalogue: Arc::new(catalogue),
+            catalogue,
             policy: Arc::new(config.policy),
             session: config.session,
             templates: Arc::new(templates),
             targets: config.models.into_iter().map(|target| target.name).collect(),
             problems: Vec::new(),
             notes: Vec::new(),
+            live: None,
             transport,
             breakers: Arc::new(Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)),
             clock,
@@ -166,7 +185,7 @@ impl Reknit {
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             metadata: Metadata::default(),
-            catalogue: Arc::clone(&self.catalogue),
+            catalogue: self.current_catalogue(),
             targets: self.targets.clone(),
             policy: Arc::clone(&self.policy),
             templates: Arc::clone(&self.templates),

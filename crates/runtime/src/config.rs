@@ -54,6 +54,7 @@ use std::fmt;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use reknit_dialogue::{BreakerRules, RotationRules, TargetName};
 use reknit_engine::{OutcomeCheck, Policy, PromptBuilder, SessionRules};
@@ -61,7 +62,7 @@ use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::Value;
-use reknit_tools::{Client, ToolSource};
+use reknit_tools::{Client, ListingStore, ToolSource};
 use tracing::level_filters::LevelFilter;
 
 use crate::telemetry::Telemetry;
@@ -95,6 +96,10 @@ pub struct Config {
     pub journal: Option<PathBuf>,
     /// What the journal survives.
     pub durability: Durability,
+    /// The folder with the last known capabilities of each tool, for the time when it is down. Without one they are kept in memory.
+    pub catalogue_folder: Option<PathBuf>,
+    /// How often the tools are asked again for their capabilities; never if it is zero.
+    pub catalogue_refresh: Duration,
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
     /// The level and the format of the log. See [`ConfigBuilder::log_to`].
@@ -171,6 +176,8 @@ impl Default for Config {
             breakers: BreakerPolicy::default(),
             journal: None,
             durability: Durability::Full,
+            catalogue_folder: None,
+            catalogue_refresh: Duration::from_secs(30),
             prompts: None,
             log: LogSettings::default(),
             log_writer: None,
@@ -386,6 +393,11 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// Where the last known capabilities of each tool are kept.
+    pub fn listing_store(&self) -> ListingStore {
+        self.catalogue_folder.as_ref().map_or_else(ListingStore::in_memory, ListingStore::in_folder)
     }
 
     /// The sources of all tools. Fails if the key of a tool is missing or cannot be sent.

@@ -21,6 +21,7 @@ mod effect_executor;
 mod error;
 mod journal_results;
 mod learned_mappings;
+mod live_catalogue;
 mod model_client;
 mod replay;
 mod run_start;

@@ -1,5 +1,6 @@
 //! Discovery: asks every source for its capabilities.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,9 +9,11 @@ use reknit_plan::{Catalogue, CatalogueTool};
 use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::service::HttpService;
-use crate::source::{Listing, ToolSource};
+use crate::instances::Instances;
+use crate::listing_store::ListingStore;
+use crate::source::{ListedCapability, Listing, Route, ToolSource};
 use crate::tool_service::ToolService;
-use crate::tools::{Routes, Tools};
+use crate::tools::Tools;
 
 /// The time limit for the listing of one source.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -41,50 +44,106 @@ pub struct DiscoveryProblem {
 }
 
 /// Asks every source for its capabilities. A source that cannot be used becomes a problem; the others are still discovered.
-/// Several sources may share the name of a tool; its capabilities are then those of all of them.
 pub async fn discover(sources: &[Arc<dyn ToolSource>]) -> Discovery {
-    let (mut tools, mut routes) = (Vec::<CatalogueTool>::new(), Routes::new());
-    let (mut problems, mut notes) = (Vec::new(), Vec::new());
+    discover_with(sources, None).await
+}
+
+/// Asks every source for its capabilities. With a store, the last good listing of a source that cannot be used is used instead:
+/// its capabilities are known, and calls to them fail until the source is back. Several sources with the same name are
+/// instances of one tool.
+pub async fn discover_with(sources: &[Arc<dyn ToolSource>], store: Option<&ListingStore>) -> Discovery {
     // Concurrently: ten tools that are down must not take ten times the limit.
     let listings = sources.iter().map(|source| tokio::time::timeout(TIMEOUT, source.list()));
     let outcomes = futures_util::future::join_all(listings).await;
+    let mut found = FoundTools::default();
     for (source, outcome) in sources.iter().zip(outcomes) {
-        let problem =
-            |message| DiscoveryProblem { tool: source.name().to_string(), address: source.address(), message };
-        match outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}"))) {
-            Err(message) => problems.push(problem(message)),
+        let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")));
+        let mut problems = Vec::new();
+        let listing = match outcome {
             Ok(listing) => {
-                let (found, unused) = (listing.problems.clone(), listing.notes.clone());
-                let taken = add(source.as_ref(), listing, &mut tools, &mut routes);
-                problems.extend(found.into_iter().chain(taken).map(problem));
-                notes.extend(unused.into_iter().map(problem));
+                if let (Some(store), Some(text)) = (store, &listing.saved)
+                    && let Err(error) = store.save(source.as_ref(), text)
+                {
+                    problems.push(format!("its capabilities cannot be saved for the time when it is down: {error}"));
+                }
+                Some(listing)
             }
-        }
+            Err(problem) => {
+                let saved = restore(source.as_ref(), store);
+                let known = if saved.is_some() { "; its last known capabilities are used" } else { "" };
+                problems.push(format!("{problem}{known}"));
+                saved
+            }
+        };
+        found.add(source.as_ref(), listing, problems);
     }
-    Discovery { catalogue: Catalogue { tools }, tools: Tools::new(routes), problems, notes }
+    found.finish()
 }
 
-/// Adds what a source offers. Returns a message for each capability whose name is taken.
-fn add(source: &dyn ToolSource, listing: Listing, tools: &mut Vec<CatalogueTool>, routes: &mut Routes) -> Vec<String> {
-    let name = source.name();
-    let routes = routes.entry(name.as_str().to_owned()).or_default();
-    let (mut entries, mut taken) = (Vec::with_capacity(listing.capabilities.len()), Vec::new());
-    for listed in listing.capabilities {
-        let capability = listed.entry.capability.name.as_str().to_owned();
-        if routes.contains_key(&capability) {
-            taken.push(format!("there are two capabilities `{capability}`; the first one is used"));
-            continue;
+/// The last good listing of a source.
+fn restore(source: &dyn ToolSource, store: Option<&ListingStore>) -> Option<Listing> {
+    // A listing that cannot be read is as good as none: the source itself has a problem that is reported.
+    let saved = store?.load(source).ok().flatten()?;
+    source.restore(&saved).ok()
+}
+
+/// What all sources offer.
+#[derive(Default)]
+struct FoundTools {
+    tools: Vec<CatalogueTool>,
+    /// The routes of each capability, one for each instance that has it.
+    routes: HashMap<String, HashMap<String, Vec<Arc<dyn Route>>>>,
+    problems: Vec<DiscoveryProblem>,
+    notes: Vec<DiscoveryProblem>,
+}
+
+impl FoundTools {
+    fn add(&mut self, source: &dyn ToolSource, listing: Option<Listing>, problems: Vec<String>) {
+        let problem = |message| {
+            let (tool, address) = (source.name().to_string(), source.address());
+            DiscoveryProblem { tool, address, message }
+        };
+        self.problems.extend(problems.into_iter().map(problem));
+        let Some(listing) = listing else { return };
+        self.problems.extend(listing.problems.into_iter().map(problem));
+        self.notes.extend(listing.notes.into_iter().map(problem));
+        let name = source.name();
+        let known = self.tools.iter().position(|tool| tool.name == *name);
+        let tool = known.unwrap_or_else(|| {
+            let (name, description) = (name.clone(), listing.description);
+            self.tools.push(CatalogueTool { name, description, capabilities: Vec::new() });
+            self.tools.len() - 1
+        });
+        let Some(tool) = self.tools.get_mut(tool) else { return };
+        let routes = self.routes.entry(name.as_str().to_owned()).or_default();
+        for ListedCapability { entry, route } in listing.capabilities {
+            let capability = entry.capability.name.as_str();
+            match tool.entry(capability) {
+                Some(known) if *known != entry => {
+                    let message =
+                        format!("there are two capabilities `{capability}` that differ; the first one is used");
+                    self.problems.push(problem(message));
+                    continue;
+                }
+                Some(_) => {}
+                None => tool.capabilities.push(entry.clone()),
+            }
+            routes.entry(capability.to_owned()).or_default().push(route);
         }
-        routes.insert(capability, listed.route);
-        entries.push(listed.entry);
     }
-    match tools.iter_mut().find(|tool| tool.name == *name) {
-        Some(tool) => tool.capabilities.extend(entries),
-        None => {
-            tools.push(CatalogueTool { name: name.clone(), description: listing.description, capabilities: entries });
-        }
+
+    fn finish(self) -> Discovery {
+        let one = |mut routes: Vec<Arc<dyn Route>>| match (routes.pop(), routes.is_empty()) {
+            (Some(only), true) => only,
+            (last, _) => Arc::new(Instances::new(routes.into_iter().chain(last).collect())),
+        };
+        let of_tool = |routes: HashMap<String, Vec<Arc<dyn Route>>>| {
+            routes.into_iter().map(|(capability, routes)| (capability, one(routes))).collect()
+        };
+        let routes = self.routes.into_iter().map(|(tool, routes)| (tool, of_tool(routes))).collect();
+        let (catalogue, tools) = (Catalogue { tools: self.tools }, Tools::new(routes));
+        Discovery { catalogue, tools, problems: self.problems, notes: self.notes }
     }
-    taken
 }
 
 impl Client {

@@ -22,16 +22,19 @@
 
 mod discovery;
 mod http;
+mod instances;
+mod listing_store;
 mod openapi;
 mod source;
 mod tool_service;
 mod tools;
 
-pub use discovery::{Discovery, DiscoveryProblem, discover};
+pub use discovery::{Discovery, DiscoveryProblem, discover, discover_with};
 pub use http::address::{Address, AddressError, ComponentType};
 pub use http::client::{Client, ClientError};
 pub use http::credential::{Credential, CredentialError};
 pub use http::service::{HttpOptions, HttpService, InvalidHeader};
+pub use listing_store::ListingStore;
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
 pub use source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 pub use tool_service::ToolService;

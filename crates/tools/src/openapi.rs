@@ -78,8 +78,8 @@ impl OpenApiService {
     }
 
     async fn import(&self) -> Result<Listing, String> {
-        let document = document::load(&self.options, &self.client).await?;
-        Ok(self.listing(document))
+        let (document, saved) = document::load(&self.options, &self.client).await?;
+        Ok(Listing { saved, ..self.listing(document) })
     }
 
     fn listing(&self, document: ApiDocument) -> Listing {
@@ -123,6 +123,10 @@ impl ToolSource for OpenApiService {
 
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
         Box::pin(self.import())
+    }
+
+    fn restore(&self, saved: &str) -> Result<Listing, String> {
+        document::restore(saved).map(|document| self.listing(document))
     }
 }
 

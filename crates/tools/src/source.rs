@@ -21,6 +21,11 @@ pub trait ToolSource: Send + Sync + fmt::Debug {
 
     /// Lists the capabilities. Fails with the reason if the source cannot be used at all.
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>>;
+
+    /// The listing that was saved as this text. Fails with the reason if it is not a text that this source saved.
+    fn restore(&self, _saved: &str) -> Result<Listing, String> {
+        Err("this source saves no listings".to_owned())
+    }
 }
 
 /// Makes the calls of one capability.
@@ -45,6 +50,9 @@ pub struct Listing {
     pub problems: Vec<String>,
     /// What the source states that has no effect.
     pub notes: Vec<String>,
+    /// A text from which [`ToolSource::restore`] makes this listing again, while the source cannot be reached. `None` for a
+    /// source that is always there, such as a file.
+    pub saved: Option<String>,
 }
 
 /// A capability and the route of its calls.

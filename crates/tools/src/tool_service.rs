@@ -23,24 +23,40 @@ impl ToolService {
         Self { service: Arc::new(service) }
     }
 
-    async fn describe(&self) -> Result<Listing, String> {
+    async fn fetch(&self) -> Result<Listing, String> {
         let path = "/api/capabilities";
         let missing = || format!("GET {path} returned 404 Not Found");
         let announced = self.service.get_json(path).await?.ok_or_else(missing)?;
-        let list = match &announced {
-            Value::Array(list) => list.as_slice(),
-            other => other
-                .get("capabilities")
-                .and_then(Value::as_array)
-                .ok_or("GET /api/capabilities does not return a list")?,
-        };
+        let mut schemas = Object::new();
+        let mut problems = Vec::new();
+        for capability in capabilities(&announced)?.iter().filter_map(|value| Capability::from_value(value).ok()) {
+            // A capability whose path is invalid is reported below.
+            if self.service.address().join(&capability.call_path()).is_err() {
+                continue;
+            }
+            match self.service.get_json(&capability.schema_path()).await {
+                Ok(Some(schema)) => _ = schemas.insert(capability.name.as_str(), schema),
+                // Schemas are optional. Without one, the summaries of the capability describe its parameters.
+                Ok(None) => {}
+                Err(message) => problems.push(format!("cannot fetch the schema of `{}`: {message}", capability.name)),
+            }
+        }
+        let mut listing = self.describe(&announced, &schemas)?;
+        listing.saved = Some(Object::from([("announced", announced), ("schemas", Value::Object(schemas))]).to_string());
+        listing.problems.splice(0..0, problems);
+        Ok(listing)
+    }
+
+    /// The listing of what the service announced.
+    fn describe(&self, announced: &Value, schemas: &Object) -> Result<Listing, String> {
         let description = announced.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
         let component = self.service.address().component.or_else(|| component_of(announced.get("type")));
         let mut listing = Listing { description, ..Listing::default() };
-        for value in list {
+        for value in capabilities(announced)? {
             match Capability::from_value(value) {
                 Ok(capability) => {
-                    self.describe_capability(capability, component.unwrap_or_default(), &mut listing).await;
+                    let schema = schemas.get(capability.name.as_str()).cloned();
+                    self.describe_capability(capability, schema, component.unwrap_or_default(), &mut listing);
                 }
                 Err(error) => listing.problems.push(format!("invalid capability: {error}")),
             }
@@ -48,7 +64,13 @@ impl ToolService {
         Ok(listing)
     }
 
-    async fn describe_capability(&self, capability: Capability, component: ComponentType, listing: &mut Listing) {
+    fn describe_capability(
+        &self,
+        capability: Capability,
+        schema: Option<Value>,
+        component: ComponentType,
+        listing: &mut Listing,
+    ) {
         let name = capability.name.clone();
         let url = match self.service.address().join(&capability.call_path()) {
             Ok(url) => url,
@@ -62,11 +84,6 @@ impl ToolService {
             let note = |key| format!("unknown key `{list}_summary.{key}` of `{name}` has no effect");
             listing.notes.extend(unknown.into_iter().map(note));
         }
-        // Without a schema, the summaries of the capability describe its parameters.
-        let schema = self.service.get_json(&capability.schema_path()).await.unwrap_or_else(|message| {
-            listing.problems.push(format!("cannot fetch the schema of `{name}`: {message}"));
-            None
-        });
         let unknown = schema.as_ref().map(unknown_types).unwrap_or_default();
         listing.notes.extend(unknown.iter().map(|unknown| format!("schema of `{name}`: {unknown}")));
         let component = component_of(capability.extra.get("type")).unwrap_or(component);
@@ -84,6 +101,17 @@ impl ToolService {
     }
 }
 
+/// The list in the answer to `GET /api/capabilities`.
+fn capabilities(announced: &Value) -> Result<&[Value], String> {
+    match announced {
+        Value::Array(list) => Ok(list),
+        other => {
+            let list = other.get("capabilities").and_then(Value::as_array);
+            list.ok_or_else(|| "GET /api/capabilities does not return a list".to_owned())
+        }
+    }
+}
+
 impl ToolSource for ToolService {
     fn name(&self) -> &AgentName {
         &self.service.address().name
@@ -94,7 +122,13 @@ impl ToolSource for ToolService {
     }
 
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
-        Box::pin(self.describe())
+        Box::pin(self.fetch())
+    }
+
+    fn restore(&self, saved: &str) -> Result<Listing, String> {
+        let saved = Value::parse(saved).map_err(|error| error.to_string())?;
+        let schemas = saved.get("schemas").and_then(Value::as_object).cloned().unwrap_or_default();
+        self.describe(saved.get("announced").unwrap_or(&Value::Null), &schemas)
     }
 }
 

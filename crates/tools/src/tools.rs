@@ -1,7 +1,7 @@
 //! The known tools, which make calls.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use reknit_protocol::{CallTool, Delivery, ToolReply, TransportFailure, TransportKind};
@@ -14,12 +14,25 @@ pub(crate) type Routes = HashMap<String, HashMap<String, Arc<dyn Route>>>;
 /// The known tools. Makes their calls. Cloning is cheap.
 #[derive(Debug, Clone, Default)]
 pub struct Tools {
-    routes: Arc<Routes>,
+    routes: Arc<RwLock<Arc<Routes>>>,
 }
 
 impl Tools {
     pub(crate) fn new(routes: Routes) -> Self {
-        Self { routes: Arc::new(routes) }
+        Self { routes: Arc::new(RwLock::new(Arc::new(routes))) }
+    }
+
+    /// Takes over the routes of a later discovery, in all clones. Calls under way are not affected.
+    pub fn update(&self, later: &Self) {
+        let routes = later.routes();
+        // A poisoned lock would mean a panic while an `Arc` was stored, which cannot happen.
+        if let Ok(mut known) = self.routes.write() {
+            *known = routes;
+        }
+    }
+
+    fn routes(&self) -> Arc<Routes> {
+        self.routes.read().map(|routes| Arc::clone(&routes)).unwrap_or_default()
     }
 
     /// Makes one call. Dropping the future aborts it.
@@ -29,7 +42,8 @@ impl Tools {
 
     /// Makes one call within a trace span, which is sent to the tool as a `traceparent` of W3C Trace Context.
     pub async fn call_within(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
-        let routes = self.routes.get(call.agent.as_str());
+        let routes = self.routes();
+        let routes = routes.get(call.agent.as_str());
         let Some(route) = routes.and_then(|routes| routes.get(call.capability.as_str())) else {
             return Err(TransportFailure {
                 kind: TransportKind::NotCallable,

@@ -251,6 +251,11 @@ settings! {
     /// What a power failure can do: nothing (`full`), lose the last events (`normal`), or damage the file (`off`).
     durability(Durability: word::<Durability>()) "journal.durability" => durability;
 
+    /// How often tools are asked again for their capabilities while a process runs; `0s` for never.
+    catalogue_refresh(Duration: DURATION) "catalogue.refresh" => catalogue_refresh;
+    /// Folder with the last known capabilities of each tool; the default is reknit/catalogue in your state folder.
+    catalogue_folder(&str: Text) "catalogue.folder" => catalogue_folder;
+
     /// Level of the log on standard error.
     log_level(LevelFilter: word::<LevelFilter>()) "log.level" = "LOG" => log.level;
     /// Format of a log line.
@@ -264,7 +269,7 @@ settings! {
 }
 
 /// Sections with their descriptions, in the order of the list.
-pub(super) const SECTIONS: [(&str, &str); 15] = [
+pub(super) const SECTIONS: [(&str, &str); 16] = [
     ("limits", "What runs may use: calls, money, time and concurrency."),
     ("resend", "Retries of calls that failed temporarily."),
     ("mending", "Corrections of calls that a tool rejected."),
@@ -277,6 +282,7 @@ pub(super) const SECTIONS: [(&str, &str); 15] = [
     ("effects", "Side effects of calls."),
     ("people", "Questions to people."),
     ("journal", "Where runs are recorded."),
+    ("catalogue", "What is known about the capabilities of tools."),
     ("log", "The log; docs/telemetry.md describes it, with traces and metrics."),
     ("llm-debug", "Access to the prompts and answers of models."),
     ("", ""),

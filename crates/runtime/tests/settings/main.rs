@@ -17,9 +17,9 @@ use reknit_runtime::config::SETTINGS;
 
 use case::Case;
 
-/// Settings that the tests of the command line cover: the system calls of a commit can only be observed from outside the
-/// process, and only the command line looks for a model.
-const TESTED_WITH_THE_COMMAND: [&str; 2] = ["find-model", "journal.durability"];
+/// Settings that other tests cover: the system calls of a commit can only be observed from outside the process, only the
+/// command line looks for a model, and the catalogue needs tools on the network (`tests/catalogue.rs`).
+const TESTED_ELSEWHERE: [&str; 4] = ["catalogue.folder", "catalogue.refresh", "find-model", "journal.durability"];
 
 fn cases() -> Vec<Case> {
     [limits::cases(), mending::cases(), models::cases(), sessions::cases(), log_and_journal::cases()].concat()
@@ -29,7 +29,7 @@ fn cases() -> Vec<Case> {
 fn every_setting_has_a_case() {
     let listed: BTreeSet<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
     let cases = cases().into_iter().chain(log_and_journal::file_cases());
-    let covered = cases.map(|case| case.name).chain(TESTED_WITH_THE_COMMAND);
+    let covered = cases.map(|case| case.name).chain(TESTED_ELSEWHERE);
     assert_eq!(covered.collect::<BTreeSet<&str>>(), listed);
 }
 

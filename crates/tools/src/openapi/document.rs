@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use reknit_openapi::{ApiDocument, ApiDocumentError, MAX_DOCUMENT_BYTES};
-use reknit_protocol::redact_url;
+use reknit_protocol::{Object, Value, redact_url};
 
 use super::OpenApiOptions;
 use crate::http::client::Client;
@@ -48,14 +48,14 @@ impl fmt::Debug for DocumentLocation {
     }
 }
 
-/// Reads the document.
-pub(super) async fn load(options: &OpenApiOptions, client: &Client) -> Result<ApiDocument, String> {
+/// Reads the document. Returns also the text from which [`restore`] makes it again, if it was fetched.
+pub(super) async fn load(options: &OpenApiOptions, client: &Client) -> Result<(ApiDocument, Option<String>), String> {
     match &options.document {
         DocumentLocation::File(path) => {
             let path = path.clone();
             // Large documents take a while, and files block.
             let read = tokio::task::spawn_blocking(move || load_file(&path)).await;
-            read.map_err(|error| format!("the import failed: {error}"))?
+            Ok((read.map_err(|error| format!("the import failed: {error}"))??, None))
         }
         DocumentLocation::Url(url) => fetch(url, options, client).await,
     }
@@ -85,7 +85,29 @@ fn read_file(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
 }
 
-async fn fetch(url: &reqwest::Url, options: &OpenApiOptions, client: &Client) -> Result<ApiDocument, String> {
+/// The document that was saved as this text.
+pub(super) fn restore(saved: &str) -> Result<ApiDocument, String> {
+    let saved = Value::parse(saved).map_err(|error| error.to_string())?;
+    let text = saved.get("document").and_then(Value::as_str).ok_or("there is no document in it")?;
+    let file = |name: &str| saved.get("files")?.get(name)?.as_str().map(str::to_owned);
+    let mut load = |name: &str| file(name).ok_or_else(|| "it could not be fetched".to_owned());
+    ApiDocument::parse_with_files(text, "", &mut load).map_err(|error| describe(&error))
+}
+
+/// The text of a document and of the files it refers to, for [`restore`].
+fn saved(text: &str, files: &HashMap<String, Result<String, String>>) -> String {
+    let mut fetched: Vec<(&String, &String)> =
+        files.iter().filter_map(|(name, file)| Some((name, file.as_ref().ok()?))).collect();
+    fetched.sort();
+    let files = fetched.into_iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect::<Object>();
+    Object::from([("document", text.into()), ("files", Value::Object(files))]).to_string()
+}
+
+async fn fetch(
+    url: &reqwest::Url,
+    options: &OpenApiOptions,
+    client: &Client,
+) -> Result<(ApiDocument, Option<String>), String> {
     let mut http = options.http.clone();
     http.max_body = MAX_DOCUMENT_BYTES;
     // The credentials are for the service. Whoever only publishes its description does not get them.
@@ -107,7 +129,7 @@ async fn fetch(url: &reqwest::Url, options: &OpenApiOptions, client: &Client) ->
         };
         let document = ApiDocument::parse_with_files(&text, "", &mut load).map_err(|error| describe(&error))?;
         if missing.is_empty() {
-            return Ok(document);
+            return Ok((document, Some(saved(&text, &files))));
         }
         for name in missing {
             let file = match url.join(&name) {

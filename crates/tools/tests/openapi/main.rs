@@ -177,9 +177,9 @@ async fn the_credentials_of_a_service_are_not_sent_to_another_host_that_publishe
 
 #[tokio::test]
 async fn files_that_a_document_refers_to_are_fetched_from_its_own_host_only() {
-    let document = r##"{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
+    let document = r#"{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
       "/a": {"get": {"operationId": "a", "parameters": [{"$ref": "parts/common.json#/limit"}], "responses": {}}},
-      "/b": {"get": {"operationId": "b", "parameters": [{"$ref": "http://127.0.0.1:1/x.json#/p"}], "responses": {}}}}}"##;
+      "/b": {"get": {"operationId": "b", "parameters": [{"$ref": "http://127.0.0.1:1/x.json#/p"}], "responses": {}}}}}"#;
     let part = r#"{"limit": {"name": "limit", "in": "query", "schema": {"$ref": "more.json"}}}"#;
     let server = RawServer::start(move |request| match request.target.as_str() {
         "/openapi.json" => (200, JSON.to_owned(), document.to_owned()),
@@ -189,8 +189,7 @@ async fn files_that_a_document_refers_to_are_fetched_from_its_own_host_only() {
     })
     .await;
     let found = import(options(&server.url)).await;
-    let schema =
-        found.catalogue.entry("shop", "a").and_then(|entry| entry.json_schema()).expect("a schema").to_string();
+    let schema = found.catalogue.entry("shop", "a").expect("it exists").json_schema().expect("a schema").to_string();
     assert!(schema.contains(r#""maximum":9"#), "{schema}");
     let problems: Vec<&str> = found.problems.iter().map(|problem| problem.message.as_str()).collect();
     assert!(problems.iter().any(|problem| problem.contains("/paths/~1b/get")), "{problems:?}");

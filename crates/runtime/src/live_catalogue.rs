@@ -1,0 +1,97 @@
+//! The capabilities of all tools as they are known now. New runs use the latest ones; a run keeps those it started with.
+
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use reknit_plan::Catalogue;
+use reknit_tools::{Discovery, DiscoveryProblem, ListingStore, ToolSource, Tools, discover_with};
+use tokio_util::task::AbortOnDropHandle;
+
+/// What was found out about the tools, at one time.
+#[derive(Debug)]
+pub(crate) struct FoundCatalogue {
+    pub(crate) catalogue: Arc<Catalogue>,
+    pub(crate) problems: Vec<DiscoveryProblem>,
+    pub(crate) notes: Vec<DiscoveryProblem>,
+}
+
+/// The catalogue of a process, which can be refreshed. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub(crate) struct LiveCatalogue {
+    shared: Arc<Shared>,
+    /// Ends with the last clone.
+    background: Arc<RwLock<Option<AbortOnDropHandle<()>>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    sources: Vec<Arc<dyn ToolSource>>,
+    store: ListingStore,
+    tools: Tools,
+    latest: RwLock<Arc<FoundCatalogue>>,
+}
+
+impl LiveCatalogue {
+    /// Asks all sources for their capabilities.
+    pub(crate) async fn start(sources: Vec<Arc<dyn ToolSource>>, store: ListingStore) -> Self {
+        let Discovery { catalogue, tools, problems, notes } = discover_with(&sources, Some(&store)).await;
+        let latest = FoundCatalogue { catalogue: Arc::new(catalogue), problems, notes };
+        let shared = Shared { sources, store, tools, latest: RwLock::new(Arc::new(latest)) };
+        Self { shared: Arc::new(shared), background: Arc::default() }
+    }
+
+    /// The tools, whose routes follow every refresh.
+    pub(crate) fn tools(&self) -> Tools {
+        self.shared.tools.clone()
+    }
+
+    pub(crate) fn latest(&self) -> Arc<FoundCatalogue> {
+        self.shared.latest()
+    }
+
+    /// Asks all sources again.
+    pub(crate) async fn refresh(&self) -> Arc<FoundCatalogue> {
+        self.shared.refresh().await
+    }
+
+    /// Asks all sources again and again, until the last clone is dropped. Does nothing if the interval is zero.
+    pub(crate) fn refresh_every(&self, interval: Duration) {
+        if interval.is_zero() {
+            return;
+        }
+        let shared = Arc::downgrade(&self.shared);
+        let task = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(interval).await;
+                let Some(shared) = shared.upgrade() else { return };
+                shared.refresh().await;
+            }
+        });
+        if let Ok(mut background) = self.background.write() {
+            *background = Some(AbortOnDropHandle::new(task));
+        }
+    }
+}
+
+impl Shared {
+    fn latest(&self) -> Arc<FoundCatalogue> {
+        match self.latest.read() {
+            Ok(latest) => Arc::clone(&latest),
+            // Whoever panicked had replaced the whole `Arc` or not at all.
+            Err(poisoned) => Arc::clone(&poisoned.into_inner()),
+        }
+    }
+
+    async fn refresh(&self) -> Arc<FoundCatalogue> {
+        let found = discover_with(&self.sources, Some(&self.store)).await;
+        self.tools.update(&found.tools);
+        let latest =
+            FoundCatalogue { catalogue: Arc::new(found.catalogue), problems: found.problems, notes: found.notes };
+        let latest = Arc::new(latest);
+        match self.latest.write() {
+            Ok(mut known) => *known = Arc::clone(&latest),
+            Err(poisoned) => *poisoned.into_inner() = Arc::clone(&latest),
+        }
+        latest
+    }
+}

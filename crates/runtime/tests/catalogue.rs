@@ -1,0 +1,96 @@
+//! What is known about tools while they come and go.
+#![cfg(test)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use reknit_plan::{Catalogue, CatalogueEntry};
+use reknit_protocol::{AgentName, CallTool, Capability, ReplyBody, SideEffect, ToolReply, TransportFailure, Value};
+use reknit_runtime::Reknit;
+use reknit_testing::ScriptedTool;
+use reknit_tools::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+
+fn names(catalogue: &Catalogue) -> Vec<&str> {
+    catalogue.tools.iter().flat_map(|tool| &tool.capabilities).map(|entry| entry.capability.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_tool_that_is_down_keeps_its_last_known_capabilities_also_across_restarts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read).start().await.expect("it starts");
+    let url = tool.base_url();
+    let start = || {
+        let folder = folder.path().display().to_string();
+        Reknit::builder().tool("shop", &url).catalogue_folder(&folder).start()
+    };
+    let reknit = start().await.expect("it starts");
+    assert_eq!(names(&reknit.current_catalogue()), ["price"]);
+    drop(tool);
+    let problems = reknit.refresh_tools().await;
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].message.ends_with("; its last known capabilities are used"), "{problems:?}");
+    assert_eq!(names(&reknit.current_catalogue()), ["price"]);
+    let restarted = start().await.expect("it starts");
+    assert_eq!(names(&restarted.catalogue), ["price"]);
+    let message = &restarted.problems[0].message;
+    assert_eq!(message, "connection refused; is the tool running?; its last known capabilities are used");
+    let elsewhere = Reknit::builder().tool("shop", &url).start().await.expect("it starts");
+    assert_eq!(names(&elsewhere.catalogue), Vec::<&str>::new(), "without a folder nothing is known");
+}
+
+/// A source that has one more capability whenever it is asked.
+#[derive(Debug)]
+struct Growing {
+    name: AgentName,
+    asked: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Answer(u16);
+
+impl Route for Answer {
+    fn call<'a>(
+        &'a self,
+        _call: &'a CallTool,
+        _traceparent: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        let reply = ToolReply { status: self.0, retry_after_ms: None, body: ReplyBody::Json(Value::Null) };
+        Box::pin(std::future::ready(Ok(reply)))
+    }
+}
+
+impl ToolSource for Growing {
+    fn name(&self) -> &AgentName {
+        &self.name
+    }
+
+    fn address(&self) -> String {
+        "nowhere".to_owned()
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
+        let count = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        let capability = |number: usize| ListedCapability {
+            entry: CatalogueEntry::new(Capability::new(format!("c{number}")), None).expect("there is no schema"),
+            route: Arc::new(Answer(200)),
+        };
+        let capabilities = (1..=count).map(capability).collect();
+        Box::pin(std::future::ready(Ok(Listing { capabilities, ..Listing::default() })))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn capabilities_that_are_added_while_the_process_runs_are_found_in_the_background() {
+    let source = || Arc::new(Growing { name: "growing".into(), asked: AtomicUsize::new(0) });
+    let reknit = Reknit::builder().tool_source(source()).catalogue_refresh(Duration::from_secs(5));
+    let reknit = reknit.start().await.expect("it starts");
+    assert_eq!(names(&reknit.current_catalogue()), ["c1"]);
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert_eq!(names(&reknit.current_catalogue()), ["c1", "c2"]);
+    assert_eq!(names(&reknit.started("x", None).catalogue), ["c1", "c2"], "a new run knows them");
+    let never = Reknit::builder().tool_source(source()).catalogue_refresh(Duration::ZERO);
+    let never = never.start().await.expect("it starts");
+    tokio::time::sleep(Duration::from_mins(10)).await;
+    assert_eq!(names(&never.current_catalogue()), ["c1"]);
+}

@@ -1,0 +1,90 @@
+//! The last listing of each source, so that the tools of a source that is down are still known, on disk also after a restart.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::source::ToolSource;
+
+/// The last listing of each source.
+#[derive(Debug, Clone)]
+pub struct ListingStore {
+    place: Place,
+}
+
+#[derive(Debug, Clone)]
+enum Place {
+    Memory(Arc<Mutex<HashMap<String, String>>>),
+    /// Only its owner can read the folder.
+    Folder(PathBuf),
+}
+
+impl ListingStore {
+    /// A store that ends with the process.
+    pub fn in_memory() -> Self {
+        Self { place: Place::Memory(Arc::default()) }
+    }
+
+    /// A store in a folder, which is created when the first listing is saved.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self { place: Place::Folder(folder.into()) }
+    }
+
+    /// The saved listing of a source. `None` if there is none.
+    pub(crate) fn load(&self, source: &dyn ToolSource) -> io::Result<Option<String>> {
+        match &self.place {
+            Place::Memory(listings) => Ok(lock(listings).get(&key(source)).cloned()),
+            Place::Folder(folder) => match fs::read_to_string(folder.join(key(source))) {
+                Ok(text) => Ok(Some(text)),
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// Saves the listing of a source.
+    pub(crate) fn save(&self, source: &dyn ToolSource, text: &str) -> io::Result<()> {
+        match &self.place {
+            Place::Memory(listings) => {
+                lock(listings).insert(key(source), text.to_owned());
+                Ok(())
+            }
+            Place::Folder(folder) => save_file(folder, &key(source), text),
+        }
+    }
+}
+
+/// A source is known by its name and its address: at another address it is another service.
+fn key(source: &dyn ToolSource) -> String {
+    let digest = Sha256::digest(format!("{}\n{}", source.name(), source.address()));
+    let number = digest.iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
+    format!("{number:032x}.json")
+}
+
+fn lock(listings: &Mutex<HashMap<String, String>>) -> MutexGuard<'_, HashMap<String, String>> {
+    // An insertion is complete or was not made, so a panic elsewhere leaves the listings usable.
+    listings.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes a file, unless it is the same already. A reader sees the old text or the new one, never a part of one.
+fn save_file(folder: &Path, name: &str, text: &str) -> io::Result<()> {
+    let file = folder.join(name);
+    let is_same_size = fs::metadata(&file).is_ok_and(|data| data.len() == text.len() as u64);
+    if is_same_size && fs::read(&file)? == text.as_bytes() {
+        return Ok(());
+    }
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let part = file.with_extension(format!("part-{}", std::process::id()));
+    write_new(&part, text)?;
+    fs::rename(&part, &file)
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}
