@@ -72,6 +72,12 @@ fn the_invariants_hold_in_many_random_worlds() {
     }
 }
 
+/// In this world, only a step that runs in parallel returns the numbers that would support a model's correction.
+#[test]
+fn the_result_of_a_parallel_step_is_no_evidence_for_a_correction() {
+    drive(&mut ChoiceTape::from_seed(4369, TAPE_LENGTH), RestoreTwin::Sometimes);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
