@@ -141,7 +141,7 @@ impl Run {
             known.add_all(&fault.body);
             known.add_all(&Value::Object(fault.details.clone()));
         }
-        let results = self.results(Some(planned));
+        let results = self.results_before(planned);
         for id in self.source_ids() {
             if let StepResult::Ready(body) = results.result_of(&id) {
                 known.add_all(body);
@@ -158,7 +158,7 @@ impl Run {
                 let requested = numbers_in_text::parse_numbers(&self.shown_request);
                 known.numbers.contains(number)
                     || number_word(number).is_some_and(|word| known.contain(word))
-                    || explain_number(number, &self.results(Some(planned)), &self.source_ids(), &requested).is_some()
+                    || explain_number(number, &self.results_before(planned), &self.source_ids(), &requested).is_some()
             }
             Value::String(text) if kind == ValueKind::Exact => known.identify(text),
             Value::String(text) => known.contain(text),

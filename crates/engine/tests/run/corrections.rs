@@ -7,7 +7,7 @@ use reknit_protocol::Capability;
 use crate::world::{Play, plan, policy, question, started, step};
 
 /// A rejected call that a model corrects.
-fn corrected(policy: Policy, capability: &str, parameters: &str, error: &str, changes: &str) -> Play {
+pub(crate) fn corrected(policy: Policy, capability: &str, parameters: &str, error: &str, changes: &str) -> Play {
     let mut play = Play::begin(started(Some(plan(vec![step("s", capability, parameters)])), policy));
     play.answer_tool("s/call/1", 400, &format!(r#"{{"error": "{error}"}}"#));
     play.answer_model("s/feedback/1", &format!(r#"{{"should_retry": true, "suggested_changes": {changes}}}"#));

@@ -1,9 +1,13 @@
 //! Replies with the status of a success that report an error.
 
-use reknit_engine::{Outcome, Status};
-use reknit_mend::{ErrorsInSuccess, Fate};
+use std::sync::Arc;
 
-use crate::world::{Play, plan, policy, started, step};
+use reknit_engine::{EventKind, Outcome, Status};
+use reknit_mend::{ErrorsInSuccess, Fate};
+use reknit_plan::CatalogueEntry;
+use reknit_protocol::{Capability, ReplyBody, ToolReply};
+
+use crate::world::{Play, catalogue, effect_id, json, plan, policy, started, step};
 
 const DECLINED: &str = r#""Error: payment amount does not add up""#;
 
@@ -48,4 +52,24 @@ fn a_read_that_answered_with_an_error_is_sent_again() {
 #[test]
 fn a_tool_can_return_texts_that_look_like_errors_if_they_are_ignored() {
     assert_eq!(booked("undeclared", Some(ErrorsInSuccess::Ignore)).due(), ["cancel/call/1"]);
+}
+
+#[test]
+fn a_page_is_an_error_where_the_tool_announces_data() {
+    for (announced, due) in
+        [(r#", "output_summary": {"required": [{"name": "price"}]}"#, None), ("", Some("next/call/1"))]
+    {
+        let capability = json(&format!(r#"{{"name": "book"{announced}}}"#));
+        let capability = Capability::from_value(&capability).expect("a capability");
+        let mut catalogue = catalogue();
+        catalogue.tools[0].capabilities.push(CatalogueEntry::new(capability, None).expect("a valid entry"));
+        let steps = vec![step("book", "book", "{}"), step("next", "read", "{}").after("book")];
+        let mut started = started(Some(plan(steps)), policy());
+        started.catalogue = Arc::new(catalogue);
+        let mut play = Play::begin(started);
+        let body = ReplyBody::Text("<!DOCTYPE html><title>Log in</title>".to_owned());
+        let reply = ToolReply { status: 200, retry_after_ms: None, body };
+        play.happen(EventKind::ToolAnswered { effect: effect_id("book/call/1"), reply });
+        assert_eq!(play.due().first().map(String::as_str), due, "announced: {announced}");
+    }
 }

@@ -106,6 +106,18 @@ fn a_call_is_mended_by_what_its_error_states_and_no_model_is_asked() {
 }
 
 #[test]
+fn a_missing_value_is_not_taken_from_a_step_that_only_happens_to_be_done() {
+    for (follows, due) in [(true, "s/call/2"), (false, "s/feedback/1")] {
+        let s = step("s", "read", r#"{"id": 7}"#);
+        let s = if follows { s.after("quote") } else { s };
+        let mut play = Play::of_steps(vec![step("quote", "read", "{}"), s]);
+        play.answer_tool("quote/call/1", 200, r#"{"currency": "USD"}"#);
+        play.answer_tool("s/call/1", 400, r#"{"message": "missing field `currency`"}"#);
+        assert_eq!(play.due(), [due], "the step follows the other one: {follows}");
+    }
+}
+
+#[test]
 fn a_misnamed_parameter_is_renamed_before_the_call_without_a_model() {
     let mut play = one_step("weather", r#"{"latitude": 37.5, "longitude": "126.9"}"#);
     assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"lat":37.5,"lon":126.9}"#);

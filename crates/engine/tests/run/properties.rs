@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use reknit_bind::MappingStatus;
+use reknit_bind::{MappingStatus, Provenance, ResolvedBy};
 use reknit_engine::{Decision, Event, EventKind, Machine, Run};
 use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::EffectKind;
 
+use crate::corrections::corrected;
 use crate::random_worlds::{ChoiceTape, RestoreTwin, drive, snapshot};
 use crate::resolution_rung::mapped;
 use crate::world::{Play, effect_id, plan, policy, question, started, step};
@@ -27,6 +28,7 @@ fn the_invariants_hold_in_many_random_worlds() {
     let from = std::env::var("REKNIT_RANDOM_FROM").map_or(0, |from| from.parse().expect("the number of a run"));
     let (mut events, mut tool_calls, mut model_calls) = (0, 0, 0);
     let mut mends_by_rung: BTreeMap<Rung, u32> = BTreeMap::new();
+    let mut mapped_by_capability: BTreeMap<String, u32> = BTreeMap::new();
     for seed in from..from + count {
         let ended = std::panic::catch_unwind(|| {
             let driven = drive(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH), RestoreTwin::Sometimes);
@@ -36,13 +38,21 @@ fn the_invariants_hold_in_many_random_worlds() {
         events += length;
         tool_calls += spent.tool_calls;
         model_calls += spent.model_calls;
+        let by_mapping = |origin: &Provenance| match origin {
+            Provenance::Resolved { by, .. } => matches!(by, ResolvedBy::Learned | ResolvedBy::Accepted),
+            _ => false,
+        };
+        for step in steps.iter().filter(|step| step.provenance.iter().any(|(_, origin)| by_mapping(origin))) {
+            *mapped_by_capability.entry(step.capability.to_string()).or_default() += 1;
+        }
         let mends = steps.iter().flat_map(|step| &step.mends);
         for mend in mends.filter(|mend| mend.effect == MendEffect::Applied) {
             *mends_by_rung.entry(mend.rung).or_default() += 1;
         }
     }
     println!(
-        "{count} runs, {events} events, {tool_calls} tool calls, {model_calls} model calls, mends: {mends_by_rung:?}"
+        "{count} runs, {events} events, {tool_calls} tool calls, {model_calls} model calls, mends: {mends_by_rung:?}, \
+         steps with mapped values: {mapped_by_capability:?}"
     );
     // The invariants would also hold in worlds in which no rung is ever used.
     if (from, count) == (0, 300) {
@@ -57,7 +67,15 @@ fn the_invariants_hold_in_many_random_worlds() {
             let times = mends_by_rung.get(&rung).copied().unwrap_or_default();
             assert!(times >= least, "{rung:?} is hardly used: {mends_by_rung:?}");
         }
+        let times: u32 = ["order", "pay"].iter().filter_map(|name| mapped_by_capability.get(*name)).sum();
+        assert!(times >= 4, "mappings are hardly used for calls with side effects: {mapped_by_capability:?}");
     }
+}
+
+/// In this world, only a step that runs in parallel returns the numbers that would support a model's correction.
+#[test]
+fn the_result_of_a_parallel_step_is_no_evidence_for_a_correction() {
+    drive(&mut ChoiceTape::from_seed(4369, TAPE_LENGTH), RestoreTwin::Sometimes);
 }
 
 proptest! {
@@ -111,6 +129,20 @@ proptest! {
         let decision = if approves { Decision::Approve } else { Decision::Deny };
         play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision });
         prop_assert_eq!(play.due().iter().any(|due| due == "s/call/1"), approves);
+    }
+
+    #[test]
+    fn a_value_that_the_request_has_is_sent_only_for_a_parameter_that_the_error_refers_to(
+        class in prop::sample::select(vec!["idempotent", "keyed", "undeclared"]),
+        names in prop::sample::subsequence(vec!["amount", "quantity", "memo", "days", "limit"], 2),
+        by_value in any::<bool>(), is_referred in any::<bool>(),
+    ) {
+        let (changed, other) = (names[0], names[1]);
+        let (name, value) = if is_referred { (changed, 17) } else { (other, 23) };
+        let error = if by_value { format!("'{value}' is not accepted") } else { format!("{name} is wrong") };
+        let parameters = format!(r#"{{"{changed}": 17, "{other}": 23}}"#);
+        let play = corrected(policy(), class, &parameters, &error, &format!(r#"{{"{changed}": 100}}"#));
+        prop_assert_eq!(&play.due()[0], if is_referred { "s/call/2" } else { "s/approval/1" });
     }
 
     #[test]

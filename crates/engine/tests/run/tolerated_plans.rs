@@ -10,6 +10,7 @@ fn planned(steps: &str) -> Play {
     policy.planning.retries = 1;
     let mut play = Play::begin(started(None, policy));
     for ask in ["plan/ask/1", "plan/ask/2"] {
+        assert_eq!(play.due(), [ask], "a better plan is asked for first");
         play.answer_model(ask, &format!(r#"{{"steps": [{steps}]}}"#));
     }
     play

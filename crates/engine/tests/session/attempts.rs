@@ -35,6 +35,9 @@ fn a_truncated_answer_raises_the_limit_for_its_retry_only() {
     assert_eq!(driver.asked().2.max_tokens, 200, "a second truncated answer must become shorter");
     driver.good_turn();
     assert_eq!(driver.asked().2.max_tokens, 100);
+    driver.answer(truncated());
+    driver.answer(saying("words"));
+    assert_eq!(driver.asked().2.max_tokens, 100, "only a truncated answer needs a larger limit");
 }
 
 #[test]
@@ -58,6 +61,14 @@ fn notices_about_failed_answers_do_not_reach_the_next_turn() {
     let notices = driver.notices();
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert!(notices[0].contains("the last turn brought no usable answer"), "{notices:?}");
+}
+
+#[test]
+fn the_time_limit_of_an_attempt_may_be_shorter_or_longer_than_the_default() {
+    for ms in [30_000, 3_600_000] {
+        let driver = TestDriver::begin(with_rules(|rules| rules.llm_timeout_ms = ms));
+        assert_eq!(driver.asked().2.timeout_ms, Some(ms));
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use reknit_engine::{
-    ChildActivity, Decision, Effect, EventKind, FinalTurnReason, Metadata, PLAN_TOOL, Plans, RecordKind, RunRecord,
-    SessionActivity, SessionExit, SessionRecord, SessionStarted, StepState, SubAgent,
+    AgentMending, ChildActivity, Decision, Effect, EventKind, FinalTurnReason, Metadata, PLAN_TOOL, Plans, RecordKind,
+    RunRecord, SessionActivity, SessionExit, SessionRecord, SessionStarted, StepState, SubAgent,
 };
 
 use crate::driver::{TestDriver, calling, json, reporting, saying, started, with_rules};
@@ -56,6 +56,28 @@ fn a_submitted_plan_runs_and_the_model_sees_each_step() {
     assert!(step("three").is_some_and(|step| step.starts_with(r#"{"failed":"#) && step.contains("not yours")));
     assert_eq!(driver.session.spent().tool_calls, 3);
     assert_eq!(driver.due(), ["turn-2/ask/1"]);
+}
+
+#[test]
+fn the_steps_of_a_submitted_plan_are_mended_as_far_as_the_agent_file_allows() {
+    let plan = r#"{"steps": [{"id": "one", "tool": "shop__look_up", "with": {"symbol": "Tesla"}}]}"#;
+    let allowed = r#"{"success": false, "error": {"code": "SYMBOL_NOT_FOUND", "message": "no such symbol",
+        "category": "NOT_FOUND", "details": {"field": "symbol", "allowed_values": ["TSLA", "AAPL"]}}}"#;
+    for (mending, rejection, due) in [
+        (AgentMending::Spelling, allowed, "turn-2/ask/1"),
+        (AgentMending::Rules, allowed, "turn-1/call-1/one/call/2"),
+        (AgentMending::Rules, r#"{"message": "no such symbol"}"#, "turn-2/ask/1"),
+        (AgentMending::Models, r#"{"message": "no such symbol"}"#, "turn-1/call-1/one/feedback/1"),
+    ] {
+        let mut driver = TestDriver::begin(with_rules(|rules| {
+            (rules.plans, rules.mending) = (Plans::Allowed, mending);
+        }));
+        driver.answer(calling(&[(PLAN_TOOL, plan)]));
+        driver.reply("turn-1/call-1/one/call/1", 404, rejection);
+        let mut found = driver.due();
+        found.retain(|id| !id.contains("deadline"));
+        assert_eq!(found, [due], "{mending:?} after {rejection}");
+    }
 }
 
 #[test]

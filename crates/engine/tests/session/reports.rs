@@ -258,6 +258,7 @@ fn a_report_call_written_as_text_is_a_fallback_report() {
             r#"{"function": {"name": "agent__final_report", "arguments": "{\"report_content\": \"Sent.\"}"}}"#,
             Some("Sent."),
         ),
+        ("<function=agent__final_report><parameter=report_content>Sent.</parameter></function>", Some("Sent.")),
         (r#"{"name": "shop__look_up", "arguments": {"id": 7}}"#, None),
         ("It was sent.", Some("It was sent.")),
     ] {

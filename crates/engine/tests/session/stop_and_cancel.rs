@@ -42,6 +42,30 @@ fn a_stopped_session_no_longer_waits_for_rate_limits() {
 }
 
 #[test]
+fn a_wait_that_is_ended_early_reports_the_time_that_passed() {
+    let mut driver = TestDriver::new();
+    driver.fail(rate_limited(Some(30_000)));
+    driver.fail(rate_limited(Some(30_000)));
+    driver.now_ms += 4_000;
+    driver.apply(EventKind::Stopped);
+    let waited =
+        |record: &SessionRecord| if let SessionRecord::WaitEnded { ms, .. } = record { Some(*ms) } else { None };
+    assert_eq!(driver.session_records().iter().filter_map(waited).collect::<Vec<_>>(), [4_000]);
+    driver.answer(reporting("So far: nothing."));
+    assert_eq!(driver.report().totals.backoff_ms, 4_000);
+}
+
+#[test]
+fn notices_about_answers_of_an_interrupted_turn_do_not_reach_the_final_one() {
+    let mut driver = TestDriver::new();
+    driver.answer(saying("words"));
+    driver.apply(EventKind::Stopped);
+    let notices = driver.notices();
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(notices[0].contains("wants you to stop"), "{notices:?}");
+}
+
+#[test]
 fn a_stopped_session_ends_after_one_timeout() {
     let mut driver = TestDriver::new();
     driver.good_turn();

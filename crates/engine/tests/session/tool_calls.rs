@@ -80,6 +80,19 @@ fn by_default_a_rejected_call_goes_back_to_the_model_of_the_agent() {
 }
 
 #[test]
+fn a_rule_changes_a_value_only_if_the_agent_file_allows_it() {
+    let rejection = r#"{"success": false, "error": {"code": "SYMBOL_NOT_FOUND", "message": "no such symbol",
+        "category": "NOT_FOUND", "details": {"field": "symbol", "allowed_values": ["TSLA", "AAPL"]}}}"#;
+    for (mending, sent) in [(AgentMending::Spelling, None), (AgentMending::Rules, Some(r#"{"symbol":"TSLA"}"#))] {
+        let mut driver = TestDriver::begin(with_rules(|rules| rules.mending = mending));
+        driver.answer(calling(&[("shop__look_up", r#"{"symbol": "Tesla"}"#)]));
+        driver.reply("turn-1/call-1/call/1", 404, rejection);
+        let calls: Vec<String> = driver.calls().iter().map(|call| call.parameters.to_string()).collect();
+        assert_eq!(calls.first().map(String::as_str), sent, "{mending:?}");
+    }
+}
+
+#[test]
 fn a_change_of_a_call_is_told_to_the_model_and_in_the_report() {
     let mut driver = TestDriver::new();
     driver.answer(calling(&[("shop__convert", r#"{"amount": "3"}"#)]));

@@ -39,6 +39,10 @@ fn sent_again(driver: &mut TestDriver, arguments: &str) -> Vec<String> {
     driver.calls().iter().map(|call| call.parameters.to_string()).collect()
 }
 
+fn last_result(driver: &TestDriver) -> String {
+    driver.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default()
+}
+
 #[test]
 fn an_uncertain_call_is_not_repeated_in_another_spelling() {
     for (arguments, expected) in [
@@ -64,6 +68,8 @@ fn a_later_rejection_does_not_make_an_earlier_uncertain_attempt_certain() {
     driver.finish_wait();
     driver.reply("turn-1/call-1/call/2", 400, r#"{"message": "no"}"#);
     assert_eq!(sent_again(&mut driver, r#"{"amount": 100}"#), [""; 0]);
+    let told = last_result(&driver);
+    assert!(told.contains("find out what became of it, or report it"), "the model reads what to do: {told}");
 }
 
 #[test]

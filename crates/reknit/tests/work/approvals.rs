@@ -511,6 +511,12 @@ async fn a_check_that_does_not_exist_or_may_change_something_is_refused_at_the_s
     error: cannot use the configuration
       caused by: reknit.toml, line 5: `checks.call` names `shop/fnd`, but there is no capability `fnd` of tool `shop`; did you mean `shop/find`?
     ");
+    insta::assert_snapshot!(run(&CHECK.replace("\"shop/pay\"", "\"shop/pya\"").replace("payments", "find")), @"
+    exit status 2
+    --- stderr
+    error: cannot use the configuration
+      caused by: reknit.toml, line 5: `checks.of` names `shop/pya`, but there is no capability `pya` of tool `shop`; did you mean `shop/pay`?
+    ");
     insta::assert_snapshot!(run(&CHECK.replace("payments", "order")), @r#"
     exit status 2
     --- stderr

@@ -77,4 +77,7 @@ async fn a_named_file_and_keys_at_their_own_provider_need_no_trust() {
     assert!(shown.starts_with("exit status 0"), "a command that sends nothing needs no trust: {shown}");
     let without_key = World::new().file("reknit.toml", &model("", &server.base_url()));
     assert!(without_key.reknit_with(&KEYS, &["models", "check"]).starts_with("exit status 0"), "no key is sent");
+    let own = World::new().file("reknit.toml", "[[models]]\nname = \"m\"\nmodel = \"m\"\nprovider = \"openai\"\n");
+    let listed = own.reknit_with(&KEYS, &["trust"]);
+    assert!(listed.starts_with("exit status 0") && !listed.contains("the key in"), "no key needs trust: {listed}");
 }

@@ -45,6 +45,9 @@ async fn a_run_stored_an_hour_ahead_ends_within_its_time_after_the_clock_is_set_
         fixture.clock.advance_to_next();
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         assert!(fixture.clock.now_ms() < now_ms + hour_ms, "the run goes on although its time is over");
+        let lease = fixture.journal.summary(&id).await.expect("the run exists").lease;
+        let until_ms = lease.map_or(0, |lease| lease.until_ms.unsigned_abs());
+        assert!(until_ms < now_ms + hour_ms, "other processes compare the lease with the system clock: {until_ms}");
     }
     let outcome = run.await.expect("the task does not panic").expect("the run is driven");
     let DriveOutcome::Finished(answer) = outcome else { panic!("{outcome:?}") };

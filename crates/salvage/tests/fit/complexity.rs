@@ -101,6 +101,37 @@ fn patterns_that_expand_to_huge_programs_are_refused() {
 }
 
 #[test]
+fn all_patterns_of_a_schema_share_one_limit() {
+    let large = schema_of_patterns(1, "^x{20000}$");
+    assert!(Schema::compile(&large).expect("one is allowed").fits(&Value::from("x".repeat(20_000))));
+    let error = Schema::compile(&schema_of_patterns(200, "^x{20000}$")).expect_err("too large together");
+    assert!(error.to_string().contains("pattern"), "{error}");
+
+    // It tries some ten thousand ways before it matches. A pattern that takes too many steps does not match.
+    let slow = r"^((a*)(a*)(a*)\\2c|a*)$";
+    for (count, fits) in [(1, true), (100, false)] {
+        let schema = Schema::compile(&schema_of_patterns(count, slow)).expect("a short pattern");
+        assert_eq!(schema.fits(&Value::from("a".repeat(60))), fits, "{count}");
+    }
+}
+
+fn schema_of_patterns(count: usize, pattern: &str) -> Value {
+    let patterns = vec![format!(r#"{{"pattern": "{pattern}"}}"#); count].join(", ");
+    json(&format!(r#"{{"allOf": [{patterns}]}}"#))
+}
+
+#[test]
+fn alternatives_with_many_allowed_values_are_refused() {
+    let allowed: Vec<String> = (0..5_000).map(|number| number.to_string()).collect();
+    let alternatives = |count: usize| {
+        let lists = vec![r##"{"$ref": "#/$defs/list"}"##; count].join(", ");
+        json(&format!(r#"{{"anyOf": [{lists}], "$defs": {{"list": {{"enum": [{}]}}}}}}"#, allowed.join(", ")))
+    };
+    assert!(Schema::compile(&alternatives(2)).expect("two lists are not too many").fits(&json("7")));
+    assert!(matches!(Schema::compile(&alternatives(100)), Err(SchemaError::TooComplex { .. })));
+}
+
+#[test]
 fn a_value_that_fits_two_alternatives_of_one_of_is_said_to_fit_several() {
     for (under, value) in [
         (r#"{"oneOf": [{"type": "integer"}, {"type": "number"}]}"#.to_owned(), json("5")),

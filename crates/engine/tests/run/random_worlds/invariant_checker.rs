@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use reknit_bind::{Backing, Provenance};
+use reknit_bind::{Backing, Provenance, ResolvedBy};
 use reknit_dialogue::ModelAnswer;
 use reknit_engine::{Decision, Effect, EventKind, Outcome, Question, Run, StepState};
 use reknit_mend::{MendEffect, Rung};
@@ -321,6 +321,16 @@ impl InvariantChecker {
             assert!(
                 is_approved,
                 "no stored mapping and no value of a model reaches an unsafe call unapproved: {}",
+                call.id
+            );
+        }
+        // A later correction of another parameter leaves the approved value as it is.
+        let is_learned = |origin: &Provenance| matches!(origin, Provenance::Resolved { by: ResolvedBy::Learned, .. });
+        for (name, _) in view.provenance.iter().filter(|(_, origin)| is_learned(origin)) {
+            let value = call.parameters.get(name);
+            assert!(
+                call.side_effect == SideEffect::Read || log.approved.iter().any(|known| known.get(name) == value),
+                "a stored mapping that nobody has accepted needs approval in a call that does not only read: {}",
                 call.id
             );
         }

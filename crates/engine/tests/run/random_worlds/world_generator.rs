@@ -126,6 +126,9 @@ impl RandomWorld {
         let count = 1 + tape.below(6);
         let mut steps: Vec<Step> =
             (0..count).map(|index| draw_step(index, has_inputs, &mut dependencies, tape)).collect();
+        if tape.one_in(2) {
+            steps.push(draw_open_step(count, &mut dependencies, tape));
+        }
         if tape.one_in(3) {
             // The order of steps in a plan does not matter.
             steps.reverse();
@@ -154,10 +157,10 @@ impl RandomWorld {
 fn draw_mappings(tape: &mut ChoiceTape) -> Vec<ParameterMapping> {
     let mut mappings = Vec::new();
     for (consumer, _, parameter, _) in CAPABILITIES.iter().filter(|(.., schema)| !schema.is_empty()) {
-        if !tape.one_in(2) {
+        if tape.one_in(5) {
             continue;
         }
-        let expression = tape.pick_text(&["it.v", "it.amount", "it.list", "len(it)"]);
+        let expression = tape.pick_text(&["it.v", "len(it)", "it.amount", "len(it)", "it.list"]);
         let status = *tape.pick(&[MappingStatus::Inferred, MappingStatus::Accepted]);
         mappings.extend(CAPABILITIES.iter().map(|(producer, ..)| ParameterMapping {
             producer: format!("t/{producer}"),
@@ -225,6 +228,14 @@ fn draw_step(
         step = step.after(other.as_str());
     }
     dependencies.insert(id, own);
+    step
+}
+
+/// A step with a side effect whose plan leaves the required parameter open: a mapping or a model has to find it.
+fn draw_open_step(index: u32, dependencies: &mut HashMap<String, Vec<String>>, tape: &mut ChoiceTape) -> Step {
+    let (id, other) = (format!("s{index}"), format!("s{}", tape.below(index)));
+    let step = Step::new(id.as_str(), "t", tape.pick_text(&["order", "pay"]), format!("do {id}")).after(other.as_str());
+    dependencies.insert(id, vec![other]);
     step
 }
 
