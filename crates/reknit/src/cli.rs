@@ -8,6 +8,7 @@ mod repair;
 mod rules;
 mod run_arguments;
 mod runs;
+mod tools;
 mod trust;
 
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ pub(crate) use run_arguments::{
     SetupArguments,
 };
 pub(crate) use runs::{DecideArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments};
+pub(crate) use tools::{AddArguments, CallArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
 
 macro_rules! examples {
@@ -115,8 +117,8 @@ pub(crate) enum Command {
     /// List, accept and forget rules: where earlier runs found values that plans left open
     #[command(subcommand, after_help = rules::DETAILS)]
     Rules(RulesCommand),
-    /// Check tools
-    #[command(subcommand)]
+    /// Connect, list, show, find, call and check tools
+    #[command(subcommand, after_help = tools::EXAMPLES)]
     Tools(ToolsCommand),
     /// List the models, and where their API keys come from
     #[command(args_conflicts_with_subcommands = true, after_help = MODELS_DETAILS)]
@@ -157,18 +159,6 @@ pub(crate) enum Command {
     Completions {
         /// The shell to complete for
         shell: Shell,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ToolsCommand {
-    /// List the capabilities of each tool, and those that declare no side effect class
-    Check {
-        /// Print the capabilities as JSON, for `reknit plan check --tools`
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        setup: SetupArguments,
     },
 }
 

@@ -36,7 +36,7 @@ mod setup;
 mod start;
 mod telemetry;
 mod terminal_text;
-mod tools_check;
+mod tools;
 mod trust;
 mod usage;
 
@@ -46,7 +46,7 @@ use clap::Parser;
 
 use reknit_runtime::config::ShowSettings;
 
-use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand, ToolsCommand};
+use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand};
 use failure_message::failure_message;
 use print::print_message;
 use terminal_text::escape_controls;
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
         Command::Plan(PlanCommand::Check { file, tools, json, setup }) => {
             setup::block_on(plan_check::run(&file, tools.as_deref(), &setup, json))
         }
-        Command::Tools(ToolsCommand::Check { json, setup }) => setup::block_on(tools_check::run(&setup, json)),
+        Command::Tools(command) => setup::block_on(tools::run(command)),
         Command::Config(ConfigCommand::Show { changed, json, answer, setup }) => {
             let which = if changed { ShowSettings::Changed } else { ShowSettings::All };
             config::show(&setup, answer, which, json)

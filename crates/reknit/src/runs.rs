@@ -64,7 +64,7 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
         config.use_limits_of_last_model(target.as_str());
     }
     let setup = Setup::with_config(config, &arguments.setup.files, &arguments.drive).await?;
-    let missing = missing_requirements(&saved, &setup.reknit.catalogue, &setup.reknit.targets);
+    let missing = missing_requirements(&saved, &setup.reknit.reachable_catalogue(), &setup.reknit.targets);
     if !missing.is_empty() {
         return Err(Failure::usage(
             format!("cannot resume run `{run}` without {}", missing.join(", ")),

@@ -13,7 +13,7 @@ use reknit_runtime::config::{
     Config, ConfiguredTool, KEY_INSTEAD_OF_VARIABLE, SettingOrigin, is_key_instead_of_variable,
 };
 use reknit_runtime::{Reknit, StartError};
-use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, discover};
+use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, ListingStore, discover_with};
 
 use crate::cli::{AnswerBy, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
@@ -25,6 +25,9 @@ use crate::print::print_message;
 use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::one_line;
 use crate::trust::check_trust;
+
+/// The folder with the last known capabilities of tools, in the state folder.
+const CATALOGUE_FOLDER: &str = "reknit/catalogue";
 
 /// How many problems of one tool are shown when a run starts.
 const SHOWN_PROBLEMS: usize = 5;
@@ -68,7 +71,7 @@ impl Setup {
         let mut config = with_detected_model(with_answer_author(config, drive.answer)?).await;
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
-        config.catalogue_folder = config.catalogue_folder.or_else(|| Some(state_folder()?.join("reknit/catalogue")));
+        config.catalogue_folder = config.catalogue_folder.or_else(|| Some(state_folder()?.join(CATALOGUE_FOLDER)));
         let reknit = Reknit::start(config).await?;
         warn_about_tools(&reknit.problems, &reknit.notes);
         Ok(Self { reknit, telemetry })
@@ -178,7 +181,9 @@ fn unset_key_variable(name: &str) -> Failure {
 /// Asks the configured tools for their capabilities.
 pub(crate) async fn discover_tools(config: &Config) -> Result<Discovery, Failure> {
     let client = Client::new().map_err(Failure::start("the HTTP client"))?;
-    Ok(discover(&config.tool_sources(&client)?).await)
+    let folder = config.catalogue_folder.clone().or_else(|| Some(state_folder()?.join(CATALOGUE_FOLDER)));
+    let store = folder.map_or_else(ListingStore::in_memory, ListingStore::in_folder);
+    Ok(discover_with(&config.tool_sources(&client)?, Some(&store)).await)
 }
 
 /// Builds the clients of the models. Fails if one of them is not configured correctly.

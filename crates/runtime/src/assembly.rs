@@ -108,6 +108,14 @@ impl Reknit {
         self.live.as_ref().map_or_else(|| Arc::clone(&self.catalogue), |live| Arc::clone(&live.latest().catalogue))
     }
 
+    /// The capabilities of the tools that can be reached now, as far as is known.
+    pub fn reachable_catalogue(&self) -> Catalogue {
+        let Some(live) = &self.live else { return self.catalogue.as_ref().clone() };
+        let found = live.latest();
+        let tools = found.catalogue.tools.iter().filter(|tool| !found.stale.contains(&tool.name)).cloned();
+        Catalogue { tools: tools.collect() }
+    }
+
     /// Asks all tools for their capabilities again. Runs that have started keep those they know. Returns what cannot be used.
     pub async fn refresh_tools(&self) -> Vec<DiscoveryProblem> {
         match &self.live {

@@ -4,6 +4,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use reknit_plan::Catalogue;
+use reknit_protocol::AgentName;
 use reknit_tools::{Discovery, DiscoveryProblem, ListingStore, ToolSource, Tools, discover_with};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -11,6 +12,8 @@ use tokio_util::task::AbortOnDropHandle;
 #[derive(Debug)]
 pub(crate) struct FoundCatalogue {
     pub(crate) catalogue: Arc<Catalogue>,
+    /// The tools that cannot be reached, whose last known capabilities are in the catalogue.
+    pub(crate) stale: Vec<AgentName>,
     pub(crate) problems: Vec<DiscoveryProblem>,
     pub(crate) notes: Vec<DiscoveryProblem>,
 }
@@ -34,8 +37,8 @@ struct Shared {
 impl LiveCatalogue {
     /// Asks all sources for their capabilities.
     pub(crate) async fn start(sources: Vec<Arc<dyn ToolSource>>, store: ListingStore) -> Self {
-        let Discovery { catalogue, tools, problems, notes } = discover_with(&sources, Some(&store)).await;
-        let latest = FoundCatalogue { catalogue: Arc::new(catalogue), problems, notes };
+        let Discovery { catalogue, tools, stale, problems, notes } = discover_with(&sources, Some(&store)).await;
+        let latest = FoundCatalogue { catalogue: Arc::new(catalogue), stale, problems, notes };
         let shared = Shared { sources, store, tools, latest: RwLock::new(Arc::new(latest)) };
         Self { shared: Arc::new(shared), background: Arc::default() }
     }
@@ -83,11 +86,10 @@ impl Shared {
     }
 
     async fn refresh(&self) -> Arc<FoundCatalogue> {
-        let found = discover_with(&self.sources, Some(&self.store)).await;
-        self.tools.update(&found.tools);
-        let latest =
-            FoundCatalogue { catalogue: Arc::new(found.catalogue), problems: found.problems, notes: found.notes };
-        let latest = Arc::new(latest);
+        let Discovery { catalogue, tools, stale, problems, notes } =
+            discover_with(&self.sources, Some(&self.store)).await;
+        self.tools.update(&tools);
+        let latest = Arc::new(FoundCatalogue { catalogue: Arc::new(catalogue), stale, problems, notes });
         match self.latest.write() {
             Ok(mut known) => *known = Arc::clone(&latest),
             Err(poisoned) => *poisoned.into_inner() = Arc::clone(&latest),

@@ -1,10 +1,11 @@
 //! Discovery: asks every source for its capabilities.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_plan::{Catalogue, CatalogueTool};
+use reknit_protocol::AgentName;
 
 use crate::http::address::Address;
 use crate::http::client::Client;
@@ -25,6 +26,8 @@ pub struct Discovery {
     pub catalogue: Catalogue,
     /// Their routes, for calls.
     pub tools: Tools,
+    /// The tools that cannot be reached, whose last known capabilities are in the catalogue.
+    pub stale: Vec<AgentName>,
     /// The tools and capabilities that cannot be used.
     pub problems: Vec<DiscoveryProblem>,
     /// What tools announce that has no effect, such as an unknown key of a summary or an unknown type of a schema.
@@ -59,6 +62,7 @@ pub async fn discover_with(sources: &[Arc<dyn ToolSource>], store: Option<&Listi
     for (source, outcome) in sources.iter().zip(outcomes) {
         let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")));
         let mut problems = Vec::new();
+        let is_fresh = outcome.is_ok();
         let listing = match outcome {
             Ok(listing) => {
                 if let (Some(store), Some(text)) = (store, &listing.saved)
@@ -75,6 +79,9 @@ pub async fn discover_with(sources: &[Arc<dyn ToolSource>], store: Option<&Listi
                 saved
             }
         };
+        if is_fresh {
+            found.fresh.insert(source.name().clone());
+        }
         found.add(source.as_ref(), listing, problems);
     }
     found.finish()
@@ -93,6 +100,8 @@ struct FoundTools {
     tools: Vec<CatalogueTool>,
     /// The routes of each capability, one for each instance that has it.
     routes: HashMap<String, HashMap<String, Vec<Arc<dyn Route>>>>,
+    /// The tools of which at least one instance was reached.
+    fresh: HashSet<AgentName>,
     problems: Vec<DiscoveryProblem>,
     notes: Vec<DiscoveryProblem>,
 }
@@ -141,8 +150,10 @@ impl FoundTools {
             routes.into_iter().map(|(capability, routes)| (capability, one(routes))).collect()
         };
         let routes = self.routes.into_iter().map(|(tool, routes)| (tool, of_tool(routes))).collect();
+        let names = self.tools.iter().map(|tool| tool.name.clone());
+        let stale = names.filter(|name| !self.fresh.contains(name)).collect();
         let (catalogue, tools) = (Catalogue { tools: self.tools }, Tools::new(routes));
-        Discovery { catalogue, tools, problems: self.problems, notes: self.notes }
+        Discovery { catalogue, tools, stale, problems: self.problems, notes: self.notes }
     }
 }
 

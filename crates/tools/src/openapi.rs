@@ -8,7 +8,7 @@ mod server;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_openapi::{ApiDocument, FindingKind, Operation, OperationFilter};
+use reknit_openapi::{ApiDocument, ApiServer, FindingKind, Operation, OperationFilter};
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{AgentName, Object};
 use secrecy::SecretString;
@@ -75,6 +75,14 @@ impl OpenApiService {
     /// A service with these options. The document is read when the capabilities are listed.
     pub fn new(options: OpenApiOptions, client: Client) -> Self {
         Self { options, client }
+    }
+
+    /// The first server of the document that is a whole address, whether or not the configuration allows it.
+    pub async fn named_server(&self) -> Result<Option<reqwest::Url>, String> {
+        let (document, _) = document::load(&self.options, &self.client).await?;
+        let address = |server: &ApiServer| server.address(&self.options.server_variables).ok()?.parse().ok();
+        let usable = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https") && url.username() == "";
+        Ok(document.servers.iter().filter_map(address).find(usable))
     }
 
     async fn import(&self) -> Result<Listing, String> {

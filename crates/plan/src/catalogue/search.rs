@@ -11,6 +11,15 @@ impl Catalogue {
     /// The keys of all visible capabilities, those that share the rarest words with the request first. Those that share no
     /// word come last, in the order of the catalogue.
     pub fn search(&self, request: &str) -> Vec<String> {
+        self.ranked(request).into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// The keys of the visible capabilities that share a word with the request, those that share the rarest words first.
+    pub fn matches(&self, request: &str) -> Vec<String> {
+        self.ranked(request).into_iter().take_while(|(score, _)| *score > 0).map(|(_, key)| key).collect()
+    }
+
+    fn ranked(&self, request: &str) -> Vec<(u64, String)> {
         let documents: Vec<SearchDocument> = self
             .tools
             .iter()
@@ -35,7 +44,7 @@ impl Catalogue {
             .collect();
         // The sort is stable: equal scores stay in the order of the catalogue.
         ranked.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-        ranked.into_iter().map(|(_, key)| key).collect()
+        ranked
     }
 }
 

@@ -205,7 +205,7 @@ fn config_show_prints_every_effective_setting_with_its_origin() {
 
     [[tools]]  # reknit.toml, line 9
     name = "shop"
-    url = "http://[redacted]@127.0.0.1:8085/"
+    url = "http://[redacted]@127.0.0.1:8085"
 
     [[tools]]  # --tool
     name = "till"

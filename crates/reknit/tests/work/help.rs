@@ -25,7 +25,7 @@ fn the_program_has_a_help_page() {
       plan         Check plans
       runs         List, show, resume, cancel, approve, deny and settle runs
       rules        List, accept and forget rules: where earlier runs found values that plans left open
-      tools        Check tools
+      tools        Connect, list, show, find, call and check tools
       models       List the models, and where their API keys come from
       config       Show settings
       trust        Trust a configuration file in the current folder to decide where API keys are sent
@@ -356,21 +356,33 @@ fn tools_has_a_help_page() {
     insta::assert_snapshot!(help(&["tools"]), @"
     exit status 0
     --- stdout
-    Check tools
+    Connect, list, show, find, call and check tools
 
     Usage: reknit tools <COMMAND>
 
     Commands:
-      check  List the capabilities of each tool, and those that declare no side effect class
-      help   Print this message or the help of the given subcommand(s)
+      list    List all capabilities, with their side effect classes
+      show    Show a capability: what it does, what it needs and what it returns
+      search  Find capabilities by words, the best match first
+      call    Call a capability once, and print its result
+      add     Connect a service: find out what it is, and write its entry into the configuration
+      check   List the capabilities of each tool, with every problem, and those that declare no side effect class
+      help    Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help  Print help
+
+    Examples:
+      reknit tools add http://127.0.0.1:8000                   connect a service, and write its entry into reknit.toml
+      reknit tools list                                        list all capabilities
+      reknit tools search refund an order                      find capabilities by words
+      reknit tools show shop/create_order                      show what a capability needs
+      reknit tools call shop/get_item item_id=7                call it once; the call is journalled and mended like any other
     ");
     insta::assert_snapshot!(help(&["tools", "check"]), @"
     exit status 0
     --- stdout
-    List the capabilities of each tool, and those that declare no side effect class
+    List the capabilities of each tool, with every problem, and those that declare no side effect class
 
     Usage: reknit tools check [OPTIONS]
 

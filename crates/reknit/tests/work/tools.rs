@@ -1,4 +1,4 @@
-//! `reknit tools check`.
+//! `reknit tools`.
 
 use reknit_protocol::{Capability, SideEffect, Value};
 use reknit_testing::ScriptedTool;
@@ -100,7 +100,7 @@ fn tools_check_needs_a_tool() {
     --- stderr
     error: no tool is configured
 
-    hint: name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml
+    hint: connect one with `reknit tools add URL`, or name one with `--tool NAME=URL`
     ");
 }
 
@@ -134,4 +134,207 @@ async fn a_side_effect_class_for_an_unknown_name_is_an_error_with_a_suggestion()
         assert!(world.reknit(command).starts_with("exit status 0"), "{command:?}");
     }
     assert!(world.reknit(&["demo"]).starts_with("exit status 0"), "the demo has other tools");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_list_shows_every_capability_with_its_class() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]);
+    insta::assert_snapshot!(world.reknit(&["tools", "list"]), @"
+    exit status 0
+    --- stdout
+    shop/price  read
+    shop/order  keyed
+    shop/find   read
+    shop/pay    unsafe
+    ");
+    insta::assert_snapshot!(world.reknit(&["tools", "list", "--json"]), @r#"
+    exit status 0
+    --- stdout
+    {"capability":"shop/price","class":"read","description":""}
+    {"capability":"shop/order","class":"keyed","description":""}
+    {"capability":"shop/find","class":"read","description":""}
+    {"capability":"shop/pay","class":"unsafe","description":""}
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_search_finds_capabilities_by_words() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]);
+    insta::assert_snapshot!(world.reknit(&["tools", "search", "what", "is", "the", "prices"]), @"
+    exit status 0
+    --- stdout
+    shop/price  read
+    ");
+    insta::assert_snapshot!(world.reknit(&["tools", "search", "zebra"]), @"
+    exit status 1
+    --- stderr
+    no capability matches `zebra`
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_show_lists_parameters_and_a_wrong_name_gets_a_hint() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]);
+    insta::assert_snapshot!(world.reknit(&["tools", "show", "shop/price"]), @"
+    exit status 0
+    --- stdout
+    shop/price  (read)
+
+    It says nothing about its parameters.
+
+    Call it:
+      reknit tools call shop/price
+    ");
+    insta::assert_snapshot!(world.reknit(&["tools", "show", "shop/prise"]), @"
+    exit status 2
+    --- stderr
+    error: there is no capability `shop/prise`
+
+    hint: did you mean `shop/price`?
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_call_makes_one_journalled_call() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]);
+    insta::assert_snapshot!(world.reknit(&["tools", "call", "shop/price", "of=tea"]), @r#"
+    exit status 0
+    --- stdout
+    {"call":{"price":12.50}}
+    --- stderr
+    > call  price  running
+    ✓ call  price  done
+
+
+    complete: 1 of 1 step done, 1 tool call, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["tools", "call", "price", r#"{"of": "tea"}"#]), @r#"
+    exit status 0
+    --- stdout
+    {"call":{"price":12.50}}
+    --- stderr
+    > call  price  running
+    ✓ call  price  done
+
+
+    complete: 1 of 1 step done, 1 tool call, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["tools", "call", "price", "tea"]), @r#"
+    exit status 2
+    --- stderr
+    error: `tea` has no name and `=` before its value
+
+    hint: write `name=value`, or one JSON object: `'{"name": "value"}'`
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "list"]), @r#"
+    exit status 0
+    --- stdout
+    RUN  AGE  complete          shop/price {"of": "tea"}
+    RUN  AGE  complete          shop/price of=tea
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_add_writes_the_entry_of_a_service_and_of_a_document() {
+    let shop = shop().await;
+    let document = r#"{"openapi": "3.1.0", "info": {"title": "Pet Store API", "version": "1"},
+      "servers": [{"url": "https://pets.example.com/v1"}],
+      "paths": {"/pets": {"get": {"operationId": "pets", "responses": {}}, "post": {"operationId": "add", "responses": {}}}}}"#;
+    let world = World::new().file("pets.json", document).file("reknit.toml", "# mine\n[limits]\ncall-time = \"9s\"\n");
+    insta::assert_snapshot!(world.reknit(&["tools", "add", &shop.base_url(), "--name", "shop", "--dry-run"]), @r#"
+    exit status 0
+    --- stdout
+    [[tools]]
+    name = "shop"
+    url = "http://127.0.0.1:PORT"
+    --- stderr
+    found 4 capabilities (1 keyed, 2 read, 1 unsafe); this entry would be added to reknit.toml:
+    "#);
+    insta::assert_snapshot!(world.reknit(&["tools", "add", &shop.base_url(), "--name", "shop"]), @"
+    exit status 0
+    --- stdout
+    added `shop` to reknit.toml: 4 capabilities (1 keyed, 2 read, 1 unsafe)
+    --- stderr
+    hint: list them with `reknit tools list`, try one with `reknit tools call shop/...`
+    ");
+    insta::assert_snapshot!(world.reknit(&["tools", "add", "pets.json"]), @"
+    exit status 0
+    --- stdout
+    added `pet-store` to reknit.toml: 2 capabilities (1 read, 1 unsafe)
+    --- stderr
+    hint: list them with `reknit tools list`, try one with `reknit tools call pet-store/...`
+    ");
+    insta::assert_snapshot!(world.reknit(&["tools", "add", "pets.json", "--name", "pet-store"]), @"
+    exit status 2
+    --- stderr
+    error: `reknit.toml` has a tool `pet-store` already
+
+    hint: choose another name with `--name`, or remove the old entry
+    ");
+    let written = std::fs::read_to_string(world.path().join("reknit.toml")).expect("it is there");
+    insta::assert_snapshot!(crate::masks::masked(&written, world.path()), @r#"
+    # mine
+    [limits]
+    call-time = "9s"
+
+    [[tools]]
+    name = "shop"
+    url = "http://127.0.0.1:PORT"
+
+    [[openapi]]
+    name = "pet-store"
+    document = "pets.json"
+    url = "https://pets.example.com/v1"
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_add_says_what_it_tried_and_changes_nothing() {
+    let world = World::new().file("notes.txt", "buy milk");
+    insta::assert_snapshot!(world.reknit(&["tools", "add", "notes.txt"]), @"
+    exit status 2
+    --- stderr
+    error: `notes.txt` is not an API description: the text is not an API description: it has neither `openapi` nor `swagger` at its top
+
+    hint: name an OpenAPI or Swagger file, or an address that begins with `http://` or `https://`
+    ");
+    insta::assert_snapshot!(world.reknit(&["tools", "add", "http://127.0.0.1:1"]), @"
+    exit status 2
+    --- stderr
+    error: nothing listens at `http://127.0.0.1:1`
+
+    hint: start the service, or check its port
+    ");
+    assert!(!world.path().join("reknit.toml").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_is_down_makes_a_failing_call_and_not_an_invalid_plan() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]);
+    world.reknit(&["tools", "list"]);
+    drop(shop);
+    let shown = world.reknit_with(&[("REKNIT_AGENT_MAX_RETRIES", "0")], &["tools", "call", "shop/price", "of=tea"]);
+    insta::assert_snapshot!(shown, @"
+    exit status 1
+    --- stdout
+    {}
+    --- stderr
+    warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running?; its last known capabilities are used
+    > call  price  running
+    ✗ call  price  failed: `shop` cannot be reached: Connection refused (os error 111); the call is not sent again (`times` in `[resend]` is 0)
+
+
+    failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
+
+    hint: see each attempt with `reknit runs show RUN`
+    ");
 }

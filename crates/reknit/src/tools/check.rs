@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use reknit_protocol::SideEffect;
 
+use super::config_with_tools;
 use crate::cli::SetupArguments;
 use crate::failure::Failure;
 use crate::print::{print_data, print_message};
-use crate::setup::{discover_tools, read_config, with_tools};
+use crate::setup::discover_tools;
 use crate::terminal_text::one_line;
 
 /// The width to which the name of a capability is cut, in columns.
@@ -15,14 +16,7 @@ const NAME_COLUMNS: usize = 120;
 
 /// Lists the capabilities of each tool. The exit status is 1 if a tool cannot be used.
 pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCode, Failure> {
-    let config = with_tools(read_config(arguments.files.config.as_deref())?, arguments)?;
-    if config.tools.is_empty() {
-        return Err(Failure::usage(
-            "no tool is configured",
-            "name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml",
-        ));
-    }
-    config.check_effect_tools()?;
+    let config = config_with_tools(arguments)?;
     let found = discover_tools(&config).await?;
     config.check_effect_names(&found.catalogue)?;
     let mut undeclared = 0;

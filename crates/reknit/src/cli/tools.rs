@@ -1,0 +1,122 @@
+//! The arguments of `reknit tools`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+
+use super::{DriveArguments, SetupArguments};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  reknit tools add http://127.0.0.1:8000                   connect a service, and write its entry into reknit.toml
+  reknit tools list                                        list all capabilities
+  reknit tools search refund an order                      find capabilities by words
+  reknit tools show shop/create_order                      show what a capability needs
+  reknit tools call shop/get_item item_id=7                call it once; the call is journalled and mended like any other";
+
+const CALL_DETAILS: &str = "\
+A value that is JSON is sent as such: `quantity=2` is a number, `tags='[\"a\"]'` a list. What does not fit the parameters of the
+capability is fitted to them, as in every run: `name=7` becomes a text if the capability wants one.
+
+Examples:
+  reknit tools call shop/get_item item_id=7
+  reknit tools call shop/create_order '{\"item\": \"tea\", \"quantity\": 2}'
+
+Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
+6 waiting for approval, 130 cancelled.";
+
+const ADD_DETAILS: &str = "\
+TARGET is the address of a service, or an OpenAPI or Swagger document (a file or an address). At an address, Reknit looks for the
+tool protocol (`/api/capabilities`) and for an API description (`/openapi.json`, `/swagger.json` and other usual places).
+
+Examples:
+  reknit tools add http://127.0.0.1:8000
+  reknit tools add https://api.example.com/openapi.yaml --name shop --key-env SHOP_TOKEN
+  reknit tools add petstore.yaml --url https://petstore.example.com/v3 --dry-run";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List all capabilities, with their side effect classes
+    List {
+        /// Print JSON, one capability per line
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        setup: SetupArguments,
+    },
+    /// Show a capability: what it does, what it needs and what it returns
+    Show {
+        /// The capability, like `shop/create_order`; a name that only one tool has is enough
+        #[arg(value_name = "TOOL/CAPABILITY")]
+        capability: String,
+        /// Print JSON, with the whole schema
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        setup: SetupArguments,
+    },
+    /// Find capabilities by words, the best match first
+    Search {
+        /// What the capability should do
+        #[arg(required = true, value_name = "WORD")]
+        words: Vec<String>,
+        /// How many to print
+        #[arg(long, default_value = "10", value_name = "COUNT")]
+        limit: usize,
+        /// Print JSON, one capability per line
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        setup: SetupArguments,
+    },
+    /// Call a capability once, and print its result
+    #[command(after_help = CALL_DETAILS)]
+    Call(CallArguments),
+    /// Connect a service: find out what it is, and write its entry into the configuration
+    #[command(after_help = ADD_DETAILS)]
+    Add(AddArguments),
+    /// List the capabilities of each tool, with every problem, and those that declare no side effect class
+    Check {
+        /// Print the capabilities as JSON, for `reknit plan check --tools`
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        setup: SetupArguments,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CallArguments {
+    /// The capability, like `shop/create_order`; a name that only one tool has is enough
+    #[arg(value_name = "TOOL/CAPABILITY")]
+    pub(crate) capability: String,
+    /// The parameters: `name=value` each, or one JSON object
+    #[arg(value_name = "PARAMETER")]
+    pub(crate) parameters: Vec<String>,
+    #[command(flatten)]
+    pub(crate) setup: SetupArguments,
+    #[command(flatten)]
+    pub(crate) drive: DriveArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArguments {
+    /// The address of a service, or an API description
+    #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath)]
+    pub(crate) target: String,
+    /// The name of the tool in plans [default: made from the title or the address]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The address of the service, instead of the one that the document names
+    #[arg(long, value_hint = ValueHint::Url)]
+    pub(crate) url: Option<String>,
+    /// The environment variable that holds its key
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) key_env: Option<String>,
+    /// Print the entry, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The configuration file [default: reknit.toml in the current folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+}

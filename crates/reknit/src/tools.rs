@@ -1,0 +1,76 @@
+//! `reknit tools`: lists, shows, finds, calls and connects tools.
+
+mod add;
+mod call;
+mod check;
+mod list;
+mod probe;
+mod show;
+
+use std::process::ExitCode;
+
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_protocol::spelling::nearest;
+use reknit_runtime::config::Config;
+
+use crate::cli::{SetupArguments, ToolsCommand};
+use crate::failure::Failure;
+use crate::setup::{discover_tools, read_config, warn_about_tools, with_tools};
+
+pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
+    match command {
+        ToolsCommand::List { json, setup } => list::list(&setup, json).await,
+        ToolsCommand::Show { capability, json, setup } => show::run(&capability, &setup, json).await,
+        ToolsCommand::Search { words, limit, json, setup } => list::search(&words.join(" "), limit, &setup, json).await,
+        ToolsCommand::Call(arguments) => call::run(&arguments).await,
+        ToolsCommand::Add(arguments) => add::run(&arguments).await,
+        ToolsCommand::Check { json, setup } => check::run(&setup, json).await,
+    }
+}
+
+/// The configuration, with at least one tool.
+fn config_with_tools(arguments: &SetupArguments) -> Result<Config, Failure> {
+    let config = with_tools(read_config(arguments.files.config.as_deref())?, arguments)?;
+    if config.tools.is_empty() {
+        return Err(Failure::usage(
+            "no tool is configured",
+            "connect one with `reknit tools add URL`, or name one with `--tool NAME=URL`",
+        ));
+    }
+    config.check_effect_tools()?;
+    Ok(config)
+}
+
+/// The configuration and the capabilities of its tools. Prints a warning for each tool that cannot be used.
+async fn known_tools(arguments: &SetupArguments) -> Result<(Config, Catalogue), Failure> {
+    let config = config_with_tools(arguments)?;
+    let found = discover_tools(&config).await?;
+    warn_about_tools(&found.problems, &[]);
+    config.check_effect_names(&found.catalogue)?;
+    Ok((config, found.catalogue))
+}
+
+/// The capability that a person names: `tool/capability`, or a name that only one tool has.
+fn find<'a>(catalogue: &'a Catalogue, name: &str) -> Result<(&'a CatalogueTool, &'a CatalogueEntry), Failure> {
+    let all = || catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(move |entry| (tool, entry)));
+    let matches: Vec<(&CatalogueTool, &CatalogueEntry)> =
+        all().filter(|(tool, entry)| tool.key(entry) == name || entry.capability.name.as_str() == name).collect();
+    match matches.as_slice() {
+        [one] => Ok(*one),
+        [] => {
+            let keys: Vec<String> = all().map(|(tool, entry)| tool.key(entry)).collect();
+            let similar = catalogue.matches(name);
+            let close = nearest(name, &keys).or_else(|| similar.first());
+            let hint = match close {
+                Some(key) => format!("did you mean `{key}`?"),
+                None => "list them with `reknit tools list`".to_owned(),
+            };
+            Err(Failure::usage(format!("there is no capability `{name}`"), hint))
+        }
+        several => {
+            let keys: Vec<String> = several.iter().map(|(tool, entry)| format!("`{}`", tool.key(entry))).collect();
+            let message = format!("`{name}` is a capability of several tools");
+            Err(Failure::usage(message, format!("write one of {}", keys.join(", "))))
+        }
+    }
+}

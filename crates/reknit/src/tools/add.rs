@@ -1,0 +1,132 @@
+//! `reknit tools add`: finds out what a service is, and writes its entry into the configuration.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use reknit_protocol::Value;
+use reknit_runtime::config::Config;
+use reknit_tools::Client;
+
+use super::probe::{FoundService, Wanted, probe};
+use crate::cli::AddArguments;
+use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
+use crate::environment::variable;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::print::{print_data, print_message};
+use crate::terminal_text::one_line;
+
+/// How many problems are shown.
+const SHOWN_PROBLEMS: usize = 10;
+
+pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
+    let path = named_config(arguments.config.as_deref()).unwrap_or_else(|| PathBuf::from(DEFAULT_CONFIG));
+    let text = read(&path)?;
+    let known = Config::read(&text, &path.display().to_string(), &variable)?;
+    let client = Client::new().map_err(Failure::start("the HTTP client"))?;
+    let key = arguments.key_env.as_deref().and_then(variable).map(Into::into);
+    let wanted = Wanted { target: &arguments.target, url: arguments.url.as_deref(), key };
+    let found = probe(&wanted, &client).await?;
+    let name = match &arguments.name {
+        Some(name) => name.clone(),
+        None => free_name(&found.title, &known),
+    };
+    if known.tools.iter().any(|tool| tool.name.as_str() == name) {
+        let message = format!("`{}` has a tool `{name}` already", path.display());
+        return Err(Failure::usage(message, "choose another name with `--name`, or remove the old entry"));
+    }
+    let entry = entry(&name, &found, arguments.key_env.as_deref());
+    print_findings(&found);
+    let summary = summary(&found);
+    if found.listing.capabilities.is_empty() {
+        let hint = "see the messages above; filters, `--url` or a key may be missing";
+        return Err(Failure::usage("nothing of it can be called, so nothing was added", hint));
+    }
+    if arguments.dry_run {
+        print_message(&format!("found {summary}; this entry would be added to {}:\n", path.display()));
+        print_data(&entry)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let separator = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
+    let new = format!("{text}{separator}{entry}");
+    // A file that cannot be read again is not written.
+    Config::read(&new, &path.display().to_string(), &variable)?;
+    write(&path, &new).map_err(|source| Failure::Input { input: Input::File(path.clone()), source })?;
+    print_data(&format!("added `{name}` to {}: {summary}\n", path.display()))?;
+    print_message(&format!("hint: list them with `reknit tools list`, try one with `reknit tools call {name}/...`\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    match Input::File(path.to_owned()).read_regular_up_to(MAX_CONFIG_BYTES) {
+        Err(Failure::Input { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    }
+}
+
+/// Writes the whole file or nothing.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let part = path.with_extension(format!("part-{}", std::process::id()));
+    let mut file = fs::File::create_new(&part)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all())?;
+    if let Ok(data) = fs::metadata(path) {
+        fs::set_permissions(&part, data.permissions())?;
+    }
+    fs::rename(&part, path)
+}
+
+fn entry(name: &str, found: &FoundService, key_env: Option<&str>) -> String {
+    let mut entry = format!("[[{}]]\nname = {}\n", found.list, quoted(name));
+    let key = key_env.map(|variable| ("key-env", variable.to_owned()));
+    for (key, value) in found.keys.iter().cloned().chain(key) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(entry, "{key} = {}", quoted(&value));
+    }
+    entry
+}
+
+/// A text in quotes: the quotes and escapes of JSON are those of TOML.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// A name from a title: `Swagger Petstore - OpenAPI 3.0` gives `swagger-petstore`.
+fn free_name(title: &str, known: &Config) -> String {
+    let words: Vec<String> = title
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .map(str::to_ascii_lowercase)
+        .filter(|word| !word.is_empty() && word.chars().any(char::is_alphabetic))
+        .filter(|word| !matches!(word.as_str(), "api" | "openapi" | "rest" | "the" | "service"))
+        .take(2)
+        .collect();
+    let base = if words.is_empty() { "tool".to_owned() } else { words.join("-") };
+    let is_free = |name: &String| !known.tools.iter().any(|tool| tool.name.as_str() == name);
+    let numbered = (2..).map(|number| format!("{base}-{number}"));
+    std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base)
+}
+
+fn print_findings(found: &FoundService) {
+    for (word, list) in [("warning", &found.listing.problems), ("note", &found.listing.notes)] {
+        for message in list.iter().take(SHOWN_PROBLEMS) {
+            print_message(&format!("{word}: {}\n", one_line(message, usize::MAX)));
+        }
+        if let Some(rest @ 1..) = list.len().checked_sub(SHOWN_PROBLEMS) {
+            print_message(&format!("{word}: {rest} more like this; `reknit tools check` lists all\n"));
+        }
+    }
+}
+
+/// `3 capabilities (2 read, 1 unsafe)`.
+fn summary(found: &FoundService) -> String {
+    let mut classes: BTreeMap<&str, usize> = BTreeMap::new();
+    for listed in &found.listing.capabilities {
+        *classes.entry(listed.entry.capability.effect.as_str()).or_default() += 1;
+    }
+    let classes: Vec<String> = classes.iter().map(|(class, count)| format!("{count} {class}")).collect();
+    let word = if found.listing.capabilities.len() == 1 { "capability" } else { "capabilities" };
+    format!("{} {word} ({})", found.listing.capabilities.len(), classes.join(", "))
+}

@@ -1,0 +1,55 @@
+//! `reknit tools call`: one call, as a run with one step. It is journalled, mended and approved like any other.
+
+use std::process::ExitCode;
+
+use reknit_plan::{PlanAuthor, check, correct_plan};
+use reknit_protocol::{Object, Plan, Step, Value};
+
+use super::find;
+use crate::cli::{AnswerBy, CallArguments, DriveArguments};
+use crate::drive::drive;
+use crate::failure::Failure;
+use crate::plan_file;
+use crate::setup::Setup;
+
+pub(super) async fn run(arguments: &CallArguments) -> Result<ExitCode, Failure> {
+    let parameters = parse(&arguments.parameters)?;
+    let answer = arguments.drive.answer.unwrap_or(AnswerBy::Raw);
+    let drive_arguments = DriveArguments { answer: Some(answer), ..arguments.drive };
+    let setup = Setup::new(&arguments.setup, &drive_arguments).await?;
+    let (tool, entry) = find(&setup.reknit.catalogue, &arguments.capability)?;
+    let step = Step::new("call", tool.name.clone(), entry.capability.name.as_str(), "").with_parameters(parameters);
+    // What a person typed is what they want: it supports corrections.
+    let request = format!("{} {}", tool.key(entry), arguments.parameters.join(" "));
+    let plan = Plan::new(tool.key(entry), request.trim(), vec![step]);
+    let mut corrected = plan.clone();
+    correct_plan(&mut corrected, &setup.reknit.catalogue, PlanAuthor::Person);
+    if let Err(problems) = check(&corrected, &setup.reknit.catalogue, PlanAuthor::Person) {
+        let hint = format!("`reknit tools show {}` lists its parameters", tool.key(entry));
+        return Err(Failure::Plan { problems: plan_file::lines(&problems), hint: Some(hint) });
+    }
+    drive(&setup, setup.reknit.started(&plan.original_request.clone(), Some(plan)), &drive_arguments).await
+}
+
+/// Parses `name=value` pairs, or one JSON object.
+fn parse(texts: &[String]) -> Result<Object, Failure> {
+    let hint = "write `name=value`, or one JSON object: `'{\"name\": \"value\"}'`";
+    if let [text] = texts
+        && text.trim_start().starts_with('{')
+    {
+        let value = Value::parse(text)
+            .map_err(|error| Failure::usage(format!("the parameters are not valid JSON: {error}"), hint))?;
+        return value.as_object().cloned().ok_or_else(|| Failure::usage("the parameters are not an object", hint));
+    }
+    let mut parameters = Object::new();
+    for text in texts {
+        let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            return Err(Failure::usage(format!("`{text}` has no name and `=` before its value"), hint));
+        };
+        let value = Value::parse(value).unwrap_or_else(|_| value.into());
+        if parameters.insert(name, value).is_some() {
+            return Err(Failure::usage(format!("the parameter `{name}` is given twice"), "remove one of them"));
+        }
+    }
+    Ok(parameters)
+}
