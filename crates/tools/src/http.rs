@@ -6,3 +6,4 @@ pub(crate) mod client;
 pub(crate) mod credential;
 pub(crate) mod failure;
 pub(crate) mod service;
+pub(crate) mod token;

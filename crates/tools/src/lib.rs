@@ -31,9 +31,10 @@ mod tools;
 
 pub use discovery::{Discovery, DiscoveryProblem, discover, discover_with};
 pub use http::address::{Address, AddressError, ComponentType};
-pub use http::client::{Client, ClientError};
+pub use http::client::{Client, ClientError, ConnectionOptions};
 pub use http::credential::{Credential, CredentialError};
-pub use http::service::{HttpOptions, HttpService, InvalidHeader};
+pub use http::service::{HttpOptions, HttpService, InvalidHeader, ServiceError};
+pub use http::token::ClientCredentials;
 pub use listing_store::ListingStore;
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
 pub use source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};

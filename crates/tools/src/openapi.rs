@@ -149,7 +149,7 @@ impl Services<'_> {
     /// Adds an operation to the listing. Fails with a message if it cannot be called.
     fn add(&mut self, operation: Operation, listing: &mut Listing) -> Result<(), String> {
         let address = Servers::of(self.options).address(&operation)?;
-        let chosen = ChosenCredentials::of(&operation, self.options);
+        let chosen = ChosenCredentials::of(&operation, self.options, &address);
         listing.notes.extend(chosen.note.clone());
         let service = self.service(&address, chosen)?;
         let name = operation.name.clone();
@@ -167,6 +167,7 @@ impl Services<'_> {
         }
         let mut http = self.options.http.clone();
         http.credentials.extend(chosen.credentials);
+        http.client_credentials = http.client_credentials.or(chosen.client_credentials);
         let service = HttpService::at(self.options.name.clone(), address.clone(), self.client.clone(), http);
         let service = Arc::new(service.map_err(|error| error.to_string())?);
         self.known.insert(key, Arc::clone(&service));

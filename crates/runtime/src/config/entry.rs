@@ -70,17 +70,26 @@ pub(super) const OPENAPI_KEYS: [EntryKey; 11] = [
 ];
 
 /// The keys of every service over HTTP.
-pub(super) const HTTP_KEYS: [EntryKey; 8] = [
+pub(super) const HTTP_KEYS: [EntryKey; 13] = [
     optional(
         "auth",
         word::<Authentication>(),
-        "How the key is sent: as a `bearer` token (the default), as the password of `basic`, in a `header`, the `query` or a `cookie`.",
+        "How the key is sent: as a `bearer` token (the default), as the password of `basic`, in a `header`, the `query` or a `cookie`, or as the secret of `client-credentials`, for which a token is fetched (OAuth 2).",
     ),
     optional("auth-name", Text, "Name of the header, query parameter or cookie that holds the key."),
-    optional("user", Text, "Name of the user for `auth = \"basic\"`."),
+    optional(
+        "user",
+        Text,
+        "Name of the user for `auth = \"basic\"`, id of the client for `auth = \"client-credentials\"`.",
+    ),
+    optional("token-url", Text, "Where a token is fetched for `auth = \"client-credentials\"`."),
+    optional("scopes", TextList, "Scopes of that token."),
     optional("key-env", Text, "Environment variable with the key, token or password."),
     optional("key-file", Text, "File with the key, token or password."),
     optional("headers", TextTable, "Other headers of every request, without secrets."),
+    optional("ca-file", Text, "File with certificates (PEM) of authorities to trust besides those of the system."),
+    optional("certificate-file", Text, "File with the certificate and the key (PEM) of the client."),
+    optional("proxy", Text, "Address of a proxy for all requests."),
     optional("time", POSITIVE_DURATION, "Time limit of a call, if it is shorter than `limits.call-time`."),
     optional("max-bytes", POSITIVE, "Size limit of a response; the default is 16777216."),
 ];
@@ -186,7 +195,7 @@ impl Entry {
     pub(super) fn shown(&self) -> Object {
         let shown = |(key, (value, _)): (&&'static str, &(Value, SettingOrigin))| {
             let value = match value.as_str() {
-                Some(text) if matches!(*key, "url" | "document") => redact_url(text).into(),
+                Some(text) if matches!(*key, "url" | "document" | "token-url" | "proxy") => redact_url(text).into(),
                 _ => value.clone(),
             };
             ((*key).to_owned(), value)

@@ -74,7 +74,8 @@ choices! {
     OnAuthError { "end": Self::End, "skip": Self::Skip }
     RotationPolicy { "advance": Self::Advance, "prefer-primary": Self::PreferPrimary }
     Authentication {
-        "bearer": Self::Bearer, "basic": Self::Basic, "header": Self::Header, "query": Self::Query, "cookie": Self::Cookie
+        "bearer": Self::Bearer, "basic": Self::Basic, "header": Self::Header, "query": Self::Query, "cookie": Self::Cookie,
+        "client-credentials": Self::ClientCredentials
     }
     FormatSupport { "schema": Self::Schema, "json": Self::Json, "text": Self::Text }
     LevelFilter { "off": Self::OFF, "error": Self::ERROR, "warn": Self::WARN, "info": Self::INFO, "debug": Self::DEBUG }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use reknit_openapi::{HttpMethod, OperationFilter};
 use reknit_protocol::{AgentName, Object};
 use reknit_tools::{
-    Address, Client, ComponentType, Credential, DocumentLocation, HttpOptions, HttpService, OpenApiOptions,
-    OpenApiService, ToolService, ToolSource,
+    Address, Client, ClientCredentials, ComponentType, ConnectionOptions, Credential, DocumentLocation, HttpOptions,
+    HttpService, OpenApiOptions, OpenApiService, ToolService, ToolSource,
 };
 use secrecy::SecretString;
 
@@ -55,6 +55,7 @@ pub(crate) enum Authentication {
     Header,
     Query,
     Cookie,
+    ClientCredentials,
 }
 
 impl ConfiguredTool {
@@ -120,7 +121,7 @@ fn service(
     let mut http = http_options(entry)?;
     let (key, source) = find_secret(entry, environment)?;
     keys.push(source);
-    http.credentials.extend(credential(entry, key.map(Into::into))?);
+    add_credential(entry, key.map(Into::into), &mut http)?;
     Ok(ConfiguredSource::Service { address, http: Box::new(http) })
 }
 
@@ -153,7 +154,7 @@ fn openapi_options(
     let key: Option<SecretString> = key.map(Into::into);
     if entry.has("auth") {
         // Whoever says how a key is sent means every request.
-        options.http.credentials.extend(credential(entry, key)?);
+        add_credential(entry, key, &mut options.http)?;
     } else {
         options.key = key;
     }
@@ -198,16 +199,23 @@ fn http_options(entry: &Entry) -> Result<HttpOptions, ConfigError> {
             .add_header(name, value)
             .map_err(|_| entry.hidden("headers", &format!("the header `{name}` is not valid")))?;
     }
+    options.connection = ConnectionOptions {
+        ca_file: entry.text("ca-file").map(Into::into),
+        certificate_file: entry.text("certificate-file").map(Into::into),
+        proxy: entry.text("proxy").map(str::to_owned),
+    };
     options.time_limit = entry.get("time");
     options.max_body = entry.get("max-bytes").unwrap_or(options.max_body);
     Ok(options)
 }
 
-/// The credential that `auth` describes.
-fn credential(entry: &Entry, key: Option<SecretString>) -> Result<Option<Credential>, ConfigError> {
+/// Adds the credential that `auth` describes.
+fn add_credential(entry: &Entry, key: Option<SecretString>, http: &mut HttpOptions) -> Result<(), ConfigError> {
     let authentication = entry.get("auth").unwrap_or(Authentication::Bearer);
     for (name, users) in [
-        ("user", &[Authentication::Basic][..]),
+        ("user", &[Authentication::Basic, Authentication::ClientCredentials][..]),
+        ("token-url", &[Authentication::ClientCredentials]),
+        ("scopes", &[Authentication::ClientCredentials]),
         ("auth-name", &[Authentication::Header, Authentication::Query, Authentication::Cookie]),
     ] {
         if entry.has(name) && !users.contains(&authentication) {
@@ -219,20 +227,33 @@ fn credential(entry: &Entry, key: Option<SecretString>) -> Result<Option<Credent
         if entry.has("auth") && !is_named {
             return Err(entry.invalid("auth", "write also where the key is: `key-env` or `key-file`"));
         }
-        return Ok(None);
+        return Ok(());
+    };
+    let user = |what: &str| {
+        let expected = format!("write the {what}");
+        entry.text("user").map(str::to_owned).ok_or_else(|| entry.invalid("user", &expected))
     };
     let name = |what: &str| {
         let expected = format!("write the name of the {what} that holds the key");
         entry.text("auth-name").map(str::to_owned).ok_or_else(|| entry.invalid("auth-name", &expected))
     };
-    Ok(Some(match authentication {
+    http.credentials.push(match authentication {
         Authentication::Bearer => Credential::Bearer(key),
-        Authentication::Basic => {
-            let user = entry.text("user").ok_or_else(|| entry.invalid("user", "write the name of the user"))?;
-            Credential::Basic { user: user.to_owned(), password: key }
-        }
+        Authentication::Basic => Credential::Basic { user: user("name of the user")?, password: key },
         Authentication::Header => Credential::Header { name: name("header")?, key },
         Authentication::Query => Credential::Query { name: name("query parameter")?, key },
         Authentication::Cookie => Credential::Cookie { name: name("cookie")?, key },
-    }))
+        Authentication::ClientCredentials => {
+            let expected = "write the http or https address where tokens are fetched";
+            let token_url = Address::parse("token", entry.text("token-url").unwrap_or_default());
+            http.client_credentials = Some(ClientCredentials {
+                token_url: token_url.map_err(|_| entry.invalid("token-url", expected))?.into_base(),
+                client_id: user("id of the client")?,
+                client_secret: key,
+                scopes: entry.texts("scopes"),
+            });
+            return Ok(());
+        }
+    });
+    Ok(())
 }

@@ -1,6 +1,10 @@
 //! HTTP clients for services.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use reknit_protocol::redact_url;
+use reqwest::{Certificate, Identity};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -13,24 +17,79 @@ pub struct Client {
     pub(crate) unpooled: reqwest::Client,
 }
 
+/// How connections to a service are made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ConnectionOptions {
+    /// A file with certificates (PEM) of authorities that are trusted besides those of the system.
+    pub ca_file: Option<PathBuf>,
+    /// A file with the client's own certificate and key (PEM).
+    pub certificate_file: Option<PathBuf>,
+    /// The address of a proxy for all requests.
+    pub proxy: Option<String>,
+}
+
 /// The HTTP client cannot be created.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot create the HTTP client")]
-pub struct ClientError(#[from] reqwest::Error);
+pub enum ClientError {
+    /// The client itself.
+    #[error("cannot create the HTTP client")]
+    Build(#[from] reqwest::Error),
+    /// A file cannot be read.
+    #[error("cannot read `{}`: {problem}", .path.display())]
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Why it cannot be read.
+        problem: String,
+    },
+    /// The address of a proxy is not valid.
+    #[error("`{0}` is not the address of a proxy; write it like `http://127.0.0.1:3128`")]
+    Proxy(String),
+}
 
 impl Client {
     /// Creates a client that does not follow redirects: a call must not silently go to another address than the plan names.
     pub fn new() -> Result<Self, ClientError> {
+        Self::with_connection(&ConnectionOptions::default())
+    }
+
+    /// Creates a client with its own certificates or its own proxy.
+    pub fn with_connection(options: &ConnectionOptions) -> Result<Self, ClientError> {
         // Fails if another part of the process has installed a provider before; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Ok(Self { http: builder().build()?, unpooled: builder().pool_max_idle_per_host(0).build()? })
+        Ok(Self { http: builder(options)?.build()?, unpooled: builder(options)?.pool_max_idle_per_host(0).build()? })
     }
 }
 
-fn builder() -> reqwest::ClientBuilder {
-    reqwest::Client::builder()
+fn builder(options: &ConnectionOptions) -> Result<reqwest::ClientBuilder, ClientError> {
+    let mut builder = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(CONNECT_TIMEOUT)
         .no_proxy()
-        .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
+        .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")));
+    if let Some(path) = &options.ca_file {
+        let certificates = Certificate::from_pem_bundle(&read(path)?).map_err(|error| unusable(path, &error))?;
+        if certificates.is_empty() {
+            let problem = "there is no certificate in it".to_owned();
+            return Err(ClientError::File { path: path.clone(), problem });
+        }
+        builder = builder.tls_certs_merge(certificates);
+    }
+    if let Some(path) = &options.certificate_file {
+        builder = builder.identity(Identity::from_pem(&read(path)?).map_err(|error| unusable(path, &error))?);
+    }
+    if let Some(proxy) = &options.proxy {
+        let invalid = |_| ClientError::Proxy(redact_url(proxy));
+        builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(invalid)?);
+    }
+    Ok(builder)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ClientError> {
+    std::fs::read(path).map_err(|error| ClientError::File { path: path.to_owned(), problem: error.to_string() })
+}
+
+fn unusable(path: &Path, error: &reqwest::Error) -> ClientError {
+    let problem = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+    ClientError::File { path: path.to_owned(), problem }
 }

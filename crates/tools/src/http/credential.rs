@@ -80,9 +80,9 @@ impl PreparedCredentials {
                     prepared.keep_secret(token.expose_secret());
                 }
                 Credential::Basic { user, password } => {
-                    let pair = BASE64.encode(format!("{user}:{}", password.expose_secret()));
-                    prepared.header(AUTHORIZATION, &format!("Basic {pair}"))?;
-                    prepared.keep_secret(&pair);
+                    let value = basic(user, password.expose_secret());
+                    prepared.header(AUTHORIZATION, &value)?;
+                    prepared.keep_secret(value.trim_start_matches("Basic "));
                     prepared.keep_secret(password.expose_secret());
                 }
                 Credential::Header { name, key } => {
@@ -130,6 +130,14 @@ impl PreparedCredentials {
         }
     }
 
+    /// These credentials and a bearer token.
+    pub(crate) fn with_token(&self, token: &SecretString) -> Result<Self, CredentialError> {
+        let mut both = self.clone();
+        both.header(AUTHORIZATION, &format!("Bearer {}", token.expose_secret()))?;
+        both.keep_secret(token.expose_secret());
+        Ok(both)
+    }
+
     /// Adds the credentials to a request.
     pub(crate) fn apply(&self, request: &mut reqwest::Request) {
         for (name, value) in &self.headers {
@@ -164,6 +172,11 @@ impl PreparedCredentials {
             if text.contains(secret.as_str()) { text.replace(secret.as_str(), REDACTED) } else { text }
         })
     }
+}
+
+/// The value of the header `authorization` for a user and a password.
+pub(crate) fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", BASE64.encode(format!("{user}:{password}")))
 }
 
 const REDACTED: &str = "[redacted]";

@@ -2,14 +2,17 @@
 
 use std::time::{Duration, SystemTime};
 
-use reknit_protocol::{AgentName, CallTool, ReplyBody, RetryAfter, ToolReply, TransportFailure, Value};
+use reknit_protocol::{
+    AgentName, CallTool, Delivery, ReplyBody, RetryAfter, ToolReply, TransportFailure, TransportKind, Value,
+};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::address::Address;
 use super::body::{MAX_BODY, read_body, read_bytes, redirect_note};
-use super::client::Client;
+use super::client::{Client, ClientError, ConnectionOptions};
 use super::credential::{Credential, CredentialError, PreparedCredentials};
 use super::failure::{body_failure, is_refused, last_cause, send_failure};
+use super::token::{ClientCredentials, CurrentToken, TokenError, TokenSource};
 
 /// The header with the idempotency key, unless a service names another one.
 pub(crate) const IDEMPOTENCY_HEADER: &str = "Idempotency-Key";
@@ -21,6 +24,10 @@ const TRACE_HEADER: &str = "traceparent";
 pub struct HttpOptions {
     /// What is sent with every request to tell who calls.
     pub credentials: Vec<Credential>,
+    /// Fetches a bearer token for every request, instead of a credential.
+    pub client_credentials: Option<ClientCredentials>,
+    /// How connections are made.
+    pub connection: ConnectionOptions,
     /// Other headers of every request.
     pub headers: HeaderMap,
     /// The time limit of a call, if it is shorter than the one of the run.
@@ -31,7 +38,14 @@ pub struct HttpOptions {
 
 impl Default for HttpOptions {
     fn default() -> Self {
-        Self { credentials: Vec::new(), headers: HeaderMap::new(), time_limit: None, max_body: MAX_BODY }
+        Self {
+            credentials: Vec::new(),
+            client_credentials: None,
+            connection: ConnectionOptions::default(),
+            headers: HeaderMap::new(),
+            time_limit: None,
+            max_body: MAX_BODY,
+        }
     }
 }
 
@@ -55,17 +69,34 @@ pub struct HttpService {
     address: Address,
     client: Client,
     credentials: PreparedCredentials,
+    tokens: Option<TokenSource>,
     headers: HeaderMap,
     time_limit: Option<Duration>,
     max_body: usize,
 }
 
+/// Why a service cannot be used with its options.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// A credential cannot be sent.
+    #[error(transparent)]
+    Credential(#[from] CredentialError),
+    /// The client cannot be created.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
 impl HttpService {
-    /// A service at an address. Fails if a credential cannot be sent.
-    pub fn new(address: Address, client: Client, options: HttpOptions) -> Result<Self, CredentialError> {
+    /// A service at an address, reached with `client` unless the options describe connections of its own. Fails if a credential
+    /// cannot be sent, or if a certificate cannot be used.
+    pub fn new(address: Address, client: Client, options: HttpOptions) -> Result<Self, ServiceError> {
         let credentials = PreparedCredentials::new(&options.credentials)?;
-        let HttpOptions { headers, time_limit, max_body, .. } = options;
-        Ok(Self { address, client, credentials, headers, time_limit, max_body })
+        let own = (options.connection != ConnectionOptions::default())
+            .then(|| Client::with_connection(&options.connection))
+            .transpose()?;
+        let HttpOptions { headers, time_limit, max_body, client_credentials, .. } = options;
+        let tokens = client_credentials.map(TokenSource::new);
+        Ok(Self { address, client: own.unwrap_or(client), credentials, tokens, headers, time_limit, max_body })
     }
 
     /// A service at a base URL that was checked before.
@@ -74,14 +105,15 @@ impl HttpService {
         base: reqwest::Url,
         client: Client,
         options: HttpOptions,
-    ) -> Result<Self, CredentialError> {
+    ) -> Result<Self, ServiceError> {
         Self::new(Address::at(name, base), client, options)
     }
 
     /// A service at an address that needs no credentials.
     pub fn without_credentials(address: Address, client: Client) -> Self {
         let HttpOptions { headers, time_limit, max_body, .. } = HttpOptions::default();
-        Self { address, client, credentials: PreparedCredentials::default(), headers, time_limit, max_body }
+        let credentials = PreparedCredentials::default();
+        Self { address, client, credentials, tokens: None, headers, time_limit, max_body }
     }
 
     pub(crate) fn address(&self) -> &Address {
@@ -96,41 +128,74 @@ impl HttpService {
         traceparent: Option<&str>,
     ) -> Result<ToolReply, TransportFailure> {
         let limit = self.time_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
-        match tokio::time::timeout(limit, self.send(call, request, traceparent)).await {
+        match tokio::time::timeout(limit, self.send_with_token(call, request, traceparent)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(crate::tools::timed_out(call, limit)),
         }
+    }
+
+    /// Sends one call with a token, if the service needs one. If it refuses a token that was good before, the call had no effect
+    /// and is sent once more with a new one.
+    async fn send_with_token(
+        &self,
+        call: &CallTool,
+        request: reqwest::Request,
+        traceparent: Option<&str>,
+    ) -> Result<ToolReply, TransportFailure> {
+        let Some(tokens) = &self.tokens else { return self.send(call, request, &self.credentials, traceparent).await };
+        let again = request.try_clone();
+        let token = match tokens.token(&self.client).await {
+            Ok(token) => token,
+            Err(error) => return without_token(call, error),
+        };
+        let credentials = self.with_token(call, &token)?;
+        let reply = self.send(call, request, &credentials, traceparent).await?;
+        let Some(again) = again.filter(|_| reply.status == 401 && !token.is_new) else { return Ok(reply) };
+        tokens.forget(&token.text).await;
+        match tokens.token(&self.client).await {
+            Ok(token) => self.send(call, again, &self.with_token(call, &token)?, traceparent).await,
+            Err(error) => without_token(call, error),
+        }
+    }
+
+    fn with_token(&self, call: &CallTool, token: &CurrentToken) -> Result<PreparedCredentials, TransportFailure> {
+        self.credentials.with_token(&token.text).map_err(|error| TransportFailure {
+            kind: TransportKind::NotCallable,
+            delivery: Delivery::NotSent,
+            message: format!("`{}`: {error}", call.agent),
+        })
     }
 
     async fn send(
         &self,
         call: &CallTool,
         mut request: reqwest::Request,
+        credentials: &PreparedCredentials,
         traceparent: Option<&str>,
     ) -> Result<ToolReply, TransportFailure> {
         let client = if call.needs_claim() { &self.client.unpooled } else { &self.client.http };
-        self.complete(&mut request);
+        self.complete(&mut request, credentials);
         if let Some(trace) = traceparent.and_then(|trace| trace.parse().ok()) {
             request.headers_mut().insert(TRACE_HEADER, trace);
         }
         let response = client.execute(request).await.map_err(|error| send_failure(call, &error))?;
         let status = response.status().as_u16();
         let retry_after_ms = retry_after_ms(response.headers());
-        let redirect_note = redirect_note(&response).map(|note| self.credentials.redact_text(note));
-        let body = read_body(response, self.max_body, &self.credentials).await;
+        let redirect_note = redirect_note(&response).map(|note| credentials.redact_text(note));
+        let body = read_body(response, self.max_body, credentials).await;
         let body = body.map_err(|error| body_failure(call, status, &error))?;
         let body = redirect_note.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
         Ok(ToolReply { status, retry_after_ms, body })
     }
 
     /// Adds what every request to this service has.
-    fn complete(&self, request: &mut reqwest::Request) {
+    fn complete(&self, request: &mut reqwest::Request, credentials: &PreparedCredentials) {
         for (name, value) in &self.headers {
             if !request.headers().contains_key(name) {
                 request.headers_mut().insert(name.clone(), value.clone());
             }
         }
-        self.credentials.apply(request);
+        credentials.apply(request);
     }
 
     /// Fetches JSON that describes the service; `None` if there is none (404).
@@ -174,7 +239,16 @@ impl HttpService {
 
     async fn get_url(&self, url: reqwest::Url, path: &str) -> Result<reqwest::Response, String> {
         let mut request = reqwest::Request::new(reqwest::Method::GET, url);
-        self.complete(&mut request);
+        let credentials = match &self.tokens {
+            Some(tokens) => {
+                let token = tokens.token(&self.client).await.map_err(|error| match error {
+                    TokenError::Refused(problem) | TokenError::Unavailable(problem) => problem,
+                })?;
+                &self.credentials.with_token(&token.text).map_err(|error| error.to_string())?
+            }
+            None => &self.credentials,
+        };
+        self.complete(&mut request, credentials);
         self.client.http.execute(request).await.map_err(|error| {
             let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));
             if is_refused(&error) {
@@ -185,6 +259,21 @@ impl HttpService {
                 format!("GET {path} failed{cause}")
             }
         })
+    }
+}
+
+/// A call that was not sent because there is no token for it. A refused client is an authentication error of the service.
+fn without_token(call: &CallTool, error: TokenError) -> Result<ToolReply, TransportFailure> {
+    match error {
+        TokenError::Refused(problem) => {
+            let body = ReplyBody::Text(format!("`{}` was not called: {problem}", call.agent));
+            Ok(ToolReply { status: 401, retry_after_ms: None, body })
+        }
+        TokenError::Unavailable(problem) => Err(TransportFailure {
+            kind: TransportKind::Refused,
+            delivery: Delivery::NotSent,
+            message: format!("`{}` was not called: {problem}", call.agent),
+        }),
     }
 }
 

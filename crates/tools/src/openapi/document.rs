@@ -113,6 +113,7 @@ async fn fetch(
     // The credentials are for the service. Whoever only publishes its description does not get them.
     if options.url.as_ref().is_some_and(|service| service.origin() != url.origin()) {
         http.credentials.clear();
+        http.client_credentials = None;
     }
     let service = HttpService::at(options.name.clone(), url.clone(), client.clone(), http);
     let service = service.map_err(|error| error.to_string())?;

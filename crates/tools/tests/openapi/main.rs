@@ -5,10 +5,13 @@ mod exactness;
 mod raw_server;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use raw_server::{RawRequest, RawServer};
 use reknit_protocol::{CallTool, Delivery, Object, SideEffect, ToolReply, TransportFailure, TransportKind, Value};
-use reknit_tools::{Client, Credential, Discovery, DocumentLocation, OpenApiOptions, OpenApiService, discover};
+use reknit_tools::{
+    Client, ConnectionOptions, Credential, Discovery, DocumentLocation, OpenApiOptions, OpenApiService, discover,
+};
 
 const JSON: &str = "content-type: application/json\r\n";
 
@@ -32,7 +35,7 @@ const SHOP: &str = r#"{"openapi": "3.1.0", "info": {"title": "Shop", "version": 
 /// A server of the document, which answers every other request with its own headers and target.
 async fn shop() -> RawServer {
     RawServer::start(|request| {
-        let is_document = request.target.starts_with("/openapi.json");
+        let is_document = request.target.contains("/openapi.json");
         (200, JSON.to_owned(), if is_document { SHOP.to_owned() } else { echo(request) })
     })
     .await
@@ -232,4 +235,84 @@ async fn a_parameter_without_an_exact_form_is_not_sent() {
     let failure = call(&found, "item", r#"{"id": ".."}"#).await.expect_err("the path would be another one");
     assert_eq!((failure.kind, failure.delivery), (TransportKind::NotCallable, Delivery::NotSent));
     assert_eq!(server.take_except("/openapi.json"), []);
+}
+
+/// The shop, whose orders need a token that is fetched from it. Every token is refused once after `good_for` orders.
+async fn shop_with_tokens(good_for: usize) -> RawServer {
+    let document = SHOP.replace(
+        r#"{"type": "http", "scheme": "bearer"}"#,
+        r#"{"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "/token", "scopes": {"buy": ""}}}}"#,
+    );
+    let document = document.replace(r#"[{"token": []}]"#, r#"[{"token": ["buy"]}]"#);
+    let (issued, used) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    RawServer::start(move |request| match request.target.as_str() {
+        "/openapi.json" => (200, JSON.to_owned(), document.clone()),
+        "/token" if request.header("authorization") != Some("Basic Y2xpZW50OnMlMjZjcmV0") => {
+            (401, JSON.to_owned(), r#"{"error": "invalid_client", "error_description": "s&cret is wrong"}"#.to_owned())
+        }
+        "/token" => {
+            used.store(0, Ordering::SeqCst);
+            let number = issued.fetch_add(1, Ordering::SeqCst) + 1;
+            (200, JSON.to_owned(), format!(r#"{{"access_token": "token-number-{number}", "expires_in": 3600}}"#))
+        }
+        _ if used.fetch_add(1, Ordering::SeqCst) >= good_for => (401, JSON.to_owned(), "{}".to_owned()),
+        _ => (200, JSON.to_owned(), echo(request)),
+    })
+    .await
+}
+
+fn with_client(url: &str, secret: &str) -> OpenApiOptions {
+    OpenApiOptions { key: Some(secret.into()), user: Some("client".to_owned()), ..options(url) }
+}
+
+#[tokio::test]
+async fn a_token_is_fetched_once_and_renewed_when_the_service_refuses_it() {
+    let server = shop_with_tokens(2).await;
+    let found = import(with_client(&server.url, "s&cret")).await;
+    for _ in 0..3 {
+        let reply = call(&found, "order", r#"{"quantity": 1}"#).await.expect("an answer");
+        assert_eq!(reply.status, 200);
+        assert!(!reply.body.to_value().to_string().contains("token-number"), "the token is not in the reply");
+    }
+    let requests = server.take_except("/openapi.json");
+    let sent: Vec<&str> = requests.iter().map(|request| request.header("authorization").unwrap_or_default()).collect();
+    let basic = "Basic Y2xpZW50OnMlMjZjcmV0";
+    let (one, two) = ("Bearer token-number-1", "Bearer token-number-2");
+    assert_eq!(sent, [basic, one, one, one, basic, two], "the third order is refused, and sent again with a new token");
+    assert_eq!(requests[0].body, b"grant_type=client_credentials&scope=buy");
+}
+
+#[tokio::test]
+async fn a_client_that_gets_no_token_is_an_authentication_error_without_its_secret() {
+    let server = shop_with_tokens(9).await;
+    let found = import(with_client(&server.url, "wrong")).await;
+    let reply = call(&found, "order", r#"{"quantity": 1}"#).await.expect("an answer");
+    assert_eq!(reply.status, 401);
+    let text = reply.body.to_value().to_string();
+    assert!(text.contains("`shop` was not called: no token from 127.0.0.1: it answered 401"), "{text}");
+    let orders = server.take_except("/openapi.json");
+    assert!(orders.iter().all(|request| request.target == "/token"), "the order is not sent");
+}
+
+#[tokio::test]
+async fn a_certificate_that_cannot_be_used_is_an_error_that_names_the_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("ca.pem");
+    std::fs::write(&file, "no certificate").expect("it is written");
+    let connection = ConnectionOptions { ca_file: Some(file.clone()), ..ConnectionOptions::default() };
+    let error = Client::with_connection(&connection).expect_err("there is no certificate").to_string();
+    assert_eq!(error, format!("cannot read `{}`: there is no certificate in it", file.display()));
+}
+
+#[tokio::test]
+async fn requests_go_through_the_proxy_that_is_configured() {
+    let proxy = shop().await;
+    let mut options =
+        OpenApiOptions { url: Some("http://shop.invalid".parse().expect("an address")), ..options(&proxy.url) };
+    options.http.connection.proxy = Some(proxy.url.clone());
+    let found = import(options).await;
+    assert_eq!(found.problems, []);
+    call(&found, "item", r#"{"id": "1"}"#).await.expect("the proxy answers");
+    let requests = proxy.take_except("");
+    assert_eq!(requests.last().map(|request| request.target.as_str()), Some("http://shop.invalid/items/1"));
 }

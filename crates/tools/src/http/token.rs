@@ -1,0 +1,156 @@
+//! Bearer tokens that are fetched with OAuth client credentials and kept until they expire.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use reknit_protocol::{Number, Value};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::sync::Mutex;
+
+use super::body::read_bytes;
+use super::client::Client;
+use super::failure::last_cause;
+
+/// A token is renewed this long before it expires, for a request takes time.
+const RESERVE: Duration = Duration::from_secs(30);
+/// How long a token is valid if the server does not say.
+const DEFAULT_LIFETIME: Duration = Duration::from_mins(5);
+/// The time limit of a request for a token.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The size limit of an answer with a token.
+const MAX_ANSWER: usize = 1 << 20;
+
+/// How tokens are fetched with client credentials.
+#[derive(Debug, Clone)]
+pub struct ClientCredentials {
+    /// Where they are fetched.
+    pub token_url: reqwest::Url,
+    /// The id of the client.
+    pub client_id: String,
+    /// Its secret.
+    pub client_secret: SecretString,
+    /// The scopes to ask for.
+    pub scopes: Vec<String>,
+}
+
+/// Why there is no token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TokenError {
+    /// The server refuses the client. Another try would not help.
+    Refused(String),
+    /// The server cannot be reached or is broken. Another try may help.
+    Unavailable(String),
+}
+
+/// A source of tokens, which fetches one at a time.
+#[derive(Debug)]
+pub(crate) struct TokenSource {
+    credentials: ClientCredentials,
+    current: Mutex<Option<Token>>,
+}
+
+#[derive(Debug, Clone)]
+struct Token {
+    text: SecretString,
+    renew_at: Instant,
+}
+
+/// A token, and whether it was used before.
+#[derive(Debug, Clone)]
+pub(crate) struct CurrentToken {
+    pub(crate) text: SecretString,
+    pub(crate) is_new: bool,
+}
+
+impl TokenSource {
+    pub(crate) fn new(credentials: ClientCredentials) -> Self {
+        Self { credentials, current: Mutex::new(None) }
+    }
+
+    /// The current token, or a new one. Calls that need one at the same time wait for the same request.
+    pub(crate) async fn token(&self, client: &Client) -> Result<CurrentToken, TokenError> {
+        let mut current = self.current.lock().await;
+        if let Some(token) = current.as_ref().filter(|token| Instant::now() < token.renew_at) {
+            return Ok(CurrentToken { text: token.text.clone(), is_new: false });
+        }
+        let token = self.fetch(client).await?;
+        let text = token.text.clone();
+        *current = Some(token);
+        Ok(CurrentToken { text, is_new: true })
+    }
+
+    /// Forgets a token that the service has refused, unless another one is there already.
+    pub(crate) async fn forget(&self, refused: &SecretString) {
+        let mut current = self.current.lock().await;
+        if current.as_ref().is_some_and(|token| token.text.expose_secret() == refused.expose_secret()) {
+            *current = None;
+        }
+    }
+
+    async fn fetch(&self, client: &Client) -> Result<Token, TokenError> {
+        let host = self.credentials.token_url.host_str().unwrap_or_default().to_owned();
+        let unavailable = |problem: String| TokenError::Unavailable(format!("no token from {host}: {problem}"));
+        let exchange = async {
+            let response = client.http.execute(self.request()).await;
+            let response = response.map_err(|error| unavailable(last_cause(&error).unwrap_or_default()))?;
+            let status = response.status();
+            let body = read_bytes(response, MAX_ANSWER).await.map_err(|error| unavailable(error.to_string()))?;
+            let answer = Value::parse(&String::from_utf8_lossy(&body)).unwrap_or(Value::Null);
+            let text = |key: &str| answer.get(key).and_then(Value::as_str);
+            if status.is_client_error() {
+                let reason = text("error_description").or_else(|| text("error")).unwrap_or_default();
+                // The reason comes from the server, and the secret may be a part of it.
+                let reason = reason.replace(self.credentials.client_secret.expose_secret(), "[redacted]");
+                return Err(TokenError::Refused(format!("no token from {host}: it answered {status} {reason}")));
+            }
+            let token = text("access_token").filter(|_| status.is_success());
+            let token = token.ok_or_else(|| unavailable(format!("it answered {status} without an access token")))?;
+            let seconds = answer.get("expires_in").and_then(Value::as_number).and_then(Number::as_u64);
+            let lifetime = seconds.map_or(DEFAULT_LIFETIME, Duration::from_secs);
+            // A short-lived token is used for half of its life.
+            let usable = lifetime.checked_sub(RESERVE).unwrap_or_default().max(lifetime / 2);
+            Ok(Token { text: token.into(), renew_at: Instant::now() + usable })
+        };
+        let outcome = tokio::time::timeout(TIMEOUT, exchange).await;
+        outcome.unwrap_or_else(|_| Err(unavailable(format!("it did not answer within {TIMEOUT:?}"))))
+    }
+
+    fn request(&self) -> reqwest::Request {
+        let ClientCredentials { token_url, client_id, client_secret, scopes } = &self.credentials;
+        let mut form = reqwest::Url::parse("form:").ok();
+        if let Some(form) = &mut form {
+            let mut pairs = form.query_pairs_mut();
+            pairs.append_pair("grant_type", "client_credentials");
+            if !scopes.is_empty() {
+                pairs.append_pair("scope", &scopes.join(" "));
+            }
+        }
+        let form = form.as_ref().and_then(reqwest::Url::query).unwrap_or_default().to_owned();
+        let mut request = reqwest::Request::new(reqwest::Method::POST, token_url.clone());
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let basic = super::credential::basic(&encoded(client_id), &encoded(client_secret.expose_secret()));
+        if let Ok(mut basic) = HeaderValue::try_from(basic) {
+            basic.set_sensitive(true);
+            headers.insert(reqwest::header::AUTHORIZATION, basic);
+        }
+        *request.body_mut() = Some(form.into());
+        request
+    }
+}
+
+/// A text as it is written in a form, which the standard asks for in front of the basic scheme.
+fn encoded(text: &str) -> String {
+    let mut form = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            form.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(form, "%{byte:02X}");
+        }
+    }
+    form
+}
