@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use reknit_bind::Provenance;
 use reknit_dialogue::{ModelRequest, Purpose, TargetName};
 use reknit_protocol::{CallTool, EffectId, StepId};
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,9 @@ pub struct AskPerson {
     pub step: StepId,
     /// The question.
     pub question: Question,
+    /// Where each parameter of the call comes from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provenance: Vec<(String, Provenance)>,
     /// The hash that a decision must state: it binds the decision to this call with these parameters.
     pub hash: String,
     /// When the question expires and counts as denied, in milliseconds since 1970.
@@ -99,6 +103,13 @@ pub struct AskPerson {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
+    /// A rule says that a person approves the call before it is sent.
+    SendCall {
+        /// The call as it would be sent.
+        call: Box<CallTool>,
+        /// The rules that it matches.
+        reason: String,
+    },
     /// A call may have taken effect. Approve: send it again. Deny: do not. The outcome can also be settled: it happened, or
     /// it did not.
     SendAgain {
@@ -118,9 +129,43 @@ pub enum Question {
         error: String,
         /// The parameters that changed: `amount: 0 -> 5`.
         change: String,
-        /// The reason for the change.
+        /// The reason for the change, and why a person is asked.
         reason: String,
+        /// What asks.
+        #[serde(default)]
+        asked_by: AskedBy,
     },
+}
+
+/// What asks about a corrected call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskedBy {
+    /// The side effect of the call, or a value without evidence.
+    #[default]
+    Correction,
+    /// Only an approval rule.
+    Rules,
+}
+
+impl Question {
+    /// The call that is asked about.
+    pub fn call(&self) -> &CallTool {
+        match self {
+            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => call,
+        }
+    }
+
+    /// Whether only approval rules ask, and nothing is wrong with the call.
+    pub fn is_asked_by_rules(&self) -> bool {
+        matches!(self, Self::SendCall { .. } | Self::SendCorrected { asked_by: AskedBy::Rules, .. })
+    }
+
+    pub(crate) fn call_mut(&mut self) -> &mut CallTool {
+        match self {
+            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => call,
+        }
+    }
 }
 
 impl Effect {

@@ -10,6 +10,7 @@
 //!                                                           backing off, consulting, awaiting approval -> failed
 //! ```
 
+mod approve_call;
 mod breakers;
 mod consultations;
 mod finish;

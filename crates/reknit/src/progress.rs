@@ -205,6 +205,7 @@ mod tests {
             id: "pay/approval/1".parse().unwrap(),
             step: "pay".into(),
             question: Question::SendAgain { call: Box::new(call), error: String::new(), check: None },
+            provenance: Vec::new(),
             hash: String::new(),
             expires_ms: 0,
         }))

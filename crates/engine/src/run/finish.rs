@@ -212,6 +212,7 @@ impl Run {
                     _ => Outcome::Skipped { reason: "it was not finished".to_owned() },
                 },
                 mends: step.mends.clone(),
+                approvals: step.approval_reports.clone(),
                 calls: step.sent(),
             })
             .collect()
@@ -224,9 +225,15 @@ fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
     let last_fault = || step.last_fault().cloned();
     match step.stage() {
         Stage::Waiting => Some(Stage::Skipped { reason }),
-        Stage::Queued | Stage::BackingOff { .. } if step.sent() == 0 => Some(Stage::Skipped { reason }),
-        Stage::Queued | Stage::BackingOff { .. } => Some(Stage::Failed { reason, fault: last_fault() }),
-        Stage::Consulting { fault, .. } | Stage::Checking { fault, .. } | Stage::AwaitingApproval { fault, .. } => {
+        Stage::Queued | Stage::BackingOff { .. } | Stage::AwaitingApproval { fault: None, .. } if step.sent() == 0 => {
+            Some(Stage::Skipped { reason })
+        }
+        Stage::Queued | Stage::BackingOff { .. } | Stage::AwaitingApproval { fault: None, .. } => {
+            Some(Stage::Failed { reason, fault: last_fault() })
+        }
+        Stage::Consulting { fault, .. }
+        | Stage::Checking { fault, .. }
+        | Stage::AwaitingApproval { fault: Some(fault), .. } => {
             Some(Stage::Failed { reason, fault: Some(fault.clone()) })
         }
         Stage::Calling(call) => Some(Stage::Stopping(call.clone())),

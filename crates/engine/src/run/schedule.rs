@@ -155,6 +155,10 @@ impl Run {
             self.fail_late(index, reason, None)?;
             return Ok(true);
         }
+        if let Some(reason) = self.rule_to_ask(index)? {
+            self.ask_about_call(index, reason)?;
+            return Ok(true);
+        }
         if let Err(exhausted) = self.state.spent.charge_tool_call(&self.started.policy.limits) {
             let reason = exhausted.to_string();
             self.state.stop_for(exhausted);

@@ -152,7 +152,8 @@ pub(super) enum Stage {
     /// A person is asked.
     AwaitingApproval {
         ask: Arc<AskPerson>,
-        fault: Arc<CallFault>,
+        /// Why the call before it failed, if there was one.
+        fault: Option<Arc<CallFault>>,
     },
     Done(ResultHandle),
     Failed {

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 
-use reknit_bind::{Backing, InputSource, Provenance, ResolvedBy};
 use reknit_engine::{Decision, HistoryEntry, Machine, Metadata, Run, StepState, StepView};
 use reknit_journal::StoredEvent;
 use reknit_plan::ToolSelection;
@@ -18,6 +17,7 @@ use crate::failure::Failure;
 use crate::print::print_data;
 use crate::print_answer::answer_json;
 use crate::progress::run_lines;
+use crate::provenance_text::origin_text;
 use crate::saved_run::{History, for_each_event, load_events, load_run};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, usage_summary};
@@ -273,40 +273,4 @@ fn step(view: &StepView, run: &Run, entries: &[HistoryEntry], state: &CurrentSta
         lines.push(format!("  result     {}", one_line(&value.to_string(), VALUE_COLUMNS)));
     }
     lines
-}
-
-/// Where a value comes from.
-fn origin_text(origin: &Provenance) -> String {
-    match origin {
-        Provenance::Literal => "from the plan".to_owned(),
-        Provenance::Reference { step, path } => format!("from {step} at {path}"),
-        Provenance::Wired { step, path } => format!("wired from {step} at {path}"),
-        Provenance::Expression { text, inputs, .. } => {
-            let inputs: Vec<String> = inputs
-                .iter()
-                .map(|input| match &input.source {
-                    InputSource::Literal => input.value.to_string(),
-                    InputSource::Reference { step, path } => format!("{} from {step} at {path}", input.value),
-                })
-                .collect();
-            one_line(&format!("computed: {text}, with {}", inputs.join(" and ")), VALUE_COLUMNS)
-        }
-        Provenance::Text { .. } => "text that contains results".to_owned(),
-        Provenance::Nested { .. } => "built from results".to_owned(),
-        Provenance::Resolved { by: ResolvedBy::Model, origin } => format!("{}, found by a model", origin_text(origin)),
-        Provenance::Resolved { by: ResolvedBy::Learned, origin } => {
-            format!("{}, as in an earlier run; no person has accepted this rule", origin_text(origin))
-        }
-        Provenance::Resolved { by: ResolvedBy::Accepted, origin } => {
-            format!("{}, accepted mapping", origin_text(origin))
-        }
-        Provenance::Inferred => "inferred by a model".to_owned(),
-        Provenance::Corrected { rung, backing } => match backing {
-            Backing::Known => format!("corrected by {rung}"),
-            Backing::Explained { text } => {
-                one_line(&format!("corrected by {rung}; {text} gives the same value"), VALUE_COLUMNS)
-            }
-            Backing::Inferred => format!("inferred by a model ({rung})"),
-        },
-    }
 }

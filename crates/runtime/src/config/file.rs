@@ -9,7 +9,7 @@ use reknit_protocol::{Value, redact_urls};
 use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
-use super::entry::{CHECK_KEYS, Entry, EntryKey, MODEL_KEYS, TOOL_KEYS};
+use super::entry::{APPROVE_KEYS, CHECK_KEYS, Entry, EntryKey, MODEL_KEYS, TOOL_KEYS};
 use super::error::ConfigError;
 use super::kind::SettingKind;
 use super::origin::ConfiguredValues;
@@ -27,6 +27,7 @@ pub(super) struct FileContent {
     pub(super) tools: Vec<Entry>,
     pub(super) models: Vec<Entry>,
     pub(super) checks: Vec<Entry>,
+    pub(super) approve: Vec<Entry>,
 }
 
 /// Parses the text of a file. `name` is the name of the file for errors.
@@ -38,6 +39,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
         match folded(key.get_ref()).as_str() {
             "tools" => content.tools = file.entries("tools", &TOOL_KEYS, value)?,
             "checks" => content.checks = file.entries("checks", &CHECK_KEYS, value)?,
+            "approve" => content.approve = file.entries("approve", &APPROVE_KEYS, value)?,
             "models" => content.models = file.entries("models", &MODEL_KEYS, value)?,
             _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,
         }
@@ -118,7 +120,7 @@ impl File<'_> {
         }
     }
 
-    /// Reads `[[tools]]`, `[[models]]` or `[[checks]]`.
+    /// Reads `[[tools]]`, `[[models]]`, `[[checks]]` or `[[approve]]`.
     fn entries(
         &self,
         list: &'static str,

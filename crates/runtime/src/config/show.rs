@@ -7,6 +7,7 @@ use reknit_models::{Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
 use reknit_tools::Address;
 
+use super::approval_rules::shown_rule;
 use super::checks::shown_check;
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
@@ -63,6 +64,12 @@ impl Config {
                 }
             }
         }
+        for (rule, origin) in &self.approval_rules {
+            let _ = writeln!(page, "\n[[approve]]  # {origin}");
+            for (key, value) in &shown_rule(rule) {
+                let _ = writeln!(page, "{key} = {}", toml(value));
+            }
+        }
         page.trim_start_matches('\n').to_owned()
     }
 
@@ -85,6 +92,7 @@ impl Config {
             ("tools", list(self.shown_tools())),
             ("models", list(self.shown_models())),
             ("checks", list(self.shown_checks())),
+            ("approve", list(self.approval_rules.iter().map(|(rule, _)| shown_rule(rule)).collect())),
         ]))
     }
 
