@@ -26,6 +26,8 @@ pub enum AskScope {
     Rules,
     /// All that do not only read, too.
     All,
+    /// The whole plan, once, from a preview of its calls; then the same as `All` for calls that the preview does not have.
+    Plan,
 }
 
 /// A rule. A call matches if all parts that are given hold.
@@ -54,7 +56,10 @@ impl ApprovalPolicy {
             AskScope::All if matching.is_empty() && call.side_effect != SideEffect::Read => {
                 vec!["every call that does not only read needs approval".to_owned()]
             }
-            AskScope::Rules | AskScope::All => matching,
+            AskScope::Plan if matching.is_empty() && call.side_effect != SideEffect::Read => {
+                vec!["no approved plan has this call".to_owned()]
+            }
+            AskScope::Rules | AskScope::All | AskScope::Plan => matching,
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use reknit_bind::Provenance;
-use reknit_dialogue::{ModelRequest, Purpose, TargetName};
-use reknit_protocol::{CallTool, EffectId, StepId};
+use reknit_dialogue::{ModelRequest, Money, Purpose, TargetName};
+use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, SideEffect, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
@@ -86,7 +86,7 @@ pub struct CountTokens {
 pub struct AskPerson {
     /// The id of the effect.
     pub id: EffectId,
-    /// The step.
+    /// The step; `plan` for a whole plan.
     pub step: StepId,
     /// The question.
     pub question: Question,
@@ -109,6 +109,16 @@ pub enum Question {
         call: Box<CallTool>,
         /// The rules that it matches.
         reason: String,
+    },
+    /// A whole plan is approved before its first call. Its calls are then sent as the preview shows them.
+    RunPlan {
+        /// The calls of the plan.
+        calls: Vec<PreviewedCall>,
+        /// How many tool calls the run may make.
+        tool_calls: u32,
+        /// The cost limit of its model calls.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        money: Option<Money>,
     },
     /// A call may have taken effect. Approve: send it again. Deny: do not. The outcome can also be settled: it happened, or
     /// it did not.
@@ -137,6 +147,22 @@ pub enum Question {
     },
 }
 
+/// A call of a plan before it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PreviewedCall {
+    /// The step.
+    pub step: StepId,
+    /// The tool.
+    pub agent: AgentName,
+    /// The tool's capability.
+    pub capability: CapabilityName,
+    /// The side effect.
+    pub side_effect: SideEffect,
+    /// The parameters of the plan: values, and references to earlier results as `{{step.field}}`.
+    #[serde(with = "exact")]
+    pub parameters: Object,
+}
+
 /// What asks about a corrected call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -149,21 +175,26 @@ pub enum AskedBy {
 }
 
 impl Question {
-    /// The call that is asked about.
-    pub fn call(&self) -> &CallTool {
+    /// The call that is asked about; `None` for a whole plan.
+    pub fn call(&self) -> Option<&CallTool> {
         match self {
-            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => call,
+            Self::RunPlan { .. } => None,
+            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => Some(call),
         }
     }
 
     /// Whether only approval rules ask, and nothing is wrong with the call.
     pub fn is_asked_by_rules(&self) -> bool {
-        matches!(self, Self::SendCall { .. } | Self::SendCorrected { asked_by: AskedBy::Rules, .. })
+        matches!(
+            self,
+            Self::RunPlan { .. } | Self::SendCall { .. } | Self::SendCorrected { asked_by: AskedBy::Rules, .. }
+        )
     }
 
-    pub(crate) fn call_mut(&mut self) -> &mut CallTool {
+    pub(crate) fn call_mut(&mut self) -> Option<&mut CallTool> {
         match self {
-            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => call,
+            Self::RunPlan { .. } => None,
+            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => Some(call),
         }
     }
 }

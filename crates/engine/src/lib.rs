@@ -47,7 +47,7 @@ pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepAppro
 pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope};
 pub use budget::{Exhausted, Spent};
 pub use digest::digest_of_texts;
-pub use effect::{AskModel, AskPerson, AskedBy, CountTokens, Effect, OpenBreakerPolicy, Question};
+pub use effect::{AskModel, AskPerson, AskedBy, CountTokens, Effect, OpenBreakerPolicy, PreviewedCall, Question};
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, Started};
 pub use history::{HistoryEntry, HistoryKind, history};
 pub use metadata::{Metadata, MetadataError};

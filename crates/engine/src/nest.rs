@@ -14,7 +14,9 @@ pub(crate) fn effect_in_scope(scope: &[ScopeLevel], mut effect: Effect) -> Effec
         Effect::CallTool(call) => nest(&mut call.id),
         Effect::Sleep { id, .. } | Effect::Abort { effect: id, .. } => nest(id),
         Effect::AskPerson(ask) => {
-            nest(&mut ask.question.call_mut().id);
+            if let Some(call) = ask.question.call_mut() {
+                nest(&mut call.id);
+            }
             nest(&mut ask.id);
         }
         Effect::Finish(_) | Effect::Report(_) => {}

@@ -80,9 +80,12 @@ fn dialogue(
     input: &mut impl BufRead,
     output: &mut impl Write,
 ) -> io::Result<Option<Decision>> {
-    let step = one_line(approval.ask.step.as_str(), usize::MAX);
-    writeln!(output, "\nstep {step} waits for approval:\n  {}", approval.description("  "))?;
-    let can_edit = !matches!(approval.ask.question, Question::SendAgain { .. });
+    let subject = match approval.ask.question {
+        Question::RunPlan { .. } => "the plan".to_owned(),
+        _ => format!("step {}", one_line(approval.ask.step.as_str(), usize::MAX)),
+    };
+    writeln!(output, "\n{subject} waits for approval:\n  {}", approval.description("  "))?;
+    let can_edit = !matches!(approval.ask.question, Question::SendAgain { .. } | Question::RunPlan { .. });
     let choices = if can_edit { "yes, no, edit or later" } else { "yes, no or later" };
     loop {
         let Some(line) = prompt(&format!("send it? ({choices}) "), input, output)? else { return Ok(None) };
@@ -114,7 +117,8 @@ fn read_edit(
     let Some(line) = prompt(question, input, output)? else { return Ok(None) };
     let edit = if line.starts_with('{') { ParameterEdit::whole(&line) } else { ParameterEdit::some(&[line]) };
     let edited = edit.map_err(|failure| failure.to_string()).and_then(|edit| {
-        let parameters = edit.apply(&approval.ask.question.call().parameters);
+        let current = approval.ask.question.call().map(|call| call.parameters.clone()).unwrap_or_default();
+        let parameters = edit.apply(&current);
         check_edit(machine, &approval.ask, &parameters).map(|()| parameters)
     });
     match edited {

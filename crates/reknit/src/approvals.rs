@@ -1,6 +1,6 @@
 //! The calls of a run that wait for approval, as text and as JSON.
 
-use reknit_engine::{AskPerson, Decision, Effect, Machine, Question};
+use reknit_engine::{AskPerson, Decision, Effect, Machine, PreviewedCall, Question};
 use reknit_journal::{InboxMessage, Journal};
 use reknit_protocol::{CallTool, Object, RunId, Value};
 use reknit_runtime::signals;
@@ -36,6 +36,12 @@ impl ApprovalRequest {
     /// indented.
     pub(crate) fn description(&self, indent: &str) -> String {
         let lines = match &self.ask.question {
+            Question::RunPlan { calls, tool_calls, money } => {
+                let money = money.map_or_else(String::new, |money| format!(" and a cost of {money}"));
+                let limits = format!("limit:  {tool_calls} tool calls{money}");
+                let call = |call: &PreviewedCall| format!("call:   {}: {}", call.step, preview_text(call));
+                calls.iter().map(call).chain([limits]).collect()
+            }
             Question::SendCall { call, reason } => {
                 vec![format!("call:   {}", call_text(call)), format!("reason: {reason}")]
             }
@@ -71,23 +77,30 @@ impl ApprovalRequest {
     /// All that a program needs to decide.
     pub(crate) fn to_value(&self) -> Value {
         let (kind, error) = match &self.ask.question {
+            Question::RunPlan { .. } => ("run_plan", None),
             Question::SendCall { .. } => ("send_call", None),
             Question::SendAgain { error, .. } => ("send_again", Some(error)),
             Question::SendCorrected { error, .. } => ("send_corrected", Some(error)),
         };
-        let call = self.ask.question.call();
         let mut object = Object::from([("step", self.ask.step.as_str().into()), ("kind", kind.into())]);
         object.extend(error.map(|error| ("error".to_owned(), error.as_str().into())));
-        object.extend([
-            ("agent".to_owned(), call.agent.as_str().into()),
-            ("capability".to_owned(), call.capability.as_str().into()),
-            ("class".to_owned(), call.side_effect.as_str().into()),
-            ("parameters".to_owned(), Value::Object(call.parameters.clone())),
-        ]);
-        let origins = self.ask.provenance.iter().map(|(name, origin)| (name.clone(), origin_text(origin).into()));
-        object.insert("values", Value::Object(origins.collect()));
+        if let Some(call) = self.ask.question.call() {
+            object.extend([
+                ("agent".to_owned(), call.agent.as_str().into()),
+                ("capability".to_owned(), call.capability.as_str().into()),
+                ("class".to_owned(), call.side_effect.as_str().into()),
+                ("parameters".to_owned(), Value::Object(call.parameters.clone())),
+            ]);
+            let origins = self.ask.provenance.iter().map(|(name, origin)| (name.clone(), origin_text(origin).into()));
+            object.insert("values", Value::Object(origins.collect()));
+        }
         object.insert("expires_ms", self.ask.expires_ms);
         match &self.ask.question {
+            Question::RunPlan { calls, tool_calls, money } => {
+                object.insert("calls", calls.iter().map(preview_value).collect::<Value>());
+                object.insert("tool_calls", *tool_calls);
+                object.extend(money.map(|money| ("money".to_owned(), money.to_string().into())));
+            }
             Question::SendCall { reason, .. } => {
                 object.insert("reason", reason.as_str());
             }
@@ -110,6 +123,21 @@ impl ApprovalRequest {
 fn call_text(call: &CallTool) -> String {
     let class = call.side_effect.as_str();
     format!("`{}` of `{}` ({class}) with {}", call.capability, call.agent, call.parameters)
+}
+
+fn preview_text(call: &PreviewedCall) -> String {
+    let class = call.side_effect.as_str();
+    format!("`{}` of `{}` ({class}) with {}", call.capability, call.agent, call.parameters)
+}
+
+fn preview_value(call: &PreviewedCall) -> Value {
+    Value::Object(Object::from([
+        ("step", call.step.as_str().into()),
+        ("agent", call.agent.as_str().into()),
+        ("capability", call.capability.as_str().into()),
+        ("class", call.side_effect.as_str().into()),
+        ("parameters", Value::Object(call.parameters.clone())),
+    ]))
 }
 
 /// What a decision adds to its name: the parameters of an edit, the reason of a denial.

@@ -27,7 +27,8 @@ impl Run {
         }
         let reasons = approvals.reasons_to_ask(&self.next_call(index)?);
         let is_approved = self.state.steps.get(index)?.approved.as_ref() == Some(&self.call_digest(index)?);
-        Ok((!reasons.is_empty() && !is_approved).then(|| reasons.join("; ")))
+        let is_held = !reasons.is_empty() && !is_approved && !self.is_in_approved_plan(index)?;
+        Ok(is_held.then(|| reasons.join("; ")))
     }
 
     /// Asks a person about a call that a rule holds back.
@@ -78,6 +79,8 @@ impl Run {
         Ok(match (question, decision) {
             (Question::SendAgain { .. }, Decision::Check) => self.has_check(index)?,
             (Question::SendCall { .. } | Question::SendCorrected { .. }, decision) => !decision.settles_outcome(),
+            // It is not a question about a step.
+            (Question::RunPlan { .. }, _) => false,
             (Question::SendAgain { .. }, _) => true,
         })
     }
@@ -121,7 +124,7 @@ impl Run {
                     None => "it was not approved".to_owned(),
                 };
                 let refusal = match ask.question {
-                    Question::SendCall { .. } => "the call is not sent",
+                    Question::SendCall { .. } | Question::RunPlan { .. } => "the call is not sent",
                     Question::SendAgain { .. } => "the call may have taken effect; it is not sent again",
                     Question::SendCorrected { .. } => "the corrected call is not sent",
                 };
@@ -149,7 +152,7 @@ impl Run {
             Question::SendCorrected { reason, .. } if change.is_some() || by != DecidedBy::Person => {
                 Some(reason.clone())
             }
-            Question::SendCorrected { .. } | Question::SendAgain { .. } => None,
+            Question::SendCorrected { .. } | Question::SendAgain { .. } | Question::RunPlan { .. } => None,
         };
         let step = self.state.steps.get_mut(index)?;
         step.approved = Some(approved);

@@ -8,7 +8,7 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect};
 
 use super::Run;
 use super::consultations::Topic;
-use super::state::{Phase, Stage, State, Stop};
+use super::state::{Phase, PlanApproval, Stage, State, Stop};
 use super::steps::StepRun;
 use crate::answer::account::mended_lines;
 use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
@@ -72,6 +72,9 @@ impl Run {
         self.state.stopped_ms.get_or_insert(self.state.now_ms);
         self.state.stop = Some(stop);
         self.state.settle_open_questions();
+        if matches!(self.state.plan_approval, PlanApproval::Asking(_)) {
+            self.state.plan_approval = PlanApproval::NotAsked;
+        }
         match &self.state.phase {
             Phase::Ended(_) => {}
             Phase::Selecting { .. } | Phase::Planning { .. } => self.end_without_steps(status, reason),

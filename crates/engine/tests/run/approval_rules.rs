@@ -147,7 +147,7 @@ fn a_rejected_call_fails_with_the_reason_of_the_person() {
 fn a_person_may_edit_and_approve_a_call() {
     let mut play =
         paying(SideEffect::Unsafe, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 500, "to": "ann"}"#)]);
-    let key = question(&play).question.call().idempotency_key.clone();
+    let key = question(&play).question.call().expect("a call").idempotency_key.clone();
     decide(&mut play, edit(r#"{"amount": "120", "to": "ann"}"#));
     let call = play.call("s/call/1");
     assert_eq!(call.parameters.to_string(), r#"{"amount":120,"to":"ann"}"#, "what a person writes is fitted, too");
@@ -247,4 +247,77 @@ fn timed_out(effect: &str) -> EventKind {
     let (kind, delivery) = (TransportKind::TimedOut, Delivery::Possible);
     let failure = TransportFailure { kind, delivery, message: "too slow".to_owned() };
     EventKind::ToolFailed { effect: effect_id(effect), failure }
+}
+
+/// A run that asks about its whole plan: a read, and a payment of its result.
+fn planned(parameters: &str) -> Play {
+    let approvals = ApprovalPolicy { ask: AskScope::Plan, ..ApprovalPolicy::default() };
+    let steps = vec![step("a", "read", "{}"), step("s", "pay", parameters)];
+    paying(SideEffect::Keyed, Policy { approvals, ..policy() }, steps)
+}
+
+#[test]
+fn a_plan_is_approved_once_from_a_preview_of_its_calls() {
+    let mut play = planned(r#"{"amount": "{{a.v}}", "to": "ann"}"#);
+    assert_eq!(play.due(), ["plan/plan-approval/1", "plan/plan-approval-expiry/1"]);
+    assert!(play.run.is_waiting_for_person());
+    let Question::RunPlan { calls, tool_calls, .. } = question(&play).question else { panic!("the plan") };
+    let shown: Vec<String> =
+        calls.iter().map(|call| format!("{} {} {}", call.step, call.side_effect.as_str(), call.parameters)).collect();
+    assert_eq!(shown, ["a read {}", r#"s keyed {"amount":"{{a.v}}","to":"ann"}"#]);
+    assert_eq!(tool_calls, policy().limits.tool_calls);
+    let restored = Run::restore(&play.run.snapshot().expect("a snapshot")).expect("it can be restored");
+    assert_eq!(restored.pending(), play.run.pending());
+    decide(&mut play, Decision::Approve);
+    play.answer_tool("a/call/1", 200, r#"{"v": 150}"#);
+    assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"amount":150,"to":"ann"}"#);
+    play.answer_tool("s/call/1", 429, "{}");
+    play.wake("s/retry-wait/1");
+    play.answer_tool("s/call/2", 400, r#"{"message": "amount must be at most 120"}"#);
+    if play.due()[0] == "s/feedback/1" {
+        play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"amount": 120}}"#);
+    }
+    assert!(matches!(question(&play).question, Question::SendCorrected { .. }), "a correction is asked about");
+}
+
+#[test]
+fn a_value_that_the_preview_does_not_show_is_asked_about() {
+    let approvals = ApprovalPolicy { ask: AskScope::Plan, ..ApprovalPolicy::default() };
+    let steps = vec![step("a", "read", "{}"), step("s", "pay", "{}").after("a")];
+    let mut play = paying(SideEffect::Keyed, Policy { approvals, ..policy() }, steps);
+    decide(&mut play, Decision::Approve);
+    play.answer_tool("a/call/1", 200, r#"{"amount": 150}"#);
+    let Question::SendCall { reason, .. } = question(&play).question else { panic!("the wired value") };
+    assert_eq!(reason, "no approved plan has this call");
+}
+
+#[test]
+fn a_rejected_plan_makes_no_call() {
+    let mut play = planned(r#"{"amount": 1}"#);
+    decide(&mut play, rejected("wrong month"));
+    let answer = play.run.answer().expect("the run has ended");
+    assert_eq!(answer.status, Status::Failed);
+    assert!(answer.text.contains("the plan was not approved: wrong month"), "{}", answer.text);
+    assert_eq!(play.run.spent().tool_calls, 0);
+}
+
+#[test]
+fn a_plan_that_only_reads_and_a_policy_without_people_ask_nothing() {
+    let approvals = ApprovalPolicy { ask: AskScope::Plan, ..ApprovalPolicy::default() };
+    let policy = Policy { approvals, ..policy() };
+    let play = Play::begin(started(Some(plan(vec![step("a", "read", "{}")])), policy.clone()));
+    assert_eq!(play.due(), ["a/call/1"]);
+    let policy = Policy { people: PeoplePolicy::Nobody, ..policy };
+    let play = Play::begin(started(Some(plan(vec![step("a", "keyed", "{}")])), policy));
+    assert!(play.run.answer().is_some_and(|answer| answer.text.contains("no person can be asked")));
+}
+
+#[test]
+fn a_run_that_waits_for_the_approval_of_its_plan_can_be_cancelled_and_expires() {
+    let mut play = planned(r#"{"amount": 1}"#);
+    let mut other = play.clone();
+    play.happen(EventKind::Cancelled);
+    assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Cancelled));
+    other.wake("plan/plan-approval-expiry/1");
+    assert!(other.run.answer().is_some_and(|answer| answer.text.contains("the time to approve the plan ran out")));
 }

@@ -100,7 +100,9 @@ impl RandomRun {
         }
         // The deadline and the expiry of an approval are far away: taken as often as other effects, they would end most runs.
         let is_late = |effect: &&Effect| {
-            effect.id().is_some_and(|id| matches!(id.kind(), EffectKind::Deadline | EffectKind::ApprovalExpiry))
+            effect.id().is_some_and(|id| {
+                matches!(id.kind(), EffectKind::Deadline | EffectKind::ApprovalExpiry | EffectKind::PlanApprovalExpiry)
+            })
         };
         let soon: Vec<&Effect> = effects.iter().filter(|effect| !is_late(effect)).collect();
         let pool: Vec<&Effect> = if soon.is_empty() || tape.one_in(200) { effects.iter().collect() } else { soon };
@@ -123,7 +125,9 @@ impl RandomRun {
                     0 | 1 => Decision::Deny { reason: None },
                     2 if is_open => Decision::Happened { result: json(r#"{"v": 1}"#) },
                     3 if is_open => Decision::DidNotHappen,
-                    4 if !is_open => Decision::Edit { parameters: edited(ask.question.call(), tape) },
+                    4 if !is_open && ask.question.call().is_some() => {
+                        Decision::Edit { parameters: edited(ask.question.call(), tape) }
+                    }
                     _ => Decision::Approve,
                 };
                 let hash = if tape.one_in(10) { "another".to_owned() } else { ask.hash.clone() };
@@ -175,8 +179,8 @@ impl RandomRun {
 }
 
 /// The parameters of a call after a person changed a number in them.
-fn edited(call: &CallTool, tape: &mut ChoiceTape) -> Object {
-    let mut parameters = call.parameters.clone();
+fn edited(call: Option<&CallTool>, tape: &mut ChoiceTape) -> Object {
+    let mut parameters = call.map(|call| call.parameters.clone()).unwrap_or_default();
     if let Some(name) = ["x", "amount", "quantity"].into_iter().find(|name| parameters.contains_key(name)) {
         parameters.insert(name, 1 + tape.below(4));
     }

@@ -106,6 +106,8 @@ pub(crate) enum AskWord {
     Rules,
     /// All that do not only read
     All,
+    /// The whole plan once, from a preview; then calls that it does not have, such as corrections
+    Plan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

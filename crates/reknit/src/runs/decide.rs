@@ -93,7 +93,8 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
                 let hint = format!("name the step whose parameters change: {}", steps.join(", "));
                 return Err(Failure::usage("several calls wait for a decision", hint));
             };
-            let parameters = edit.apply(&approval.ask.question.call().parameters);
+            let current = approval.ask.question.call().map(|call| call.parameters.clone()).unwrap_or_default();
+            let parameters = edit.apply(&current);
             check_edit(&saved.run, &approval.ask, &parameters).map_err(|reason| {
                 Failure::usage(reason, "change the parameters and approve again; nothing was sent")
             })?;

@@ -53,6 +53,10 @@ impl CurrentState<'_> {
         }
     }
 
+    fn approvals_of_plan(&self) -> impl Iterator<Item = &ApprovalRequest> {
+        self.approvals.iter().filter(|approval| approval.ask.question.call().is_none())
+    }
+
     fn approval_of(&self, step: &StepView) -> Option<&ApprovalRequest> {
         let StepState::AwaitingApproval(ask) = &step.state else { return None };
         self.approvals.iter().find(|approval| approval.ask.id == ask.id)
@@ -138,11 +142,13 @@ fn state_as_json(run: &Run, state: &CurrentState<'_>) -> Result<Value, Failure> 
         }
         Value::Object(object)
     });
-    Ok(Value::Object(Object::from([
+    let mut document = Object::from([
         ("run", run.started().run.as_str().into()),
         ("status", state.status.into()),
         ("steps", steps.collect()),
-    ])))
+    ]);
+    document.extend(state.approvals_of_plan().map(|approval| ("asks".to_owned(), approval.to_value())));
+    Ok(Value::Object(document))
 }
 
 /// The state as `--json` names it. Programs rely on these words.
@@ -218,6 +224,9 @@ fn page(run: &Run, history: &History, state: &CurrentState<'_>, only: Option<&st
     for (index, rejected) in run.rejected_plans().iter().enumerate() {
         line(format!("plan     attempt {} rejected: {}", index + 1, one_line(&rejected.words, VALUE_COLUMNS)));
         rejected.problems.iter().for_each(|problem| line(format!("           {}", one_line(problem, VALUE_COLUMNS))));
+    }
+    for approval in state.approvals_of_plan() {
+        line(format!("plan     {}", approval.description("         ")));
     }
     line(String::new());
     for shown in run_lines(run, run.now_ms(), VALUE_COLUMNS) {

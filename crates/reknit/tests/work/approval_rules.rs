@@ -316,3 +316,32 @@ async fn a_rule_that_names_no_capability_of_its_tool_is_an_error_at_its_line() {
       caused by: reknit.toml, line 4: `approve.capability` names `shop/pya`, but there is no capability `pya` of tool `shop`; did you mean `shop/pay`?
     ");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_is_approved_from_a_preview_of_its_calls() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "--ask", "plan", "plan.json"]), @r#"
+    exit status 6
+    --- stderr
+    · price  price  waiting for approval of the plan
+    · pay    pay    waiting for price
+
+
+    waiting for approval:
+    - plan: call:   price: `price` of `shop` (read) with {}
+      call:   pay: `pay` of `shop` (unsafe) with {"amount":"{{price.price}}","to":"ann"}
+      limit:  50 tool calls
+
+    hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
+    "#);
+    assert_eq!(shop.call_count(), 0);
+    let shown = world.reknit(&["runs", "show", "last"]);
+    assert!(shown.contains("plan     call:   price: `price` of `shop` (read) with {}"), "{shown}");
+    let edit = world.output(&["runs", "approve", "last", "--set", "amount=5"]);
+    assert_eq!(edit.status.code(), Some(2), "a plan is not edited");
+    world.reknit(&["runs", "approve", "last"]);
+    let resumed = world.reknit(&["runs", "resume", "last"]);
+    assert_eq!(payments(&shop), [r#"{"amount":150,"to":"ann"}"#], "{resumed}");
+    assert!(resumed.contains("- pay: approved by a person (as part of the plan)"), "{resumed}");
+}

@@ -122,6 +122,7 @@ fn ask_has_a_help_page() {
               Possible values:
               - rules: Those that match `[[approve]]` in the configuration
               - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
 
           --yes
               Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
@@ -195,6 +196,7 @@ fn run_has_a_help_page() {
               Possible values:
               - rules: Those that match `[[approve]]` in the configuration
               - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
 
           --yes
               Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
@@ -265,6 +267,7 @@ fn demo_has_a_help_page() {
               Possible values:
               - rules: Those that match `[[approve]]` in the configuration
               - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
 
           --yes
               Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
@@ -554,6 +557,7 @@ fn resume_has_a_help_page() {
               Possible values:
               - rules: Those that match `[[approve]]` in the configuration
               - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
 
           --yes
               Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
@@ -614,6 +618,7 @@ fn cancel_has_a_help_page() {
               Possible values:
               - rules: Those that match `[[approve]]` in the configuration
               - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
 
           --yes
               Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again

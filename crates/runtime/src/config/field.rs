@@ -70,7 +70,7 @@ choices! {
     ResolutionPolicy { "true": Self::Once, "false": Self::Off }
     Synthesis { "model": Self::Model, "template": Self::Template, "raw": Self::Raw }
     IfAbsent { "ask": Self::Ask, "send-again": Self::SendAgain }
-    AskScope { "rules": Self::Rules, "all": Self::All }
+    AskScope { "rules": Self::Rules, "all": Self::All, "plan": Self::Plan }
     SideEffect {
         "read": Self::Read, "idempotent": Self::Idempotent, "keyed": Self::Keyed, "undeclared": Self::Undeclared,
         "unsafe": Self::Unsafe

@@ -246,7 +246,7 @@ settings! {
     /// Whether a person can be asked; if not, steps that need a person's decision are not carried out.
     ask_people(bool: Switch) "people.ask" => policy.people;
 
-    /// Which calls a person approves before they are sent: those that match `[[approve]]` (`rules`), or `all` but reads.
+    /// What a person approves before it is sent: calls that match `[[approve]]` (`rules`), `all` but reads, or a whole `plan`.
     ask_scope(AskScope: word::<AskScope>()) "approvals.ask" => policy.approvals.ask;
 
     /// Journal file; the default is reknit/journal.db in your data folder.

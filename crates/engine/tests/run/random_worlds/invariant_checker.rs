@@ -144,7 +144,7 @@ impl InvariantChecker {
             }
             (EventKind::PersonDecided { decision: Decision::Approve, hash, .. }, None) => {
                 let asked = self.pending_approvals.get(id).filter(|asked| asked.hash == *hash);
-                let Some(call) = asked.map(|ask| ask.question.call()) else { return };
+                let Some(call) = asked.and_then(|ask| ask.question.call()) else { return };
                 let log = self.steps.entry(call.step.clone()).or_default();
                 log.approved.push(call.parameters.clone());
                 let key = call.idempotency_key.clone();

@@ -173,7 +173,11 @@ fn draw_mappings(tape: &mut ChoiceTape) -> Vec<ParameterMapping> {
 
 /// Which calls a person approves before they are sent.
 fn draw_approvals(tape: &mut ChoiceTape) -> ApprovalPolicy {
-    let ask = if tape.one_in(12) { AskScope::All } else { AskScope::Rules };
+    let ask = match tape.below(24) {
+        1 | 2 => AskScope::All,
+        3 => AskScope::Plan,
+        _ => AskScope::Rules,
+    };
     let mut rule = ApprovalRule::default();
     match tape.below(16) {
         1 => rule.capability = Some("t/pay".to_owned()),
@@ -195,6 +199,10 @@ pub(super) fn needs_approval(policy: &Policy, call: &CallTool) -> bool {
         // Without a number nobody knows whether the rule holds.
         _ => true,
     };
+    // The approval of a plan covers calls that are not known yet.
+    if policy.approvals.ask == AskScope::Plan {
+        return false;
+    }
     let is_all = policy.approvals.ask == AskScope::All && call.side_effect != SideEffect::Read;
     is_all
         || policy.approvals.rules.iter().any(|rule| match (&rule.capability, rule.class, &rule.when) {
