@@ -57,6 +57,8 @@ pub enum Provenance {
     },
     /// A model wrote the value.
     Inferred,
+    /// A person set the value when they approved the call.
+    Person,
     /// A correction after a failure set the value.
     Corrected {
         /// The rung that corrected the value.
@@ -97,7 +99,7 @@ impl Provenance {
     /// Whether at least a part of the value comes from a step result.
     pub fn comes_from_result(&self) -> bool {
         match self {
-            Self::Literal | Self::Inferred | Self::Corrected { .. } => false,
+            Self::Literal | Self::Inferred | Self::Person | Self::Corrected { .. } => false,
             Self::Reference { .. } | Self::Wired { .. } => true,
             Self::Expression { inputs, .. } | Self::Text { inputs, .. } => {
                 inputs.iter().any(|input| input.source != InputSource::Literal)

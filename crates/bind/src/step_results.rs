@@ -18,6 +18,8 @@ pub enum StepResult<'a> {
     Skipped,
     /// The step does not exist.
     Unknown,
+    /// The name is that of an optional value, and there is none: `??` takes the other operand.
+    Absent,
 }
 
 /// The results of the steps of a plan.

@@ -6,6 +6,7 @@ use reknit_protocol::{AgentName, CapabilityName, Object, StepId, exact, word_enu
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
+use crate::event::DecidedBy;
 use crate::result_handle::ResultHandle;
 use account::account_text;
 use reknit_mend::{Fate, Mend};
@@ -102,8 +103,33 @@ pub struct StepReport {
     pub outcome: Outcome,
     /// The repairs, in order.
     pub mends: Vec<Mend>,
+    /// The approvals that rules asked for, or that changed the call, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<StepApproval>,
     /// The number of tool calls.
     pub calls: u32,
+}
+
+/// The approval of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepApproval {
+    /// Who approved the call.
+    pub by: DecidedBy,
+    /// Why they were asked.
+    pub reason: String,
+    /// What they changed: `amount: 500 -> 50`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+}
+
+impl std::fmt::Display for StepApproval {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { by, reason, change } = self;
+        match change {
+            Some(change) => write!(out, "edited and approved by {}: {change} ({reason})", by.as_str()),
+            None => write!(out, "approved by {} ({reason})", by.as_str()),
+        }
+    }
 }
 
 /// The outcome of a step.

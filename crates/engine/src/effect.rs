@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ModelRequest, Purpose, TargetName};
-use reknit_protocol::{CallTool, EffectId, StepId};
+use reknit_bind::Provenance;
+use reknit_dialogue::{ModelRequest, Money, Purpose, TargetName};
+use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, SideEffect, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
@@ -85,10 +86,13 @@ pub struct CountTokens {
 pub struct AskPerson {
     /// The id of the effect.
     pub id: EffectId,
-    /// The step.
+    /// The step; `plan` for a whole plan.
     pub step: StepId,
     /// The question.
     pub question: Question,
+    /// Where each parameter of the call comes from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provenance: Vec<(String, Provenance)>,
     /// The hash that a decision must state: it binds the decision to this call with these parameters.
     pub hash: String,
     /// When the question expires and counts as denied, in milliseconds since 1970.
@@ -99,6 +103,23 @@ pub struct AskPerson {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
+    /// A rule says that a person approves the call before it is sent.
+    SendCall {
+        /// The call as it would be sent.
+        call: Box<CallTool>,
+        /// The rules that it matches.
+        reason: String,
+    },
+    /// A whole plan is approved before its first call. Its calls are then sent as the preview shows them.
+    RunPlan {
+        /// The calls of the plan.
+        calls: Vec<PreviewedCall>,
+        /// How many tool calls the run may make.
+        tool_calls: u32,
+        /// The cost limit of its model calls.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        money: Option<Money>,
+    },
     /// A call may have taken effect. Approve: send it again. Deny: do not. The outcome can also be settled: it happened, or
     /// it did not.
     SendAgain {
@@ -118,9 +139,64 @@ pub enum Question {
         error: String,
         /// The parameters that changed: `amount: 0 -> 5`.
         change: String,
-        /// The reason for the change.
+        /// The reason for the change, and why a person is asked.
         reason: String,
+        /// What asks.
+        #[serde(default)]
+        asked_by: AskedBy,
     },
+}
+
+/// A call of a plan before it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PreviewedCall {
+    /// The step.
+    pub step: StepId,
+    /// The tool.
+    pub agent: AgentName,
+    /// The tool's capability.
+    pub capability: CapabilityName,
+    /// The side effect.
+    pub side_effect: SideEffect,
+    /// The parameters of the plan: values, and references to earlier results as `{{step.field}}`.
+    #[serde(with = "exact")]
+    pub parameters: Object,
+}
+
+/// What asks about a corrected call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskedBy {
+    /// The side effect of the call, or a value without evidence.
+    #[default]
+    Correction,
+    /// Only an approval rule.
+    Rules,
+}
+
+impl Question {
+    /// The call that is asked about; `None` for a whole plan.
+    pub fn call(&self) -> Option<&CallTool> {
+        match self {
+            Self::RunPlan { .. } => None,
+            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => Some(call),
+        }
+    }
+
+    /// Whether only approval rules ask, and nothing is wrong with the call.
+    pub fn is_asked_by_rules(&self) -> bool {
+        matches!(
+            self,
+            Self::RunPlan { .. } | Self::SendCall { .. } | Self::SendCorrected { asked_by: AskedBy::Rules, .. }
+        )
+    }
+
+    pub(crate) fn call_mut(&mut self) -> Option<&mut CallTool> {
+        match self {
+            Self::RunPlan { .. } => None,
+            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => Some(call),
+        }
+    }
 }
 
 impl Effect {

@@ -91,6 +91,9 @@ pub enum EventKind {
         hash: String,
         /// The decision.
         decision: Decision,
+        /// Who decided.
+        #[serde(default, skip_serializing_if = "DecidedBy::is_person")]
+        by: DecidedBy,
     },
     /// The process of an effect ended or was told to stop: it is unknown how far the effect got.
     Interrupted {
@@ -170,8 +173,18 @@ impl EventKind {
 pub enum Decision {
     /// Make the call.
     Approve,
+    /// Make the call with these parameters.
+    Edit {
+        /// All parameters.
+        #[serde(with = "exact")]
+        parameters: Object,
+    },
     /// Do not make the call.
-    Deny,
+    Deny {
+        /// Why not. A model that made the call reads it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// The call took effect: do not make it again.
     Happened {
         /// The result of the call.
@@ -184,12 +197,39 @@ pub enum Decision {
     Check,
 }
 
+/// Who decided about a question to a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecidedBy {
+    /// A person.
+    #[default]
+    Person,
+    /// The flag `--yes` of the command line.
+    YesFlag,
+}
+
+impl DecidedBy {
+    /// As in "approved by a person".
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "a person",
+            Self::YesFlag => "`--yes`",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(crate) fn is_person(&self) -> bool {
+        *self == Self::Person
+    }
+}
+
 impl Decision {
-    /// The name: `approved`, `denied`, `happened`, `did_not_happen` or `check`.
+    /// The name: `approved`, `edited`, `denied`, `happened`, `did_not_happen` or `check`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Approve => "approved",
-            Self::Deny => "denied",
+            Self::Edit { .. } => "edited",
+            Self::Deny { .. } => "denied",
             Self::Happened { .. } => "happened",
             Self::DidNotHappen => "did_not_happen",
             Self::Check => "check",

@@ -9,7 +9,7 @@ use reknit_protocol::{EffectId, EffectKind, Object, StepId, exact};
 use serde::Serialize;
 
 use crate::elapsed::ms_between;
-use crate::event::Decision;
+use crate::event::{DecidedBy, Decision};
 use crate::record::{CallEnd, ModelRecord, Record, RecordKind, RunRecord, StepDescription};
 
 /// Something that happened to a step.
@@ -71,6 +71,9 @@ pub enum HistoryKind {
     Decided {
         /// The decision.
         decision: Decision,
+        /// Who decided.
+        #[serde(skip_serializing_if = "DecidedBy::is_person")]
+        by: DecidedBy,
     },
     /// It is unknown how far the call got.
     Interrupted,
@@ -149,8 +152,8 @@ impl HistoryBuilder {
             RunRecord::WaitEnded(id) | RunRecord::ApprovalDecided { id, expired: true, .. } => {
                 self.end(id, at_ms, HistoryKind::Waited);
             }
-            RunRecord::ApprovalDecided { id, decision, .. } => {
-                self.end(id, at_ms, HistoryKind::Decided { decision: decision.clone() });
+            RunRecord::ApprovalDecided { id, decision, by, .. } => {
+                self.end(id, at_ms, HistoryKind::Decided { decision: decision.clone(), by: *by });
             }
             RunRecord::Mended { step, mend, .. } => {
                 self.push(step, HistoryEntry { at_ms, took_ms: 0, kind: HistoryKind::Mended(mend.clone()) });
@@ -164,6 +167,7 @@ impl HistoryBuilder {
             | RunRecord::RungStarted(_)
             | RunRecord::AdviceRead { .. }
             | RunRecord::FeedbackExhausted(_)
+            | RunRecord::EditRefused { .. }
             | RunRecord::LateOutcome(_)
             | RunRecord::Ended { .. } => {}
         }

@@ -17,6 +17,7 @@
 //! and [`SessionRecord`] their decisions, [`Policy`] and [`SessionRules`] their rules.
 
 mod answer;
+mod approval_rules;
 mod budget;
 mod consult;
 mod data_fence;
@@ -42,11 +43,12 @@ mod templates;
 mod trace_parent;
 mod uncertain_call;
 
-pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
+pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepApproval, StepReport};
+pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope};
 pub use budget::{Exhausted, Spent};
 pub use digest::digest_of_texts;
-pub use effect::{AskModel, AskPerson, CountTokens, Effect, OpenBreakerPolicy, Question};
-pub use event::{Decision, Event, EventKind, MACHINE_VERSION, Started};
+pub use effect::{AskModel, AskPerson, AskedBy, CountTokens, Effect, OpenBreakerPolicy, PreviewedCall, Question};
+pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, Started};
 pub use history::{HistoryEntry, HistoryKind, history};
 pub use metadata::{Metadata, MetadataError};
 pub use outcome_check::{IfAbsent, OutcomeCheck};

@@ -2,7 +2,7 @@
 
 use reknit_protocol::{EffectId, ScopeLevel};
 
-use crate::effect::{Effect, Question};
+use crate::effect::Effect;
 use crate::event::EventKind;
 
 /// Prefixes the ids of a nested machine's effect with `scope`, so that the enclosing machine can request it.
@@ -14,8 +14,9 @@ pub(crate) fn effect_in_scope(scope: &[ScopeLevel], mut effect: Effect) -> Effec
         Effect::CallTool(call) => nest(&mut call.id),
         Effect::Sleep { id, .. } | Effect::Abort { effect: id, .. } => nest(id),
         Effect::AskPerson(ask) => {
-            let (Question::SendAgain { call, .. } | Question::SendCorrected { call, .. }) = &mut ask.question;
-            nest(&mut call.id);
+            if let Some(call) = ask.question.call_mut() {
+                nest(&mut call.id);
+            }
             nest(&mut ask.id);
         }
         Effect::Finish(_) | Effect::Report(_) => {}

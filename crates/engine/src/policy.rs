@@ -8,6 +8,7 @@ use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, Re
 use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};
 
+use crate::approval_rules::ApprovalPolicy;
 use crate::outcome_check::OutcomeCheck;
 
 /// The policy of a run.
@@ -35,6 +36,9 @@ pub struct Policy {
     pub errors_in_success: BTreeMap<String, ErrorsInSuccess>,
     /// Whether a person can be asked.
     pub people: PeoplePolicy,
+    /// Which calls a person approves before they are sent.
+    #[serde(default, skip_serializing_if = "ApprovalPolicy::is_default")]
+    pub approvals: ApprovalPolicy,
     /// The prices of models, as far as they are known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<TargetName, Prices>,

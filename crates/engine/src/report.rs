@@ -57,6 +57,9 @@ pub struct Report {
     /// The calls that were changed or sent again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<MendedCall>,
+    /// The calls that were approved because a rule asked for it, one sentence for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approved: Vec<String>,
     /// The calls that repeat one with a side effect that succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated: Vec<RepeatedCall>,

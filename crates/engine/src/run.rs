@@ -10,6 +10,8 @@
 //!                                                           backing off, consulting, awaiting approval -> failed
 //! ```
 
+mod approve_call;
+mod approve_plan;
 mod breakers;
 mod consultations;
 mod finish;
@@ -54,7 +56,7 @@ use crate::record::{Record, RecordKind, RunRecord};
 use crate::result_handle::LoadedResults;
 use crate::uncertain_call::UncertainCall;
 pub(crate) use sources::with_metadata;
-use state::{Phase, State, Stop};
+use state::{Phase, PlanApproval, State, Stop};
 
 /// The state machine of one run. [`Run::apply`] takes in an event, [`Run::pending`] lists the effects that are due; neither
 /// performs I/O.
@@ -130,10 +132,7 @@ impl Run {
         let metadata = run.started.metadata.clone();
         run.record(RunRecord::Started { request, has_plan, metadata });
         let decided = match run.started.plan.clone() {
-            Some(plan) => {
-                run.accept_given_plan(plan);
-                Ok(())
-            }
+            Some(plan) => run.accept_given_plan(plan),
             None => run.begin_planning(),
         };
         let decided = decided.and_then(|()| run.advance());
@@ -172,7 +171,7 @@ impl Run {
                 let limit = self.policy().limits.active_ms.unwrap_or_default();
                 self.stop(Stop::Exhausted(Exhausted::Time(limit)))?;
             }
-            kind if self.on_consultation(kind)? || self.on_step_event(kind)? => {}
+            kind if self.on_consultation(kind)? || self.on_plan_decision(kind)? || self.on_step_event(kind)? => {}
             kind => self.on_late_outcome(kind),
         }
         Ok(())
@@ -192,7 +191,8 @@ impl Run {
             Phase::Ended(answer) => return vec![Effect::Finish(answer.clone())],
             Phase::Running => {
                 let grace_ms = self.policy().limits.drain_ms;
-                self.state.steps.acting().flat_map(|step| step.effects(grace_ms)).collect()
+                let of_plan = self.state.plan_approval.effects().into_iter().flatten();
+                of_plan.chain(self.state.steps.acting().flat_map(|step| step.effects(grace_ms))).collect()
             }
             phase => phase.question().and_then(|(_, question)| question.effect()).into_iter().collect(),
         };
@@ -241,7 +241,8 @@ impl Run {
 
     /// Whether the run can only go on after a person's decision.
     pub fn is_waiting_for_person(&self) -> bool {
-        matches!(self.state.phase, Phase::Running) && self.state.steps.wait_for_person()
+        let asks_about_plan = matches!(self.state.plan_approval, PlanApproval::Asking(_));
+        matches!(self.state.phase, Phase::Running) && (asks_about_plan || self.state.steps.wait_for_person())
     }
 
     /// What the run has spent so far.

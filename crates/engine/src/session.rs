@@ -150,6 +150,7 @@ impl Session {
             repeated: Vec::new(),
             in_doubt: Vec::new(),
             mended: Vec::new(),
+            approved: Vec::new(),
             successful_calls: 0,
             stored_results: stored_results::StoredResults::default(),
             token_counts: token_estimate::TokenCounts::default(),

@@ -5,7 +5,7 @@ mod used_numbers;
 
 use reknit_protocol::{Object, Plan, ToolResponse, Value, truncate};
 
-use crate::answer::account::{add_section, mended_lines, missing_lines, tried_lines};
+use crate::answer::account::{add_section, approved_lines, mended_lines, missing_lines, tried_lines};
 use crate::answer::{MissingOutput, Outcome, Status, StepReport};
 
 /// The maximum length of one result in a text, in bytes.
@@ -32,6 +32,7 @@ pub(crate) fn template_text(status: Status, steps: &[StepReport], plan_outputs: 
         ("Missing", missing_lines(steps, &plan_outputs.missing)),
         ("Outputs", output_lines(plan_outputs)),
         ("Done", done_lines(steps)),
+        ("Approved", approved_lines(steps)),
         ("Mended", mended_lines(steps)),
         ("Tried", tried_lines(steps)),
     ] {
@@ -86,7 +87,7 @@ fn plan_parameters(plan: &Plan) -> String {
 
 /// Every change to a call, successful or not.
 fn changed_text(steps: &[StepReport]) -> String {
-    [mended_lines(steps), tried_lines(steps)].concat().join("\n")
+    [approved_lines(steps), mended_lines(steps), tried_lines(steps)].concat().join("\n")
 }
 
 /// The results as one JSON object, by step id.

@@ -74,6 +74,10 @@ crate::word_enum! {
         Approval = "approval",
         /// The moment at which an approval counts as denied.
         ApprovalExpiry = "approval-expiry",
+        /// A person's approval of a whole plan.
+        PlanApproval = "plan-approval",
+        /// The moment at which that approval counts as denied.
+        PlanApprovalExpiry = "plan-approval-expiry",
         /// A question to a model: where to find the missing values of a step.
         Resolution = "resolution",
         /// The wait before that question is asked again.
@@ -108,7 +112,14 @@ impl EffectKind {
     /// Whether effects of this kind belong to a step.
     fn is_of_step(self) -> bool {
         match self {
-            Self::Ask | Self::AskWait | Self::Select | Self::SelectWait | Self::CountTokens | Self::Deadline => false,
+            Self::Ask
+            | Self::AskWait
+            | Self::Select
+            | Self::SelectWait
+            | Self::CountTokens
+            | Self::PlanApproval
+            | Self::PlanApprovalExpiry
+            | Self::Deadline => false,
             Self::Call
             | Self::RetryWait
             | Self::BreakerWait

@@ -47,7 +47,12 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
             "write the question or task after the agent file: `reknit agent FILE \"QUESTION\"`",
         ));
     }
-    let drive_arguments = DriveArguments { answer: None, json: arguments.json, driver: arguments.driver };
+    let drive_arguments = DriveArguments {
+        answer: None,
+        approval: arguments.approval.clone(),
+        json: arguments.json,
+        driver: arguments.driver,
+    };
     let setup = Setup::with_config(config, &arguments.setup.files, &drive_arguments).await?;
     let mut started = started(&setup, &defaults, agent)?;
     (started.run, started.seed) = new_run_id();

@@ -23,10 +23,12 @@ pub(crate) use plan::PlanCommand;
 pub(crate) use repair::RepairArguments;
 pub(crate) use rules::{RuleArguments, RulesCommand};
 pub(crate) use run_arguments::{
-    AnswerBy, DriveArguments, DriverKind, FileArguments, MetadataArguments, ModelArguments, ModelsArguments,
-    SetupArguments,
+    AnswerBy, ApprovalArguments, DriveArguments, DriverKind, FileArguments, MetadataArguments, ModelArguments,
+    ModelsArguments, SetupArguments,
 };
-pub(crate) use runs::{DecideArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments};
+pub(crate) use runs::{
+    ApproveArguments, DecideArguments, DenyArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments,
+};
 pub(crate) use tools::{AddArguments, CallArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
 

@@ -12,14 +12,13 @@ use reknit_runtime::{Committed, DriveError, DriveOutcome, Driver, EventOrigin, R
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::approvals::pending_approvals;
+use crate::approval_dialogue::{Decided, decide_now};
 use crate::cli::{DriveArguments, DriverKind};
 use crate::end_signals::EndSignals;
 use crate::failure::Failure;
 use crate::print_answer::{print_answer, print_waiting};
 use crate::print_report::print_report;
 use crate::progress::display::ProgressDisplay;
-use crate::saved_run::load_run;
 use crate::setup::Setup;
 
 /// Starts a run, drives it until it ends or waits, and prints the result.
@@ -35,17 +34,51 @@ pub(crate) async fn drive(
         DriverKind::Steady => watched.driver.start(started).await,
         DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).start(started).await,
     };
-    watched.finish(setup, &run, outcome, arguments).await
+    drop(watched);
+    finish(setup, &run, outcome, arguments).await
 }
 
 /// Resumes a run, drives it until it ends or waits, and prints the result.
 pub(crate) async fn resume(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
+    let outcome = resume_once(setup, run, arguments).await;
+    finish(setup, run, outcome, arguments).await
+}
+
+async fn resume_once(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<DriveOutcome, DriveError> {
     let watched = WatchedDriver::new(setup);
-    let outcome = match arguments.driver {
+    match arguments.driver {
         DriverKind::Steady => watched.driver.resume(run).await,
         DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).resume(run).await,
+    }
+}
+
+/// Continues a run that waits as long as `--yes` or a person at the terminal decides, then prints the result and delivers the
+/// telemetry.
+async fn finish(
+    setup: &Setup,
+    run: &RunId,
+    mut outcome: Result<DriveOutcome, DriveError>,
+    arguments: &DriveArguments,
+) -> Result<ExitCode, Failure> {
+    let journal = &setup.reknit.journal;
+    let code = loop {
+        break match outcome {
+            Ok(DriveOutcome::Finished(answer)) => print_answer(run, &answer, arguments.json),
+            Ok(DriveOutcome::Reported(report)) => print_report(run, &report, arguments.json),
+            Ok(DriveOutcome::Waiting) => match decide_now(journal, run, &arguments.approval).await {
+                Ok(Decided::Continue) => {
+                    outcome = resume_once(setup, run, arguments).await;
+                    continue;
+                }
+                Ok(Decided::Later(approvals)) => print_waiting(run, &approvals, arguments.json),
+                Err(failure) => Err(failure),
+            },
+            Err(error) => Err(error.into()),
+        };
     };
-    watched.finish(setup, run, outcome, arguments).await
+    // After the answer, which must not wait for the telemetry collector.
+    setup.telemetry.end().await;
+    code
 }
 
 /// How often countdowns are redrawn.
@@ -106,28 +139,11 @@ impl WatchedDriver {
             _ticker: AbortOnDropHandle::new(ticker),
         }
     }
+}
 
-    /// Ends the display, prints the result, and delivers the telemetry.
-    async fn finish(
-        &self,
-        setup: &Setup,
-        run: &RunId,
-        outcome: Result<DriveOutcome, DriveError>,
-        arguments: &DriveArguments,
-    ) -> Result<ExitCode, Failure> {
+impl Drop for WatchedDriver {
+    fn drop(&mut self) {
         lock(&self.display).end();
-        let code = match outcome {
-            Ok(DriveOutcome::Finished(answer)) => print_answer(run, &answer, arguments.json),
-            Ok(DriveOutcome::Reported(report)) => print_report(run, &report, arguments.json),
-            Ok(DriveOutcome::Waiting) => {
-                let saved = load_run(&setup.reknit.journal, run).await;
-                saved.and_then(|saved| print_waiting(run, &pending_approvals(&saved.run, &[]), arguments.json))
-            }
-            Err(error) => Err(error.into()),
-        };
-        // After the answer, which must not wait for the telemetry collector.
-        setup.telemetry.end().await;
-        code
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod agent;
 mod agent_files;
+mod approval_dialogue;
+mod approval_edit;
 mod approvals;
 mod cli;
 mod completions;
@@ -25,6 +27,7 @@ mod print;
 mod print_answer;
 mod print_report;
 mod progress;
+mod provenance_text;
 mod read_input;
 mod repair;
 mod resume_check;

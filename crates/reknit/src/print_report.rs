@@ -105,6 +105,7 @@ mod tests {
             doubts: Vec::new(),
             in_doubt: Vec::new(),
             mended: Vec::new(),
+            approved: Vec::new(),
             repeated: Vec::new(),
             children: Vec::new(),
         }

@@ -131,6 +131,8 @@ fn style(state: &StepState) -> LineStyle {
 
 fn state_text(step: &StepView, now_ms: i64) -> String {
     match &step.state {
+        // Only the approval of the whole plan holds back a step without dependencies.
+        StepState::Waiting if step.needs.is_empty() => "waiting for approval of the plan".to_owned(),
         StepState::Waiting => {
             let needs: Vec<&str> = step.needs.iter().map(StepId::as_str).collect();
             format!("waiting for {}", needs.join(", "))
@@ -205,6 +207,7 @@ mod tests {
             id: "pay/approval/1".parse().unwrap(),
             step: "pay".into(),
             question: Question::SendAgain { call: Box::new(call), error: String::new(), check: None },
+            provenance: Vec::new(),
             hash: String::new(),
             expires_ms: 0,
         }))

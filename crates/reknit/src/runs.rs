@@ -11,7 +11,7 @@ mod step_history;
 
 use std::process::ExitCode;
 
-use reknit_engine::{Decision, Ending};
+use reknit_engine::Ending;
 use reknit_journal::{Journal, Liveness};
 use reknit_protocol::RunId;
 
@@ -37,8 +37,8 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
         }
         RunsCommand::Resume(arguments) => resume(&arguments).await,
         RunsCommand::Cancel(arguments) => cancel(&arguments).await,
-        RunsCommand::Approve(arguments) => decide::run(&arguments, Decision::Approve).await,
-        RunsCommand::Deny(arguments) => decide::run(&arguments, Decision::Deny).await,
+        RunsCommand::Approve(arguments) => decide::approve(&arguments).await,
+        RunsCommand::Deny(arguments) => decide::deny(&arguments).await,
         RunsCommand::Settle(arguments) => decide::settle(&arguments).await,
     }
 }
@@ -58,6 +58,10 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
         Some(Ending::Answer(answer)) => return print_answer(&run, answer, arguments.drive.json),
         Some(Ending::Report(report)) => return print_report(&run, report, arguments.drive.json),
         None => {}
+    }
+    if arguments.drive.approval.ask.is_some() {
+        let message = format!("which calls of run `{run}` are approved was decided when it started");
+        return Err(Failure::usage(message, "leave out `--ask`; `--yes` approves what its rules ask about"));
     }
     let mut config = config_with_arguments(&arguments.setup)?;
     for target in last_targets(&saved) {

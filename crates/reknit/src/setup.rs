@@ -15,7 +15,7 @@ use reknit_runtime::config::{
 use reknit_runtime::{Reknit, StartError};
 use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, ListingStore, discover_with};
 
-use crate::cli::{AnswerBy, DriveArguments, FileArguments, ModelArguments, SetupArguments};
+use crate::cli::{AnswerBy, ApprovalArguments, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
 use crate::environment::{os_variable, variable, warn_of_unknown_variables};
 use crate::failure::Failure;
@@ -68,7 +68,8 @@ impl Setup {
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
         check_trust(&config, files.config.as_deref())?;
-        let mut config = with_detected_model(with_answer_author(config, drive.answer)?).await;
+        let config = with_ask_scope(with_answer_author(config, drive.answer)?, &drive.approval)?;
+        let mut config = with_detected_model(config).await;
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
         config.catalogue_folder = config.catalogue_folder.or_else(|| Some(state_folder()?.join(CATALOGUE_FOLDER)));
@@ -88,6 +89,14 @@ pub(crate) fn config_with_arguments(arguments: &SetupArguments) -> Result<Config
 pub(crate) fn with_answer_author(config: Config, answer: Option<AnswerBy>) -> Result<Config, Failure> {
     match answer.and_then(|answer| answer.to_possible_value()) {
         Some(word) => Ok(config.with("answer.by", word.get_name(), SettingOrigin::Flag("--answer".to_owned()))?),
+        None => Ok(config),
+    }
+}
+
+/// Applies `--ask`.
+fn with_ask_scope(config: Config, approval: &ApprovalArguments) -> Result<Config, Failure> {
+    match approval.ask.and_then(|ask| ask.to_possible_value()) {
+        Some(word) => Ok(config.with("approvals.ask", word.get_name(), SettingOrigin::Flag("--ask".to_owned()))?),
         None => Ok(config),
     }
 }

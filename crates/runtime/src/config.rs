@@ -14,6 +14,7 @@
 //! ```
 
 mod api_keys;
+mod approval_rules;
 mod builder;
 mod checks;
 mod duration;
@@ -57,7 +58,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_dialogue::{BreakerRules, RotationRules, TargetName};
-use reknit_engine::{OutcomeCheck, Policy, PromptBuilder, SessionRules};
+use reknit_engine::{ApprovalRule, OutcomeCheck, Policy, PromptBuilder, SessionRules};
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
@@ -68,6 +69,7 @@ use tracing::level_filters::LevelFilter;
 use crate::telemetry::Telemetry;
 use crate::telemetry::log::{Log, LogSettings};
 use crate::{BreakerPolicy, CallLimits};
+use approval_rules::RuleWithOrigin;
 use entry::Entry;
 use origin::ConfiguredValues;
 
@@ -118,6 +120,8 @@ pub struct Config {
     errors_in_success: BTreeMap<String, ErrorsInSuccess>,
     /// The checks of calls with an unknown outcome, by `tool/capability`.
     checks: BTreeMap<String, OutcomeCheck>,
+    /// The rules about which calls a person approves before they are sent.
+    approval_rules: Vec<RuleWithOrigin>,
 }
 
 /// Whether a command may look for a model when none is configured.
@@ -189,6 +193,7 @@ impl Default for Config {
             entry_origins: BTreeMap::new(),
             errors_in_success: BTreeMap::new(),
             checks: BTreeMap::new(),
+            approval_rules: Vec::new(),
         }
     }
 }
@@ -206,6 +211,7 @@ impl Config {
         let set = |tool: &Entry| Some((tool.text("name")?.to_owned(), tool.get("errors-in-success")?));
         config.errors_in_success = sources().filter_map(set).collect();
         config.checks = checks::read_checks(&file.checks)?;
+        config.approval_rules = approval_rules::read_rules(&file.approve)?;
         config.entry_origins = sources().chain(&file.models).chain(&file.checks).map(Entry::origin).collect();
         Ok(config.apply_values())
     }
@@ -247,12 +253,14 @@ impl Config {
     /// Recomputes all fields that follow from settings.
     fn apply_values(self) -> Self {
         let Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, values, .. } = self;
-        let (errors_in_success, checks) = (self.errors_in_success, self.checks);
+        let (errors_in_success, checks, approval_rules) = (self.errors_in_success, self.checks, self.approval_rules);
         let mut config =
             Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, ..Self::default() };
         config.policy.errors_in_success.clone_from(&errors_in_success);
         config.errors_in_success = errors_in_success;
         config.checks = checks;
+        config.policy.approvals.rules = approval_rules.iter().map(|(rule, _)| rule.clone()).collect();
+        config.approval_rules = approval_rules;
         // The rotation policy decides the defaults of other settings, so it comes first.
         let policy = Setting::find("rotation.policy").and_then(|setting| values.get(setting));
         if policy.is_some_and(|(word, _)| word.as_str() == Some("prefer-primary")) {
@@ -362,6 +370,18 @@ impl Config {
             problem: format!("`checks.{field}` of `{of}`: {problem}"),
         })?;
         self.checks.insert(of.to_owned(), check);
+        Ok(self.apply_values())
+    }
+
+    /// Adds a rule about which calls a person approves before they are sent. Fails if it is empty or its expression cannot be
+    /// read.
+    pub fn with_approval_rule(mut self, rule: ApprovalRule) -> Result<Self, ConfigError> {
+        let origin = SettingOrigin::Program;
+        rule.validate().map_err(|(field, problem)| ConfigError::Invalid {
+            origin: origin.clone(),
+            problem: format!("`approve.{field}`: {problem}"),
+        })?;
+        self.approval_rules.push((rule, origin));
         Ok(self.apply_values())
     }
 

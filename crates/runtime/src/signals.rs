@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_engine::{Decision, EventKind};
+use reknit_engine::{DecidedBy, Decision, EventKind};
 use reknit_journal::{InboxMessage, RunSignal};
 use reknit_protocol::EffectId;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,8 @@ struct DecisionBody {
     effect: EffectId,
     hash: String,
     decision: Decision,
+    #[serde(default)]
+    by: DecidedBy,
 }
 
 /// Cancels a run.
@@ -29,9 +31,14 @@ pub fn stop() -> RunSignal {
     RunSignal::new(STOP, "{}")
 }
 
-/// Decides a question to a person, which its effect and its hash identify.
+/// A person's decision about a question, which its effect and its hash identify.
 pub fn decide(effect: EffectId, hash: String, decision: Decision) -> RunSignal {
-    let body = serde_json::to_string(&DecisionBody { effect, hash, decision });
+    decide_by(effect, hash, decision, DecidedBy::Person)
+}
+
+/// The decision about a question to a person, with who decided.
+pub fn decide_by(effect: EffectId, hash: String, decision: Decision, by: DecidedBy) -> RunSignal {
+    let body = serde_json::to_string(&DecisionBody { effect, hash, decision, by });
     // Serializing strings cannot fail.
     RunSignal::new(DECIDE, body.unwrap_or_default())
 }
@@ -72,7 +79,7 @@ pub(crate) fn to_event(signal: &RunSignal) -> EventKind {
         CANCEL => EventKind::Cancelled,
         STOP => EventKind::Stopped,
         DECIDE => match serde_json::from_str(&signal.body) {
-            Ok(DecisionBody { effect, hash, decision }) => EventKind::PersonDecided { effect, hash, decision },
+            Ok(DecisionBody { effect, hash, decision, by }) => EventKind::PersonDecided { effect, hash, decision, by },
             Err(error) => EventKind::UnreadableMessage { words: format!("cannot read a decision: {error}") },
         },
         other => EventKind::UnreadableMessage { words: format!("unknown signal `{other}`") },
@@ -84,7 +91,12 @@ mod tests {
     use super::*;
 
     fn decided(effect: &str, decision: Decision) -> EventKind {
-        EventKind::PersonDecided { effect: effect.parse().unwrap(), hash: "h".to_owned(), decision }
+        EventKind::PersonDecided {
+            effect: effect.parse().unwrap(),
+            hash: "h".to_owned(),
+            decision,
+            by: DecidedBy::Person,
+        }
     }
 
     #[test]
@@ -93,7 +105,7 @@ mod tests {
             decided("pay/approval/1", Decision::Approve),
             decided("buy/approval/1", Decision::Approve),
             EventKind::Cancelled,
-            decided("pay/approval/1", Decision::Deny),
+            decided("pay/approval/1", Decision::Deny { reason: None }),
         ];
         let words = "`pay/approval/1` was approved, but decided again before the run continued".to_owned();
         let [_, buy, cancelled, deny] = events.clone();

@@ -196,6 +196,7 @@ impl Tracer {
             | RunRecord::WaitEnded(_)
             | RunRecord::ApprovalRequested(_)
             | RunRecord::ApprovalDecided { .. }
+            | RunRecord::EditRefused { .. }
             | RunRecord::LateOutcome(_) => {}
         }
     }

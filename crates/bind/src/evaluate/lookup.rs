@@ -24,7 +24,7 @@ pub(crate) struct FoundValue<'a> {
 
 /// Looks up a path in the result of a step: in what the tool announces first, then wherever it can be.
 pub(crate) fn look_up<'a>(results: &'a dyn StepResults, step: &StepId, path: &Path) -> EvalResult<FoundValue<'a>> {
-    let body = body_of(results, step).map_err(EvalFailure::Unavailable)?;
+    let body = body_of(results, step)?;
     let announced = results.announced(step);
     if let Some(found) = announced.and_then(|schema| announced_values(body, schema, path.segments())) {
         return only_value(step, found);
@@ -76,15 +76,16 @@ fn announced_values<'a>(body: &'a Value, schema: &Value, path: &[Segment]) -> Op
     (!found.is_empty()).then_some(found)
 }
 
-fn body_of<'a>(results: &'a dyn StepResults, step: &StepId) -> Result<&'a Value, UnboundReason> {
-    let id = step.clone();
-    match results.result_of(step) {
-        StepResult::Ready(body) => Ok(body),
-        StepResult::Pending => Err(UnboundReason::StepPending { step: id }),
-        StepResult::Failed => Err(UnboundReason::StepFailed { step: id }),
-        StepResult::Skipped => Err(UnboundReason::StepSkipped { step: id }),
-        StepResult::Unknown => Err(UnboundReason::UnknownStep { step: id }),
-    }
+fn body_of<'a>(results: &'a dyn StepResults, step: &StepId) -> EvalResult<&'a Value> {
+    let step = step.clone();
+    Err(match results.result_of(&step) {
+        StepResult::Ready(body) => return Ok(body),
+        StepResult::Pending => EvalFailure::Unavailable(UnboundReason::StepPending { step }),
+        StepResult::Failed => EvalFailure::Unavailable(UnboundReason::StepFailed { step }),
+        StepResult::Skipped => EvalFailure::Unavailable(UnboundReason::StepSkipped { step }),
+        StepResult::Unknown => EvalFailure::Unavailable(UnboundReason::UnknownStep { step }),
+        StepResult::Absent => EvalFailure::Absent(UnboundReason::UnknownStep { step }),
+    })
 }
 
 /// Looks up a path in a computed value.

@@ -9,9 +9,12 @@ use super::{MissingOutput, Outcome, StepReport};
 /// The account of repairs, failed repairs and missing results that follows an answer; empty if there is none.
 pub(crate) fn account_text(steps: &[StepReport], missing: &[MissingOutput]) -> String {
     let mut text = String::new();
-    for (title, lines) in
-        [("Mended", mended_lines(steps)), ("Tried", tried_lines(steps)), ("Missing", missing_lines(steps, missing))]
-    {
+    for (title, lines) in [
+        ("Approved", approved_lines(steps)),
+        ("Mended", mended_lines(steps)),
+        ("Tried", tried_lines(steps)),
+        ("Missing", missing_lines(steps, missing)),
+    ] {
         add_section(&mut text, title, &lines);
     }
     text
@@ -38,6 +41,14 @@ fn one_line(line: &str) -> String {
         }
     }
     shown
+}
+
+/// The calls that were approved.
+pub(crate) fn approved_lines(steps: &[StepReport]) -> Vec<String> {
+    let lines = |step: &StepReport| -> Vec<String> {
+        step.approvals.iter().map(|approval| format!("- {}: {approval}", step.step)).collect()
+    };
+    steps.iter().flat_map(lines).collect()
 }
 
 /// The repairs of steps that succeeded.

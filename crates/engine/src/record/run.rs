@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::Status;
 use crate::budget::Spent;
 use crate::effect::AskPerson;
-use crate::event::Decision;
+use crate::event::{DecidedBy, Decision};
 use crate::metadata::Metadata;
 
 /// Why a model's text was rejected as a plan.
@@ -131,8 +131,17 @@ pub enum RunRecord {
         id: EffectId,
         /// The decision.
         decision: Decision,
+        /// Who decided.
+        by: DecidedBy,
         /// Whether the decision is a denial because the time ran out.
         expired: bool,
+    },
+    /// A person changed the parameters of a call, and the call cannot be sent with them. The question stays open.
+    EditRefused {
+        /// The question.
+        id: EffectId,
+        /// Why.
+        reason: String,
     },
     /// A step is over.
     StepEnded {
@@ -177,6 +186,7 @@ impl RunRecord {
             | Self::WaitStarted { id, .. }
             | Self::WaitEnded(id)
             | Self::ApprovalDecided { id, .. }
+            | Self::EditRefused { id, .. }
             | Self::LateOutcome(id) => id.step(),
             Self::Started { .. }
             | Self::Resumed

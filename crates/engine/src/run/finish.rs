@@ -8,7 +8,7 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect};
 
 use super::Run;
 use super::consultations::Topic;
-use super::state::{Phase, Stage, State, Stop};
+use super::state::{Phase, PlanApproval, Stage, State, Stop};
 use super::steps::StepRun;
 use crate::answer::account::mended_lines;
 use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
@@ -72,6 +72,9 @@ impl Run {
         self.state.stopped_ms.get_or_insert(self.state.now_ms);
         self.state.stop = Some(stop);
         self.state.settle_open_questions();
+        if matches!(self.state.plan_approval, PlanApproval::Asking(_)) {
+            self.state.plan_approval = PlanApproval::NotAsked;
+        }
         match &self.state.phase {
             Phase::Ended(_) => {}
             Phase::Selecting { .. } | Phase::Planning { .. } => self.end_without_steps(status, reason),
@@ -212,6 +215,7 @@ impl Run {
                     _ => Outcome::Skipped { reason: "it was not finished".to_owned() },
                 },
                 mends: step.mends.clone(),
+                approvals: step.approval_reports.clone(),
                 calls: step.sent(),
             })
             .collect()
@@ -224,9 +228,15 @@ fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
     let last_fault = || step.last_fault().cloned();
     match step.stage() {
         Stage::Waiting => Some(Stage::Skipped { reason }),
-        Stage::Queued | Stage::BackingOff { .. } if step.sent() == 0 => Some(Stage::Skipped { reason }),
-        Stage::Queued | Stage::BackingOff { .. } => Some(Stage::Failed { reason, fault: last_fault() }),
-        Stage::Consulting { fault, .. } | Stage::Checking { fault, .. } | Stage::AwaitingApproval { fault, .. } => {
+        Stage::Queued | Stage::BackingOff { .. } | Stage::AwaitingApproval { fault: None, .. } if step.sent() == 0 => {
+            Some(Stage::Skipped { reason })
+        }
+        Stage::Queued | Stage::BackingOff { .. } | Stage::AwaitingApproval { fault: None, .. } => {
+            Some(Stage::Failed { reason, fault: last_fault() })
+        }
+        Stage::Consulting { fault, .. }
+        | Stage::Checking { fault, .. }
+        | Stage::AwaitingApproval { fault: Some(fault), .. } => {
             Some(Stage::Failed { reason, fault: Some(fault.clone()) })
         }
         Stage::Calling(call) => Some(Stage::Stopping(call.clone())),

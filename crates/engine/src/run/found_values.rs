@@ -12,6 +12,7 @@ use super::judge_correction::{ChangedValue, NewValue};
 use super::repair_by_model::changed_text;
 use super::state::Stage;
 use super::step_events::{Approval, Correction};
+use crate::effect::AskedBy;
 use crate::internal_error::Decided;
 
 impl Run {
@@ -66,7 +67,7 @@ impl Run {
         let change = changed_text(&given, &step.parameters);
         let fault = Arc::new(CallFault::local(format!("the plan gives no value for {}", names.join(", "))));
         let correction = Correction { change, reason: held.join("; "), approval: Approval::Required };
-        self.ask_about_correction(index, fault, correction)
+        self.ask_about_correction(index, fault, correction, AskedBy::Correction)
     }
 }
 
@@ -84,6 +85,7 @@ fn finder(origin: &Provenance) -> Option<&'static str> {
         | Provenance::Text { .. }
         | Provenance::Nested { .. }
         | Provenance::Wired { .. }
+        | Provenance::Person
         | Provenance::Corrected { .. } => None,
     }
 }

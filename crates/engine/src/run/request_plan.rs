@@ -95,9 +95,9 @@ impl Run {
     pub(super) fn on_plan_text(&mut self, text: &str, attempt: u32) -> Decided {
         let is_last = attempt > self.policy().planning.retries;
         let (cause, problems) = match self.read_plan(text) {
-            Ok((plan, repairs)) => match self.accept_plan(plan.clone(), repairs.clone()) {
+            Ok((plan, repairs)) => match self.accept_plan(plan.clone(), repairs.clone())? {
                 Ok(()) => return Ok(()),
-                Err(_) if is_last && self.accept_tolerable_plan(plan, repairs) => return Ok(()),
+                Err(_) if is_last && self.accept_tolerable_plan(plan, repairs)? => return Ok(()),
                 Err(problems) => {
                     (PlanRejection::Problems, problems.iter().map(ToString::to_string).collect::<Vec<String>>())
                 }
@@ -129,22 +129,23 @@ impl Run {
     }
 
     /// Starts a plan that a person gave, or ends the run with its problems.
-    pub(super) fn accept_given_plan(&mut self, plan: Plan) {
-        if let Err(problems) = self.accept_plan(plan, Vec::new()) {
+    pub(super) fn accept_given_plan(&mut self, plan: Plan) -> Decided {
+        if let Err(problems) = self.accept_plan(plan, Vec::new())? {
             self.end_without_steps(Status::Failed, format!("the plan cannot run: {}", joined(&problems)));
         }
+        Ok(())
     }
 
     /// Starts a plan whose problems are each about one step: a literal that does not fit, a missing parameter, an unknown
     /// parameter, which is left out of a call that only reads, or an unknown tool in a step that no other needs, which is left
     /// out too. Returns whether it did.
-    fn accept_tolerable_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> bool {
+    fn accept_tolerable_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Decided<bool> {
         repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
         let Ok(tolerable) = check_tolerantly(&plan, self.catalogue(), self.author(), |step| self.only_reads(step))
         else {
-            return false;
+            return Ok(false);
         };
-        let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return false };
+        let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return Ok(false) };
         self.plan = Arc::new(tolerable.checked);
         self.inputs = (!tolerable.plan.inputs.is_empty()).then(|| Value::Object(inputs));
         self.state.dropped_steps =
@@ -156,8 +157,8 @@ impl Run {
             ProblemCode::UnknownParameter => format!("kept a step with an unknown parameter: {problem}"),
             _ => format!("kept a value that does not fit: {problem}"),
         }));
-        self.start_plan(tolerable.plan, repairs);
-        true
+        self.start_plan(tolerable.plan, repairs)?;
+        Ok(true)
     }
 
     /// Whether the call of a step changes nothing.
@@ -170,24 +171,27 @@ impl Run {
     }
 
     /// Starts a plan after correcting it.
-    fn accept_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Result<(), Vec<PlanProblem>> {
+    fn accept_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Decided<Result<(), Vec<PlanProblem>>> {
         repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
-        self.prepare(&plan)?;
-        self.start_plan(plan, repairs);
-        Ok(())
+        if let Err(problems) = self.prepare(&plan) {
+            return Ok(Err(problems));
+        }
+        self.start_plan(plan, repairs)?;
+        Ok(Ok(()))
     }
 
     /// Starts a plan that was checked.
-    fn start_plan(&mut self, plan: Plan, repairs: Vec<String>) {
+    fn start_plan(&mut self, plan: Plan, repairs: Vec<String>) -> Decided {
         self.record(RunRecord::PlanAccepted { steps: plan.steps.len(), repairs: repairs.clone() });
         self.state.plan_repairs = repairs;
         if plan.steps.is_empty() {
             self.end_without_steps(Status::Impossible, "no tool can serve the request".to_owned());
-            return;
+            return Ok(());
         }
         self.state.steps = Steps::new(&self.plan);
         self.state.plan = Some(plan);
         self.state.phase = Phase::Running;
+        self.ask_about_plan()
     }
 }
 

@@ -17,6 +17,7 @@ use super::repair_by_model::{NoHelp, Repair, changed_text};
 use super::state::Stage;
 use super::step_events::{Approval, Correction};
 use super::{Run, planned};
+use crate::effect::AskedBy;
 use crate::internal_error::Decided;
 use crate::policy::Sampling;
 use crate::record::{MendDetail, RejectionCause};
@@ -160,7 +161,7 @@ impl Run {
             return self.set_stage(index, Stage::Queued);
         }
         let correction = Correction { change, reason: held.join("; "), approval: Approval::Required };
-        self.ask_about_correction(index, repair.fault, correction)
+        self.ask_about_correction(index, repair.fault, correction, AskedBy::Correction)
     }
 
     /// The parameters with the values of a model's answer, and a note about the references that were read.

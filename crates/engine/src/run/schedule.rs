@@ -8,7 +8,7 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, StepId, Value, join_first};
 
 use super::resolve_parameters::found_names;
-use super::state::{Phase, Stage};
+use super::state::{Phase, PlanApproval, Stage};
 use super::{Run, planned};
 use crate::digest::idempotency_key;
 use crate::internal_error::Decided;
@@ -18,7 +18,8 @@ use crate::result_handle::ResultSource;
 impl Run {
     /// Moves every step that can move. Skipping one step can decide others, so this repeats until nothing moves.
     pub(super) fn schedule(&mut self) -> Decided {
-        if !matches!(self.state.phase, Phase::Running) {
+        let asks_about_plan = matches!(self.state.plan_approval, PlanApproval::Asking(_));
+        if !matches!(self.state.phase, Phase::Running) || asks_about_plan {
             return Ok(());
         }
         let max_calls = self.policy().limits.calls_at_once;
@@ -153,6 +154,10 @@ impl Run {
         }
         if let Some(reason) = self.too_late(index, self.state.now_ms)? {
             self.fail_late(index, reason, None)?;
+            return Ok(true);
+        }
+        if let Some(reason) = self.rule_to_ask(index)? {
+            self.ask_about_call(index, reason)?;
             return Ok(true);
         }
         if let Err(exhausted) = self.state.spent.charge_tool_call(&self.started.policy.limits) {

@@ -141,7 +141,7 @@ impl Run {
     fn ask_to_send_again(&mut self, index: StepIndex, fault: Arc<CallFault>, check: Option<String>) -> Decided {
         let call = Box::new(self.last_call(index)?);
         let error = fault.to_string();
-        self.ask_person(index, fault, Question::SendAgain { call, error, check })
+        self.ask_person(index, Some(fault), Question::SendAgain { call, error, check })
     }
 
     /// The call took effect: its step is done.

@@ -34,6 +34,8 @@ pub(crate) struct State {
     pub(super) spent: Spent,
     /// Why no new work starts.
     pub(super) stop: Option<Stop>,
+    #[serde(default, skip_serializing_if = "PlanApproval::is_not_asked")]
+    pub(super) plan_approval: PlanApproval,
     pub(super) clock: ActiveClock,
     pub(super) late: u32,
     /// Calls that must not be made: they may have happened before the run started.
@@ -95,6 +97,29 @@ pub(super) enum Phase {
     Ended(Box<Answer>),
 }
 
+/// Whether a person has approved the whole plan.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PlanApproval {
+    #[default]
+    NotAsked,
+    Asking(Arc<AskPerson>),
+    Approved,
+}
+
+impl PlanApproval {
+    pub(super) fn is_not_asked(&self) -> bool {
+        *self == Self::NotAsked
+    }
+
+    /// The effects of an open question.
+    pub(super) fn effects(&self) -> Option<[Effect; 2]> {
+        let Self::Asking(ask) = self else { return None };
+        let expiry = Effect::Sleep { id: ask.id.with_kind(EffectKind::PlanApprovalExpiry), until_ms: ask.expires_ms };
+        Some([Effect::AskPerson(ask.as_ref().clone()), expiry])
+    }
+}
+
 /// Why no new work starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
@@ -152,7 +177,8 @@ pub(super) enum Stage {
     /// A person is asked.
     AwaitingApproval {
         ask: Arc<AskPerson>,
-        fault: Arc<CallFault>,
+        /// Why the call before it failed, if there was one.
+        fault: Option<Arc<CallFault>>,
     },
     Done(ResultHandle),
     Failed {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use reknit_mend::{
-    CallFault, FaultOrigin, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, RepairState, ReplyContext, Rung,
-    Verdict, choose_remedy, classify_failure, classify_reply,
+    CallFault, FaultOrigin, Mend, MendEffect, ModelRung, Remedy, RepairState, ReplyContext, Rung, Verdict,
+    choose_remedy, classify_failure, classify_reply,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
@@ -12,10 +12,10 @@ use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
 use super::state::Stage;
 use super::steps::Attempt;
 use super::{Run, planned};
-use crate::digest::{digest_of, jitter};
-use crate::effect::{AskPerson, Question};
+use crate::digest::jitter;
+use crate::effect::{AskedBy, Question};
 use crate::elapsed::ms_between;
-use crate::event::{Decision, EventKind};
+use crate::event::{DecidedBy, Decision, EventKind};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
 use crate::result_handle::ResultHandle;
@@ -66,16 +66,16 @@ impl Run {
                 Ok(true)
             }
             (Stage::Checking { call, .. }, kind) if kind.effect() == Some(&call.id) => self.on_check_event(index, kind),
-            (Stage::AwaitingApproval { ask, .. }, EventKind::PersonDecided { effect, hash, decision })
+            (Stage::AwaitingApproval { ask, .. }, EventKind::PersonDecided { effect, hash, decision, by })
                 if ask.id == *effect && ask.hash == *hash && self.can_answer(index, &ask.question, decision)? =>
             {
-                self.on_decision(index, decision.clone(), false)?;
+                self.on_decision(index, decision.clone(), *by, false)?;
                 Ok(true)
             }
             (Stage::AwaitingApproval { ask, .. }, EventKind::Woke { effect })
                 if ask.id.with_kind(EffectKind::ApprovalExpiry) == *effect =>
             {
-                self.on_decision(index, Decision::Deny, true)?;
+                self.on_decision(index, Decision::Deny { reason: None }, DecidedBy::Person, true)?;
                 Ok(true)
             }
             _ => Ok(false),
@@ -249,69 +249,6 @@ impl Run {
         self.set_stage(index, Stage::BackingOff { id, until_ms, reason: WaitReason::Retry })
     }
 
-    /// Asks a person. The hash binds the decision to exactly this question.
-    pub(super) fn ask_person(&mut self, index: StepIndex, fault: Arc<CallFault>, question: Question) -> Decided {
-        if self.policy().people == PeoplePolicy::Nobody {
-            let cause = match &question {
-                Question::SendCorrected { reason, .. } if !reason.is_empty() => reason.as_str(),
-                Question::SendCorrected { .. } | Question::SendAgain { .. } => "only a person may decide this",
-            };
-            let reason = format!("{cause}, and no person can be asked for approval");
-            return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
-        }
-        let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
-        let hash = digest_of(&(self.started.run.as_str(), &question));
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let step = self.state.steps.get_mut(index)?;
-        step.approvals += 1;
-        let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.approvals);
-        let ask = Arc::new(AskPerson { id, step: planned.id.clone(), question, hash, expires_ms });
-        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
-        self.set_stage(index, Stage::AwaitingApproval { ask, fault })
-    }
-
-    fn on_decision(&mut self, index: StepIndex, decision: Decision, expired: bool) -> Decided {
-        let Stage::AwaitingApproval { ask, fault } = self.state.steps.get(index)?.stage() else {
-            return Err(InternalError::new("a decision about a step that awaits none"));
-        };
-        let (ask, fault) = (Arc::clone(ask), Arc::clone(fault));
-        self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), expired });
-        // The time that a person takes does not count for the step.
-        let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.started.policy.limits.person_ms);
-        let waited_ms = self.state.now_ms.saturating_sub(asked_ms);
-        let denied = if expired { "the time to approve it ran out" } else { "it was not approved" };
-        let refusal = match ask.question {
-            Question::SendAgain { .. } => "the call may have taken effect; it is not sent again",
-            Question::SendCorrected { .. } => "the corrected call is not sent",
-        };
-        self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
-        match decision {
-            Decision::Approve => self.set_stage(index, Stage::Queued),
-            Decision::Deny => {
-                let reason = format!("{refusal}, because {denied}");
-                self.set_stage(index, Stage::Failed { reason, fault: Some(fault) })
-            }
-            Decision::Happened { result } => {
-                self.settle_as_happened(index, result, "a person said that the call took effect".to_owned())
-            }
-            Decision::DidNotHappen => {
-                let words = "a person said that the call did not take effect; it is sent again".to_owned();
-                self.settle_as_not_happened(index, words)
-            }
-            Decision::Check => self.start_check(index, fault, None),
-        }
-    }
-
-    /// Whether a decision is an answer to the question. Only a call that may have taken effect can be settled.
-    fn can_answer(&self, index: StepIndex, question: &Question, decision: &Decision) -> Decided<bool> {
-        Ok(match (question, decision) {
-            (Question::SendAgain { .. }, Decision::Check) => self.has_check(index)?,
-            (Question::SendCorrected { .. }, decision) => !decision.settles_outcome(),
-            (Question::SendAgain { .. }, _) => true,
-        })
-    }
-
     /// Sends a corrected call, or asks whether it may be sent.
     pub(super) fn send_corrected(
         &mut self,
@@ -322,7 +259,10 @@ impl Run {
         self.state.steps.get_mut(index)?.correction += 1;
         let is_unsafe = self.side_effect(planned(&self.plan, index)?) == SideEffect::Unsafe;
         if is_unsafe || correction.approval == Approval::Required {
-            return self.ask_about_correction(index, fault, correction);
+            return self.ask_about_correction(index, fault, correction, AskedBy::Correction);
+        }
+        if self.rule_to_ask(index)?.is_some() {
+            return self.ask_about_correction(index, fault, correction, AskedBy::Rules);
         }
         self.set_stage(index, Stage::Queued)
     }
@@ -333,10 +273,14 @@ impl Run {
         index: StepIndex,
         fault: Arc<CallFault>,
         correction: Correction,
+        asked_by: AskedBy,
     ) -> Decided {
         let (call, error) = (Box::new(self.next_call(index)?), fault.to_string());
         let Correction { change, reason, .. } = correction;
-        self.ask_person(index, fault, Question::SendCorrected { call, error, change, reason })
+        let reasons =
+            [Some(reason), self.rule_to_ask(index)?].into_iter().flatten().filter(|reason| !reason.is_empty());
+        let reason = reasons.collect::<Vec<_>>().join("; ");
+        self.ask_person(index, Some(fault), Question::SendCorrected { call, error, change, reason, asked_by })
     }
 
     /// The parameters of a step as JSON, for prompts.

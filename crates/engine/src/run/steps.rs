@@ -11,6 +11,7 @@ use reknit_protocol::{EffectKind, Object, SideEffect, exact};
 use serde::{Deserialize, Serialize};
 
 use super::state::Stage;
+use crate::answer::StepApproval;
 use crate::consult::Consultation;
 use crate::effect::Effect;
 use crate::internal_error::{Decided, InternalError};
@@ -133,6 +134,11 @@ pub(super) struct StepRun {
     pub(super) feedback_asked: u32,
     pub(super) context_asked: u32,
     pub(super) approvals: u32,
+    /// The digest of the call that was approved last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) approved: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) approval_reports: Vec<StepApproval>,
     /// How often the outcome of a call was checked.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) checks: u32,

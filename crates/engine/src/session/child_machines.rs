@@ -8,7 +8,7 @@ use reknit_protocol::{Object, RunId, ScopeLevel, Value};
 use serde::{Deserialize, Serialize};
 
 use super::classify_answer::{Call, Callee};
-use super::mended_calls::{changes_text, mended_calls};
+use super::mended_calls::{approved_calls, changes_text, mended_calls};
 use super::plan_tool::read_plan_call;
 use super::state::Phase;
 use super::tool_calls::{ToolOutput, call_name, call_scope, in_doubt};
@@ -257,11 +257,13 @@ impl Session {
                             self.setup.toolbox.name_of(step),
                             &step.mends,
                         ));
+                        self.state.approved.extend(approved_calls(step));
                     }
                     (plan_output(answer), answer.status.as_str())
                 }
                 Some(Ending::Report(report)) => {
                     (mended, children) = (report.mended.clone(), report.children.clone());
+                    self.state.approved.extend(report.approved.iter().cloned());
                     (agent_output(report), report.exit.as_str())
                 }
                 None => return self.end_on_internal_error("a child machine that ended has no result"),

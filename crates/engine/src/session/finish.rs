@@ -105,6 +105,7 @@ impl Session {
             doubts,
             in_doubt: self.state.in_doubt.clone(),
             mended: self.state.mended.clone(),
+            approved: self.state.approved.clone(),
             repeated: self.state.repeated.clone(),
             children: self.state.children.clone(),
         };

@@ -2,6 +2,7 @@
 
 use reknit_mend::{Mend, MendEffect, Rung};
 
+use crate::answer::StepReport;
 use crate::report::MendedCall;
 
 /// The repairs of a call that changed it or sent it again, for the report.
@@ -18,6 +19,11 @@ pub(super) fn mended_calls<'a>(
         rung: mend.rung,
         change: mend.description.clone(),
     })
+}
+
+/// The approvals of a call, for the report.
+pub(super) fn approved_calls(report: &StepReport) -> impl Iterator<Item = String> + '_ {
+    report.approvals.iter().map(|approval| format!("`{}` of `{}`: {approval}", report.capability, report.agent))
 }
 
 /// All changes of a call, for the model that wrote it; `None` if it was sent as written.

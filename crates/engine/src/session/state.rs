@@ -73,6 +73,8 @@ pub(super) struct State {
     pub(super) in_doubt: Vec<String>,
     /// The calls that were changed or sent again.
     pub(super) mended: Vec<MendedCall>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) approved: Vec<String>,
     /// How many tool calls succeeded.
     pub(super) successful_calls: u32,
     /// Results that are too long for the conversation.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Session;
 use super::child_machines::ChildState;
 use super::classify_answer::{Call, Callee, ClassifiedAnswer};
-use super::mended_calls::{changes_text, mended_calls};
+use super::mended_calls::{approved_calls, changes_text, mended_calls};
 use super::report_draft::{FallbackQuality, FallbackReport};
 use super::state::{Calling, Phase};
 use crate::answer::{Outcome, StepReport};
@@ -230,6 +230,7 @@ impl Session {
             {
                 let tool = &call.for_history.name;
                 self.state.mended.extend(mended_calls(self.state.turn, &call_name(index), tool, &report.mends));
+                self.state.approved.extend(approved_calls(report));
             }
         }
     }
@@ -307,7 +308,9 @@ fn step_output(report: &StepReport) -> ToolOutput {
         }
         Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => ToolOutput::failure(reason),
     };
-    output.note = changes_text(&report.mends).map(|changes| format!("(changed before it was sent: {changes})"));
+    let edits = report.approvals.iter().filter(|approval| approval.change.is_some()).map(ToString::to_string);
+    let changes: Vec<String> = changes_text(&report.mends).into_iter().chain(edits).collect();
+    output.note = (!changes.is_empty()).then(|| format!("(changed before it was sent: {})", changes.join("; ")));
     output
 }
 

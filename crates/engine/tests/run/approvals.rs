@@ -81,8 +81,12 @@ fn a_decision_with_the_wrong_hash_is_ignored() {
     play.happen(timed_out("s/call/1"));
     assert!(play.run.is_waiting_for_person());
     let ask = question(&play);
-    let decided =
-        |hash: &str, decision| EventKind::PersonDecided { effect: ask.id.clone(), hash: hash.to_owned(), decision };
+    let decided = |hash: &str, decision| EventKind::PersonDecided {
+        effect: ask.id.clone(),
+        hash: hash.to_owned(),
+        decision,
+        by: reknit_engine::DecidedBy::Person,
+    };
     play.happen(decided("another", Decision::Approve));
     assert!(play.run.is_waiting_for_person(), "the hash is that of another question");
     assert_eq!(play.run.late(), 1);
@@ -90,7 +94,12 @@ fn a_decision_with_the_wrong_hash_is_ignored() {
     assert_eq!(play.call("s/call/2").idempotency_key, key);
     play.happen(timed_out("s/call/2"));
     let ask = question(&play);
-    play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Deny });
+    play.happen(EventKind::PersonDecided {
+        effect: ask.id.clone(),
+        hash: ask.hash,
+        decision: Decision::Deny { reason: None },
+        by: reknit_engine::DecidedBy::Person,
+    });
     assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed));
 }
 
@@ -112,7 +121,12 @@ fn an_approval_covers_one_sent_call() {
         let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
         play.happen(timed_out("s/call/1"));
         let ask = question(&play);
-        play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Approve });
+        play.happen(EventKind::PersonDecided {
+            effect: ask.id.clone(),
+            hash: ask.hash,
+            decision: Decision::Approve,
+            by: reknit_engine::DecidedBy::Person,
+        });
         play.happen(second);
         assert_eq!(play.due().first().map(String::as_str), Some(due), "{case}");
     }
@@ -169,6 +183,7 @@ fn a_corrected_call_has_a_new_key_and_if_unsafe_needs_approval() {
                 effect: ask.id.clone(),
                 hash: ask.hash,
                 decision: Decision::Approve,
+                by: reknit_engine::DecidedBy::Person,
             });
         }
         let call = play.call("s/call/2");
@@ -187,7 +202,7 @@ fn a_question_about_a_correction_has_the_error_the_change_and_the_reason() {
     play.answer_tool("s/call/1", 400, BAD_AMOUNT);
     let advice = r#"{"should_retry": true, "reason": "x is too small", "suggested_changes": {"x": 2}}"#;
     play.answer_model("s/feedback/1", advice);
-    let Question::SendCorrected { error, change, reason, call } = question(&play).question else {
+    let Question::SendCorrected { error, change, reason, call, .. } = question(&play).question else {
         panic!("the call was corrected");
     };
     assert!(error.starts_with("400"), "{error}");

@@ -123,14 +123,24 @@ fn waiting_for_a_person_or_for_a_restart_does_not_use_the_time_of_a_step() {
     play.now_ms += 3_600_000;
     play.happen(EventKind::Resumed);
     play.now_ms += 3_600_000;
-    play.happen(EventKind::PersonDecided { effect: ask.id, hash: ask.hash, decision: Decision::Approve });
+    play.happen(EventKind::PersonDecided {
+        effect: ask.id,
+        hash: ask.hash,
+        decision: Decision::Approve,
+        by: reknit_engine::DecidedBy::Person,
+    });
     assert_eq!(play.call("a/call/2").timeout_ms, 9_000);
     play.now_ms += 60_000;
     play.happen(EventKind::Resumed);
     play.now_ms += 2_000;
     play.happen(EventKind::Interrupted { effect: effect_id("a/call/2") });
     let ask = question(&play);
-    play.happen(EventKind::PersonDecided { effect: ask.id, hash: ask.hash, decision: Decision::Approve });
+    play.happen(EventKind::PersonDecided {
+        effect: ask.id,
+        hash: ask.hash,
+        decision: Decision::Approve,
+        by: reknit_engine::DecidedBy::Person,
+    });
     assert_eq!(play.call("a/call/3").timeout_ms, 7_000);
 }
 

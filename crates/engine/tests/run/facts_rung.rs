@@ -195,7 +195,12 @@ fn a_change_is_not_tried_twice() {
 fn a_changed_unsafe_call_needs_approval() {
     let mut play = mended("unsafe", r#"{"to": "Euro"}"#, 400, &refusal("no", r#"{"field": "to", "allowed": ["EUR"]}"#));
     let ask = question(&play);
-    play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Approve });
+    play.happen(EventKind::PersonDecided {
+        effect: ask.id.clone(),
+        hash: ask.hash,
+        decision: Decision::Approve,
+        by: reknit_engine::DecidedBy::Person,
+    });
     assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"to":"EUR"}"#);
 }
 

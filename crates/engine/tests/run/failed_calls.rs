@@ -289,7 +289,12 @@ fn a_value_written_by_a_model_is_marked_inferred_and_needs_approval_in_an_unsafe
     play.answer_model("pay/resolution/1", r#"{"x": 100}"#);
     assert_eq!(play.run.steps()[1].provenance[0].1, Provenance::Inferred);
     let ask = question(&play);
-    play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision: Decision::Approve });
+    play.happen(EventKind::PersonDecided {
+        effect: ask.id.clone(),
+        hash: ask.hash,
+        decision: Decision::Approve,
+        by: reknit_engine::DecidedBy::Person,
+    });
     assert_eq!(play.call("pay/call/1").parameters.to_string(), r#"{"x":100}"#);
 }
 

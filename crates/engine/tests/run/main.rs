@@ -7,6 +7,7 @@
     reason = "a test that panics has failed, and says where"
 )]
 
+mod approval_rules;
 mod approvals;
 mod breakers;
 mod cancellation_and_limits;

@@ -126,8 +126,8 @@ proptest! {
         let mut play = mapped("unsafe", status, policy(), &format!(r#"{{"found": {found}}}"#));
         prop_assert_eq!(&play.due()[0], "s/approval/1");
         let ask = question(&play);
-        let decision = if approves { Decision::Approve } else { Decision::Deny };
-        play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision });
+        let decision = if approves { Decision::Approve } else { Decision::Deny { reason: None } };
+        play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision, by: reknit_engine::DecidedBy::Person });
         prop_assert_eq!(play.due().iter().any(|due| due == "s/call/1"), approves);
     }
 

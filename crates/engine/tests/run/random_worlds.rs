@@ -8,8 +8,8 @@ mod reply_meaning;
 mod tool_replies;
 mod world_generator;
 
-use reknit_engine::{Decision, Effect, Event, EventKind, Record, Run};
-use reknit_protocol::{EffectId, EffectKind};
+use reknit_engine::{Decision, Effect, Event, EventKind, Question, Record, Run};
+use reknit_protocol::{CallTool, EffectId, EffectKind, Object};
 
 pub(crate) use choice_tape::ChoiceTape;
 pub(crate) use world_generator::RandomWorld;
@@ -100,7 +100,9 @@ impl RandomRun {
         }
         // The deadline and the expiry of an approval are far away: taken as often as other effects, they would end most runs.
         let is_late = |effect: &&Effect| {
-            effect.id().is_some_and(|id| matches!(id.kind(), EffectKind::Deadline | EffectKind::ApprovalExpiry))
+            effect.id().is_some_and(|id| {
+                matches!(id.kind(), EffectKind::Deadline | EffectKind::ApprovalExpiry | EffectKind::PlanApprovalExpiry)
+            })
         };
         let soon: Vec<&Effect> = effects.iter().filter(|effect| !is_late(effect)).collect();
         let pool: Vec<&Effect> = if soon.is_empty() || tape.one_in(200) { effects.iter().collect() } else { soon };
@@ -118,14 +120,23 @@ impl RandomRun {
             Effect::CallTool(call) => tool_replies::outcome(call, self.now_ms, tape),
             Effect::AskModel(ask) => model_replies::outcome(ask, &self.world, self.now_ms, tape),
             Effect::AskPerson(ask) => {
+                let is_open = matches!(ask.question, Question::SendAgain { .. });
                 let decision = match tape.below(8) {
-                    0 | 1 => Decision::Deny,
-                    2 => Decision::Happened { result: json(r#"{"v": 1}"#) },
-                    3 => Decision::DidNotHappen,
+                    0 | 1 => Decision::Deny { reason: None },
+                    2 if is_open => Decision::Happened { result: json(r#"{"v": 1}"#) },
+                    3 if is_open => Decision::DidNotHappen,
+                    4 if !is_open && ask.question.call().is_some() => {
+                        Decision::Edit { parameters: edited(ask.question.call(), tape) }
+                    }
                     _ => Decision::Approve,
                 };
                 let hash = if tape.one_in(10) { "another".to_owned() } else { ask.hash.clone() };
-                EventKind::PersonDecided { effect: ask.id.clone(), hash, decision }
+                EventKind::PersonDecided {
+                    effect: ask.id.clone(),
+                    hash,
+                    decision,
+                    by: reknit_engine::DecidedBy::Person,
+                }
             }
             Effect::Sleep { until_ms, .. } => {
                 self.now_ms = self.now_ms.max(*until_ms);
@@ -165,6 +176,15 @@ impl RandomRun {
             }
         }
     }
+}
+
+/// The parameters of a call after a person changed a number in them.
+fn edited(call: Option<&CallTool>, tape: &mut ChoiceTape) -> Object {
+    let mut parameters = call.map(|call| call.parameters.clone()).unwrap_or_default();
+    if let Some(name) = ["x", "amount", "quantity"].into_iter().find(|name| parameters.contains_key(name)) {
+        parameters.insert(name, 1 + tape.below(4));
+    }
+    parameters
 }
 
 pub(crate) fn snapshot(run: &Run) -> String {

@@ -20,7 +20,12 @@ fn timed_out(effect: &str) -> EventKind {
 
 fn decide(play: &mut Play, decision: Decision) {
     let ask = question(play);
-    play.happen(EventKind::PersonDecided { effect: ask.id, hash: ask.hash, decision });
+    play.happen(EventKind::PersonDecided {
+        effect: ask.id,
+        hash: ask.hash,
+        decision,
+        by: reknit_engine::DecidedBy::Person,
+    });
 }
 
 /// A run of a call whose outcome is unknown. `t/read` finds the payments of an order.

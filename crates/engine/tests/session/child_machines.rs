@@ -292,7 +292,12 @@ fn no_plan_or_agent_repeats_an_uncertain_call() {
         .into_iter()
         .find_map(|effect| if let Effect::AskPerson(ask) = effect { Some((ask.id, ask.hash)) } else { None })
         .expect("a person is asked");
-    driver.apply(EventKind::PersonDecided { effect, hash, decision: Decision::Deny });
+    driver.apply(EventKind::PersonDecided {
+        effect,
+        hash,
+        decision: Decision::Deny { reason: None },
+        by: reknit_engine::DecidedBy::Person,
+    });
     let steps = r#"{"steps": [{"id": "a", "tool": "shop__refund", "with": {"of": 7}}, {"id": "b", "tool": "shop__refund", "with": {"of": 8}}]}"#;
     driver.answer(calling(&[(PLAN_TOOL, steps), ("agent__researcher", r#"{"input": "x"}"#)]));
     driver.answer(calling(&[("shop__refund", r#"{"of": 7}"#)]));

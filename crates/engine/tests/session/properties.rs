@@ -128,9 +128,17 @@ fn outcome(effect: &Effect, choice: u8) -> Option<EventKind> {
             _ => reply(id, 200),
         },
         Effect::AskPerson(ask) => {
-            let decision =
-                if choice.is_multiple_of(2) { reknit_engine::Decision::Approve } else { reknit_engine::Decision::Deny };
-            EventKind::PersonDecided { effect: id, hash: ask.hash.clone(), decision }
+            let decision = if choice.is_multiple_of(2) {
+                reknit_engine::Decision::Approve
+            } else {
+                reknit_engine::Decision::Deny { reason: None }
+            };
+            EventKind::PersonDecided {
+                effect: id,
+                hash: ask.hash.clone(),
+                decision,
+                by: reknit_engine::DecidedBy::Person,
+            }
         }
         Effect::Sleep { .. } => EventKind::Woke { effect: id },
         Effect::Abort { .. } | Effect::Finish(_) | Effect::Report(_) => return None,

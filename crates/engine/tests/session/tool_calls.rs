@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{Message, Purpose};
-use reknit_engine::{AgentMending, Effect, EventKind, FinalTurnReason, Policy, SessionStarted};
+use reknit_engine::{
+    AgentMending, ApprovalRule, DecidedBy, Decision, Effect, EventKind, FinalTurnReason, Policy, SessionStarted,
+};
 
 use crate::driver::{TestDriver, calling, json, reporting, saying, started, with_rules};
 
@@ -158,7 +160,12 @@ fn an_interrupted_keyed_call_is_resent_and_an_unsafe_one_needs_approval() {
         .find_map(|effect| if let Effect::AskPerson(ask) = effect { Some((ask.id, ask.hash)) } else { None })
         .expect("a person is asked");
     assert_eq!(effect.to_string(), "turn-1/call-2/approval/1");
-    driver.apply(EventKind::PersonDecided { effect, hash, decision: reknit_engine::Decision::Deny });
+    driver.apply(EventKind::PersonDecided {
+        effect,
+        hash,
+        decision: reknit_engine::Decision::Deny { reason: None },
+        by: reknit_engine::DecidedBy::Person,
+    });
     assert_eq!(driver.session.view().turn, 2);
     driver.answer(calling(&[("shop__refund", "{}"), ("shop__refund", r#"{"of": 7}"#)]));
     let sent: Vec<String> = driver.calls().iter().map(|call| call.parameters.to_string()).collect();
@@ -200,4 +207,47 @@ fn a_duplicate_answer_starts_no_second_call() {
     driver.apply(answered);
     assert_eq!(driver.due(), ["turn-2/ask/1"]);
     assert_eq!((driver.session.late(), driver.session.spent().tool_calls), (2, 1));
+}
+
+#[test]
+fn a_model_reads_why_a_person_rejected_its_call() {
+    let (mut driver, ask) = asked_to_order(r#"{"count": 500}"#);
+    let reason = "order at most 50".to_owned();
+    driver.apply(decided(&ask, Decision::Deny { reason: Some(reason) }));
+    assert_eq!(driver.session.view().turn, 2);
+    let last = driver.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default();
+    assert_eq!(last, "(tool failed: the call is not sent, because it was not approved: order at most 50)");
+}
+
+#[test]
+fn a_model_reads_what_a_person_changed_in_its_call() {
+    let (mut driver, ask) = asked_to_order(r#"{"count": 500}"#);
+    let parameters = reknit_protocol::Object::from([("count", 50.into())]);
+    driver.apply(decided(&ask, Decision::Edit { parameters }));
+    assert_eq!(driver.calls()[0].parameters.to_string(), r#"{"count":50}"#);
+    driver.reply_all("{}");
+    let last = driver.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default();
+    let change = "edited and approved by a person: count: 500 -> 50 (rule: count > 100)";
+    assert!(last.ends_with(&format!("(changed before it was sent: {change})")), "{last}");
+    driver.answer(reporting("done"));
+    let report = driver.session.report().expect("the session has ended");
+    assert_eq!(report.approved, [format!("`order` of `shop`: {change}")]);
+}
+
+/// A session whose model has made a call that matches a rule, and the question about it.
+fn asked_to_order(parameters: &str) -> (TestDriver, reknit_engine::AskPerson) {
+    let mut policy = Policy::default();
+    policy.approvals.rules = vec![ApprovalRule { when: Some("count > 100".to_owned()), ..ApprovalRule::default() }];
+    let mut driver = TestDriver::begin(SessionStarted { policy: Arc::new(policy), ..started() });
+    driver.answer(calling(&[("shop__order", parameters)]));
+    assert!(driver.calls().is_empty(), "nothing is sent before a person decided");
+    let ask = driver.session.pending().into_iter().find_map(|effect| match effect {
+        Effect::AskPerson(ask) => Some(ask),
+        _ => None,
+    });
+    (driver, ask.expect("a person is asked"))
+}
+
+fn decided(ask: &reknit_engine::AskPerson, decision: Decision) -> EventKind {
+    EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash.clone(), decision, by: DecidedBy::Person }
 }

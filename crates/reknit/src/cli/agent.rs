@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{DriverKind, MetadataArguments, SetupArguments};
+use super::{ApprovalArguments, DriverKind, MetadataArguments, SetupArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -22,6 +22,9 @@ pub(crate) struct AgentArguments {
 
     #[command(flatten)]
     pub(crate) setup: SetupArguments,
+
+    #[command(flatten)]
+    pub(crate) approval: ApprovalArguments,
 
     /// Print the whole report as JSON
     #[arg(long)]

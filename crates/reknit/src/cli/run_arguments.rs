@@ -77,6 +77,9 @@ pub(crate) struct DriveArguments {
     #[arg(long, value_name = "AUTHOR")]
     pub(crate) answer: Option<AnswerBy>,
 
+    #[command(flatten)]
+    pub(crate) approval: ApprovalArguments,
+
     /// Print the whole answer as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -84,6 +87,27 @@ pub(crate) struct DriveArguments {
     /// How the run is driven: `segments` reloads it from the journal after every event
     #[arg(long, value_name = "DRIVER", default_value = "steady", hide = true)]
     pub(crate) driver: DriverKind,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ApprovalArguments {
+    /// Which calls you approve before they are sent
+    #[arg(long, value_name = "CALLS")]
+    pub(crate) ask: Option<AskWord>,
+
+    /// Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AskWord {
+    /// Those that match `[[approve]]` in the configuration
+    Rules,
+    /// All that do not only read
+    All,
+    /// The whole plan once, from a preview; then calls that it does not have, such as corrections
+    Plan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

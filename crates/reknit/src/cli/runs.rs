@@ -46,14 +46,21 @@ pub(crate) enum RunsCommand {
     /// Cancel a run; calls in progress may still complete
     Cancel(ResumeArguments),
     /// Approve the calls that a run waits for
-    Approve(DecideArguments),
+    #[command(after_help = APPROVE_EXAMPLES)]
+    Approve(ApproveArguments),
     /// Deny the calls that a run waits for
     #[command(visible_alias = "reject")]
-    Deny(DecideArguments),
+    Deny(DenyArguments),
     /// Say what became of a call that may have taken effect, instead of sending it again
     #[command(after_help = SETTLE_EXAMPLES)]
     Settle(SettleArguments),
 }
+
+const APPROVE_EXAMPLES: &str = "\
+Examples:
+  reknit runs approve last
+  reknit runs approve last pay --set amount=50
+  reknit runs approve last pay --edit '{\"amount\": 50, \"to\": \"ann\"}'";
 
 const SETTLE_EXAMPLES: &str = "\
 Examples:
@@ -81,6 +88,27 @@ pub(crate) struct DecideArguments {
     pub(crate) step: Option<String>,
     #[command(flatten)]
     pub(crate) files: FileArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArguments {
+    #[command(flatten)]
+    pub(crate) decide: DecideArguments,
+    /// Approve the call with all its parameters replaced by these
+    #[arg(long, value_name = "JSON", conflicts_with = "set")]
+    pub(crate) edit: Option<String>,
+    /// Approve the call with this parameter changed
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DenyArguments {
+    #[command(flatten)]
+    pub(crate) decide: DecideArguments,
+    /// Why not: part of the answer, and an agent's model reads it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
 }
 
 #[derive(Debug, Args)]

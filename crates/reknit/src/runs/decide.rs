@@ -6,12 +6,39 @@ use reknit_engine::{Decision, Machine, Question};
 use reknit_protocol::Value;
 
 use super::open_run;
-use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
-use crate::cli::{DecideArguments, SettleArguments};
+use crate::approval_edit::{ParameterEdit, check_edit};
+use crate::approvals::{ApprovalRequest, decision_detail, inbox, pending_approvals};
+use crate::cli::{ApproveArguments, DecideArguments, DenyArguments, SettleArguments};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::print::{print_data, print_message};
 use crate::saved_run::load_run;
+
+/// Approves calls, or one call with other parameters.
+pub(super) async fn approve(arguments: &ApproveArguments) -> Result<ExitCode, Failure> {
+    let edit = match &arguments.edit {
+        Some(text) => Some(ParameterEdit::whole(text)?),
+        None if arguments.set.is_empty() => None,
+        None => Some(ParameterEdit::some(&arguments.set)?),
+    };
+    match edit {
+        Some(edit) => run(&arguments.decide, Choice::Edit(edit)).await,
+        None => run(&arguments.decide, Choice::Decision(Decision::Approve)).await,
+    }
+}
+
+/// Denies calls.
+pub(super) async fn deny(arguments: &DenyArguments) -> Result<ExitCode, Failure> {
+    let reason = arguments.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()).map(str::to_owned);
+    run(&arguments.decide, Choice::Decision(Decision::Deny { reason })).await
+}
+
+/// What a person decides about the calls that wait.
+enum Choice {
+    Decision(Decision),
+    /// The parameters follow from those of the call.
+    Edit(ParameterEdit),
+}
 
 /// Says what became of a call that may have taken effect.
 pub(super) async fn settle(arguments: &SettleArguments) -> Result<ExitCode, Failure> {
@@ -22,7 +49,7 @@ pub(super) async fn settle(arguments: &SettleArguments) -> Result<ExitCode, Fail
     } else {
         Decision::Check
     };
-    run(&arguments.decide, decision).await
+    run(&arguments.decide, Choice::Decision(decision)).await
 }
 
 fn result(arguments: &SettleArguments) -> Result<Value, Failure> {
@@ -39,7 +66,7 @@ fn result(arguments: &SettleArguments) -> Result<Value, Failure> {
     })
 }
 
-pub(super) async fn run(arguments: &DecideArguments, decision: Decision) -> Result<ExitCode, Failure> {
+async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Failure> {
     let step = arguments.step.as_deref();
     let (journal, run) = open_run(&arguments.files, &arguments.run).await?;
     let saved = load_run(&journal, &run).await?;
@@ -59,12 +86,32 @@ pub(super) async fn run(arguments: &DecideArguments, decision: Decision) -> Resu
             ),
         });
     }
-    if decision.settles_outcome() {
-        check_that_outcome_is_open(&chosen, &decision, step, &saved.run)?;
-    }
+    let decision = match choice {
+        Choice::Edit(edit) => {
+            let [approval] = chosen.as_slice() else {
+                let steps: Vec<&str> = chosen.iter().map(|approval| approval.ask.step.as_str()).collect();
+                let hint = format!("name the step whose parameters change: {}", steps.join(", "));
+                return Err(Failure::usage("several calls wait for a decision", hint));
+            };
+            let current = approval.ask.question.call().map(|call| call.parameters.clone()).unwrap_or_default();
+            let parameters = edit.apply(&current);
+            check_edit(&saved.run, &approval.ask, &parameters).map_err(|reason| {
+                Failure::usage(reason, "change the parameters and approve again; nothing was sent")
+            })?;
+            Decision::Edit { parameters }
+        }
+        Choice::Decision(decision) => {
+            if decision.settles_outcome() {
+                check_that_outcome_is_open(&chosen, &decision, step, &saved.run)?;
+            }
+            decision
+        }
+    };
     for approval in chosen {
         // Print the call before sending the decision: the hash makes the decision valid for this call only.
-        print_data(&format!("{}:\n  {}\n", heading(approval.decided.as_ref(), &decision), approval.description("  ")))?;
+        let detail = decision_detail(&decision).map_or_else(String::new, |detail| format!("  {detail}\n"));
+        let heading = heading(approval.decided.as_ref(), &decision);
+        print_data(&format!("{heading}:\n  {}\n{detail}", approval.description("  ")))?;
         if approval.decided.as_ref() != Some(&decision) {
             let signal = reknit_runtime::signals::decide(approval.ask.id, approval.ask.hash, decision.clone());
             let now_ms = jiff::Timestamp::now().as_millisecond();
@@ -100,7 +147,10 @@ fn check_that_outcome_is_open(
     }
     for approval in chosen {
         let Question::SendAgain { call, .. } = &approval.ask.question else {
-            let problem = format!("the call of step `{}` was refused, so it had no effect", approval.ask.step);
+            let problem = match approval.ask.question {
+                Question::SendCall { .. } => format!("the call of step `{}` was not sent yet", approval.ask.step),
+                _ => format!("the call of step `{}` was refused, so it had no effect", approval.ask.step),
+            };
             return Err(Failure::usage(problem, "decide with `reknit runs approve` or `reknit runs deny`".to_owned()));
         };
         let (agent, capability) = (call.agent.as_str(), call.capability.as_str());

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 
-use reknit_bind::{Backing, InputSource, Provenance, ResolvedBy};
 use reknit_engine::{Decision, HistoryEntry, Machine, Metadata, Run, StepState, StepView};
 use reknit_journal::StoredEvent;
 use reknit_plan::ToolSelection;
@@ -18,6 +17,7 @@ use crate::failure::Failure;
 use crate::print::print_data;
 use crate::print_answer::answer_json;
 use crate::progress::run_lines;
+use crate::provenance_text::origin_text;
 use crate::saved_run::{History, for_each_event, load_events, load_run};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, usage_summary};
@@ -51,6 +51,10 @@ impl CurrentState<'_> {
             ("stopped", _) => format!("stopped; {resume}"),
             (status, _) => status.to_owned(),
         }
+    }
+
+    fn approvals_of_plan(&self) -> impl Iterator<Item = &ApprovalRequest> {
+        self.approvals.iter().filter(|approval| approval.ask.question.call().is_none())
     }
 
     fn approval_of(&self, step: &StepView) -> Option<&ApprovalRequest> {
@@ -138,11 +142,13 @@ fn state_as_json(run: &Run, state: &CurrentState<'_>) -> Result<Value, Failure> 
         }
         Value::Object(object)
     });
-    Ok(Value::Object(Object::from([
+    let mut document = Object::from([
         ("run", run.started().run.as_str().into()),
         ("status", state.status.into()),
         ("steps", steps.collect()),
-    ])))
+    ]);
+    document.extend(state.approvals_of_plan().map(|approval| ("asks".to_owned(), approval.to_value())));
+    Ok(Value::Object(document))
 }
 
 /// The state as `--json` names it. Programs rely on these words.
@@ -219,6 +225,9 @@ fn page(run: &Run, history: &History, state: &CurrentState<'_>, only: Option<&st
         line(format!("plan     attempt {} rejected: {}", index + 1, one_line(&rejected.words, VALUE_COLUMNS)));
         rejected.problems.iter().for_each(|problem| line(format!("           {}", one_line(problem, VALUE_COLUMNS))));
     }
+    for approval in state.approvals_of_plan() {
+        line(format!("plan     {}", approval.description("         ")));
+    }
     line(String::new());
     for shown in run_lines(run, run.now_ms(), VALUE_COLUMNS) {
         line(shown.text);
@@ -273,40 +282,4 @@ fn step(view: &StepView, run: &Run, entries: &[HistoryEntry], state: &CurrentSta
         lines.push(format!("  result     {}", one_line(&value.to_string(), VALUE_COLUMNS)));
     }
     lines
-}
-
-/// Where a value comes from.
-fn origin_text(origin: &Provenance) -> String {
-    match origin {
-        Provenance::Literal => "from the plan".to_owned(),
-        Provenance::Reference { step, path } => format!("from {step} at {path}"),
-        Provenance::Wired { step, path } => format!("wired from {step} at {path}"),
-        Provenance::Expression { text, inputs, .. } => {
-            let inputs: Vec<String> = inputs
-                .iter()
-                .map(|input| match &input.source {
-                    InputSource::Literal => input.value.to_string(),
-                    InputSource::Reference { step, path } => format!("{} from {step} at {path}", input.value),
-                })
-                .collect();
-            one_line(&format!("computed: {text}, with {}", inputs.join(" and ")), VALUE_COLUMNS)
-        }
-        Provenance::Text { .. } => "text that contains results".to_owned(),
-        Provenance::Nested { .. } => "built from results".to_owned(),
-        Provenance::Resolved { by: ResolvedBy::Model, origin } => format!("{}, found by a model", origin_text(origin)),
-        Provenance::Resolved { by: ResolvedBy::Learned, origin } => {
-            format!("{}, as in an earlier run; no person has accepted this rule", origin_text(origin))
-        }
-        Provenance::Resolved { by: ResolvedBy::Accepted, origin } => {
-            format!("{}, accepted mapping", origin_text(origin))
-        }
-        Provenance::Inferred => "inferred by a model".to_owned(),
-        Provenance::Corrected { rung, backing } => match backing {
-            Backing::Known => format!("corrected by {rung}"),
-            Backing::Explained { text } => {
-                one_line(&format!("corrected by {rung}; {text} gives the same value"), VALUE_COLUMNS)
-            }
-            Backing::Inferred => format!("inferred by a model ({rung})"),
-        },
-    }
 }

@@ -49,9 +49,11 @@ fn label_and_text(kind: &HistoryKind, calls: &mut u32) -> (String, String) {
             let status = status.map_or_else(|| "no answer".to_owned(), |status| format!("status {status}"));
             ("checked", format!("whether the call took effect: {status} <- {capability} {parameters}"))
         }
-        HistoryKind::Decided { decision } => match decision {
-            Decision::Approve => ("approved", "by a person".to_owned()),
-            Decision::Deny => ("denied", "by a person".to_owned()),
+        HistoryKind::Decided { decision, by } => match decision {
+            Decision::Approve => ("approved", format!("by {}", by.as_str())),
+            Decision::Edit { parameters } => ("edited", format!("by {}, and approved: {parameters}", by.as_str())),
+            Decision::Deny { reason: None } => ("denied", format!("by {}", by.as_str())),
+            Decision::Deny { reason: Some(reason) } => ("denied", format!("by {}: {reason}", by.as_str())),
             Decision::Happened { result } => ("settled", format!("by a person: the call took effect, with {result}")),
             Decision::DidNotHappen => ("settled", "by a person: the call did not take effect".to_owned()),
             Decision::Check => ("settled", "a person asked for another check".to_owned()),

@@ -6,17 +6,16 @@ use reknit_plan::{PlanAuthor, check, correct_plan};
 use reknit_protocol::{Object, Plan, Step, Value};
 
 use super::find;
-use crate::cli::{AnswerBy, CallArguments, DriveArguments};
+use crate::cli::{AnswerBy, CallArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::plan_file;
 use crate::setup::Setup;
 
-pub(super) async fn run(arguments: &CallArguments) -> Result<ExitCode, Failure> {
+pub(super) async fn run(mut arguments: CallArguments) -> Result<ExitCode, Failure> {
     let parameters = parse(&arguments.parameters)?;
-    let answer = arguments.drive.answer.unwrap_or(AnswerBy::Raw);
-    let drive_arguments = DriveArguments { answer: Some(answer), ..arguments.drive };
-    let setup = Setup::new(&arguments.setup, &drive_arguments).await?;
+    arguments.drive.answer.get_or_insert(AnswerBy::Raw);
+    let setup = Setup::new(&arguments.setup, &arguments.drive).await?;
     let (tool, entry) = find(&setup.reknit.catalogue, &arguments.capability)?;
     let step = Step::new("call", tool.name.clone(), entry.capability.name.as_str(), "").with_parameters(parameters);
     // What a person typed is what they want: it supports corrections.
@@ -28,7 +27,7 @@ pub(super) async fn run(arguments: &CallArguments) -> Result<ExitCode, Failure> 
         let hint = format!("`reknit tools show {}` lists its parameters", tool.key(entry));
         return Err(Failure::Plan { problems: plan_file::lines(&problems), hint: Some(hint) });
     }
-    drive(&setup, setup.reknit.started(&plan.original_request.clone(), Some(plan)), &drive_arguments).await
+    drive(&setup, setup.reknit.started(&plan.original_request.clone(), Some(plan)), &arguments.drive).await
 }
 
 /// Parses `name=value` pairs, or one JSON object.

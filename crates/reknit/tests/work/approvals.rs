@@ -29,12 +29,13 @@ async fn show_lists_the_calls_that_wait_for_approval() {
       parameter  amount = 12.50   (from the plan)
       attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
       approval   failed: `shop` broke the connection: Connection reset by peer (os error 104)
-                 again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+                 again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+                 values: amount from the plan
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
+    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
     "#);
 }
 
@@ -48,7 +49,8 @@ async fn an_approved_call_is_sent_again_with_its_key() {
     --- stdout
     approved:
       failed: `shop` broke the connection: Connection reset by peer (os error 104)
-      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
     --- stderr
 
     hint: continue with `reknit runs resume RUN`
@@ -107,7 +109,8 @@ async fn a_denied_call_is_not_sent() {
     --- stdout
     denied:
       failed: `shop` broke the connection: Connection reset by peer (os error 104)
-      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
     --- stderr
 
     hint: continue with `reknit runs resume RUN`
@@ -195,7 +198,8 @@ async fn the_last_decision_counts_until_the_run_resumes() {
         --- stdout
         denied (was approved):
           failed: `shop` broke the connection: Connection reset by peer (os error 104)
-          again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+          again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+          values: amount from the plan
         --- stderr
 
         hint: continue with `reknit runs resume RUN`
@@ -219,7 +223,8 @@ async fn the_last_decision_counts_until_the_run_resumes() {
           parameter  amount = 12.50   (from the plan)
           attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
           approval   failed: `shop` broke the connection: Connection reset by peer (os error 104)
-                     again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+                     again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+                     values: amount from the plan
           denied     not read by the run yet
         "#);
         assert!(asks.contains(r#""decided":"denied""#), "{asks}");
@@ -252,7 +257,8 @@ async fn a_call_that_is_approved_twice_is_sent_once() {
     --- stdout
     already approved:
       failed: `shop` broke the connection: Connection reset by peer (os error 104)
-      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
     --- stderr
 
     hint: continue with `reknit runs resume RUN`
@@ -274,7 +280,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "--json", "Pay."]), @r#"
     exit status 6
     --- stdout
-    {"run":"RUN","status":"waiting","asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}]}
     --- stderr
     > turn 1  asking local
     > turn 1  calling tools
@@ -284,7 +290,8 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
 
     waiting for approval:
     - call-1: failed: `shop` broke the connection: Connection reset by peer (os error 104)
-      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
 
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);
@@ -300,14 +307,15 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     > turn 1  calling tools
       ? call-1  pay  waiting for approval
     approval call-1: failed: `shop` broke the connection: Connection reset by peer (os error 104)
-      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
 
     attempt 1.1  local  tool_calls, 0.0 s, 85 tokens in, 0 out
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"log":[{"kind":"attempt","turn":1,"attempt":1,"target":"local","status":"tool_calls","latency_ms":0,"input_tokens":85,"output_tokens":0}],"asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"log":[{"kind":"attempt","turn":1,"attempt":1,"target":"local","status":"tool_calls","latency_ms":0,"input_tokens":85,"output_tokens":0}],"asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}]}
     "#);
     world.reknit(&["runs", "approve", "last", "call-1"]);
     assert!(world.reknit(&["runs", "list"]).contains("(approved; continue with"), "the list shows the decision");
@@ -339,7 +347,8 @@ async fn a_person_can_say_that_a_call_took_effect() {
     --- stdout
     happened:
       failed: `shop` broke the connection: Connection reset by peer (os error 104)
-      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
     --- stderr
 
     hint: continue with `reknit runs resume RUN`

@@ -264,7 +264,8 @@ async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6()
 
     waiting for approval:
     - pay: failed: `shop` broke the connection: Connection reset by peer (os error 104)
-      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
 
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);
@@ -272,14 +273,15 @@ async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6()
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last", "--json"]), @r#"
     exit status 6
     --- stdout
-    {"run":"RUN","status":"waiting","asks":[{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","parameters":{"amount":12.50},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","asks":[{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}]}
     --- stderr
     ? pay  pay  waiting for approval
 
 
     waiting for approval:
     - pay: failed: `shop` broke the connection: Connection reset by peer (os error 104)
-      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
 
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);

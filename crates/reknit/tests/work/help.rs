@@ -116,6 +116,17 @@ fn ask_has_a_help_page() {
               - template: Code lists what was done, what was repaired and what is missing
               - raw:      The results as JSON
 
+          --ask <CALLS>
+              Which calls you approve before they are sent
+
+              Possible values:
+              - rules: Those that match `[[approve]]` in the configuration
+              - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
+
+          --yes
+              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
+
           --json
               Print the whole answer as JSON
 
@@ -179,6 +190,17 @@ fn run_has_a_help_page() {
               - template: Code lists what was done, what was repaired and what is missing
               - raw:      The results as JSON
 
+          --ask <CALLS>
+              Which calls you approve before they are sent
+
+              Possible values:
+              - rules: Those that match `[[approve]]` in the configuration
+              - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
+
+          --yes
+              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
+
           --json
               Print the whole answer as JSON
 
@@ -238,6 +260,17 @@ fn demo_has_a_help_page() {
               - model:    A model writes it from the results
               - template: Code lists what was done, what was repaired and what is missing
               - raw:      The results as JSON
+
+          --ask <CALLS>
+              Which calls you approve before they are sent
+
+              Possible values:
+              - rules: Those that match `[[approve]]` in the configuration
+              - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
+
+          --yes
+              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
 
           --json
               Print the whole answer as JSON
@@ -530,6 +563,17 @@ fn resume_has_a_help_page() {
               - template: Code lists what was done, what was repaired and what is missing
               - raw:      The results as JSON
 
+          --ask <CALLS>
+              Which calls you approve before they are sent
+
+              Possible values:
+              - rules: Those that match `[[approve]]` in the configuration
+              - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
+
+          --yes
+              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
+
           --json
               Print the whole answer as JSON
 
@@ -580,6 +624,17 @@ fn cancel_has_a_help_page() {
               - template: Code lists what was done, what was repaired and what is missing
               - raw:      The results as JSON
 
+          --ask <CALLS>
+              Which calls you approve before they are sent
+
+              Possible values:
+              - rules: Those that match `[[approve]]` in the configuration
+              - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
+
+          --yes
+              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
+
           --json
               Print the whole answer as JSON
 
@@ -590,7 +645,7 @@ fn cancel_has_a_help_page() {
 
 #[test]
 fn approve_and_deny_have_help_pages() {
-    insta::assert_snapshot!(help(&["runs", "approve"]), @"
+    insta::assert_snapshot!(help(&["runs", "approve"]), @r#"
     exit status 0
     --- stdout
     Approve the calls that a run waits for
@@ -602,10 +657,17 @@ fn approve_and_deny_have_help_pages() {
       [STEP]  Decide only about this step
 
     Options:
-          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
-          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
-      -h, --help            Print help
-    ");
+          --journal <FILE>    The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>     The configuration file [default: reknit.toml in the current folder]
+          --edit <JSON>       Approve the call with all its parameters replaced by these
+          --set <NAME=VALUE>  Approve the call with this parameter changed
+      -h, --help              Print help
+
+    Examples:
+      reknit runs approve last
+      reknit runs approve last pay --set amount=50
+      reknit runs approve last pay --edit '{"amount": 50, "to": "ann"}'
+    "#);
     insta::assert_snapshot!(help(&["runs", "deny"]), @"
     exit status 0
     --- stdout
@@ -620,6 +682,7 @@ fn approve_and_deny_have_help_pages() {
     Options:
           --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
           --config <FILE>   The configuration file [default: reknit.toml in the current folder]
+          --reason <TEXT>   Why not: part of the answer, and an agent's model reads it
       -h, --help            Print help
     ");
 }

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod agents;
+mod approval_rules;
 mod approvals;
 mod bad_usage;
 mod configuration;

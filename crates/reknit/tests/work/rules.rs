@@ -139,7 +139,8 @@ async fn an_accepted_rule_does_not_reach_an_unsafe_call_without_approval() {
       failed: not sent: the plan gives no value for amount
       change: amount: nothing -> 12.50
       reason: `amount` was found by an accepted rule, and a person approves such a value in an unsafe call
-      call:   `pay` of `bank` with {"amount":12.50}
+      call:   `pay` of `bank` (unsafe) with {"amount":12.50}
+      values: amount from quote at $.data.price, accepted mapping
     --- stderr
 
     hint: continue with `reknit runs resume RUN`

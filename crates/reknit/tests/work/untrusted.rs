@@ -92,7 +92,8 @@ async fn a_payment_with_an_unreadable_answer_waits_for_approval() {
 
     waiting for approval:
     - pay: failed: `shop` answered 200, but the JSON body cannot be parsed: line 1, column 44: expected `"` at the end of the string, found the end of the text
-      again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
 
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);
@@ -110,7 +111,8 @@ async fn a_payment_with_an_unreadable_answer_waits_for_approval() {
       parameter  amount = 12.50   (from the plan)
       attempt 1  `shop` answered 200, but the JSON body cannot be parsed: line 1, column 44: expected `"` at the end of the string, found the end of the text <- {"amount":12.50}  (N ms)
       approval   failed: `shop` answered 200, but the JSON body cannot be parsed: line 1, column 44: expected `"` at the end of the string, found the end of the text
-                 again:  `pay` of `shop` with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+                 again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+                 values: amount from the plan
     "#);
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{OutcomeCheck, PromptBuilder};
+use reknit_engine::{ApprovalRule, OutcomeCheck, PromptBuilder};
 use reknit_models::Target;
 use reknit_protocol::{Value, redact_url};
 use reknit_tools::{Address, ToolSource};
@@ -81,6 +81,12 @@ impl ConfigBuilder {
     #[must_use]
     pub fn check(self, of: &str, check: OutcomeCheck) -> Self {
         self.change(|config| config.with_check(of, check))
+    }
+
+    /// Adds a rule about which calls a person approves before they are sent.
+    #[must_use]
+    pub fn approve(self, rule: ApprovalRule) -> Self {
+        self.change(|config| config.with_approval_rule(rule))
     }
 
     /// Builds prompt templates in code. `builder` gets the templates that it may replace: the built-in ones, or those in

@@ -1,4 +1,4 @@
-//! Whether `effects.classes` and `[[checks]]` name tools and capabilities that exist.
+//! Whether `effects.classes`, `[[checks]]` and `[[approve]]` name tools and capabilities that exist.
 
 use reknit_plan::Catalogue;
 use reknit_protocol::SideEffect;
@@ -39,10 +39,11 @@ impl EffectName<'_> {
 }
 
 impl Config {
-    /// Fails if `effects.classes` or a check names a tool that is not configured.
+    /// Fails if `effects.classes`, a check or an approval rule names a tool that is not configured.
     pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
         let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
-        match self.effect_names().into_iter().find(|name| !tools.contains(&name.tool())) {
+        let is_unknown = |name: &EffectName<'_>| !name.tool().contains('*') && !tools.contains(&name.tool());
+        match self.effect_names().into_iter().find(is_unknown) {
             Some(name) => {
                 let tool = name.tool();
                 Err(name.unknown(&format!("no tool `{tool}`"), nearest(tool, &tools), &tools))
@@ -51,14 +52,14 @@ impl Config {
         }
     }
 
-    /// Fails if `effects.classes` or a check names a tool that is not configured, or a capability that a tool of the catalogue
+    /// Fails if `effects.classes`, a check or an approval rule names a tool that is not configured, or a capability that a tool of the catalogue
     /// does not have, or if a check may change something. Nothing is known about the capabilities of a tool that is not in
     /// the catalogue, such as one that is down.
     pub fn check_effect_names(&self, catalogue: &Catalogue) -> Result<(), ConfigError> {
         self.check_effect_tools()?;
         for name in self.effect_names() {
             let Some((tool, capability)) = name.name.split_once('/') else { continue };
-            let Some(found) = catalogue.tool(tool) else { continue };
+            let Some(found) = catalogue.tool(tool).filter(|_| !capability.contains('*')) else { continue };
             let Some(entry) = found.entry(capability) else {
                 let names: Vec<String> = found.capabilities.iter().map(|entry| found.key(entry)).collect();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -92,6 +93,9 @@ impl Config {
                 EffectName { key: "checks.call", name: call, origin },
             ]
         });
-        classes.chain(checks).collect()
+        let rules = self.approval_rules.iter().filter_map(|(rule, origin)| {
+            Some(EffectName { key: "approve.capability", name: rule.capability.clone()?, origin })
+        });
+        classes.chain(checks).chain(rules).collect()
     }
 }

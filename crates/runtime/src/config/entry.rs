@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use reknit_engine::IfAbsent;
 use reknit_mend::ErrorsInSuccess;
 use reknit_models::{FormatSupport, Provider};
-use reknit_protocol::{Object, Value, redact_url};
+use reknit_protocol::{Object, SideEffect, Value, redact_url};
 use reknit_tools::ComponentType;
 
 use super::SettingOrigin;
@@ -137,6 +137,16 @@ pub(super) const CHECK_KEYS: [EntryKey; 6] = [
         word::<IfAbsent>(),
         "What to do if it did not: `ask` a person, because the call may still be under way, or `send-again`.",
     ),
+];
+
+pub(super) const APPROVE_KEYS: [EntryKey; 3] = [
+    optional(
+        "capability",
+        Text,
+        "Calls of this capability, like `payments/refund`; `*` stands for any text: `payments/*`.",
+    ),
+    optional("class", word::<SideEffect>(), "Calls with this side effect."),
+    optional("when", Text, "Calls for which this expression over their parameters holds, like `amount > 100`."),
 ];
 
 fn component_types() -> Vec<&'static str> {

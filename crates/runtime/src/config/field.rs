@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reknit_dialogue::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
-use reknit_engine::{AgentMending, CallsInText, IfAbsent, LlmDebug, Metadata, Plans, Synthesis, UndeclaredPolicy};
+use reknit_engine::{
+    AgentMending, AskScope, CallsInText, IfAbsent, LlmDebug, Metadata, Plans, Synthesis, UndeclaredPolicy,
+};
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::FormatSupport;
@@ -69,6 +71,11 @@ choices! {
     ResolutionPolicy { "true": Self::Once, "false": Self::Off }
     Synthesis { "model": Self::Model, "template": Self::Template, "raw": Self::Raw }
     IfAbsent { "ask": Self::Ask, "send-again": Self::SendAgain }
+    AskScope { "rules": Self::Rules, "all": Self::All, "plan": Self::Plan }
+    SideEffect {
+        "read": Self::Read, "idempotent": Self::Idempotent, "keyed": Self::Keyed, "undeclared": Self::Undeclared,
+        "unsafe": Self::Unsafe
+    }
     UndeclaredPolicy { "send-again": Self::SendAgain, "ask": Self::Ask }
     Durability { "full": Self::Full, "normal": Self::Normal, "off": Self::Off }
     OnAuthError { "end": Self::End, "skip": Self::Skip }

@@ -9,7 +9,7 @@ use reknit_protocol::{Value, redact_urls};
 use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
-use super::entry::{CHECK_KEYS, Entry, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, TOOL_KEYS};
+use super::entry::{APPROVE_KEYS, CHECK_KEYS, Entry, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, TOOL_KEYS};
 use super::error::ConfigError;
 use super::kind::SettingKind;
 use super::origin::ConfiguredValues;
@@ -28,6 +28,7 @@ pub(super) struct FileContent {
     pub(super) openapi: Vec<Entry>,
     pub(super) models: Vec<Entry>,
     pub(super) checks: Vec<Entry>,
+    pub(super) approve: Vec<Entry>,
 }
 
 /// Parses the text of a file. `name` is the name of the file for errors.
@@ -41,6 +42,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
             "checks" => content.checks = file.entries("checks", &[&CHECK_KEYS], value)?,
             "openapi" => content.openapi = file.entries("openapi", &[&OPENAPI_KEYS, &HTTP_KEYS], value)?,
             "models" => content.models = file.entries("models", &[&MODEL_KEYS], value)?,
+            "approve" => content.approve = file.entries("approve", &[&APPROVE_KEYS], value)?,
             _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,
         }
     }

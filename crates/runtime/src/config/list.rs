@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
-use reknit_engine::{AgentMending, Synthesis, UndeclaredPolicy};
+use reknit_engine::{AgentMending, AskScope, Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
 use reknit_protocol::SideEffect;
 use tracing::level_filters::LevelFilter;
@@ -246,6 +246,9 @@ settings! {
     /// Whether a person can be asked; if not, steps that need a person's decision are not carried out.
     ask_people(bool: Switch) "people.ask" => policy.people;
 
+    /// What a person approves before it is sent: calls that match `[[approve]]` (`rules`), `all` but reads, or a whole `plan`.
+    ask_scope(AskScope: word::<AskScope>()) "approvals.ask" => policy.approvals.ask;
+
     /// Journal file; the default is reknit/journal.db in your data folder.
     journal_path(&str: Text) "journal.path" = "JOURNAL" => journal;
     /// What a power failure can do: nothing (`full`), lose the last events (`normal`), or damage the file (`off`).
@@ -269,7 +272,7 @@ settings! {
 }
 
 /// Sections with their descriptions, in the order of the list.
-pub(super) const SECTIONS: [(&str, &str); 16] = [
+pub(super) const SECTIONS: [(&str, &str); 17] = [
     ("limits", "What runs may use: calls, money, time and concurrency."),
     ("resend", "Retries of calls that failed temporarily."),
     ("mending", "Corrections of calls that a tool rejected."),
@@ -281,6 +284,7 @@ pub(super) const SECTIONS: [(&str, &str); 16] = [
     ("session", "Defaults for agents; the file of an agent overrides them."),
     ("effects", "Side effects of calls."),
     ("people", "Questions to people."),
+    ("approvals", "Approval of calls before they are sent; docs/approvals.md describes it."),
     ("journal", "Where runs are recorded."),
     ("catalogue", "What is known about the capabilities of tools."),
     ("log", "The log; docs/telemetry.md describes it, with traces and metrics."),

@@ -2,7 +2,7 @@
 
 use reknit_protocol::Value;
 
-use super::entry::{CHECK_KEYS, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, TOOL_KEYS};
+use super::entry::{APPROVE_KEYS, CHECK_KEYS, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, TOOL_KEYS};
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
 use super::show::toml;
@@ -63,6 +63,9 @@ pub fn reference() -> String {
     page.push_str(&key_list("models", about_models, &MODEL_KEYS));
     let about_checks = "Checks of calls with an unknown outcome, each in a `[[checks]]` of its own.";
     page.push_str(&key_list("checks", about_checks, &CHECK_KEYS));
+    let about_rules = "Calls that a person approves before they are sent, each in an `[[approve]]` of its own. A call matches if \
+                       all keys hold; at least one key is required. An expression without a value for a call matches.";
+    page.push_str(&key_list("approve", about_rules, &APPROVE_KEYS));
     page
 }
 

@@ -6,6 +6,7 @@ use reknit_dialogue::Price;
 use reknit_models::{Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
 
+use super::approval_rules::shown_rule;
 use super::checks::shown_check;
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
@@ -65,6 +66,12 @@ impl Config {
                 }
             }
         }
+        for (rule, origin) in &self.approval_rules {
+            let _ = writeln!(page, "\n[[approve]]  # {origin}");
+            for (key, value) in &shown_rule(rule) {
+                let _ = writeln!(page, "{key} = {}", toml(value));
+            }
+        }
         page.trim_start_matches('\n').to_owned()
     }
 
@@ -88,6 +95,7 @@ impl Config {
             ("openapi", list(self.shown_tools("openapi"))),
             ("models", list(self.shown_models())),
             ("checks", list(self.shown_checks())),
+            ("approve", list(self.approval_rules.iter().map(|(rule, _)| shown_rule(rule)).collect())),
         ]))
     }
 

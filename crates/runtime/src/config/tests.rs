@@ -345,6 +345,55 @@ fn a_check_names_a_capability_that_tells_whether_a_call_took_effect() {
 }
 
 #[test]
+fn a_rule_says_which_calls_a_person_approves() {
+    let file = "[[approve]]\ncapability = \"shop/*\"\nclass = \"unsafe\"\nwhen = \"amount > 100\"\n\n\
+                [[approve]]\nclass = \"undeclared\"\n";
+    let config = read(file);
+    let rules: Vec<String> = config.policy.approvals.rules.iter().map(ToString::to_string).collect();
+    assert_eq!(rules, ["shop/*, unsafe, amount > 100", "undeclared"]);
+    let [first, second] = [0, 1].map(|at| config.policy.approvals.rules[at].clone());
+    let built = Config::builder().approve(first).approve(second).build().expect("the rules are valid");
+    assert_eq!(built.policy, config.policy);
+    assert_eq!(read(&config.to_toml(ShowSettings::Changed)).policy, config.policy);
+    let errors = [
+        ("shop/*", "/pay"),
+        ("unsafe", "dangerous"),
+        ("amount > 100", "amount >"),
+        ("amount > 100", "lenght(amount) > 1"),
+        ("class = \"undeclared\"\n", ""),
+        ("class = \"undeclared\"", "clas = \"undeclared\""),
+    ]
+    .map(|(right, wrong)| Config::read(&file.replace(right, wrong), "reknit.toml", &|_| None).unwrap_err().to_string());
+    insta::assert_snapshot!(errors.join("\n"), @r#"
+    reknit.toml, line 2: `approve.capability` is "/pay"; write the tool and its capability, like `payments/*`
+    reknit.toml, line 3: `approve.class` is "dangerous"; write one of `read`, `idempotent`, `keyed`, `undeclared`, `unsafe`
+    reknit.toml, line 4: `approve.when` is "amount >"; character 9: expected a value, found the end of the expression
+    reknit.toml, line 4: `approve.when` is "lenght(amount) > 1"; character 1: there is no function `lenght`
+    reknit.toml, line 6: `approve.capability` is missing; write at least one of `capability`, `class` and `when`
+    reknit.toml, line 7: there is no setting `approve.clas`; did you mean `class`?
+    "#);
+}
+
+#[test]
+fn a_rule_names_a_tool_and_a_capability_that_exist_unless_it_has_a_star() {
+    let tool = "[[tools]]\nname = \"shop\"\nurl = \"http://127.0.0.1:1\"\n\n";
+    let config = |capability: &str| read(&format!("{tool}[[approve]]\ncapability = \"{capability}\"\n"));
+    let entry = reknit_plan::CatalogueEntry::new(reknit_protocol::Capability::new("pay"), None).expect("no schema");
+    let shop =
+        reknit_plan::CatalogueTool { name: "shop".into(), description: String::new(), capabilities: vec![entry] };
+    let catalogue = reknit_plan::Catalogue { tools: vec![shop] };
+    for accepted in ["shop", "shop/pay", "shop/*", "*/pay", "*"] {
+        config(accepted).check_effect_names(&catalogue).unwrap_or_else(|error| panic!("{accepted}: {error}"));
+    }
+    let errors =
+        ["shopp/*", "shop/pya"].map(|name| config(name).check_effect_names(&catalogue).unwrap_err().to_string());
+    insta::assert_snapshot!(errors.join("\n"), @"
+    reknit.toml, line 5: `approve.capability` names `shopp/*`, but there is no tool `shopp`; did you mean `shop`?
+    reknit.toml, line 5: `approve.capability` names `shop/pya`, but there is no capability `pya` of tool `shop`; did you mean `shop/pay`?
+    ");
+}
+
+#[test]
 fn a_switch_overrides_a_number_and_our_prefix_overrides_the_other_one() {
     let policy = set(&[("REKNIT_SEMANTIC_RETRY_ENABLED", "false"), ("REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS", "9")], "");
     assert_eq!(policy.unwrap().mending.context, 0);

@@ -100,6 +100,13 @@ pub(crate) fn cases() -> Vec<Case> {
         case("mending.independent-steps", "false", rejected, |observed| observed.asked(Context), ("2", "0")),
         case("mending.context-temperature", "0.7", rejected, |observed| temperature(observed, Context), ("0", "0.7")),
         case("mending.context-max-tokens", "7", rejected, |observed| tokens(observed, Context), ("1000", "7")),
+    ];
+    cases.into_iter().chain(person_cases()).map(|case| case.also_set(WITHOUT_MODEL)).collect()
+}
+
+/// Settings that decide whether a person is asked.
+fn person_cases() -> [Case; 4] {
+    [
         case(
             "effects.undeclared",
             "\"ask\"",
@@ -121,6 +128,12 @@ pub(crate) fn cases() -> Vec<Case> {
             |observed| ending(observed).into(),
             ("waits", "ends"),
         ),
-    ];
-    cases.into_iter().map(|case| case.also_set(WITHOUT_MODEL)).collect()
+        case(
+            "approvals.ask",
+            "\"all\"",
+            || unknown_outcome("undeclared"),
+            |observed| ending(observed).into(),
+            ("ends", "waits"),
+        ),
+    ]
 }

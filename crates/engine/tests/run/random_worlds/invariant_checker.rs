@@ -4,21 +4,21 @@ use std::collections::{HashMap, HashSet};
 
 use reknit_bind::{Backing, Provenance, ResolvedBy};
 use reknit_dialogue::ModelAnswer;
-use reknit_engine::{Decision, Effect, EventKind, Outcome, Question, Run, StepState};
+use reknit_engine::{AskPerson, Decision, Effect, EventKind, Outcome, Question, Run, StepState};
 use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::{CallTool, Delivery, EffectId, EffectKind, EffectOwner};
 use reknit_protocol::{Object, SideEffect, StepId, Value};
 
-use super::RandomWorld;
 use super::reply_meaning::{AdviceMeaning, ReplyMeaning, advice_meaning, reply_meaning, supplied_names};
+use super::{RandomWorld, world_generator};
 
 /// Checks a run after every event, and remembers what happened to its calls.
 pub(crate) struct InvariantChecker {
     world: RandomWorld,
     /// The calls that were pending at the last check.
     pending_calls: HashMap<EffectId, CallTool>,
-    /// The calls that people were asked about at the last check, with the hash of each question.
-    pending_approvals: HashMap<EffectId, (String, Object)>,
+    /// The questions that people were asked at the last check.
+    pending_approvals: HashMap<EffectId, AskPerson>,
     /// The questions to models that were pending at the last check.
     pending_questions: HashSet<EffectId>,
     /// The calls and questions that got an outcome other than an open breaker.
@@ -55,6 +55,14 @@ impl Uncertainty {
 /// How late the driver may deliver an event.
 const MAX_LATENESS_MS: u64 = 7;
 
+/// A call that a person approved, by the text of its parameters.
+enum ApprovedCall {
+    /// With its idempotency key.
+    AsAsked(String, Option<String>),
+    /// It gets a new key.
+    Edited(String),
+}
+
 /// What happened to one step.
 #[derive(Default)]
 struct StepLog {
@@ -68,6 +76,8 @@ struct StepLog {
     last_error: String,
     /// The parameters of calls that a person approved.
     approved: Vec<Object>,
+    /// The calls that a person approved.
+    approved_calls: Vec<ApprovedCall>,
     /// The parameters that a correction after the last call named; `None` if anything may change.
     named: Option<Vec<String>>,
     uncertainty: Uncertainty,
@@ -122,12 +132,23 @@ impl InvariantChecker {
                     log.is_done = matches!(decision, Decision::Happened { .. });
                 }
             }
+            (EventKind::PersonDecided { decision: Decision::Edit { parameters }, hash, .. }, None) => {
+                let asked = self.pending_approvals.get(id).filter(|asked| asked.hash == *hash);
+                let Some(ask) = asked.filter(|ask| !matches!(ask.question, Question::SendAgain { .. })) else { return };
+                let log = self.steps.entry(ask.step.clone()).or_default();
+                log.approved.push(parameters.clone());
+                log.approved_calls.push(ApprovedCall::Edited(parameters.to_string()));
+                // A person may write anything, also what was rejected before.
+                (log.last_call, log.named) = (None, None);
+                log.rejected.retain(|(rejected, _)| rejected != parameters);
+            }
             (EventKind::PersonDecided { decision: Decision::Approve, hash, .. }, None) => {
-                let asked = self.pending_approvals.get(id).filter(|(asked, _)| asked == hash);
-                let Some((_, parameters)) = asked else { return };
-                if let Some(step) = id.step() {
-                    self.steps.entry(step.clone()).or_default().approved.push(parameters.clone());
-                }
+                let asked = self.pending_approvals.get(id).filter(|asked| asked.hash == *hash);
+                let Some(call) = asked.and_then(|ask| ask.question.call()) else { return };
+                let log = self.steps.entry(call.step.clone()).or_default();
+                log.approved.push(call.parameters.clone());
+                let key = call.idempotency_key.clone();
+                log.approved_calls.push(ApprovedCall::AsAsked(call.parameters.to_string(), key));
                 if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
                     && log.uncertainty.is_open()
                 {
@@ -315,6 +336,18 @@ impl InvariantChecker {
             );
         }
         let is_approved = log.approved.contains(&call.parameters);
+        if world_generator::needs_approval(&self.world.started.policy, call) {
+            let text = call.parameters.to_string();
+            let is_this = |approved: &ApprovedCall| match approved {
+                ApprovedCall::AsAsked(parameters, key) => *parameters == text && *key == call.idempotency_key,
+                ApprovedCall::Edited(parameters) => *parameters == text,
+            };
+            assert!(
+                log.approved_calls.iter().any(is_this),
+                "no call that matches a rule is sent without an approval of exactly that call: {} {text}",
+                call.id
+            );
+        }
         let view = run.steps().into_iter().find(|view| view.id == call.step).expect("the step of a call");
         let is_found = |origin: &Provenance| matches!(origin, Provenance::Resolved { .. } | Provenance::Inferred);
         if call.side_effect == SideEffect::Unsafe && view.provenance.iter().any(|(_, origin)| is_found(origin)) {
@@ -459,10 +492,9 @@ fn contains_word(text: &str, word: &str) -> bool {
         })
 }
 
-fn as_approval(effect: &Effect) -> Option<(EffectId, (String, Object))> {
+fn as_approval(effect: &Effect) -> Option<(EffectId, AskPerson)> {
     let Effect::AskPerson(ask) = effect else { return None };
-    let (Question::SendAgain { call, .. } | Question::SendCorrected { call, .. }) = &ask.question;
-    Some((ask.id.clone(), (ask.hash.clone(), call.parameters.clone())))
+    Some((ask.id.clone(), ask.clone()))
 }
 
 fn as_call(effect: &Effect) -> Option<&CallTool> {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use reknit_bind::{MappingStatus, ParameterMapping};
 use reknit_dialogue::RotationPolicy;
-use reknit_engine::{Policy, Started, Synthesis, UndeclaredPolicy};
+use reknit_engine::{ApprovalPolicy, ApprovalRule, AskScope, Policy, Started, Synthesis, UndeclaredPolicy};
 use reknit_mend::{IndependentSteps, PeoplePolicy, ResolutionPolicy};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
-use reknit_protocol::{Capability, EffectId, Object, Plan, PlanInput, SideEffect, Step, Value};
+use reknit_protocol::{CallTool, Capability, EffectId, Object, Plan, PlanInput, SideEffect, Step, Value};
 
 use super::ChoiceTape;
 use crate::world::{json, plan, started};
@@ -149,6 +149,7 @@ impl RandomWorld {
             started.targets.clear();
         }
         started.mappings = draw_mappings(tape);
+        Arc::make_mut(&mut started.policy).approvals = draw_approvals(tape);
         Self { started, plan, dependencies }
     }
 }
@@ -171,6 +172,48 @@ fn draw_mappings(tape: &mut ChoiceTape) -> Vec<ParameterMapping> {
         }));
     }
     mappings
+}
+
+/// Which calls a person approves before they are sent.
+fn draw_approvals(tape: &mut ChoiceTape) -> ApprovalPolicy {
+    let ask = match tape.below(24) {
+        1 | 2 => AskScope::All,
+        3 => AskScope::Plan,
+        _ => AskScope::Rules,
+    };
+    let mut rule = ApprovalRule::default();
+    match tape.below(16) {
+        1 => rule.capability = Some("t/pay".to_owned()),
+        2 => rule.class = Some(SideEffect::Keyed),
+        3 => rule.when = Some("amount > 1".to_owned()),
+        4 => (rule.capability, rule.when) = (Some("*/or*".to_owned()), Some("quantity > 1".to_owned())),
+        _ => return ApprovalPolicy { ask, rules: Vec::new() },
+    }
+    ApprovalPolicy { ask, rules: vec![rule] }
+}
+
+/// Whether a person must have approved a call, read from the rules above and not by the engine.
+pub(super) fn needs_approval(policy: &Policy, call: &CallTool) -> bool {
+    let exceeds_one = |name: &str| match call.parameters.get(name) {
+        Some(Value::Number(number)) => number.to_f64() > 1.0,
+        Some(Value::String(text)) => {
+            text.parse::<f64>().is_ok_and(|number| number > 1.0) || text.parse::<f64>().is_err()
+        }
+        // Without a number nobody knows whether the rule holds.
+        _ => true,
+    };
+    // The approval of a plan covers calls that are not known yet.
+    if policy.approvals.ask == AskScope::Plan {
+        return false;
+    }
+    let is_all = policy.approvals.ask == AskScope::All && call.side_effect != SideEffect::Read;
+    is_all
+        || policy.approvals.rules.iter().any(|rule| match (&rule.capability, rule.class, &rule.when) {
+            (Some(_), _, Some(_)) => call.capability.as_str() == "order" && exceeds_one("quantity"),
+            (Some(_), _, None) => call.capability.as_str() == "pay",
+            (None, Some(class), _) => call.side_effect == class,
+            (None, None, _) => exceeds_one("amount"),
+        })
 }
 
 fn policy(tape: &mut ChoiceTape) -> Policy {

@@ -1,0 +1,199 @@
+//! Questions to a person about a call: before it is sent, after it was corrected, or after an unknown outcome.
+
+use std::sync::Arc;
+
+use reknit_bind::{BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
+use reknit_mend::{CallFault, PeoplePolicy};
+use reknit_plan::StepIndex;
+use reknit_protocol::{EffectId, EffectKind, Object};
+
+use super::repair_by_model::changed_text;
+use super::state::Stage;
+use super::{Run, planned};
+use crate::answer::StepApproval;
+use crate::digest::digest_of;
+use crate::effect::{AskPerson, Question};
+use crate::event::{DecidedBy, Decision};
+use crate::internal_error::{Decided, InternalError};
+use crate::record::RunRecord;
+
+impl Run {
+    /// The rules for which a person is asked about the next call of a step; `None` if it may be sent. A call that was approved
+    /// is not asked about again while neither its parameters nor the number of its corrections change.
+    pub(super) fn rule_to_ask(&self, index: StepIndex) -> Decided<Option<String>> {
+        let approvals = &self.policy().approvals;
+        if approvals.is_default() {
+            return Ok(None);
+        }
+        let reasons = approvals.reasons_to_ask(&self.next_call(index)?);
+        let is_approved = self.state.steps.get(index)?.approved.as_ref() == Some(&self.call_digest(index)?);
+        let is_held = !reasons.is_empty() && !is_approved && !self.is_in_approved_plan(index)?;
+        Ok(is_held.then(|| reasons.join("; ")))
+    }
+
+    /// Asks a person about a call that a rule holds back.
+    pub(super) fn ask_about_call(&mut self, index: StepIndex, reason: String) -> Decided {
+        let call = Box::new(self.next_call(index)?);
+        self.ask_person(index, None, Question::SendCall { call, reason })
+    }
+
+    /// What an approval is valid for: the run, the step, the number of corrections, the capability and the parameters.
+    fn call_digest(&self, index: StepIndex) -> Decided<String> {
+        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let (run, parameters) = (self.started.run.as_str(), step.parameters.to_string());
+        Ok(digest_of(&(run, &planned.id, step.correction, &planned.agent, &planned.capability, parameters)))
+    }
+
+    /// Asks a person. The hash binds the decision to exactly this question.
+    pub(super) fn ask_person(
+        &mut self,
+        index: StepIndex,
+        fault: Option<Arc<CallFault>>,
+        question: Question,
+    ) -> Decided {
+        if self.policy().people == PeoplePolicy::Nobody {
+            let cause = match &question {
+                Question::SendCall { reason, .. } | Question::SendCorrected { reason, .. } if !reason.is_empty() => {
+                    reason.as_str()
+                }
+                _ => "only a person may decide this",
+            };
+            let reason = format!("{cause}, and no person can be asked for approval");
+            return self.set_stage(index, Stage::Failed { reason, fault });
+        }
+        let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
+        let hash = digest_of(&(self.started.run.as_str(), &question));
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let step = self.state.steps.get_mut(index)?;
+        step.approvals += 1;
+        let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.approvals);
+        let (step_id, provenance) = (planned.id.clone(), step.provenance.clone());
+        let ask = Arc::new(AskPerson { id, step: step_id, question, provenance, hash, expires_ms });
+        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
+        self.set_stage(index, Stage::AwaitingApproval { ask, fault })
+    }
+
+    /// Whether a decision is an answer to the question. Only a call that may have taken effect can be settled.
+    pub(super) fn can_answer(&self, index: StepIndex, question: &Question, decision: &Decision) -> Decided<bool> {
+        Ok(match (question, decision) {
+            (Question::SendAgain { .. }, Decision::Check) => self.has_check(index)?,
+            (Question::SendCall { .. } | Question::SendCorrected { .. }, decision) => !decision.settles_outcome(),
+            // It is not a question about a step.
+            (Question::RunPlan { .. }, _) => false,
+            (Question::SendAgain { .. }, _) => true,
+        })
+    }
+
+    pub(super) fn on_decision(
+        &mut self,
+        index: StepIndex,
+        decision: Decision,
+        by: DecidedBy,
+        expired: bool,
+    ) -> Decided {
+        let Stage::AwaitingApproval { ask, fault } = self.state.steps.get(index)?.stage() else {
+            return Err(InternalError::new("a decision about a step that awaits none"));
+        };
+        let (ask, fault) = (Arc::clone(ask), fault.clone());
+        let edited = match &decision {
+            Decision::Edit { parameters } => match self.edited_parameters(index, &ask.question, parameters)? {
+                Ok(bound) => Some(bound),
+                Err(reason) => {
+                    self.record(RunRecord::EditRefused { id: ask.id.clone(), reason });
+                    return Ok(());
+                }
+            },
+            _ => None,
+        };
+        self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), by, expired });
+        // The time that a person takes does not count for the step.
+        let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.started.policy.limits.person_ms);
+        let waited_ms = self.state.now_ms.saturating_sub(asked_ms);
+        self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
+        match decision {
+            Decision::Approve => self.approve(index, &ask.question, by, None),
+            Decision::Edit { .. } => {
+                let change = edited.map(|bound| self.set_edited(index, bound)).transpose()?;
+                self.approve(index, &ask.question, by, change.flatten())
+            }
+            Decision::Deny { reason } => {
+                let denied = match reason.filter(|_| !expired) {
+                    _ if expired => "the time to approve it ran out".to_owned(),
+                    Some(reason) => format!("it was not approved: {reason}"),
+                    None => "it was not approved".to_owned(),
+                };
+                let refusal = match ask.question {
+                    Question::SendCall { .. } | Question::RunPlan { .. } => "the call is not sent",
+                    Question::SendAgain { .. } => "the call may have taken effect; it is not sent again",
+                    Question::SendCorrected { .. } => "the corrected call is not sent",
+                };
+                self.set_stage(index, Stage::Failed { reason: format!("{refusal}, because {denied}"), fault })
+            }
+            Decision::Happened { result } => {
+                self.settle_as_happened(index, result, "a person said that the call took effect".to_owned())
+            }
+            Decision::DidNotHappen => {
+                let words = "a person said that the call did not take effect; it is sent again".to_owned();
+                self.settle_as_not_happened(index, words)
+            }
+            Decision::Check => {
+                let fault = fault.ok_or_else(|| InternalError::new("a check of a call that was not made"))?;
+                self.start_check(index, fault, None)
+            }
+        }
+    }
+
+    /// Sends the call that a person has approved.
+    fn approve(&mut self, index: StepIndex, question: &Question, by: DecidedBy, change: Option<String>) -> Decided {
+        let approved = self.call_digest(index)?;
+        let reason = match question {
+            Question::SendCall { reason, .. } => Some(reason.clone()),
+            Question::SendCorrected { reason, .. } if change.is_some() || by != DecidedBy::Person => {
+                Some(reason.clone())
+            }
+            Question::SendCorrected { .. } | Question::SendAgain { .. } | Question::RunPlan { .. } => None,
+        };
+        let step = self.state.steps.get_mut(index)?;
+        step.approved = Some(approved);
+        step.approval_reports.extend(reason.map(|reason| StepApproval { by, reason, change }));
+        self.set_stage(index, Stage::Queued)
+    }
+
+    /// The parameters that a person wrote, fitted to the schema, or why the call cannot be sent with them.
+    fn edited_parameters(
+        &self,
+        index: StepIndex,
+        question: &Question,
+        parameters: &Object,
+    ) -> Decided<Result<BoundParameters, String>> {
+        if matches!(question, Question::SendAgain { .. }) {
+            return Ok(Err("the call may have taken effect, so it is not changed".to_owned()));
+        }
+        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let replaced = replace_parameters(&step.parameters, parameters.clone(), planned.schema.as_deref(), "person");
+        Ok(match replaced {
+            Ok(CorrectionOutcome::Changed(mut bound) | CorrectionOutcome::Respelled(mut bound)) => {
+                bound.provenance.iter_mut().for_each(|(_, origin)| *origin = Provenance::Person);
+                Ok(bound)
+            }
+            Ok(CorrectionOutcome::Unchanged) => {
+                Ok(BoundParameters { parameters: step.parameters.clone(), ..BoundParameters::default() })
+            }
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    /// Uses the parameters that a person wrote. Returns what changed.
+    fn set_edited(&mut self, index: StepIndex, bound: BoundParameters) -> Decided<Option<String>> {
+        let step = self.state.steps.get_mut(index)?;
+        let change = changed_text(&step.parameters, &bound.parameters);
+        if change.is_empty() {
+            return Ok(None);
+        }
+        // Another call than the one that was asked about, so it gets another key.
+        step.correction += 1;
+        step.set_parameters(bound.parameters, bound.provenance);
+        Ok(Some(change))
+    }
+}

@@ -1,0 +1,141 @@
+//! Approval of a whole plan: a person sees all its calls once, before the first of them.
+
+use std::sync::Arc;
+
+use reknit_bind::Provenance;
+use reknit_mend::PeoplePolicy;
+use reknit_plan::StepIndex;
+use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SideEffect, StepId};
+
+use super::Run;
+use super::state::{PlanApproval, Stage};
+use crate::answer::StepApproval;
+use crate::approval_rules::AskScope;
+use crate::digest::digest_of;
+use crate::effect::{AskPerson, PreviewedCall, Question};
+use crate::event::{DecidedBy, Decision, EventKind};
+use crate::internal_error::Decided;
+use crate::record::RunRecord;
+
+/// What a decision about the plan names instead of a step.
+const PLAN: &str = "plan";
+
+impl Run {
+    /// Asks a person about a plan with calls that do not only read, if the policy says so.
+    pub(super) fn ask_about_plan(&mut self) -> Decided {
+        let calls = self.preview();
+        let only_reads = calls.iter().all(|call| call.side_effect == SideEffect::Read);
+        if self.policy().approvals.ask != AskScope::Plan || only_reads {
+            return Ok(());
+        }
+        if self.policy().people == PeoplePolicy::Nobody {
+            return self.skip_all("the plan needs approval, and no person can be asked for approval");
+        }
+        let limits = &self.policy().limits;
+        let question = Question::RunPlan { calls, tool_calls: limits.tool_calls, money: limits.money };
+        let expires_ms = self.state.now_ms.saturating_add_unsigned(limits.person_ms);
+        let hash = digest_of(&(self.started.run.as_str(), &question));
+        let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, 1);
+        let step = StepId::from(PLAN);
+        let ask = Arc::new(AskPerson { id, step, question, provenance: Vec::new(), hash, expires_ms });
+        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
+        self.state.plan_approval = PlanApproval::Asking(ask);
+        Ok(())
+    }
+
+    /// The calls of the plan as they are written in it.
+    fn preview(&self) -> Vec<PreviewedCall> {
+        let written = self.state.plan.as_ref().map(|plan| plan.steps.as_slice()).unwrap_or_default();
+        let parameters = |id: &StepId| -> Object {
+            let step = written.iter().find(|step| step.step_id == *id);
+            step.and_then(|step| step.parameters()).cloned().unwrap_or_default()
+        };
+        let call = |planned: &reknit_plan::PlannedStep| PreviewedCall {
+            step: planned.id.clone(),
+            agent: planned.agent.clone(),
+            capability: planned.capability.clone(),
+            side_effect: self.side_effect(planned),
+            parameters: parameters(&planned.id),
+        };
+        self.plan.steps.iter().map(call).collect()
+    }
+
+    /// Applies a decision about the plan; returns whether it was one.
+    pub(super) fn on_plan_decision(&mut self, kind: &EventKind) -> Decided<bool> {
+        let PlanApproval::Asking(ask) = &self.state.plan_approval else { return Ok(false) };
+        let ask = Arc::clone(ask);
+        let (decision, by, expired) = match kind {
+            EventKind::PersonDecided { effect, hash, decision, by }
+                if ask.id == *effect && ask.hash == *hash && !decision.settles_outcome() =>
+            {
+                (decision.clone(), *by, false)
+            }
+            EventKind::Woke { effect } if ask.id.with_kind(EffectKind::PlanApprovalExpiry) == *effect => {
+                (Decision::Deny { reason: None }, DecidedBy::Person, true)
+            }
+            _ => return Ok(false),
+        };
+        if let Decision::Edit { .. } = decision {
+            let reason = "a plan is approved as it is; reject it and run another one".to_owned();
+            self.record(RunRecord::EditRefused { id: ask.id.clone(), reason });
+            return Ok(true);
+        }
+        self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), by, expired });
+        self.state.plan_approval = PlanApproval::NotAsked;
+        if let Decision::Deny { reason } = decision {
+            let reason = match reason {
+                _ if expired => "the time to approve the plan ran out".to_owned(),
+                Some(reason) => format!("the plan was not approved: {reason}"),
+                None => "the plan was not approved".to_owned(),
+            };
+            self.skip_all(&reason)?;
+        } else {
+            self.state.plan_approval = PlanApproval::Approved;
+            self.report_approved_plan(by)?;
+        }
+        Ok(true)
+    }
+
+    /// Notes the approval for each call that does not only read.
+    fn report_approved_plan(&mut self, by: DecidedBy) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        for (index, planned) in plan.indices().zip(&plan.steps) {
+            if self.side_effect(planned) != SideEffect::Read {
+                let approval = StepApproval { by, reason: "as part of the plan".to_owned(), change: None };
+                self.state.steps.get_mut(index)?.approval_reports.push(approval);
+            }
+        }
+        Ok(())
+    }
+
+    fn skip_all(&mut self, reason: &str) -> Decided {
+        for index in self.plan.indices() {
+            self.set_stage(index, Stage::Skipped { reason: reason.to_owned() })?;
+        }
+        Ok(())
+    }
+
+    /// Whether the next call of a step is one that a person saw in the preview: not corrected, with values that the plan
+    /// contains or refers to.
+    pub(super) fn is_in_approved_plan(&self, index: StepIndex) -> Decided<bool> {
+        let step = self.state.steps.get(index)?;
+        let is_approved = self.state.plan_approval == PlanApproval::Approved;
+        Ok(is_approved && step.correction == 0 && step.provenance.iter().all(|(_, origin)| is_previewed(origin)))
+    }
+}
+
+/// Whether the preview shows a value or the reference that it comes from.
+fn is_previewed(origin: &Provenance) -> bool {
+    match origin {
+        Provenance::Literal
+        | Provenance::Reference { .. }
+        | Provenance::Expression { .. }
+        | Provenance::Text { .. } => true,
+        Provenance::Nested { parts } => parts.iter().all(|part| is_previewed(&part.provenance)),
+        Provenance::Wired { .. }
+        | Provenance::Resolved { .. }
+        | Provenance::Inferred
+        | Provenance::Person
+        | Provenance::Corrected { .. } => false,
+    }
+}
