@@ -14,12 +14,14 @@ use rmcp::service::{
     RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::auth::AuthError;
 use rmcp::transport::common::client_side_sse::SseRetryPolicy;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use tokio::sync::watch;
 
 use crate::handler::Handler;
-use crate::http::{HttpClient, HttpFault};
+use crate::http::{HttpClient, HttpFault, status_of};
+use crate::oauth::authorized;
 use crate::options::{McpConnection, McpOptions, McpProgram, ProtocolEra};
 use crate::process::ServerProcess;
 use crate::stdio::{ReadError, ReadStop, StdioTransport};
@@ -76,8 +78,16 @@ impl Connection {
                     let mut config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str());
                     config.retry_config = Arc::new(StreamRetries);
                     config.max_sse_event_size = options.max_message;
-                    let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
-                    let service = handler.serve_with_lifecycle(transport, lifecycle(era)).await;
+                    let mode = lifecycle(era);
+                    let service = if let Some(oauth) = &endpoint.oauth {
+                        let refused = |error: AuthError| Unavailable::Down(format!("cannot sign in: {error}"));
+                        let http = authorized(endpoint, oauth, http).await.map_err(refused)?;
+                        let transport = StreamableHttpClientTransport::with_client(http, config);
+                        handler.serve_with_lifecycle(transport, mode).await
+                    } else {
+                        let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
+                        handler.serve_with_lifecycle(transport, mode).await
+                    };
                     service.map(|service| (service, None, ReadStop::default())).map_err(|error| refusal(&error))
                 }
                 (McpConnection::Http(_), None) => Err(Unavailable::Down("there is no HTTP client".to_owned())),
@@ -266,13 +276,13 @@ fn refusal(error: &ClientInitializeError) -> Unavailable {
     match error {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refusal(fallback),
         ClientInitializeError::TransportError { error, .. } => {
-            match error.error.downcast_ref::<StreamableHttpError<HttpFault>>() {
-                Some(StreamableHttpError::Client(HttpFault::Status { status, retry_after_ms, body })) => {
-                    let (status, retry_after_ms) = (*status, *retry_after_ms);
-                    Unavailable::Status { status, retry_after_ms, body: body.clone() }
-                }
-                Some(StreamableHttpError::Client(fault)) => Unavailable::Down(fault.to_string()),
-                _ => Unavailable::Down(error.error.to_string()),
+            let Some(fault) = error.error.downcast_ref::<StreamableHttpError<HttpFault>>() else {
+                return Unavailable::Down(error.error.to_string());
+            };
+            match (status_of(fault), fault) {
+                (Some((status, retry_after_ms, body)), _) => Unavailable::Status { status, retry_after_ms, body },
+                (None, StreamableHttpError::Client(fault)) => Unavailable::Down(fault.to_string()),
+                (None, fault) => Unavailable::Down(fault.to_string()),
             }
         }
         ClientInitializeError::JsonRpcError(error) => Unavailable::Down(error.message.to_string()),

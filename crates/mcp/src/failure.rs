@@ -5,7 +5,7 @@ use rmcp::service::ServiceError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use crate::connection::Connection;
-use crate::http::HttpFault;
+use crate::http::{HttpFault, status_of};
 use crate::stdio::WriteError;
 
 /// A call whose answer did not arrive.
@@ -25,10 +25,11 @@ pub(crate) async fn lost(
         let kind = if error.is_partial { TransportKind::Reset } else { TransportKind::Refused };
         return Err(failure(kind, delivery, call, &format!("takes no more messages: {end}")));
     }
-    let (kind, delivery, problem) = match error.error.downcast_ref::<StreamableHttpError<HttpFault>>() {
-        Some(StreamableHttpError::Client(HttpFault::Status { status, retry_after_ms, body })) => {
-            return Ok(status_reply(*status, *retry_after_ms, body.clone()));
-        }
+    let fault = error.error.downcast_ref::<StreamableHttpError<HttpFault>>();
+    if let Some((status, retry_after_ms, body)) = fault.and_then(status_of) {
+        return Ok(status_reply(status, retry_after_ms, body));
+    }
+    let (kind, delivery, problem) = match fault {
         Some(StreamableHttpError::Client(fault)) => {
             let (kind, delivery) = match fault {
                 HttpFault::Unreachable(_) => (TransportKind::Refused, Delivery::NotSent),

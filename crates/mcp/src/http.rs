@@ -2,19 +2,20 @@
 
 use std::collections::HashMap;
 use std::error::Error as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
     ServerResult,
 };
 use rmcp::transport::streamable_http_client::{
-    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+    AuthRequiredError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
+    StreamableHttpPostResponse,
 };
 use secrecy::ExposeSecret as _;
 use sse_stream::{Sse, SseStream};
@@ -48,12 +49,26 @@ pub(crate) enum HttpFault {
 
 type Fault = StreamableHttpError<HttpFault>;
 
+/// The status, the wait and the text of a refusal that is only a status; `None` for any other failure.
+pub(crate) fn status_of(fault: &Fault) -> Option<(u16, Option<u64>, String)> {
+    match fault {
+        StreamableHttpError::Client(HttpFault::Status { status, retry_after_ms, body }) => {
+            Some((*status, *retry_after_ms, body.clone()))
+        }
+        StreamableHttpError::AuthRequired(error) => Some((401, None, error.to_string())),
+        StreamableHttpError::InsufficientScope(error) => Some((403, None, error.to_string())),
+        _ => None,
+    }
+}
+
 /// Makes the requests to one server.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpClient {
     http: reqwest::Client,
     headers: HeaderMap,
     max_message: usize,
+    /// The last `WWW-Authenticate` header: what is missing to be let in.
+    challenge: Arc<Mutex<Option<String>>>,
 }
 
 impl HttpClient {
@@ -81,7 +96,26 @@ impl HttpClient {
             .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| format!("cannot create the HTTP client: {error}"))?;
-        Ok(Self { http, headers, max_message })
+        Ok(Self { http, headers, max_message, challenge: Arc::default() })
+    }
+
+    /// The last `WWW-Authenticate` header of the server.
+    pub(crate) fn challenge(&self) -> Option<String> {
+        self.challenge.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The refusal of a request whose sender is not known or may not do this, if the server says what is missing.
+    fn refusal(&self, response: &Response) -> Option<Fault> {
+        let challenge = text_header(response.headers(), WWW_AUTHENTICATE.as_str())?;
+        let fault = match response.status() {
+            StatusCode::UNAUTHORIZED => StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge.clone())),
+            StatusCode::FORBIDDEN => {
+                StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge.clone(), None))
+            }
+            _ => return None,
+        };
+        *self.challenge.lock().unwrap_or_else(PoisonError::into_inner) = Some(challenge);
+        Some(fault)
     }
 
     fn request(
@@ -89,11 +123,15 @@ impl HttpClient {
         method: Method,
         url: &str,
         session: Option<&str>,
+        token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> RequestBuilder {
         let mut all: HeaderMap = headers.into_iter().collect();
         all.extend(self.headers.clone());
         let mut request = self.http.request(method, url).headers(all);
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
         if let Some(session) = session {
             request = request.header(SESSION_HEADER, session);
         }
@@ -105,12 +143,13 @@ impl HttpClient {
         url: Arc<str>,
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
+        token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let body = wire::encode(&message)?;
         let request = PostedRequest::of(&message);
         let response = self
-            .request(Method::POST, &url, session.as_deref(), headers)
+            .request(Method::POST, &url, session.as_deref(), token, headers)
             .header(ACCEPT, format!("{JSON}, {EVENTS}"))
             .header(CONTENT_TYPE, JSON)
             .body(body)
@@ -123,6 +162,9 @@ impl HttpClient {
         }
         if status == StatusCode::NOT_FOUND && session.is_some() {
             return Err(StreamableHttpError::SessionExpired);
+        }
+        if let Some(fault) = self.refusal(&response) {
+            return Err(fault);
         }
         if !status.is_success() {
             return self.error_response(response, request).await;
@@ -204,21 +246,21 @@ impl StreamableHttpClient for HttpClient {
         url: Arc<str>,
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
-        _: Option<String>,
+        token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Fault> {
-        self.post(url, message, session, headers).await
+        self.post(url, message, session, token, headers).await
     }
 
     async fn delete_session(
         &self,
         url: Arc<str>,
         session: Arc<str>,
-        _: Option<String>,
+        token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Fault> {
         // A server may refuse this; the session then ends by itself.
-        let sent = self.request(Method::DELETE, &url, Some(&session), headers).send().await;
+        let sent = self.request(Method::DELETE, &url, Some(&session), token, headers).send().await;
         sent.map(drop).map_err(|error| send_fault(&error))
     }
 
@@ -227,14 +269,17 @@ impl StreamableHttpClient for HttpClient {
         url: Arc<str>,
         session: Option<Arc<str>>,
         last_event: Option<String>,
-        _: Option<String>,
+        token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
-        let mut request = self.request(Method::GET, &url, session.as_deref(), headers).header(ACCEPT, EVENTS);
+        let mut request = self.request(Method::GET, &url, session.as_deref(), token, headers).header(ACCEPT, EVENTS);
         if let Some(last_event) = last_event {
             request = request.header(RESUME_HEADER, last_event);
         }
         let response = request.send().await.map_err(|error| send_fault(&error))?;
+        if let Some(fault) = self.refusal(&response) {
+            return Err(fault);
+        }
         let status = response.status();
         let kind = text_header(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default().to_ascii_lowercase();
         if !status.is_success() || !kind.starts_with(EVENTS) {

@@ -76,7 +76,8 @@ mod tests {
     #[tokio::test]
     async fn the_last_lines_are_kept_shortened_and_escaped() {
         let output = LastOutput::new(vec!["s3cret".to_owned()]);
-        let mut text: String = (0..20).map(|line| format!("line {line}\n")).collect();
+        let mut text = (0..20).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
+        text.push('\n');
         text.push_str(&"x".repeat(100_000));
         text.push_str("\n\u{1b}[31mred s3cret\r\n\n");
         output.clone().read_all(text.as_bytes()).await;

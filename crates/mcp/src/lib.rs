@@ -29,6 +29,7 @@ mod handler;
 mod http;
 mod last_output;
 mod listing;
+mod oauth;
 mod options;
 mod process;
 mod reply;
@@ -37,7 +38,9 @@ mod server;
 mod source;
 mod stdio;
 mod task;
+mod token_file;
 mod wire;
 
-pub use options::{McpConnection, McpEndpoint, McpOptions, McpProgram, ProtocolEra, ToolFilter};
+pub use oauth::SignIn;
+pub use options::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpProgram, ProtocolEra, ToolFilter};
 pub use source::McpSource;

@@ -39,7 +39,7 @@ impl McpOptions {
             trusted: false,
             filter: ToolFilter::default(),
             era: ProtocolEra::default(),
-            connect_limit: Duration::from_secs(60),
+            connect_limit: Duration::from_mins(1),
             call_limit: None,
             max_message: MAX_MESSAGE,
         }
@@ -86,6 +86,27 @@ pub struct McpEndpoint {
     pub headers: Vec<(String, SecretString)>,
     /// The token of `Authorization: Bearer`.
     pub bearer: Option<SecretString>,
+    /// How to sign in with OAuth, instead of a token.
+    pub oauth: Option<McpOAuth>,
+}
+
+/// How to sign in at an MCP server with OAuth 2.1 and PKCE.
+#[derive(Debug, Clone)]
+pub struct McpOAuth {
+    /// The URL to which a browser is sent back, on loopback: `http://127.0.0.1:8123/callback`.
+    pub redirect_url: String,
+    /// The id under which we are registered. Without it we register ourselves.
+    pub client_id: Option<String>,
+    /// The secret that belongs to the id.
+    pub client_secret: Option<SecretString>,
+    /// The URL of a document that describes us, for servers that accept it in place of a registration.
+    pub client_metadata_url: Option<String>,
+    /// What we ask to be allowed; empty for what the server proposes.
+    pub scopes: Vec<String>,
+    /// The file for the tokens.
+    pub token_file: PathBuf,
+    /// The key with which the file is encrypted.
+    pub token_key: SecretString,
 }
 
 /// The versions of the protocol that are spoken.

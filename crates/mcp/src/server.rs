@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use crate::connection::{Connection, Unavailable};
 use crate::http::HttpClient;
+use crate::oauth::SignIn;
 use crate::options::{McpConnection, McpOptions, ProtocolEra};
 use crate::restart_delay::restart_delay;
 
@@ -83,6 +84,16 @@ impl Server {
             Ok(connection)
         });
         opening.await.unwrap_or_else(|error| Err(Unavailable::Down(format!("it cannot be opened: {error}"))))
+    }
+
+    /// Starts a sign-in at the server. Fails with the reason.
+    pub(crate) async fn sign_in(&self) -> Result<SignIn, String> {
+        let McpConnection::Http(endpoint) = &self.options.connection else {
+            return Err("a program needs no sign-in".to_owned());
+        };
+        let oauth = endpoint.oauth.as_ref().ok_or("no OAuth is configured for this server")?;
+        let challenge = self.http.as_ref().map_err(Clone::clone)?.as_ref().and_then(HttpClient::challenge);
+        SignIn::start(endpoint, oauth, challenge.as_deref()).await.map_err(|error| error.to_string())
     }
 
     /// Ends the connection in good order.

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use crate::call::McpRoute;
 use crate::connection::Connection;
 use crate::listing::read_tool;
+use crate::oauth::SignIn;
 use crate::options::McpOptions;
 use crate::server::Server;
 use crate::wire::raw_result;
@@ -45,6 +46,11 @@ impl McpSource {
     /// The same, to wait for the next change.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.server.generation()
+    }
+
+    /// Starts a sign-in with OAuth, as the last refusal of the server asks for. Fails with the reason.
+    pub async fn sign_in(&self) -> Result<SignIn, String> {
+        self.server.sign_in().await
     }
 
     /// Ends the connection in good order. Without it the process of a server is killed when the source and its routes are
