@@ -17,12 +17,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::args().nth(1).ok_or("usage: conformance_client URL")?;
     let folder = tempfile::tempdir()?;
     let source = McpSource::new(options(url, folder.path())?);
-    let listing = match source.list().await {
-        Err(refusal) if refusal.contains("status 401") => {
-            sign_in(&source).await?;
-            source.list().await?
+    let mut sign_ins = 0;
+    let listing = loop {
+        match source.list().await {
+            Err(refusal) if refusal.contains("status 401") && sign_ins < MAX_SIGN_INS => {
+                sign_ins += 1;
+                sign_in(&source).await?;
+            }
+            listed => break listed?,
         }
-        listed => listed?,
     };
     for (tool, parameters) in calls(&listing)? {
         let listed = listing.capabilities.iter().find(|listed| listed.entry.capability.name.as_str() == tool);

@@ -20,7 +20,7 @@ use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfi
 use tokio::sync::watch;
 
 use crate::handler::Handler;
-use crate::http::{HttpClient, HttpFault, status_of};
+use crate::http::{HttpClient, HttpFault, describe_fault, status_of};
 use crate::oauth::authorized;
 use crate::options::{McpConnection, McpOptions, McpProgram, ProtocolEra};
 use crate::process::ServerProcess;
@@ -279,10 +279,9 @@ fn refusal(error: &ClientInitializeError) -> Unavailable {
             let Some(fault) = error.error.downcast_ref::<StreamableHttpError<HttpFault>>() else {
                 return Unavailable::Down(error.error.to_string());
             };
-            match (status_of(fault), fault) {
-                (Some((status, retry_after_ms, body)), _) => Unavailable::Status { status, retry_after_ms, body },
-                (None, StreamableHttpError::Client(fault)) => Unavailable::Down(fault.to_string()),
-                (None, fault) => Unavailable::Down(fault.to_string()),
+            match status_of(fault) {
+                Some((status, retry_after_ms, body)) => Unavailable::Status { status, retry_after_ms, body },
+                None => Unavailable::Down(describe_fault(fault)),
             }
         }
         ClientInitializeError::JsonRpcError(error) => Unavailable::Down(error.message.to_string()),

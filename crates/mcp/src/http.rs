@@ -49,6 +49,15 @@ pub(crate) enum HttpFault {
 
 type Fault = StreamableHttpError<HttpFault>;
 
+/// A failure for messages.
+pub(crate) fn describe_fault(fault: &Fault) -> String {
+    match (status_of(fault), fault) {
+        (Some((status, _, body)), _) => format!("it answered with status {status}: {body}"),
+        (None, StreamableHttpError::Client(fault)) => fault.to_string(),
+        (None, fault) => fault.to_string(),
+    }
+}
+
 /// The status, the wait and the text of a refusal that is only a status; `None` for any other failure.
 pub(crate) fn status_of(fault: &Fault) -> Option<(u16, Option<u64>, String)> {
     match fault {

@@ -1,7 +1,8 @@
 //! Signing in at a server with OAuth 2.1 and PKCE.
 
 use rmcp::transport::auth::{
-    AuthClient, AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, OAuthClientConfig,
+    AuthClient, AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, CredentialStore as _,
+    OAuthClientConfig, WWWAuthenticateParams,
 };
 use secrecy::ExposeSecret as _;
 
@@ -32,7 +33,7 @@ impl SignIn {
         manager.set_metadata(resolution.metadata);
         let mut request = AuthorizationRequest::new(oauth.redirect_url.clone())
             .with_client_name("Reknit")
-            .with_scopes(oauth.scopes.clone());
+            .with_scopes(scopes(endpoint, oauth, challenge).await?);
         request.client_id.clone_from(&oauth.client_id);
         request.client_secret = oauth.client_secret.as_ref().map(|secret| secret.expose_secret().to_owned());
         request.client_metadata_url.clone_from(&oauth.client_metadata_url);
@@ -49,6 +50,23 @@ impl SignIn {
     pub async fn finish(self, callback_url: &str) -> Result<(), String> {
         self.session.handle_callback_url(callback_url).await.map(drop).map_err(|error| error.to_string())
     }
+}
+
+/// The scopes to ask for; empty for what the server proposes. A server that asks for more gets what was granted before as well.
+async fn scopes(endpoint: &McpEndpoint, oauth: &McpOAuth, challenge: Option<&str>) -> Result<Vec<String>, AuthError> {
+    let url = reqwest::Url::parse(&endpoint.url)?;
+    let asked = challenge.and_then(|challenge| WWWAuthenticateParams::parse(challenge, &url).scope);
+    let granted = token_file(oauth).load().await?.map(|stored| stored.granted_scopes).unwrap_or_default();
+    let mut scopes = oauth.scopes.clone();
+    if let Some(asked) = asked.filter(|_| !granted.is_empty()) {
+        let more = granted.into_iter().chain(asked.split_whitespace().map(str::to_owned));
+        for scope in more {
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+    }
+    Ok(scopes)
 }
 
 /// The client that sends the stored token, and refreshes it.
@@ -69,6 +87,10 @@ pub(crate) async fn authorized(
 
 async fn manager(endpoint: &McpEndpoint, oauth: &McpOAuth) -> Result<AuthorizationManager, AuthError> {
     let mut manager = AuthorizationManager::new(endpoint.url.as_str()).await?;
-    manager.set_credential_store(TokenFile::new(&oauth.token_file, oauth.token_key.clone()));
+    manager.set_credential_store(token_file(oauth));
     Ok(manager)
+}
+
+fn token_file(oauth: &McpOAuth) -> TokenFile {
+    TokenFile::new(&oauth.token_file, oauth.token_key.clone())
 }

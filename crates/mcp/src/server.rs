@@ -93,6 +93,8 @@ impl Server {
         };
         let oauth = endpoint.oauth.as_ref().ok_or("no OAuth is configured for this server")?;
         let challenge = self.http.as_ref().map_err(Clone::clone)?.as_ref().and_then(HttpClient::challenge);
+        // The next connection starts with the new tokens.
+        self.state.lock().await.connection = None;
         SignIn::start(endpoint, oauth, challenge.as_deref()).await.map_err(|error| error.to_string())
     }
 

@@ -7,10 +7,12 @@ use reknit_protocol::{AgentName, Value, truncate};
 use reknit_tools::{BoxFuture, ListedCapability, Listing, ToolSource};
 use rmcp::model::{ServerPeerInfo, ServerResult};
 use rmcp::service::ServiceError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use tokio::sync::watch;
 
 use crate::call::McpRoute;
 use crate::connection::Connection;
+use crate::http::{HttpFault, describe_fault};
 use crate::listing::read_tool;
 use crate::oauth::SignIn;
 use crate::options::McpOptions;
@@ -152,12 +154,16 @@ fn describe(info: &ServerPeerInfo) -> String {
 }
 
 async fn list_failure(error: &ServiceError, connection: &Connection) -> String {
-    match error {
-        ServiceError::McpError(error) => format!("it cannot list its tools: {}", error.message),
-        _ if !connection.is_open() => format!("it cannot list its tools: {}", connection.describe_end().await),
-        ServiceError::TransportSend(error) => format!("it cannot list its tools: {}", error.error),
-        other => format!("it cannot list its tools: {other}"),
-    }
+    let problem = match error {
+        ServiceError::McpError(error) => error.message.to_string(),
+        _ if !connection.is_open() => connection.describe_end().await,
+        ServiceError::TransportSend(error) => {
+            let fault = error.error.downcast_ref::<StreamableHttpError<HttpFault>>();
+            fault.map_or_else(|| error.error.to_string(), describe_fault)
+        }
+        other => other.to_string(),
+    };
+    format!("it cannot list its tools: {problem}")
 }
 
 /// The listing with a bounded number of messages.

@@ -3,6 +3,8 @@
 
 #[path = "servers/http.rs"]
 mod http;
+#[path = "servers/oauth.rs"]
+mod oauth;
 #[path = "servers/program.rs"]
 mod program;
 #[path = "servers/scripted_program.rs"]

@@ -57,7 +57,7 @@ pub(crate) fn serve() {
     std::process::exit(0);
 }
 
-/// A message without the arguments of a call, which may have numbers that serde_json cannot hold.
+/// A message without the arguments of a call, which may have numbers that `serde_json` cannot hold.
 fn without_arguments(line: &str) -> Value {
     let mut message = reknit_protocol::Value::parse(line).expect("the input is JSON");
     if let Some(params) = message.get_mut("params").and_then(reknit_protocol::Value::as_object_mut) {
@@ -105,6 +105,7 @@ fn list(id: &Value, message: &Value, script: &str) {
     }
 }
 
+#[expect(clippy::zombie_processes, reason = "a test sees to it that the child ends with the server")]
 fn call(id: &Value, message: &Value, line: &str) {
     match message["params"]["name"].as_str().unwrap_or_default() {
         "echo" => text(id, line),

@@ -76,8 +76,12 @@ async fn handle(State(service): State<Service>, method: Method, headers: HeaderM
         return (status, headers, "no access").into_response();
     }
     let Some(id) = message.get("id") else { return StatusCode::ACCEPTED.into_response() };
+    respond(service.script, &name, id, &message, is_first_call)
+}
+
+fn respond(script: Script, name: &str, id: &Value, message: &Value, is_first_call: bool) -> Response {
     let is_call = name == "tools/call";
-    match (service.script, name.as_str()) {
+    match (script, name) {
         (Script::Modern, "server/discover") => json(&format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"s","version":"1"}},"ttlMs":0,"cacheScope":"private"}}}}"#
         )),
@@ -87,14 +91,14 @@ async fn handle(State(service): State<Service>, method: Method, headers: HeaderM
             let result = format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"result":{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"s","version":"1"}}}}}}"#
             );
-            let mut response = answer(service.script, &result);
-            if service.script != Script::Events {
+            let mut response = answer(script, &result);
+            if script != Script::Events {
                 response.headers_mut().insert("mcp-session-id", "session-1".parse().expect("a header"));
             }
             response
         }
         (_, "tools/list") => answer(
-            service.script,
+            script,
             &format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{{"name":"echo","inputSchema":{{"type":"object"}}}}]}}}}"#
             ),
@@ -117,7 +121,7 @@ async fn handle(State(service): State<Service>, method: Method, headers: HeaderM
             let arguments = message.get("params").and_then(|params| params.get("arguments")).expect("arguments");
             let result =
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[],"structuredContent":{arguments}}}}}"#);
-            answer(service.script, &result)
+            answer(script, &result)
         }
     }
 }
