@@ -22,6 +22,7 @@ use sse_stream::{Sse, SseStream};
 
 use crate::event_size::limit_events;
 use crate::options::McpEndpoint;
+use crate::secrets::Secrets;
 use crate::wire;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -76,6 +77,7 @@ pub(crate) struct HttpClient {
     http: reqwest::Client,
     headers: HeaderMap,
     max_message: usize,
+    secrets: Secrets,
     /// The last `WWW-Authenticate` header: what is missing to be let in.
     challenge: Arc<Mutex<Option<String>>>,
 }
@@ -105,7 +107,8 @@ impl HttpClient {
             .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| format!("cannot create the HTTP client: {error}"))?;
-        Ok(Self { http, headers, max_message, challenge: Arc::default() })
+        let secrets = Secrets::new(endpoint.headers.iter().map(|(_, value)| value).chain(&endpoint.bearer));
+        Ok(Self { http, headers, max_message, secrets, challenge: Arc::default() })
     }
 
     /// The last `WWW-Authenticate` header of the server.
@@ -230,16 +233,17 @@ impl HttpClient {
             }
             bytes.extend_from_slice(&chunk);
         }
-        Ok(bytes)
+        Ok(self.secrets.redact_bytes(&bytes).into_owned())
     }
 
     /// The events of a response, in a form that rmcp reads without loss.
     fn events(&self, response: Response, request: Option<PostedRequest>) -> BoxStream<'static, Result<Sse, SseError>> {
         let bytes = limit_events(response.bytes_stream(), self.max_message);
+        let secrets = self.secrets.clone();
         SseStream::from_bytes_stream(bytes)
             .map(move |event| {
                 event.map(|mut event| {
-                    event.data = event.data.map(|data| readable(data, request.as_ref()));
+                    event.data = event.data.map(|data| readable(secrets.redact(&data).into_owned(), request.as_ref()));
                     event
                 })
             })

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
+use crate::secrets::Secrets;
+
 const MAX_LINES: usize = 8;
 const MAX_LINE: usize = 300;
 
@@ -12,22 +14,23 @@ const MAX_LINE: usize = 300;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastOutput {
     lines: Arc<Mutex<VecDeque<String>>>,
-    /// Texts that must not be shown.
-    secrets: Arc<Vec<String>>,
+    secrets: Secrets,
 }
 
 impl LastOutput {
-    pub(crate) fn new(secrets: Vec<String>) -> Self {
-        Self { lines: Arc::default(), secrets: Arc::new(secrets) }
+    pub(crate) fn new(secrets: Secrets) -> Self {
+        Self { lines: Arc::default(), secrets }
+    }
+
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// Keeps a line, shortened, with control characters escaped.
     pub(crate) fn push(&self, line: &[u8]) {
         let line = line.get(..MAX_LINE * 4).unwrap_or(line);
-        let mut text = String::from_utf8_lossy(line).trim_end().to_owned();
-        for secret in self.secrets.iter() {
-            text = text.replace(secret.as_str(), "[redacted]");
-        }
+        let text = String::from_utf8_lossy(line);
+        let text = self.secrets.redact(text.trim_end());
         if text.trim().is_empty() {
             return;
         }
@@ -75,7 +78,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_last_lines_are_kept_shortened_and_escaped() {
-        let output = LastOutput::new(vec!["s3cret".to_owned()]);
+        let output = LastOutput::new(Secrets::new(&["s3cret".into()]));
         let mut text = (0..20).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
         text.push('\n');
         text.push_str(&"x".repeat(100_000));

@@ -34,6 +34,7 @@ mod options;
 mod process;
 mod reply;
 mod restart_delay;
+mod secrets;
 mod server;
 mod source;
 mod stdio;

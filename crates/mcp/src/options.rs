@@ -72,7 +72,9 @@ pub struct McpProgram {
     pub arguments: Vec<String>,
     /// Environment variables for it. Of our own it gets only `PATH`, `HOME`, the language, the time zone and the folder for
     /// temporary files.
-    pub environment: Vec<(String, SecretString)>,
+    pub environment: Vec<(String, String)>,
+    /// Environment variables whose values are shown nowhere, and are replaced in what the program returns.
+    pub secrets: Vec<(String, SecretString)>,
     /// Its working directory, if not ours.
     pub directory: Option<PathBuf>,
 }

@@ -11,13 +11,11 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::last_output::LastOutput;
 use crate::options::McpProgram;
+use crate::secrets::Secrets;
 
 /// The variables of our environment that a server gets.
 const INHERITED: [&str; 13] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TMP", "TEMP", "TERM"];
-
-/// A secret in the output of a server is replaced only if it is at least this long; shorter ones occur by chance.
-const MIN_REDACTED: usize = 6;
 
 /// How long a server may take to end by itself after its input is closed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -60,8 +58,7 @@ impl ServerProcess {
         else {
             return Err("the program ended while it was started".to_owned());
         };
-        let secrets = program.environment.iter().map(|(_, value)| value.expose_secret().to_owned());
-        let output = LastOutput::new(secrets.filter(|secret| secret.len() >= MIN_REDACTED).collect());
+        let output = LastOutput::new(Secrets::new(program.secrets.iter().map(|(_, value)| value)));
         tokio::spawn(output.clone().read_all(errors));
         let group = Arc::new(ProcessGroup { leader, is_gone: AtomicBool::new(false) });
         let end = Arc::new(Mutex::new(None));
@@ -103,7 +100,8 @@ fn command(program: &McpProgram) -> Command {
     let mut command = Command::new(&program.program);
     command.args(&program.arguments).env_clear();
     command.envs(INHERITED.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-    command.envs(program.environment.iter().map(|(name, value)| (name, value.expose_secret())));
+    command.envs(program.environment.iter().map(|(name, value)| (name, value)));
+    command.envs(program.secrets.iter().map(|(name, value)| (name, value.expose_secret())));
     if let Some(directory) = &program.directory {
         command.current_dir(directory);
     }

@@ -138,7 +138,11 @@ impl ToolSource for McpSource {
     }
 
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
-        Box::pin(self.read_tools())
+        let limit = self.server.options.connect_limit.saturating_mul(2);
+        Box::pin(async move {
+            let listed = tokio::time::timeout(limit, self.read_tools()).await;
+            listed.unwrap_or_else(|_| Err(format!("it did not list its tools within {limit:?}")))
+        })
     }
 }
 

@@ -118,7 +118,7 @@ impl Transport<RoleClient> for StdioTransport {
             }
             let line = std::mem::take(&mut self.line);
             // Some servers write log lines here. They are no messages, but they help to explain a failure.
-            match wire::decode(&line) {
+            match wire::decode(&self.last_output.secrets().redact_bytes(&line)) {
                 Ok(message) => return Some(message),
                 Err(_) => self.last_output.push(&line),
             }

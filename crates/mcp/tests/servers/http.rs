@@ -45,11 +45,12 @@ async fn headers_and_token_are_sent_with_every_request_and_shown_nowhere() {
         oauth: None,
     });
     let options = McpOptions::new("service", connection);
-    assert!(!format!("{options:?}").contains("secret"));
+    assert!(!format!("{options:?}").contains("-secret"));
     let source = McpSource::new(options);
     let echo = route(&list(&source).await, "echo");
-    echo.call(&call("echo", "{}"), None).await.expect("it is answered");
-    assert!(!format!("{source:?} {echo:?}").contains("secret"));
+    let reply = echo.call(&call("echo", r#"{"a":"token-secret"}"#), None).await.expect("it is answered");
+    assert_eq!(json(reply).to_string(), r#"{"a":"[redacted]"}"#, "a secret does not come back");
+    assert!(!format!("{source:?} {echo:?}").contains("-secret"));
     for headers in &received.lock().expect("no test has panicked").headers {
         assert_eq!(headers["authorization"], "Bearer token-secret");
         assert_eq!(headers["x-tenant"], "tenant-secret");

@@ -108,18 +108,28 @@ async fn a_result_keeps_its_digits() {
 async fn a_program_gets_only_basic_variables_and_those_that_are_named() {
     let mut options = scripted("");
     if let McpConnection::Stdio(program) = &mut options.connection {
-        program.environment.push(("API_TOKEN".to_owned(), "t0ken-value".into()));
+        program.environment.push(("REGION".to_owned(), "eu-west-1".to_owned()));
+        program.secrets.push(("API_TOKEN".to_owned(), "t0ken-value".into()));
     }
     assert!(!format!("{options:?}").contains("t0ken-value"));
     let source = McpSource::new(options);
     let environment = route(&list(&source).await, "environment");
     let variables = json(environment.call(&call("environment", "{}"), None).await.expect("it is answered"));
     let variables = variables.as_object().expect("an object");
-    assert_eq!(variables.get("API_TOKEN"), Some(&Value::from("t0ken-value")));
+    assert_eq!(variables.get("REGION"), Some(&Value::from("eu-west-1")));
+    assert_eq!(variables.get("API_TOKEN"), Some(&Value::from("[redacted]")), "a secret does not come back");
     assert!(variables.contains_key("PATH"));
     // Cargo sets this for every test.
     assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok());
     assert!(!variables.contains_key("CARGO_MANIFEST_DIR"), "{variables}");
+}
+
+#[tokio::test]
+async fn a_program_that_says_nothing_is_given_up() {
+    let silent = McpProgram { program: "sleep".into(), arguments: vec!["1000".to_owned()], ..McpProgram::default() };
+    let options = McpOptions::new("silent", McpConnection::Stdio(silent));
+    let source = McpSource::new(McpOptions { connect_limit: Duration::from_millis(50), ..options });
+    assert_eq!(source.list().await.expect_err("it is silent"), "it did not get ready within 50ms");
 }
 
 #[tokio::test]
@@ -186,7 +196,7 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
     let mut options = scripted("");
     if let McpConnection::Stdio(program) = &mut options.connection {
         let path = file.to_str().expect("a path").to_owned();
-        program.environment.push(("REKNIT_TEST_FILE".to_owned(), path.into()));
+        program.environment.push(("REKNIT_TEST_FILE".to_owned(), path));
     }
     let source = McpSource::new(options);
     let listing = list(&source).await;

@@ -14,7 +14,7 @@ pub(crate) fn scripted(script: &str) -> McpOptions {
         program: std::env::current_exe().expect("the test is a program"),
         arguments: ["--exact", "scripted_server", "--ignored", "--nocapture"].map(str::to_owned).to_vec(),
         environment: vec![("REKNIT_TEST_SCRIPT".to_owned(), script.into())],
-        directory: None,
+        ..McpProgram::default()
     };
     McpOptions::new("scripted", McpConnection::Stdio(program))
 }
