@@ -11,6 +11,9 @@ use reknit_tools::{ToolSource, discover};
 
 use crate::support::{call, call_with, json, list, route, scripted, value};
 
+/// When a test that waits has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 #[tokio::test]
 async fn a_program_lists_its_tools_page_by_page_and_reports_the_broken_ones() {
     let source = McpSource::new(McpOptions { trusted: true, ..scripted("") });
@@ -94,6 +97,24 @@ fn a_program_receives_exactly_the_parameters_that_were_bound() {
         Ok(())
     });
     outcome.expect("every value arrives");
+}
+
+#[tokio::test]
+async fn calls_at_the_same_time_share_one_process_and_get_their_own_answers() {
+    let source = McpSource::new(scripted(""));
+    let listing = list(&source).await;
+    let echo = route(&listing, "echo");
+    let answers = (0..100).map(|number| {
+        let echo = Arc::clone(&echo);
+        async move {
+            let parameters = Object::from([("number", Value::from(number))]);
+            let received = json(echo.call(&call_with("echo", parameters), None).await.expect("it is answered"));
+            let arguments = received.get("params").and_then(|params| params.get("arguments")).expect("arguments");
+            assert_eq!(arguments.get("number"), Some(&Value::from(number)));
+        }
+    });
+    futures_util::future::join_all(answers).await;
+    assert_eq!(source.generation(), 0, "nothing was started again");
 }
 
 #[tokio::test]
@@ -205,9 +226,12 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
     assert_eq!((failure.kind, failure.delivery), (TransportKind::TimedOut, Delivery::Possible));
     // The next answer comes after the server has read the cancellation.
     let echo = route(&listing, "echo");
-    while !file.exists() {
-        echo.call(&call("echo", "{}"), None).await.expect("it is answered");
-    }
+    let cancelled = async {
+        while !file.exists() {
+            echo.call(&call("echo", "{}"), None).await.expect("it is answered");
+        }
+    };
+    tokio::time::timeout(PATIENCE, cancelled).await.expect("the server is told");
 }
 
 #[tokio::test]
@@ -217,7 +241,8 @@ async fn a_list_that_changed_raises_the_generation_and_progress_has_no_effect() 
     let mut changes = source.changes();
     assert_eq!(source.generation(), 0);
     change.call(&call("change", "{}"), None).await.expect("it is answered");
-    changes.wait_for(|generation| *generation == 1).await.expect("the source lives");
+    let changed = changes.wait_for(|generation| *generation == 1);
+    tokio::time::timeout(PATIENCE, changed).await.expect("it is told").expect("the source lives");
 }
 
 #[tokio::test]
@@ -230,9 +255,12 @@ async fn what_a_program_started_ends_with_the_source() {
     let is_running = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
     assert!(is_running());
     drop((source, listing));
-    while is_running() {
-        tokio::task::yield_now().await;
-    }
+    let ended = async {
+        while is_running() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, ended).await.expect("the child ends");
 }
 
 #[tokio::test]
