@@ -15,7 +15,7 @@ use crate::options::McpConnection;
 use crate::reply::{reply_of_error, reply_of_result};
 use crate::server::Server;
 use crate::task::follow_task;
-use crate::wire::{ExactArguments, UNREADABLE, read_result};
+use crate::wire::{ExactCall, UNREADABLE, read_result};
 
 /// The member of `_meta` with the idempotency key.
 const KEY: &str = "reknit/idempotency-key";
@@ -95,7 +95,8 @@ impl McpRoute {
             parameters.arguments = Some(to_json(&call.parameters));
         }
         let mut request = CallToolRequest::new(parameters);
-        request.extensions.insert(ExactArguments(call.parameters.to_string().into()));
+        let arguments = call.parameters.to_string().into();
+        request.extensions.insert(ExactCall { arguments, is_claimed: call.needs_claim() });
         let mut meta = RequestMetaObject::default();
         if let Some(key) = &call.idempotency_key {
             meta.0.insert(KEY.to_owned(), key.as_str().into());

@@ -23,7 +23,7 @@ use sse_stream::{Sse, SseStream};
 use crate::event_size::limit_events;
 use crate::options::McpEndpoint;
 use crate::secrets::Secrets;
-use crate::wire;
+use crate::wire::{self, ExactCall};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const SESSION_HEADER: &str = "Mcp-Session-Id";
@@ -75,6 +75,9 @@ pub(crate) fn status_of(fault: &Fault) -> Option<(u16, Option<u64>, String)> {
 #[derive(Debug, Clone)]
 pub(crate) struct HttpClient {
     http: reqwest::Client,
+    /// Opens a new connection for each request. If a pooled connection breaks, it is unknown whether the server had closed it before
+    /// the call or while it worked; a call that must not happen twice would have an unknown outcome without need.
+    unpooled: reqwest::Client,
     headers: HeaderMap,
     max_message: usize,
     secrets: Secrets,
@@ -100,15 +103,11 @@ impl HttpClient {
         }
         // Fails if another part of the process has installed a provider before; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECT_TIMEOUT)
-            .no_proxy()
-            .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| format!("cannot create the HTTP client: {error}"))?;
+        let problem = |error: reqwest::Error| format!("cannot create the HTTP client: {error}");
+        let http = builder().build().map_err(problem)?;
+        let unpooled = builder().pool_max_idle_per_host(0).build().map_err(problem)?;
         let secrets = Secrets::new(endpoint.headers.iter().map(|(_, value)| value).chain(&endpoint.bearer));
-        Ok(Self { http, headers, max_message, secrets, challenge: Arc::default() })
+        Ok(Self { http, unpooled, headers, max_message, secrets, challenge: Arc::default() })
     }
 
     /// The last `WWW-Authenticate` header of the server.
@@ -132,6 +131,7 @@ impl HttpClient {
 
     fn request(
         &self,
+        http: &reqwest::Client,
         method: Method,
         url: &str,
         session: Option<&str>,
@@ -140,7 +140,7 @@ impl HttpClient {
     ) -> RequestBuilder {
         let mut all: HeaderMap = headers.into_iter().collect();
         all.extend(self.headers.clone());
-        let mut request = self.http.request(method, url).headers(all);
+        let mut request = http.request(method, url).headers(all);
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }
@@ -160,8 +160,10 @@ impl HttpClient {
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let body = wire::encode(&message)?;
         let request = PostedRequest::of(&message);
+        let is_claimed = ExactCall::of(&message).is_some_and(|call| call.is_claimed);
+        let http = if is_claimed { &self.unpooled } else { &self.http };
         let response = self
-            .request(Method::POST, &url, session.as_deref(), token, headers)
+            .request(http, Method::POST, &url, session.as_deref(), token, headers)
             .header(ACCEPT, format!("{JSON}, {EVENTS}"))
             .header(CONTENT_TYPE, JSON)
             .body(body)
@@ -273,7 +275,7 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Fault> {
         // A server may refuse this; the session then ends by itself.
-        let sent = self.request(Method::DELETE, &url, Some(&session), token, headers).send().await;
+        let sent = self.request(&self.http, Method::DELETE, &url, Some(&session), token, headers).send().await;
         sent.map(drop).map_err(|error| send_fault(&error))
     }
 
@@ -285,7 +287,8 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
-        let mut request = self.request(Method::GET, &url, session.as_deref(), token, headers).header(ACCEPT, EVENTS);
+        let mut request =
+            self.request(&self.http, Method::GET, &url, session.as_deref(), token, headers).header(ACCEPT, EVENTS);
         if let Some(last_event) = last_event {
             request = request.header(RESUME_HEADER, last_event);
         }
@@ -341,6 +344,14 @@ fn readable(data: String, request: Option<&PostedRequest>) -> String {
     let Ok(message) = wire::decode(data.as_bytes()) else { return data };
     let message = request.map_or_else(|| message.clone(), |request| request.checked(message.clone()));
     serde_json::to_string(&message).unwrap_or(data)
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_TIMEOUT)
+        .no_proxy()
+        .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
 }
 
 fn secret_value(value: &str, name: &str) -> Result<HeaderValue, String> {

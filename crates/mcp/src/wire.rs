@@ -16,20 +16,31 @@ const RAW: &str = "reknit/raw";
 /// The code of an error that stands for a response that cannot be read.
 pub(crate) const UNREADABLE: i32 = -32_700;
 
-/// The arguments of a call as JSON text, which is sent instead of those in the message.
+/// What rmcp does not know of a call.
 #[derive(Debug, Clone)]
-pub(crate) struct ExactArguments(pub(crate) Arc<str>);
+pub(crate) struct ExactCall {
+    /// The arguments as JSON text, which is sent instead of those in the message.
+    pub(crate) arguments: Arc<str>,
+    /// Whether the call changes something, so that it must be known whether it was sent.
+    pub(crate) is_claimed: bool,
+}
+
+impl ExactCall {
+    /// What was attached to a message.
+    pub(crate) fn of(message: &ClientJsonRpcMessage) -> Option<&Self> {
+        match message {
+            JsonRpcMessage::Request(request) => match &request.request {
+                ClientRequest::CallToolRequest(call) => call.extensions.get(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
 
 /// A message as it is sent.
 pub(crate) fn encode(message: &ClientJsonRpcMessage) -> Result<String, serde_json::Error> {
-    let exact = match message {
-        JsonRpcMessage::Request(request) => match &request.request {
-            ClientRequest::CallToolRequest(call) => call.extensions.get::<ExactArguments>(),
-            _ => None,
-        },
-        _ => None,
-    };
-    let Some(ExactArguments(arguments)) = exact else { return serde_json::to_string(message) };
+    let Some(ExactCall { arguments, .. }) = ExactCall::of(message) else { return serde_json::to_string(message) };
     let mut whole = serde_json::to_value(message)?;
     let mut parameters = whole.get_mut("params").map(serde_json::Value::take).unwrap_or_default();
     if let Some(parameters) = parameters.as_object_mut() {
@@ -142,7 +153,8 @@ mod tests {
     #[test]
     fn the_arguments_of_a_call_are_sent_as_they_were_written() {
         let mut call = CallToolRequest::new(CallToolRequestParams::new("add"));
-        call.extensions.insert(ExactArguments(r#"{"a":1.10,"b":12345678901234567890123}"#.into()));
+        let arguments = r#"{"a":1.10,"b":12345678901234567890123}"#.into();
+        call.extensions.insert(ExactCall { arguments, is_claimed: true });
         let message = ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(call), RequestId::Number(7));
         assert_eq!(
             encode(&message).expect("it is encoded"),

@@ -1,7 +1,7 @@
 //! A server with streamable HTTP.
 
 use reknit_mcp::{McpConnection, McpEndpoint, McpOptions, McpSource};
-use reknit_protocol::{Delivery, ReplyBody, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_protocol::{CallTool, Delivery, ReplyBody, SideEffect, ToolReply, TransportFailure, TransportKind, Value};
 use reknit_tools::ToolSource as _;
 
 use crate::scripted_service::{Script, start};
@@ -115,4 +115,22 @@ async fn a_service_that_is_not_there_was_sent_nothing() {
 async fn an_address_that_is_no_url_is_reported() {
     let problem = McpSource::new(endpoint("file:///etc/passwd")).list().await.expect_err("it is no service");
     assert_eq!(problem, "the scheme of the URL must be http or https");
+}
+
+#[tokio::test]
+async fn a_call_that_may_change_something_gets_a_connection_of_its_own() {
+    let (url, received) = start(Script::Json).await;
+    let source = McpSource::new(endpoint(&url));
+    let echo = route(&list(&source).await, "echo");
+    let read = CallTool { side_effect: SideEffect::Read, ..call("echo", "{}") };
+    for call in [&read, &read, &call("echo", "{}"), &call("echo", "{}")] {
+        echo.call(call, None).await.expect("it is answered");
+    }
+    let received = received.lock().expect("no test has panicked");
+    let Some(&[first_read, second_read, first, second]) = received.peers.last_chunk::<4>() else {
+        panic!("four calls")
+    };
+    assert_eq!(first_read, second_read);
+    assert_ne!(first, second_read);
+    assert_ne!(first, second);
 }

@@ -1,10 +1,11 @@
 //! An MCP server with streamable HTTP, without a library of the protocol.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
@@ -38,6 +39,8 @@ pub(crate) enum Script {
 pub(crate) struct Received {
     pub(crate) headers: Vec<HeaderMap>,
     pub(crate) methods: Vec<String>,
+    /// The address that each request came from.
+    pub(crate) peers: Vec<SocketAddr>,
 }
 
 #[derive(Clone)]
@@ -53,11 +56,19 @@ pub(crate) async fn start(script: Script) -> (String, Arc<Mutex<Received>>) {
     let router = Router::new().fallback(handle).with_state(service);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    tokio::spawn(
+        async move { axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>()).await },
+    );
     (url, received)
 }
 
-async fn handle(State(service): State<Service>, method: Method, headers: HeaderMap, body: Bytes) -> Response {
+async fn handle(
+    State(service): State<Service>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    method: Method,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     if method != Method::POST {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
@@ -68,6 +79,7 @@ async fn handle(State(service): State<Service>, method: Method, headers: HeaderM
         let mut received = service.received.lock().expect("no test has panicked");
         received.headers.push(headers.clone());
         received.methods.push(name.clone());
+        received.peers.push(peer);
         received.methods.iter().filter(|method| *method == "tools/call").count() == 1
     };
     if let Script::Status(status) = service.script {
