@@ -241,8 +241,8 @@ async fn a_list_that_changed_raises_the_generation_and_progress_has_no_effect() 
     let mut changes = source.changes();
     assert_eq!(source.generation(), 0);
     change.call(&call("change", "{}"), None).await.expect("it is answered");
-    let changed = changes.wait_for(|generation| *generation == 1);
-    tokio::time::timeout(PATIENCE, changed).await.expect("it is told").expect("the source lives");
+    let first_change = changes.wait_for(|generation| *generation == 1);
+    tokio::time::timeout(PATIENCE, first_change).await.expect("it is told").expect("the source lives");
 }
 
 #[tokio::test]
