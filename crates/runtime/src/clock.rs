@@ -4,12 +4,9 @@ mod shifted;
 
 pub(crate) use shifted::ShiftedClock;
 
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
-/// A boxed future, for object-safe traits.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use reknit_tools::BoxFuture;
 
 /// Tells the time and sleeps.
 pub trait Clock: Send + Sync + std::fmt::Debug + 'static {

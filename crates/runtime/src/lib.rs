@@ -35,7 +35,7 @@ mod watcher;
 
 pub use assembly::{Reknit, StartError, new_run_id};
 pub use breakers::{BreakerPolicy, Breakers, CallLimits};
-pub use clock::{BoxFuture, Clock, SystemClock};
+pub use clock::{Clock, SystemClock};
 pub use driver::{DriveOutcome, Driver};
 pub use error::DriveError;
 pub use journal_results::{JournalResults, ResultError};

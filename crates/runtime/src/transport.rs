@@ -6,9 +6,8 @@ use reknit_dialogue::{ModelAnswer, ModelFailure};
 use reknit_engine::{AskModel, CountTokens};
 use reknit_models::Models;
 use reknit_protocol::{CallTool, ToolReply, TransportFailure};
-use reknit_tools::Tools;
+use reknit_tools::{BoxFuture, Tools};
 
-use crate::clock::BoxFuture;
 use crate::tokens;
 
 /// Sends requests to models and calls to tools, without retries. Dropping a future must cancel its request.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{BoxFuture, Clock};
+use reknit_tools::BoxFuture;
+
+use super::Clock;
 
 /// A clock that is ahead of another one by a fixed time.
 ///

@@ -1,0 +1,96 @@
+//! Signing in at a server with OAuth 2.1 and PKCE.
+
+use rmcp::transport::auth::{
+    AuthClient, AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, CredentialStore as _,
+    OAuthClientConfig, WWWAuthenticateParams,
+};
+use secrecy::ExposeSecret as _;
+
+use crate::http::HttpClient;
+use crate::options::{McpEndpoint, McpOAuth};
+use crate::token_file::TokenFile;
+
+/// A sign-in that waits for a person.
+pub struct SignIn {
+    session: AuthorizationSession,
+}
+
+impl std::fmt::Debug for SignIn {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("SignIn").finish_non_exhaustive()
+    }
+}
+
+impl SignIn {
+    /// Starts a sign-in. `challenge` is the `WWW-Authenticate` header with which the server refused a request.
+    pub(crate) async fn start(
+        endpoint: &McpEndpoint,
+        oauth: &McpOAuth,
+        challenge: Option<&str>,
+    ) -> Result<Self, AuthError> {
+        let mut manager = manager(endpoint, oauth).await?;
+        let resolution = manager.resolve_metadata_from_challenge(challenge).await?;
+        manager.set_metadata(resolution.metadata);
+        let mut request = AuthorizationRequest::new(oauth.redirect_url.clone())
+            .with_client_name("Reknit")
+            .with_scopes(scopes(endpoint, oauth, challenge).await?);
+        request.client_id.clone_from(&oauth.client_id);
+        request.client_secret = oauth.client_secret.as_ref().map(|secret| secret.expose_secret().to_owned());
+        request.client_metadata_url.clone_from(&oauth.client_metadata_url);
+        let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| error)?;
+        Ok(Self { session })
+    }
+
+    /// The page where a person signs in.
+    pub fn url(&self) -> &str {
+        self.session.get_authorization_url()
+    }
+
+    /// Ends the sign-in with the URL to which the browser was sent back. The tokens are stored, encrypted. Fails with the reason.
+    pub async fn finish(self, callback_url: &str) -> Result<(), String> {
+        self.session.handle_callback_url(callback_url).await.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// The scopes to ask for; empty for what the server proposes. A server that asks for more gets what was granted before as well.
+async fn scopes(endpoint: &McpEndpoint, oauth: &McpOAuth, challenge: Option<&str>) -> Result<Vec<String>, AuthError> {
+    let url = reqwest::Url::parse(&endpoint.url)?;
+    let asked = challenge.and_then(|challenge| WWWAuthenticateParams::parse(challenge, &url).scope);
+    let granted = token_file(oauth).load().await?.map(|stored| stored.granted_scopes).unwrap_or_default();
+    let mut scopes = oauth.scopes.clone();
+    if let Some(asked) = asked.filter(|_| !granted.is_empty()) {
+        let more = granted.into_iter().chain(asked.split_whitespace().map(str::to_owned));
+        for scope in more {
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+    }
+    Ok(scopes)
+}
+
+/// The client that sends the stored token, and refreshes it.
+pub(crate) async fn authorized(
+    endpoint: &McpEndpoint,
+    oauth: &McpOAuth,
+    http: &HttpClient,
+) -> Result<AuthClient<HttpClient>, AuthError> {
+    let mut manager = manager(endpoint, oauth).await?;
+    if manager.initialize_from_store().await?
+        && let (Some(client_id), Some(secret)) = (&oauth.client_id, &oauth.client_secret)
+    {
+        let client = OAuthClientConfig::new(client_id.clone(), oauth.redirect_url.clone());
+        manager.configure_client(client.with_client_secret(secret.expose_secret()))?;
+    }
+    Ok(AuthClient::new(http.clone(), manager))
+}
+
+async fn manager(endpoint: &McpEndpoint, oauth: &McpOAuth) -> Result<AuthorizationManager, AuthError> {
+    let mut manager = AuthorizationManager::new(endpoint.url.as_str()).await?;
+    manager.set_credential_store(token_file(oauth));
+    Ok(manager)
+}
+
+fn token_file(oauth: &McpOAuth) -> TokenFile {
+    TokenFile::new(&oauth.token_file, oauth.token_key.clone())
+}

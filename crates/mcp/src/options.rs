@@ -1,0 +1,185 @@
+//! What is said about an MCP server in the configuration.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use reknit_protocol::{AgentName, redact_url};
+use secrecy::SecretString;
+
+/// The size limit of one message in bytes, unless a server has its own.
+const MAX_MESSAGE: usize = 16 << 20;
+
+/// An MCP server: how it is reached, and what is believed and used of it.
+#[derive(Debug, Clone)]
+pub struct McpOptions {
+    /// The name of the tool in plans.
+    pub name: AgentName,
+    /// How it is reached.
+    pub connection: McpConnection,
+    /// Whether the annotations of its tools are believed. Without it the side effect of every tool is undeclared.
+    pub trusted: bool,
+    /// Which of its tools are used.
+    pub filter: ToolFilter,
+    /// Which versions of the protocol are spoken.
+    pub era: ProtocolEra,
+    /// The time limit to start it and to agree on the protocol.
+    pub connect_limit: Duration,
+    /// The time limit of a call, if it is shorter than the one of the run.
+    pub call_limit: Option<Duration>,
+    /// The size limit of one message in bytes.
+    pub max_message: usize,
+}
+
+impl McpOptions {
+    /// A server that is not trusted, with all its tools and the usual limits.
+    pub fn new(name: impl Into<AgentName>, connection: McpConnection) -> Self {
+        Self {
+            name: name.into(),
+            connection,
+            trusted: false,
+            filter: ToolFilter::default(),
+            era: ProtocolEra::default(),
+            connect_limit: Duration::from_mins(1),
+            call_limit: None,
+            max_message: MAX_MESSAGE,
+        }
+    }
+
+    /// Where the server is, for messages. Secrets are redacted, and arguments are left out.
+    pub(crate) fn address(&self) -> String {
+        match &self.connection {
+            McpConnection::Stdio(program) => format!("the program `{}`", program.program.display()),
+            McpConnection::Http(endpoint) => redact_url(&endpoint.url),
+        }
+    }
+}
+
+/// How an MCP server is reached.
+#[derive(Debug, Clone)]
+pub enum McpConnection {
+    /// A program that is started here and speaks on its standard input and output.
+    Stdio(McpProgram),
+    /// A service with streamable HTTP.
+    Http(McpEndpoint),
+}
+
+/// A program that is an MCP server.
+#[derive(Debug, Clone, Default)]
+pub struct McpProgram {
+    /// The program: a path, or a name that is looked up in `PATH`.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Environment variables for it. Of our own it gets only `PATH`, `HOME`, the language, the time zone and the folder for
+    /// temporary files.
+    pub environment: Vec<(String, String)>,
+    /// Environment variables whose values are shown nowhere, and are replaced in what the program returns.
+    pub secrets: Vec<(String, SecretString)>,
+    /// Its working directory, if not ours.
+    pub directory: Option<PathBuf>,
+}
+
+/// The address of an MCP server with streamable HTTP, and what is sent to it.
+#[derive(Debug, Clone, Default)]
+pub struct McpEndpoint {
+    /// The URL.
+    pub url: String,
+    /// Headers of every request.
+    pub headers: Vec<(String, SecretString)>,
+    /// The token of `Authorization: Bearer`.
+    pub bearer: Option<SecretString>,
+    /// How to sign in with OAuth, instead of a token.
+    pub oauth: Option<McpOAuth>,
+}
+
+/// How to sign in at an MCP server with OAuth 2.1 and PKCE.
+#[derive(Debug, Clone)]
+pub struct McpOAuth {
+    /// The URL to which a browser is sent back, on loopback: `http://127.0.0.1:8123/callback`.
+    pub redirect_url: String,
+    /// The id under which we are registered. Without it we register ourselves.
+    pub client_id: Option<String>,
+    /// The secret that belongs to the id.
+    pub client_secret: Option<SecretString>,
+    /// The URL of a document that describes us, for servers that accept it in place of a registration.
+    pub client_metadata_url: Option<String>,
+    /// What we ask to be allowed; empty for what the server proposes.
+    pub scopes: Vec<String>,
+    /// The file for the tokens.
+    pub token_file: PathBuf,
+    /// The key with which the file is encrypted.
+    pub token_key: SecretString,
+}
+
+/// The versions of the protocol that are spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProtocolEra {
+    /// The server is asked: without a handshake if it speaks 2026-07-28, else with one.
+    #[default]
+    Detect,
+    /// With a handshake: 2025-11-25 and older.
+    Handshake,
+    /// Without a handshake: 2026-07-28.
+    Stateless,
+}
+
+/// Which tools of a server are used. A pattern is a name, in which `*` stands for any text.
+#[derive(Debug, Clone, Default)]
+pub struct ToolFilter {
+    /// Patterns of the tools that are used; empty for all.
+    pub only: Vec<String>,
+    /// Patterns of tools that are not used, also if they are in `only`.
+    pub except: Vec<String>,
+}
+
+impl ToolFilter {
+    /// Whether a tool is used.
+    pub fn allows(&self, name: &str) -> bool {
+        let is_in = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
+        (self.only.is_empty() || is_in(&self.only)) && !is_in(&self.except)
+    }
+}
+
+/// Whether a name matches a pattern with `*`.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|start| name.strip_prefix(start)) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(end) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    rest.ends_with(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_matches_names() {
+        for (pattern, name, expected) in [
+            ("add", "add", true),
+            ("add", "add_all", false),
+            ("*", "anything", true),
+            ("get_*", "get_time", true),
+            ("get_*", "forget_time", false),
+            ("*_time", "get_time", true),
+            ("g*t*e", "get_time", true),
+            ("g*x*e", "get_time", false),
+            ("ab*ab", "ab", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "case: {pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn an_exception_counts_more_than_an_inclusion() {
+        let filter = ToolFilter { only: vec!["get_*".to_owned()], except: vec!["get_env".to_owned()] };
+        assert!(filter.allows("get_time"));
+        assert!(!filter.allows("get_env"));
+        assert!(!filter.allows("set_time"));
+        assert!(ToolFilter::default().allows("set_time"));
+    }
+}

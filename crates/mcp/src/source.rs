@@ -1,0 +1,183 @@
+//! An MCP server as a source of tools.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use reknit_protocol::{AgentName, Value, truncate};
+use reknit_tools::{BoxFuture, ListedCapability, Listing, ToolSource};
+use rmcp::model::{ServerPeerInfo, ServerResult};
+use rmcp::service::ServiceError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use tokio::sync::watch;
+
+use crate::call::McpRoute;
+use crate::connection::Connection;
+use crate::http::{HttpFault, describe_fault};
+use crate::listing::read_tool;
+use crate::oauth::SignIn;
+use crate::options::McpOptions;
+use crate::server::Server;
+use crate::wire::raw_result;
+
+/// The most tools of a server that are used.
+const MAX_TOOLS: usize = 10_000;
+/// The most pages that are read.
+const MAX_PAGES: usize = 1_000;
+/// The most problems and notes that are reported one by one.
+const MAX_PROBLEMS: usize = 1_000;
+/// The longest description of a server, in bytes.
+const MAX_DESCRIPTION: usize = 4 << 10;
+
+/// The tools of an MCP server. The server is started or connected to when it is first needed, and shared by all calls.
+#[derive(Debug)]
+pub struct McpSource {
+    server: Arc<Server>,
+}
+
+impl McpSource {
+    /// The source that these options describe. Nothing is started yet.
+    pub fn new(options: McpOptions) -> Self {
+        Self { server: Arc::new(Server::new(options)) }
+    }
+
+    /// How often the list of tools may have changed: the server said so, or was started again.
+    pub fn generation(&self) -> u64 {
+        *self.server.generation().borrow()
+    }
+
+    /// The same, to wait for the next change.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.server.generation()
+    }
+
+    /// Starts a sign-in with OAuth, as the last refusal of the server asks for. Fails with the reason.
+    pub async fn sign_in(&self) -> Result<SignIn, String> {
+        self.server.sign_in().await
+    }
+
+    /// Ends the connection in good order. Without it the process of a server is killed when the source and its routes are
+    /// dropped. The next call opens a new connection.
+    pub async fn close(&self) {
+        self.server.close().await;
+    }
+
+    async fn read_tools(&self) -> Result<Listing, String> {
+        let connection = self.server.connection().await.map_err(|unavailable| unavailable.message())?;
+        let description = connection.peer_info().map(|info| describe(&info)).unwrap_or_default();
+        let mut listing = Listing { description, ..Listing::default() };
+        let (mut cursor, mut cursors) = (None, HashSet::new());
+        let mut count = 0;
+        for _ in 0..MAX_PAGES {
+            let page = connection.list_page(cursor.take()).await;
+            let page = match page {
+                Ok(page) => page,
+                Err(error) => return Err(list_failure(&error, &connection).await),
+            };
+            count += self.add_page(&page, &mut listing, MAX_TOOLS - count)?;
+            let next = match page {
+                ServerResult::ListToolsResult(page) => page.next_cursor,
+                _ => None,
+            };
+            let Some(next) = next.filter(|next| !next.is_empty()) else { return Ok(bounded(listing)) };
+            if count >= MAX_TOOLS {
+                listing
+                    .problems
+                    .insert(0, format!("the server lists more than {MAX_TOOLS} tools; the rest is left out"));
+                return Ok(bounded(listing));
+            }
+            if !cursors.insert(next.clone()) {
+                listing.problems.insert(0, "the server lists the same page again; the rest is left out".to_owned());
+                return Ok(bounded(listing));
+            }
+            cursor = Some(next);
+        }
+        listing.problems.insert(0, format!("the server lists more than {MAX_PAGES} pages; the rest is left out"));
+        Ok(bounded(listing))
+    }
+
+    /// Adds the tools of a page. Returns how many it has.
+    fn add_page(&self, page: &ServerResult, listing: &mut Listing, room: usize) -> Result<usize, String> {
+        let raw = raw_result(page).ok_or("it answered `tools/list` with something else")?;
+        let raw = Value::parse(raw).map_err(|error| format!("its list of tools cannot be read: {error}"))?;
+        let accepted: HashSet<&str> = match page {
+            ServerResult::ListToolsResult(page) => page.tools.iter().map(|tool| tool.name.as_ref()).collect(),
+            _ => HashSet::new(),
+        };
+        let tools = raw.get("tools").and_then(Value::as_array).ok_or("its list of tools is not a list")?;
+        if tools.len() > room {
+            listing.problems.push(format!("the server lists more than {MAX_TOOLS} tools; the rest is left out"));
+        }
+        for tool in tools.iter().take(room) {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            match read_tool(tool, &self.server.options) {
+                Ok(Some(_)) if !accepted.contains(name) => {
+                    listing
+                        .problems
+                        .push(format!("tool `{name}` is not valid: an attribute or an `x-mcp-header` is wrong"));
+                }
+                Ok(Some(read)) => {
+                    listing.notes.extend(read.notes);
+                    let route = Arc::new(McpRoute { server: Arc::clone(&self.server), tool: name.to_owned() });
+                    listing.capabilities.push(ListedCapability { entry: read.entry, route });
+                }
+                Ok(None) => {}
+                Err(problem) => listing.problems.push(problem),
+            }
+        }
+        Ok(tools.len().min(room))
+    }
+}
+
+impl ToolSource for McpSource {
+    fn name(&self) -> &AgentName {
+        &self.server.options.name
+    }
+
+    fn address(&self) -> String {
+        self.server.options.address()
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
+        let limit = self.server.options.connect_limit.saturating_mul(2);
+        Box::pin(async move {
+            let listed = tokio::time::timeout(limit, self.read_tools()).await;
+            listed.unwrap_or_else(|_| Err(format!("it did not list its tools within {limit:?}")))
+        })
+    }
+}
+
+fn describe(info: &ServerPeerInfo) -> String {
+    let server = info.server_info.as_ref();
+    let texts = [
+        info.instructions.as_deref(),
+        server.and_then(|server| server.description.as_deref()),
+        server.and_then(|server| server.title.as_deref()),
+    ];
+    let text = texts.into_iter().flatten().find(|text| !text.trim().is_empty()).unwrap_or_default();
+    truncate(text.trim().to_owned(), MAX_DESCRIPTION)
+}
+
+async fn list_failure(error: &ServiceError, connection: &Connection) -> String {
+    let problem = match error {
+        ServiceError::McpError(error) => error.message.to_string(),
+        _ if !connection.is_open() => connection.describe_end().await,
+        ServiceError::TransportSend(error) => {
+            let fault = error.error.downcast_ref::<StreamableHttpError<HttpFault>>();
+            fault.map_or_else(|| error.error.to_string(), describe_fault)
+        }
+        other => other.to_string(),
+    };
+    format!("it cannot list its tools: {problem}")
+}
+
+/// The listing with a bounded number of messages.
+fn bounded(mut listing: Listing) -> Listing {
+    for messages in [&mut listing.problems, &mut listing.notes] {
+        let more = messages.len().saturating_sub(MAX_PROBLEMS);
+        if more > 0 {
+            messages.truncate(MAX_PROBLEMS);
+            messages.push(format!("and {more} more"));
+        }
+    }
+    listing
+}

@@ -1,0 +1,178 @@
+//! Tokens of OAuth in a file, encrypted with a key that is not in it.
+
+use std::io::Write as _;
+use std::num::NonZeroU32;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::rand::{SecureRandom as _, SystemRandom};
+use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+
+const SALT_LEN: usize = 16;
+/// The rounds that make a guessed key expensive to try.
+const ROUNDS: NonZeroU32 = NonZeroU32::new(600_000).unwrap();
+
+/// A file with encrypted tokens. Cloning shares it.
+#[derive(Debug, Clone)]
+pub(crate) struct TokenFile {
+    path: Arc<PathBuf>,
+    secret: SecretString,
+    /// What the file contains, as far as this process knows, so that a call does not decrypt it each time.
+    known: Arc<Mutex<Option<(EncryptedTokens, StoredCredentials)>>>,
+}
+
+/// The content of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct EncryptedTokens {
+    version: u32,
+    salt: String,
+    nonce: String,
+    data: String,
+}
+
+impl TokenFile {
+    pub(crate) fn new(path: &Path, secret: SecretString) -> Self {
+        Self { path: Arc::new(path.to_owned()), secret, known: Arc::default() }
+    }
+
+    fn read(&self) -> Result<Option<StoredCredentials>, String> {
+        let text = match std::fs::read_to_string(&*self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("cannot read {}: {error}", self.path.display())),
+        };
+        let damaged = || format!("{} is damaged, or was written with another key", self.path.display());
+        let encrypted: EncryptedTokens = serde_json::from_str(&text).map_err(|_| damaged())?;
+        if let Some((known, credentials)) = &*self.known.lock().unwrap_or_else(PoisonError::into_inner)
+            && *known == encrypted
+        {
+            return Ok(Some(credentials.clone()));
+        }
+        let bytes = decrypt(&encrypted, &self.secret).ok_or_else(damaged)?;
+        let credentials: StoredCredentials = serde_json::from_slice(&bytes).map_err(|_| damaged())?;
+        self.remember(Some((encrypted, credentials.clone())));
+        Ok(Some(credentials))
+    }
+
+    fn write(&self, credentials: StoredCredentials) -> Result<(), String> {
+        let problem = |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", self.path.display());
+        let bytes = serde_json::to_vec(&credentials).map_err(|error| problem(&error))?;
+        let encrypted = encrypt(bytes, &self.secret).ok_or_else(|| problem(&"it cannot be encrypted"))?;
+        let text = serde_json::to_string(&encrypted).map_err(|error| problem(&error))?;
+        if let Some(folder) = self.path.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| problem(&error))?;
+        }
+        // A reader sees the old content or the new one, never a part.
+        let new = self.path.with_extension(format!("new-{}", std::process::id()));
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.write(true).create(true).truncate(true).mode(0o600).open(&new);
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()));
+        written.and_then(|()| std::fs::rename(&new, &*self.path)).map_err(|error| problem(&error))?;
+        self.remember(Some((encrypted, credentials)));
+        Ok(())
+    }
+
+    fn remember(&self, content: Option<(EncryptedTokens, StoredCredentials)>) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = content;
+    }
+}
+
+#[async_trait::async_trait]
+impl CredentialStore for TokenFile {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let file = self.clone();
+        in_background(move || file.read()).await
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let file = self.clone();
+        in_background(move || file.write(credentials)).await
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        let file = self.clone();
+        in_background(move || {
+            file.remember(None);
+            match std::fs::remove_file(&*file.path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    Err(format!("cannot remove {}: {error}", file.path.display()))
+                }
+                _ => Ok(()),
+            }
+        })
+        .await
+    }
+}
+
+/// Files and keys take time, which the threads of tokio do not have.
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, AuthError> {
+    let done = tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string()).and_then(|done| done);
+    done.map_err(AuthError::CredentialStoreError)
+}
+
+fn cipher(secret: &SecretString, salt: &[u8]) -> Option<LessSafeKey> {
+    let mut key = [0_u8; 32];
+    let secret = secret.expose_secret().as_bytes();
+    ring::pbkdf2::derive(ring::pbkdf2::PBKDF2_HMAC_SHA256, ROUNDS, salt, secret, &mut key);
+    Some(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key).ok()?))
+}
+
+fn encrypt(mut bytes: Vec<u8>, secret: &SecretString) -> Option<EncryptedTokens> {
+    let (mut salt, mut nonce) = ([0_u8; SALT_LEN], [0_u8; NONCE_LEN]);
+    let random = SystemRandom::new();
+    random.fill(&mut salt).ok()?;
+    random.fill(&mut nonce).ok()?;
+    let cipher = cipher(secret, &salt)?;
+    cipher.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut bytes).ok()?;
+    Some(EncryptedTokens {
+        version: 1,
+        salt: BASE64.encode(salt),
+        nonce: BASE64.encode(nonce),
+        data: BASE64.encode(bytes),
+    })
+}
+
+fn decrypt(tokens: &EncryptedTokens, secret: &SecretString) -> Option<Vec<u8>> {
+    let cipher = cipher(secret, &BASE64.decode(&tokens.salt).ok()?)?;
+    let nonce = Nonce::try_assume_unique_for_key(&BASE64.decode(&tokens.nonce).ok()?).ok()?;
+    let mut data = BASE64.decode(&tokens.data).ok()?;
+    let length = cipher.open_in_place(nonce, Aad::empty(), &mut data).ok()?.len();
+    data.truncate(length);
+    (tokens.version == 1).then_some(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn tokens_are_read_only_with_the_key_they_were_written_with() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("tokens/server.json");
+        let file = |key: &str| TokenFile::new(&path, key.into());
+        assert!(file("key").load().await.expect("it is readable").is_none());
+        let token = r#"{"access_token":"token-secret","token_type":"bearer"}"#;
+        let token = serde_json::from_str(token).expect("a token");
+        let credentials = StoredCredentials::new("client-1".to_owned(), Some(token), Vec::new(), None);
+        file("key").save(credentials).await.expect("it is written");
+        let text = std::fs::read_to_string(&path).expect("it is there");
+        assert!(!text.contains("token-secret") && !text.contains("client-1"), "{text}");
+        assert_eq!(std::fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
+        let loaded = file("key").load().await.expect("it is readable").expect("there are tokens");
+        assert_eq!(loaded.client_id, "client-1");
+        let error = file("other").load().await.expect_err("the key is another");
+        assert!(error.to_string().ends_with("is damaged, or was written with another key"), "{error}");
+        file("key").clear().await.expect("it is removed");
+        assert!(file("key").load().await.expect("it is readable").is_none());
+    }
+}

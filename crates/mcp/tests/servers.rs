@@ -1,0 +1,22 @@
+//! Real MCP servers: a program that this test starts from itself, and a service on loopback.
+#![cfg(test)]
+
+#[path = "servers/http.rs"]
+mod http;
+#[path = "servers/oauth.rs"]
+mod oauth;
+#[path = "servers/program.rs"]
+mod program;
+#[path = "servers/scripted_program.rs"]
+mod scripted_program;
+#[path = "servers/scripted_service.rs"]
+mod scripted_service;
+#[path = "servers/support.rs"]
+mod support;
+
+/// The server that other tests start. It does nothing unless it is started as such.
+#[test]
+#[ignore = "it is started by other tests"]
+fn scripted_server() {
+    scripted_program::serve();
+}
