@@ -20,19 +20,26 @@
 //!
 //! This crate never retries: the engine decides whether a failed call is repeated.
 
+mod command;
+mod defined_capability;
 mod discovery;
 mod http;
 mod openapi;
+mod plain_http;
 mod source;
+mod template;
 mod tool_service;
 mod tools;
 
+pub use command::{CommandInput, CommandOptions, CommandOutput, CommandTool};
+pub use defined_capability::{DefinedCapability, InvalidDefinition};
 pub use discovery::{Discovery, DiscoveryProblem, discover};
 pub use http::address::{Address, AddressError, ComponentType};
 pub use http::client::{Client, ClientError};
 pub use http::credential::{Credential, CredentialError};
 pub use http::service::{HttpOptions, HttpService, InvalidHeader};
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
+pub use plain_http::{BodyFormat, PlainHttpCapability, PlainHttpOptions, PlainHttpService};
 pub use source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 pub use tool_service::ToolService;
 pub use tools::Tools;
