@@ -19,6 +19,7 @@ pub mod config;
 mod driver;
 mod effect_executor;
 mod error;
+mod function_tool;
 mod journal_results;
 mod learned_mappings;
 mod model_client;

@@ -41,7 +41,9 @@ impl EffectName<'_> {
 impl Config {
     /// Fails if `effects.classes` or a check names a tool that is not configured.
     pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
-        let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let mut tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        // Several entries may be the capabilities of one tool.
+        tools.dedup();
         match self.effect_names().into_iter().find(|name| !tools.contains(&name.tool())) {
             Some(name) => {
                 let tool = name.tool();

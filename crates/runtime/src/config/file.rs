@@ -9,7 +9,10 @@ use reknit_protocol::{Value, redact_urls};
 use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
-use super::entry::{CHECK_KEYS, Entry, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, TOOL_KEYS};
+use super::entry::{
+    CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS,
+    TOOL_KEYS,
+};
 use super::error::ConfigError;
 use super::kind::SettingKind;
 use super::origin::ConfiguredValues;
@@ -26,8 +29,17 @@ pub(super) struct FileContent {
     pub(super) values: ConfiguredValues,
     pub(super) tools: Vec<Entry>,
     pub(super) openapi: Vec<Entry>,
+    pub(super) http: Vec<Entry>,
+    pub(super) command: Vec<Entry>,
     pub(super) models: Vec<Entry>,
     pub(super) checks: Vec<Entry>,
+}
+
+impl FileContent {
+    /// The entries of all lists of tools.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &Entry> {
+        self.tools.iter().chain(&self.openapi).chain(&self.http).chain(&self.command)
+    }
 }
 
 /// Parses the text of a file. `name` is the name of the file for errors.
@@ -40,6 +52,8 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
             "tools" => content.tools = file.entries("tools", &[&TOOL_KEYS, &HTTP_KEYS], value)?,
             "checks" => content.checks = file.entries("checks", &[&CHECK_KEYS], value)?,
             "openapi" => content.openapi = file.entries("openapi", &[&OPENAPI_KEYS, &HTTP_KEYS], value)?,
+            "http" => content.http = file.entries("http", &[&PLAIN_HTTP_KEYS, &DEFINED_KEYS, &HTTP_KEYS], value)?,
+            "command" => content.command = file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS], value)?,
             "models" => content.models = file.entries("models", &[&MODEL_KEYS], value)?,
             _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,
         }

@@ -7,6 +7,7 @@ use reknit_models::{Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
 
 use super::checks::shown_check;
+use super::entry::entry_name;
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
 
@@ -48,17 +49,13 @@ impl Config {
         for (list, entries) in [
             ("tools", self.shown_tools("tools")),
             ("openapi", self.shown_tools("openapi")),
+            ("http", self.shown_tools("http")),
+            ("command", self.shown_tools("command")),
             ("models", self.shown_models()),
             ("checks", self.shown_checks()),
         ] {
             for entry in entries {
-                let name = entry
-                    .get("name")
-                    .or_else(|| entry.get("of"))
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned();
-                let origin = self.entry_origins.get(&(list, name)).cloned().unwrap_or_default();
+                let origin = self.entry_origins.get(&(list, entry_name(&entry))).cloned().unwrap_or_default();
                 let _ = writeln!(page, "\n[[{list}]]  # {origin}");
                 for (key, value) in &entry {
                     let _ = writeln!(page, "{key} = {}", toml(value));
@@ -86,6 +83,8 @@ impl Config {
             ("settings", self.shown(which).map(setting).collect()),
             ("tools", list(self.shown_tools("tools"))),
             ("openapi", list(self.shown_tools("openapi"))),
+            ("http", list(self.shown_tools("http"))),
+            ("command", list(self.shown_tools("command"))),
             ("models", list(self.shown_models())),
             ("checks", list(self.shown_checks())),
         ]))
