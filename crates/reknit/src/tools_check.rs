@@ -23,7 +23,7 @@ pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCo
         ));
     }
     config.check_effect_tools()?;
-    let found = discover_tools(&config).await?;
+    let found = discover_tools(&config, arguments.files.config.as_deref()).await?;
     config.check_effect_names(&found.catalogue)?;
     let mut undeclared = 0;
     if json {
