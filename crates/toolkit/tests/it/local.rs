@@ -31,17 +31,17 @@ fn amount(amount: impl Into<Value>) -> Value {
     Value::Object(Object::from([("amount", amount.into())]))
 }
 
-fn key() -> Option<IdempotencyKey> {
-    Some(IdempotencyKey::parse("key-1").expect("a key"))
+fn key() -> IdempotencyKey {
+    IdempotencyKey::parse("key-1").expect("a key")
 }
 
 #[tokio::test]
 async fn a_keyed_capability_runs_once_for_all_calls_under_one_key() {
     let (capability, calls) = counting(SideEffect::Keyed);
-    let first = capability.call(amount(5), key()).await;
+    let first = capability.call(amount(5), Some(key())).await;
     assert_eq!(first.status, 200);
-    assert_eq!(capability.call(amount(5), key()).await, first);
-    assert_eq!(capability.call(amount(6), key()).await.status, 409, "another request under the same key");
+    assert_eq!(capability.call(amount(5), Some(key())).await, first);
+    assert_eq!(capability.call(amount(6), Some(key())).await.status, 409, "another request under the same key");
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
@@ -56,7 +56,7 @@ async fn arguments_that_do_not_fit_are_refused_before_the_handler() {
 #[tokio::test]
 async fn a_panic_is_a_failed_call_whose_outcome_is_unknown() {
     for effect in [SideEffect::Read, SideEffect::Keyed, SideEffect::Unsafe] {
-        let reply = counting(effect).0.call(amount(0), key()).await;
+        let reply = counting(effect).0.call(amount(0), Some(key())).await;
         assert_eq!(reply.status, 500, "{effect:?}");
         let error = reply.body.to_value().get("error").cloned().expect("an error");
         assert_eq!(error.get("message").and_then(Value::as_str), Some("the capability panicked"));

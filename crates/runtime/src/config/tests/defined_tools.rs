@@ -51,7 +51,7 @@ async fn every_entry_is_one_capability_with_its_class_and_its_schema() {
         (entry.capability.description.as_str(), entry.required_parameters()),
         ("Reads an order", vec!["order_id".to_owned()])
     );
-    let schema = found.catalogue.entry("files", "run").and_then(|entry| entry.json_schema()).expect("a schema");
+    let schema = found.catalogue.entry("files", "run").expect("a capability").json_schema().expect("a schema");
     let expected = r#"{"type":"object","properties":{"pattern":{"type":"string"},"file":{"type":"string","description":"a path"}},"required":["pattern","file"],"additionalProperties":false}"#;
     assert_eq!(schema.get("properties"), Value::parse(expected).expect("JSON").get("properties"));
 }
