@@ -52,6 +52,6 @@ pub use filter::OperationFilter;
 pub use finding::{Finding, FindingKind};
 pub use operation::{BodyContent, BodyKind, BodyProperty, HttpMethod, Operation, RequestBody};
 pub use parameter::{ApiParameter, ParameterEncoding, ParameterLocation, ParameterStyle};
-pub use render::{HttpRequest, RenderError};
+pub use render::{HttpRequest, RenderError, percent_encoded};
 pub use security::{SecurityNeed, SecurityScheme};
 pub use server::{ApiServer, ServerUrlError, ServerVariable};

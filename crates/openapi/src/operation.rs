@@ -33,6 +33,17 @@ word_enum! {
     }
 }
 
+impl HttpMethod {
+    /// The class of side effect of a request with this method, if nothing else is known.
+    pub fn side_effect(self) -> SideEffect {
+        match self {
+            Self::Get | Self::Head | Self::Options | Self::Trace => SideEffect::Read,
+            Self::Put | Self::Delete => SideEffect::Idempotent,
+            Self::Post | Self::Patch => SideEffect::Unsafe,
+        }
+    }
+}
+
 /// How a body is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyKind {

@@ -12,6 +12,7 @@ use crate::operation::{BodyContent, HttpMethod, Operation, PathPart};
 use crate::parameter::{ApiParameter, ParameterEncoding, ParameterLocation};
 pub use error::RenderError;
 use pairs::Pairs;
+pub use percent::percent_encoded;
 use percent::{decoded_fully, encoded};
 use style::StyledText;
 

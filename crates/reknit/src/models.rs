@@ -16,7 +16,7 @@ use crate::find_model::with_detected_model;
 use crate::print::{print_data, print_message};
 use crate::setup::{MODEL_HINT, build_models, read_config, with_model};
 use crate::terminal_text::{one_line, padded, width};
-use crate::trust::check_trust;
+use crate::trust::check_model_trust;
 
 /// The width to which an error is cut, in columns.
 const ERROR_COLUMNS: usize = 120;
@@ -41,7 +41,7 @@ pub(crate) async fn list(arguments: &ModelsArguments) -> Result<ExitCode, Failur
 /// Sends each model a short question. The exit status is 1 if one does not answer.
 pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
     let config = config_with_model(arguments).await?;
-    check_trust(&config, arguments.config.as_deref())?;
+    check_model_trust(&config, arguments.config.as_deref())?;
     let mut answers = ask_all(build_models(config.models.clone())?, &config).await;
     let mut rows = vec![["NAME", "MODEL", "RESULT"].map(str::to_owned)];
     let mut hints = Vec::new();

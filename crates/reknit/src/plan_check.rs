@@ -99,7 +99,7 @@ async fn configured_tools(arguments: &SetupArguments) -> Result<Option<Catalogue
     if config.tools.is_empty() {
         return Ok(None);
     }
-    let found = discover_tools(&config).await?;
+    let found = discover_tools(&config, arguments.files.config.as_deref()).await?;
     warn_about_tools(&found.problems, &found.notes);
     Ok(Some(found.catalogue))
 }

@@ -24,7 +24,7 @@ use crate::input::Input;
 use crate::print::print_message;
 use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::one_line;
-use crate::trust::check_trust;
+use crate::trust::{check_listing_trust, check_trust};
 
 /// The folder with the last known capabilities of tools, in the state folder.
 const CATALOGUE_FOLDER: &str = "reknit/catalogue";
@@ -187,8 +187,9 @@ fn unset_key_variable(name: &str) -> Failure {
     Failure::usage(format!("the environment variable `{name}` is not set"), format!("set it: `export {name}=...`"))
 }
 
-/// Asks the configured tools for their capabilities.
-pub(crate) async fn discover_tools(config: &Config) -> Result<Discovery, Failure> {
+/// Asks the configured tools for their capabilities. `file` is that of `--config`.
+pub(crate) async fn discover_tools(config: &Config, file: Option<&Path>) -> Result<Discovery, Failure> {
+    check_listing_trust(config, file)?;
     let client = Client::new().map_err(Failure::start("the HTTP client"))?;
     let folder = config.catalogue_folder.clone().or_else(|| Some(state_folder()?.join(CATALOGUE_FOLDER)));
     let store = folder.map_or_else(ListingStore::in_memory, ListingStore::in_folder);

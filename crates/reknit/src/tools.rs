@@ -44,7 +44,7 @@ fn config_with_tools(arguments: &SetupArguments) -> Result<Config, Failure> {
 /// The configuration and the capabilities of its tools. Prints a warning for each tool that cannot be used.
 async fn known_tools(arguments: &SetupArguments) -> Result<(Config, Catalogue), Failure> {
     let config = config_with_tools(arguments)?;
-    let found = discover_tools(&config).await?;
+    let found = discover_tools(&config, arguments.files.config.as_deref()).await?;
     warn_about_tools(&found.problems, &[]);
     config.check_effect_names(&found.catalogue)?;
     Ok((config, found.catalogue))

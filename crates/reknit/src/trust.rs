@@ -1,8 +1,8 @@
-//! `reknit trust`: which configuration files that were only found may decide where API keys are sent.
+//! `reknit trust`: which configuration files that were only found may run commands and decide where keys are sent.
 //!
 //! A file that a person names is trusted. One that lies in the current folder may come from anybody, such as a cloned
-//! repository. If it sends a key anywhere else than the provider's own variable to the provider's own host, the person
-//! has to trust it once. The trust is kept by path and digest, so a changed file has to be trusted again.
+//! repository. If it runs a command, sends the key of a tool, or sends the key of a model anywhere else than from the
+//! provider's own variable to the provider's own host, the person has to trust it once. The trust is kept by path and digest, so a changed file has to be trusted again.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,9 +11,10 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use reknit_mcp::McpConnection;
 use reknit_models::{Target, detect};
-use reknit_protocol::redact_url;
-use reknit_runtime::config::{Config, KeySource};
+use reknit_protocol::{Value, redact_url};
+use reknit_runtime::config::{Config, ConfiguredSource, ConfiguredTool, KeySource};
 use sha2::{Digest as _, Sha256};
 
 use crate::cli::TrustArguments;
@@ -51,18 +52,47 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
     let text = input.read_regular_up_to(MAX_CONFIG_BYTES)?;
     let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
     let config = Config::read(&text, &path.display().to_string(), &variable)?;
-    let uses = unusual_key_uses(config.models.iter(), &config);
+    let mut uses = unusual_key_uses(config.models.iter(), &config);
+    uses.extend(config.tools.iter().flat_map(|tool| command_of(tool).into_iter().chain(key_uses(tool, |_| true))));
     store.add(TrustedFile { digest: sha256_hex(&text), path: name.clone() })?;
     print_data(&escape_controls(&format!("trusted: {name}\n{}", lines(&uses))))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fails if the configuration was only found, is not trusted, and sends a key to an unusual place. `file` is that of
-/// `--config`. Call it before the first request.
+/// Fails if the configuration was only found, is not trusted, and runs a command or sends a key to an unusual place. `file` is
+/// that of `--config`. Call it before the first request.
 pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
-    // A key that is not there is not sent; its absence is reported elsewhere.
-    let is_there = |target: &&Target| target.key.is_some();
-    let uses = unusual_key_uses(config.models.iter().filter(is_there), config);
+    let of_tool = |tool: &ConfiguredTool| command_of(tool).into_iter().chain(key_uses(tool, is_there));
+    let uses = model_uses(config).into_iter().chain(config.tools.iter().flat_map(of_tool));
+    require_trust(&uses.collect::<Vec<_>>(), file)
+}
+
+/// The same for what only asks models.
+pub(crate) fn check_model_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
+    require_trust(&model_uses(config), file)
+}
+
+/// The same for what only lists tools: their keys are sent and MCP servers are started, but no command is run.
+pub(crate) fn check_listing_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
+    let is_command = |tool: &&ConfiguredTool| matches!(tool.source, ConfiguredSource::Command(_));
+    let services = config.tools.iter().filter(|tool| !is_command(tool));
+    let of_tool = |tool: &ConfiguredTool| command_of(tool).into_iter().chain(key_uses(tool, is_there));
+    require_trust(&services.flat_map(of_tool).collect::<Vec<_>>(), file)
+}
+
+/// The unusual uses of keys that are there. A key that is not there is not sent; its absence is reported elsewhere.
+fn model_uses(config: &Config) -> Vec<String> {
+    unusual_key_uses(config.models.iter().filter(|target| target.key.is_some()), config)
+}
+
+fn is_there(source: &KeySource) -> bool {
+    match source {
+        KeySource::Variable(_) | KeySource::File(_) => true,
+        KeySource::None | KeySource::UnsetVariable(_) | KeySource::UnusableFile { .. } => false,
+    }
+}
+
+fn require_trust(uses: &[String], file: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = found_config(file).filter(|_| !uses.is_empty()) else { return Ok(()) };
     let input = Input::File(path.clone());
     let text = input.read_regular_up_to(MAX_CONFIG_BYTES)?;
@@ -75,7 +105,7 @@ pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Fa
     let problem =
         if is_known { "has changed since it was trusted" } else { "was found in this folder and is not trusted" };
     Err(Failure::usage(
-        format!("`{name}` {problem}, and it decides where API keys are sent:\n{}", lines(&uses).trim_end()),
+        format!("`{name}` {problem}, and it runs commands or decides where keys are sent:\n{}", lines(uses).trim_end()),
         format!("if that is right, type `reknit trust`, or name the file: `--config {DEFAULT_CONFIG}`"),
     ))
 }
@@ -94,6 +124,54 @@ fn unusual_key_uses<'a>(targets: impl Iterator<Item = &'a Target>, config: &Conf
         Some(format!("model `{}`: the key in {source} is sent to {}", target.name, redact_url(&target.base_url)))
     };
     targets.filter_map(use_of).collect()
+}
+
+/// What a tool runs: `tool, command`.
+fn command_of(tool: &ConfiguredTool) -> Option<String> {
+    match &tool.source {
+        ConfiguredSource::Command(command) => {
+            Some(format!("tool `{}`: the command `{}` is run", tool.name, command.command_line()))
+        }
+        ConfiguredSource::Mcp(options) => match &options.connection {
+            McpConnection::Stdio(program) => {
+                let words = [program.program.display().to_string()];
+                let line = words.iter().chain(&program.arguments).cloned().collect::<Vec<_>>().join(" ");
+                Some(format!("tool `{}`: the MCP server `{line}` is started", tool.name))
+            }
+            McpConnection::Http(_) => None,
+        },
+        ConfiguredSource::Service { .. }
+        | ConfiguredSource::OpenApi(_)
+        | ConfiguredSource::PlainHttp(_)
+        | ConfiguredSource::Program(_) => None,
+    }
+}
+
+/// Where the keys of a tool go: `tool, source, URL`.
+fn key_uses(tool: &ConfiguredTool, counts: fn(&KeySource) -> bool) -> Vec<String> {
+    let goal = match &tool.source {
+        ConfiguredSource::Command(_) => "passed to the command".to_owned(),
+        ConfiguredSource::Mcp(options) if matches!(options.connection, McpConnection::Stdio(_)) => {
+            "passed to the MCP server".to_owned()
+        }
+        ConfiguredSource::Service { .. }
+        | ConfiguredSource::OpenApi(_)
+        | ConfiguredSource::Mcp(_)
+        | ConfiguredSource::PlainHttp(_)
+        | ConfiguredSource::Program(_) => {
+            let address = tool.shown().get("url").or_else(|| tool.shown().get("document")).and_then(Value::as_str);
+            format!("sent to {}", address.unwrap_or("the service"))
+        }
+    };
+    let use_of = |source: &KeySource| {
+        let place = match source {
+            KeySource::Variable(name) | KeySource::UnsetVariable(name) => format!("the variable `{name}`"),
+            KeySource::File(path) | KeySource::UnusableFile { path, .. } => format!("the file `{path}`"),
+            KeySource::None => return None,
+        };
+        Some(format!("tool `{}`: the key in {place} is {goal}", tool.name))
+    };
+    tool.keys.iter().filter(|source| counts(source)).filter_map(use_of).collect()
 }
 
 fn lines(uses: &[String]) -> String {

@@ -201,18 +201,16 @@ impl Default for Config {
 impl Config {
     /// Reads a configuration from the text of a file and the environment. `name` is the name of the file for errors.
     pub fn read(text: &str, name: &str, environment: EnvironmentLookup<'_>) -> Result<Self, ConfigError> {
-        let file = file::parse(text, name)?;
+        let mut file = file::parse(text, name)?;
         let mut config = Self::default();
         models::read_models(&mut config, &file.models, environment)?;
-        config.values = file.values;
+        config.values = std::mem::take(&mut file.values);
         config.values.add_environment(environment)?;
-        let sources = || file.tools.iter().chain(&file.openapi);
-        tools::read_tools(sources(), &mut config.tools, environment)?;
-        let set = |tool: &Entry| Some((tool.text("name")?.to_owned(), tool.get("errors-in-success")?));
-        config.errors_in_success = sources().filter_map(set).collect();
+        tools::read_tools(file.tools(), &mut config.tools, environment)?;
+        config.errors_in_success = tools::read_errors_in_success(file.tools())?;
         config.checks = checks::read_checks(&file.checks)?;
         config.approval_rules = approval_rules::read_rules(&file.approve)?;
-        config.entry_origins = sources().chain(&file.models).chain(&file.checks).map(Entry::origin).collect();
+        config.entry_origins = file.tools().chain(&file.models).chain(&file.checks).map(Entry::origin).collect();
         Ok(config.apply_values())
     }
 
@@ -352,14 +350,13 @@ impl Config {
         }
     }
 
-    /// Adds a tool, or replaces the one with its name.
+    /// Adds a tool, or replaces the one with its name. A tool that is one capability replaces only that one.
     #[must_use]
     pub fn with_tool(mut self, tool: ConfiguredTool, origin: SettingOrigin) -> Self {
-        self.entry_origins.insert((tool.list, tool.name.to_string()), origin);
-        match self.tools.iter_mut().find(|known| known.name == tool.name) {
-            Some(known) => *known = tool,
-            None => self.tools.push(tool),
-        }
+        self.entry_origins.insert((tool.list, entry::entry_name(&tool.shown)), origin);
+        let at = self.tools.iter().position(|known| tool.replaces(known));
+        self.tools.retain(|known| !tool.replaces(known));
+        self.tools.insert(at.unwrap_or(self.tools.len()).min(self.tools.len()), tool);
         self
     }
 

@@ -54,7 +54,7 @@
 //! ```
 //!
 //! Where to go next: [`CapabilityDefinition`] for the description of a handler, [`Service`] for limits and embedding,
-//! [`IdempotencyLimits`] for the memory of `keyed` capabilities, [`ExactNumber`] for numbers that must keep their digits.
+//! [`LocalCapability`] for calls without a server, [`IdempotencyLimits`] for the memory of `keyed` capabilities, [`ExactNumber`] for numbers that must keep their digits.
 
 mod call_context;
 mod call_runner;
@@ -62,6 +62,7 @@ mod capability;
 mod exact_number;
 mod handler;
 mod idempotency;
+mod local_capability;
 mod reply;
 mod schema;
 mod service;
@@ -72,4 +73,5 @@ pub use capability::CapabilityDefinition;
 pub use exact_number::ExactNumber;
 pub use handler::Handler;
 pub use idempotency::IdempotencyLimits;
+pub use local_capability::LocalCapability;
 pub use service::{BuildError, RunningService, ServeError, Service, ServiceLimits, ShutdownError};

@@ -5,7 +5,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use reknit_protocol::tool::codes;
-use reknit_protocol::{Category, Retryable, ToolError, ToolResponse, Value};
+use reknit_protocol::{Category, ReplyBody, Retryable, ToolError, ToolReply, ToolResponse, Value};
 
 /// Status and envelope of a response, and whether a repeated call under the same idempotency key gets it again.
 #[derive(Debug, Clone)]
@@ -57,6 +57,13 @@ impl Reply {
     pub(crate) fn timed_out(limit: std::time::Duration) -> Self {
         let message = format!("the capability did not finish within {limit:?}");
         Self::error(&ToolError::new(codes::REQUEST_TIMEOUT, message, Category::ServiceError))
+    }
+
+    /// The reply to a call that did not come over HTTP.
+    pub(crate) fn into_tool_reply(self) -> ToolReply {
+        // The body was written as JSON.
+        let body = Value::parse(&self.body).map_or(ReplyBody::Text(self.body), ReplyBody::Json);
+        ToolReply { status: self.status, retry_after_ms: self.retry_after.map(|wait| wait.saturating_mul(1000)), body }
     }
 
     /// The size of the body in bytes.

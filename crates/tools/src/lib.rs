@@ -20,15 +20,21 @@
 //!
 //! This crate never retries: the engine decides whether a failed call is repeated.
 
+mod command;
+mod defined_capability;
 mod discovery;
 mod http;
 mod instances;
 mod listing_store;
 mod openapi;
+mod plain_http;
 mod source;
+mod template;
 mod tool_service;
 mod tools;
 
+pub use command::{CommandInput, CommandOptions, CommandOutput, CommandTool};
+pub use defined_capability::{DefinedCapability, InvalidDefinition};
 pub use discovery::{Discovery, DiscoveryProblem, discover, discover_with};
 pub use http::address::{Address, AddressError, ComponentType};
 pub use http::client::{Client, ClientError, ConnectionOptions};
@@ -37,6 +43,7 @@ pub use http::service::{HttpOptions, HttpService, InvalidHeader, ServiceError};
 pub use http::token::ClientCredentials;
 pub use listing_store::ListingStore;
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
+pub use plain_http::{BodyFormat, PlainHttpCapability, PlainHttpOptions, PlainHttpService};
 pub use source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 pub use tool_service::ToolService;
 pub use tools::Tools;

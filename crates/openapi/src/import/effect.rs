@@ -6,7 +6,6 @@ use super::parameters::ImportedParameter;
 use super::path_items::Site;
 use crate::files::Files;
 use crate::finding::Findings;
-use crate::operation::HttpMethod;
 use crate::parameter::ParameterLocation;
 
 /// The extension by which a document declares the class.
@@ -22,11 +21,9 @@ pub(super) fn side_effect(site: &Site<'_>, has_key: bool, files: &Files, finding
             SideEffect::Unsafe
         });
     }
-    match site.method {
-        HttpMethod::Get | HttpMethod::Head | HttpMethod::Options | HttpMethod::Trace => SideEffect::Read,
-        HttpMethod::Put | HttpMethod::Delete => SideEffect::Idempotent,
-        HttpMethod::Post | HttpMethod::Patch if has_key => SideEffect::Keyed,
-        HttpMethod::Post | HttpMethod::Patch => SideEffect::Unsafe,
+    match site.method.side_effect() {
+        SideEffect::Unsafe if has_key => SideEffect::Keyed,
+        effect => effect,
     }
 }
 

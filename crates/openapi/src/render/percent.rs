@@ -18,6 +18,11 @@ pub(super) fn encoded(text: &str, kept: &str) -> String {
     out
 }
 
+/// The text with all bytes encoded but letters, digits and `-._~`.
+pub fn percent_encoded(text: &str) -> String {
+    encoded(text, "")
+}
+
 /// How often a text is decoded before it counts as an attempt to hide something.
 const MAX_ROUNDS: usize = 8;
 

@@ -17,7 +17,7 @@ const NAME_COLUMNS: usize = 120;
 /// Lists the capabilities of each tool. The exit status is 1 if a tool cannot be used.
 pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCode, Failure> {
     let config = config_with_tools(arguments)?;
-    let found = discover_tools(&config).await?;
+    let found = discover_tools(&config, arguments.files.config.as_deref()).await?;
     config.check_effect_names(&found.catalogue)?;
     let mut undeclared = 0;
     if json {

@@ -1,4 +1,4 @@
-//! A configuration file that was only found must be trusted before it decides where API keys are sent.
+//! A configuration file that was only found must be trusted before it runs commands or decides where keys are sent.
 
 use std::fs;
 
@@ -80,4 +80,47 @@ async fn a_named_file_and_keys_at_their_own_provider_need_no_trust() {
     let own = World::new().file("reknit.toml", "[[models]]\nname = \"m\"\nmodel = \"m\"\nprovider = \"openai\"\n");
     let listed = own.reknit_with(&KEYS, &["trust"]);
     assert!(listed.starts_with("exit status 0") && !listed.contains("the key in"), "no key needs trust: {listed}");
+}
+
+/// A plan with one call of `t/c`.
+const PLAN: &str = r#"{"plan_id": "p", "original_request": "do it", "mode": "autonomous", "steps": [{"step_id": "s",
+    "agent_name": "t", "instruction": "do it", "metadata": {"capability": "c", "parameters": {}}}]}"#;
+
+#[test]
+fn a_found_file_runs_no_command_until_it_is_trusted() {
+    let command =
+        "[[command]]\nname = \"t\"\ncapability = \"c\"\ncommand = [\"touch\", \"made\"]\nenvironment = [\"MY_KEY\"]\n";
+    let world = World::new().file("reknit.toml", command).file("plan.json", PLAN);
+    let run = || world.reknit_with(&KEYS, &["run", "plan.json", "--answer", "raw"]);
+    let refused = run();
+    assert!(refused.starts_with("exit status 2"), "{refused}");
+    assert!(refused.contains("- tool `t`: the command `touch made` is run"), "{refused}");
+    assert!(refused.contains("- tool `t`: the key in the variable `MY_KEY` is passed to the command"), "{refused}");
+    assert!(!world.path().join("made").exists(), "nothing is run");
+    let listed = world.reknit_with(&KEYS, &["tools", "check"]);
+    assert!(listed.starts_with("exit status 0"), "a list of tools runs nothing: {listed}");
+    assert!(world.reknit_with(&KEYS, &["trust"]).contains("the command `touch made` is run"));
+    let made = run();
+    assert!(made.starts_with("exit status 0"), "{made}");
+    assert!(world.path().join("made").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_found_file_sends_no_key_of_a_tool_until_it_is_trusted() {
+    let server = server().await;
+    let http = format!("[[http]]\nname = \"t\"\ncapability = \"c\"\nurl = \"{}\"\n", server.base_url());
+    let tools = format!("[[tools]]\nname = \"t\"\nurl = \"{}\"\n", server.base_url());
+    for (entry, command) in
+        [(&http, &["run", "plan.json"][..]), (&http, &["tools", "check"]), (&tools, &["tools", "check"])]
+    {
+        let world = World::new().file("reknit.toml", &format!("{entry}key-env = \"MY_KEY\"\n")).file("plan.json", PLAN);
+        let refused = world.reknit_with(&KEYS, command);
+        assert!(refused.starts_with("exit status 2"), "{refused}");
+        let expected = "- tool `t`: the key in the variable `MY_KEY` is sent to http://127.0.0.1:PORT/v1";
+        assert!(refused.contains(expected) && !refused.contains("secret-"), "{refused}");
+        assert_eq!(server.requests().len(), 0, "nothing is sent");
+        let without_key = World::new().file("reknit.toml", entry).file("plan.json", PLAN);
+        let tried = without_key.reknit_with(&KEYS, &["tools", "check"]);
+        assert!(!tried.contains("is not trusted"), "without a key there is nothing to trust: {tried}");
+    }
 }

@@ -4,11 +4,16 @@ use std::sync::Arc;
 
 use reknit_engine::{ApprovalRule, OutcomeCheck, PromptBuilder};
 use reknit_models::Target;
-use reknit_protocol::{Value, redact_url};
+use reknit_protocol::{SideEffect, ToolError, Value, redact_url};
+use reknit_toolkit::{CallContext, CapabilityDefinition};
 use reknit_tools::{Address, ToolSource};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::field::Field;
 use super::{Config, ConfigError, ConfiguredTool, Opaque, SettingOrigin};
+use crate::function_tool::FunctionTool;
 
 /// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.
 ///
@@ -69,6 +74,69 @@ impl ConfigBuilder {
     #[must_use]
     pub fn tool_source(self, source: Arc<dyn ToolSource>) -> Self {
         self.change(|config| Ok(config.with_tool(ConfiguredTool::of_program(source), SettingOrigin::Program)))
+    }
+
+    /// Adds a function of this program as a capability of a tool. Its schema is derived from the type of its argument, and its
+    /// side effects are undeclared. [`tool_capability`](Self::tool_capability) sets a description and a class.
+    ///
+    /// ```
+    /// use reknit_runtime::Reknit;
+    /// use reknit_protocol::ToolError;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Square {
+    ///     side: f64,
+    /// }
+    ///
+    /// async fn area(square: Square) -> Result<f64, ToolError> {
+    ///     Ok(square.side * square.side)
+    /// }
+    ///
+    /// let config = Reknit::builder().tool_fn("geometry", "area", area).build()?;
+    /// assert_eq!(config.tools.len(), 1);
+    /// # Ok::<(), reknit_runtime::config::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn tool_fn<Args, Output, F, R>(self, tool: &str, capability: &str, function: F) -> Self
+    where
+        Args: DeserializeOwned + JsonSchema + Send + 'static,
+        Output: Serialize,
+        F: Fn(Args) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Output, ToolError>> + Send,
+    {
+        let handler = move |_: CallContext, args: Args| function(args);
+        self.tool_capability(tool, CapabilityDefinition::new(capability, SideEffect::Undeclared, handler))
+    }
+
+    /// Adds a function of this program as a capability of a tool, with its description and its class of side effect.
+    ///
+    /// ```
+    /// use reknit_runtime::Reknit;
+    /// use reknit_protocol::{SideEffect, ToolError};
+    /// use reknit_toolkit::{CallContext, CapabilityDefinition};
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Square {
+    ///     side: f64,
+    /// }
+    ///
+    /// async fn area(_: CallContext, square: Square) -> Result<f64, ToolError> {
+    ///     Ok(square.side * square.side)
+    /// }
+    ///
+    /// let area = CapabilityDefinition::new("area", SideEffect::Read, area).description("The area of a square");
+    /// Reknit::builder().tool_capability("geometry", area).build()?;
+    /// # Ok::<(), reknit_runtime::config::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn tool_capability(self, tool: &str, definition: CapabilityDefinition) -> Self {
+        self.change(|config| {
+            let capability = definition.announcement().name.clone();
+            let function = FunctionTool::new(tool, definition)
+                .map_err(|error| ConfigError::UnusableTool { tool: tool.to_owned(), problem: error.to_string() })?;
+            let tool = ConfiguredTool::capability_of_program(Arc::new(function), capability);
+            Ok(config.with_tool(tool, SettingOrigin::Program))
+        })
     }
 
     /// Adds a model behind those before it.

@@ -41,7 +41,9 @@ impl EffectName<'_> {
 impl Config {
     /// Fails if `effects.classes`, a check or an approval rule names a tool that is not configured.
     pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
-        let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let mut tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        // Several entries may be the capabilities of one tool.
+        tools.dedup();
         let is_unknown = |name: &EffectName<'_>| !name.tool().contains('*') && !tools.contains(&name.tool());
         match self.effect_names().into_iter().find(is_unknown) {
             Some(name) => {

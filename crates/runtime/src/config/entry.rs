@@ -6,12 +6,14 @@ use reknit_engine::IfAbsent;
 use reknit_mend::ErrorsInSuccess;
 use reknit_models::{FormatSupport, Provider};
 use reknit_protocol::{Object, SideEffect, Value, redact_url};
-use reknit_tools::ComponentType;
+use reknit_tools::{BodyFormat, CommandOutput, ComponentType};
 
 use super::SettingOrigin;
 use super::error::ConfigError;
 use super::field::Field;
-use super::kind::SettingKind::{self, Price, Switch, Templates, Text, TextList, TextTable, Word};
+use super::kind::SettingKind::{
+    self, AnyTemplate, ParameterTable, Price, Switch, Templates, Text, TextList, TextTable, Word,
+};
 use super::kind::{POSITIVE, POSITIVE_DURATION, word};
 use super::tools::Authentication;
 
@@ -66,6 +68,117 @@ pub(super) const OPENAPI_KEYS: [EntryKey; 11] = [
         "errors-in-success",
         word::<ErrorsInSuccess>(),
         "Whether a reply with status 2xx that reports an error is a failure; docs/tool-errors.md has the rule.",
+    ),
+];
+
+pub(super) const MCP_KEYS: [EntryKey; 14] = [
+    required("name", "Name of the tool in plans."),
+    optional(
+        "command",
+        TextList,
+        "Program and arguments of a server that is started here, like `[\"mcp-server-time\"]`.",
+    ),
+    optional(
+        "environment",
+        TextList,
+        "Environment variables to pass to it; it gets no others of ours than the usual ones like `PATH`.",
+    ),
+    optional("folder", Text, "Its working folder; the default is the current one."),
+    optional("url", Text, "Address of a server with streamable HTTP, like `http://127.0.0.1:3001/mcp`."),
+    optional("key-env", Text, "Environment variable with its bearer token."),
+    optional("key-file", Text, "File with its bearer token."),
+    optional("headers", TextTable, "Other headers of every request, without secrets."),
+    optional(
+        "trusted",
+        Switch,
+        "Whether what it says about the side effects of its tools is believed; the default is `false`.",
+    ),
+    optional("tools", TextList, "Only these of its tools; `*` stands for any text."),
+    optional("except", TextList, "None of these of its tools."),
+    optional("time", POSITIVE_DURATION, "Time limit of a call, if it is shorter than `limits.call-time`."),
+    optional("max-bytes", POSITIVE, "Size limit of one message."),
+    optional(
+        "errors-in-success",
+        word::<ErrorsInSuccess>(),
+        "Whether a result without an error mark that reports an error is a failure; docs/tool-errors.md has the rule.",
+    ),
+];
+
+pub(super) const PLAIN_HTTP_KEYS: [EntryKey; 10] = [
+    required("name", "Name of the tool in plans. Several entries may have one name; each is a capability of its own."),
+    required("capability", "Name of the capability."),
+    required("url", "Base URL, like `https://api.example.com/v1`; its query is sent with every request."),
+    optional("method", Text, "Method of HTTP; the default is `GET`."),
+    optional("path", Text, "Path below the URL, like `/orders/{order_id}/items`."),
+    optional(
+        "query",
+        TextTable,
+        "Query: names and texts, like `{ q = \"{city}\" }`. A list is sent as one pair for each item.",
+    ),
+    optional(
+        "request-headers",
+        TextTable,
+        "Headers with placeholders. Credentials belong to `auth`, fixed headers to `headers`.",
+    ),
+    optional(
+        "body",
+        AnyTemplate,
+        "Body: a table or a text. `\"{amount}\"` alone keeps the type of the parameter; what needs a missing one is left out.",
+    ),
+    optional("body-format", word::<BodyFormat>(), "How the body is sent: `json` (the default), `form` or `text`."),
+    optional(
+        "result",
+        Text,
+        "Where the result is in the response, like `data.items`; the default is the whole body. If it is not there, the call fails.",
+    ),
+];
+
+pub(super) const COMMAND_KEYS: [EntryKey; 9] = [
+    required("name", "Name of the tool in plans. Several entries may have one name; each is a capability of its own."),
+    optional("capability", Text, "Name of the capability; the default is `run`."),
+    EntryKey {
+        name: "command",
+        kind: TextList,
+        is_required: true,
+        description: "Program and arguments, like `[\"grep\", \"-c\", \"--\", \"{pattern}\", \"{file}\"]`; there is no shell. A value that \
+                      begins with `-` is refused unless a `--` stands before it.",
+    },
+    optional("stdin", Text, "Standard input: a text with placeholders, or `json` for all parameters as an object."),
+    optional("time", POSITIVE_DURATION, "Time limit of a call, if it is shorter than `limits.call-time`."),
+    optional("max-bytes", POSITIVE, "Size limit of the output; the default is 16777216."),
+    optional("folder", Text, "Working folder; the default is the current one."),
+    optional(
+        "environment",
+        TextList,
+        "Environment variables to pass beside `PATH`, `HOME` and `LANG`; there are no others.",
+    ),
+    optional(
+        "output",
+        word::<CommandOutput>(),
+        "What the output is: `json`, `text` or `lines`; the default is JSON if it is valid JSON, else text.",
+    ),
+];
+
+/// The keys of every capability that the configuration defines in full.
+pub(super) const DEFINED_KEYS: [EntryKey; 6] = [
+    optional("description", Text, "What the capability is for, for people and models."),
+    optional(
+        "effect",
+        Word(side_effects),
+        "Side effect of a call; the default is that of the method (`GET` reads, `PUT` and `DELETE` are idempotent, others unsafe), \
+         for a command `undeclared`.",
+    ),
+    optional(
+        "parameters",
+        ParameterTable,
+        "Parameters by name: a type like `string`, or a JSON Schema as a table. Each has a placeholder like `{city}`.",
+    ),
+    optional("required", TextList, "Names of the parameters that a call must have; the default is all of them."),
+    optional("schema", Text, "File with the JSON Schema of the parameters, instead of `parameters` and `required`."),
+    optional(
+        "errors-in-success",
+        word::<ErrorsInSuccess>(),
+        "Whether a reply without an error status that reports an error is a failure; docs/tool-errors.md has the rule.",
     ),
 ];
 
@@ -153,8 +266,19 @@ fn component_types() -> Vec<&'static str> {
     ComponentType::ALL.iter().map(|component| component.as_str()).collect()
 }
 
+fn side_effects() -> Vec<&'static str> {
+    SideEffect::ALL.iter().map(|effect| effect.as_str()).collect()
+}
+
 fn providers() -> Vec<&'static str> {
     Provider::ALL.iter().map(|provider| provider.as_str()).collect()
+}
+
+/// What tells an entry from the others of its list: its name, and its capability if it has one.
+pub(super) fn entry_name(entry: &Object) -> String {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str);
+    let name = text("name").or_else(|| text("of")).unwrap_or_default();
+    text("capability").map_or_else(|| name.to_owned(), |capability| format!("{name}/{capability}"))
 }
 
 /// An entry as it is written in a file. The kind of each key accepts its value.
@@ -215,8 +339,7 @@ impl Entry {
 
     /// Its list and name, and where it is written.
     pub(super) fn origin(&self) -> ((&'static str, String), SettingOrigin) {
-        let name = self.text("name").or_else(|| self.text("of")).unwrap_or_default();
-        ((self.list, name.to_owned()), self.origin.clone())
+        ((self.list, entry_name(&self.shown())), self.origin.clone())
     }
 
     /// Its name. Fails if another entry has it.

@@ -12,6 +12,7 @@ use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::FormatSupport;
 use reknit_protocol::{Number, Object, SideEffect, Value};
+use reknit_tools::{BodyFormat, CommandOutput};
 use tracing::level_filters::LevelFilter;
 
 use super::FindModel;
@@ -84,6 +85,8 @@ choices! {
         "bearer": Self::Bearer, "basic": Self::Basic, "header": Self::Header, "query": Self::Query, "cookie": Self::Cookie,
         "client-credentials": Self::ClientCredentials
     }
+    BodyFormat { "json": Self::Json, "form": Self::Form, "text": Self::Text }
+    CommandOutput { "json": Self::Json, "text": Self::Text, "lines": Self::Lines }
     FormatSupport { "schema": Self::Schema, "json": Self::Json, "text": Self::Text }
     LevelFilter { "off": Self::OFF, "error": Self::ERROR, "warn": Self::WARN, "info": Self::INFO, "debug": Self::DEBUG }
     Form { "text": Self::Text, "json": Self::Json }

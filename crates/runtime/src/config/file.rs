@@ -9,7 +9,10 @@ use reknit_protocol::{Value, redact_urls};
 use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
-use super::entry::{APPROVE_KEYS, CHECK_KEYS, Entry, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, TOOL_KEYS};
+use super::entry::{
+    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, MCP_KEYS, MODEL_KEYS,
+    OPENAPI_KEYS, PLAIN_HTTP_KEYS, TOOL_KEYS,
+};
 use super::error::ConfigError;
 use super::kind::SettingKind;
 use super::origin::ConfiguredValues;
@@ -26,9 +29,19 @@ pub(super) struct FileContent {
     pub(super) values: ConfiguredValues,
     pub(super) tools: Vec<Entry>,
     pub(super) openapi: Vec<Entry>,
+    pub(super) mcp: Vec<Entry>,
+    pub(super) http: Vec<Entry>,
+    pub(super) command: Vec<Entry>,
     pub(super) models: Vec<Entry>,
     pub(super) checks: Vec<Entry>,
     pub(super) approve: Vec<Entry>,
+}
+
+impl FileContent {
+    /// The entries of all lists of tools.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &Entry> {
+        self.tools.iter().chain(&self.openapi).chain(&self.mcp).chain(&self.http).chain(&self.command)
+    }
 }
 
 /// Parses the text of a file. `name` is the name of the file for errors.
@@ -41,6 +54,9 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
             "tools" => content.tools = file.entries("tools", &[&TOOL_KEYS, &HTTP_KEYS], value)?,
             "checks" => content.checks = file.entries("checks", &[&CHECK_KEYS], value)?,
             "openapi" => content.openapi = file.entries("openapi", &[&OPENAPI_KEYS, &HTTP_KEYS], value)?,
+            "mcp" => content.mcp = file.entries("mcp", &[&MCP_KEYS], value)?,
+            "http" => content.http = file.entries("http", &[&PLAIN_HTTP_KEYS, &DEFINED_KEYS, &HTTP_KEYS], value)?,
+            "command" => content.command = file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS], value)?,
             "models" => content.models = file.entries("models", &[&MODEL_KEYS], value)?,
             "approve" => content.approve = file.entries("approve", &[&APPROVE_KEYS], value)?,
             _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,

@@ -38,6 +38,10 @@ pub enum SettingKind {
     SideEffects,
     /// Parameters of a call, as templates.
     Templates,
+    /// A text, a table or a list with placeholders.
+    AnyTemplate,
+    /// Types or JSON Schemas by the names of parameters.
+    ParameterTable,
     /// Texts by name.
     TextTable,
     /// A list of texts.
@@ -82,6 +86,10 @@ impl SettingKind {
                 "write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`".to_owned()
             }
             Self::Templates => "write the parameters as a table, like `{ id = \"{{call.id}}\" }`".to_owned(),
+            Self::AnyTemplate => "write a text, a table or a list".to_owned(),
+            Self::ParameterTable => {
+                "write a type or a JSON Schema for each name, like `{ city = \"string\", days = { type = \"integer\" } }`".to_owned()
+            }
             Self::TextTable => "write a table of texts, like `{ \"X-Team\" = \"orders\" }`".to_owned(),
             Self::TextList => "write a list of texts, like `[\"orders\", \"refunds\"]`".to_owned(),
             Self::Price => "write a number that is not negative".to_owned(),
@@ -107,6 +115,11 @@ impl SettingKind {
             Self::MetadataKeys => Vec::<String>::from_value(value).is_some(),
             Self::SideEffects => BTreeMap::<String, SideEffect>::from_value(value).is_some(),
             Self::Templates => value.as_object().is_some(),
+            Self::AnyTemplate => matches!(value, Value::String(_) | Value::Object(_) | Value::Array(_)),
+            Self::ParameterTable => {
+                let is_schema = |value: &Value| matches!(value, Value::String(_) | Value::Object(_));
+                value.as_object().is_some_and(|table| table.iter().all(|(_, schema)| is_schema(schema)))
+            }
             Self::TextTable => {
                 value.as_object().is_some_and(|table| table.iter().all(|(_, text)| text.as_str().is_some()))
             }
@@ -138,7 +151,9 @@ impl SettingKind {
                 };
                 Value::Object(text.split(',').map(class).collect::<Option<Object>>()?)
             }
-            Self::Templates | Self::TextTable | Self::TextList => Value::parse(text).ok()?,
+            Self::Templates | Self::AnyTemplate | Self::ParameterTable | Self::TextTable | Self::TextList => {
+                Value::parse(text).ok()?
+            }
             Self::Duration { .. } | Self::Word(_) | Self::Text => text.into(),
         };
         self.accepts(&value).then_some(value)

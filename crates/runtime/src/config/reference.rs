@@ -2,7 +2,10 @@
 
 use reknit_protocol::Value;
 
-use super::entry::{APPROVE_KEYS, CHECK_KEYS, EntryKey, HTTP_KEYS, MODEL_KEYS, OPENAPI_KEYS, TOOL_KEYS};
+use super::entry::{
+    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, EntryKey, HTTP_KEYS, MCP_KEYS, MODEL_KEYS, OPENAPI_KEYS,
+    PLAIN_HTTP_KEYS, TOOL_KEYS,
+};
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
 use super::show::toml;
@@ -24,9 +27,10 @@ file overrides the default. `reknit config show` prints the effective values and
 where each comes from.
 
 A file that is only found in the current folder must be trusted once, with
-`reknit trust`, if it takes the key of a model from a file or from another
-variable than the provider's own, or sends it to another host. A file that you
-name needs no trust. The limit for a configuration file is 1 MiB.
+`reknit trust`, if it runs a command, sends the key of a tool, or takes the key
+of a model from a file or from another variable than the provider's own, or
+sends it to another host. A file that you name needs no trust. The limit for a
+configuration file is 1 MiB.
 
 Every setting has an environment variable. Its name may also start with
 `GOMIND_` instead of `REKNIT_`; if both are set, `REKNIT_` wins. Switches are
@@ -57,6 +61,14 @@ pub fn reference() -> String {
     ));
     let about_openapi = "Services that an API description describes, each in an `[[openapi]]` of its own. Every operation is a capability.";
     page.push_str(&key_list("openapi", about_openapi, &OPENAPI_KEYS));
+    let about_mcp = "MCP servers, each in an `[[mcp]]` of its own: a program that is started here, or an address.";
+    page.push_str(&key_list("mcp", about_mcp, &MCP_KEYS));
+    let about_plain = "Services over HTTP without an API description, each capability in an `[[http]]` of its own; docs/tools.md explains them.";
+    page.push_str(&key_list("http", about_plain, &PLAIN_HTTP_KEYS));
+    let about_commands = "Commands of this machine, each in a `[[command]]` of its own; docs/tools.md explains them.";
+    page.push_str(&key_list("command", about_commands, &COMMAND_KEYS));
+    let about_defined = "The keys that every `[[http]]` and `[[command]]` has, beside its own.";
+    page.push_str(&key_group("Capabilities that you define", about_defined, &DEFINED_KEYS));
     let about_http = "The keys that every service over HTTP has, beside its own.";
     page.push_str(&key_group("Services over HTTP", about_http, &HTTP_KEYS));
     let about_models = "Models, each in a `[[models]]` of its own, the preferred one first.";

@@ -8,6 +8,7 @@ use reknit_protocol::{Number, Object, Value, redact_url};
 
 use super::approval_rules::shown_rule;
 use super::checks::shown_check;
+use super::entry::entry_name;
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
 
@@ -49,17 +50,14 @@ impl Config {
         for (list, entries) in [
             ("tools", self.shown_tools("tools")),
             ("openapi", self.shown_tools("openapi")),
+            ("mcp", self.shown_tools("mcp")),
+            ("http", self.shown_tools("http")),
+            ("command", self.shown_tools("command")),
             ("models", self.shown_models()),
             ("checks", self.shown_checks()),
         ] {
             for entry in entries {
-                let name = entry
-                    .get("name")
-                    .or_else(|| entry.get("of"))
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned();
-                let origin = self.entry_origins.get(&(list, name)).cloned().unwrap_or_default();
+                let origin = self.entry_origins.get(&(list, entry_name(&entry))).cloned().unwrap_or_default();
                 let _ = writeln!(page, "\n[[{list}]]  # {origin}");
                 for (key, value) in &entry {
                     let _ = writeln!(page, "{key} = {}", toml(value));
@@ -93,6 +91,9 @@ impl Config {
             ("settings", self.shown(which).map(setting).collect()),
             ("tools", list(self.shown_tools("tools"))),
             ("openapi", list(self.shown_tools("openapi"))),
+            ("mcp", list(self.shown_tools("mcp"))),
+            ("http", list(self.shown_tools("http"))),
+            ("command", list(self.shown_tools("command"))),
             ("models", list(self.shown_models())),
             ("checks", list(self.shown_checks())),
             ("approve", list(self.approval_rules.iter().map(|(rule, _)| shown_rule(rule)).collect())),

@@ -1,13 +1,19 @@
-//! The tools of `[[tools]]` and `[[openapi]]`: where their capabilities come from, and how they are called.
+//! The tools of `[[tools]]`, `[[openapi]]`, `[[mcp]]`, `[[http]]` and `[[command]]`: where their capabilities come from, and how they are called.
 
-use std::collections::HashMap;
+mod defined;
+mod mcp;
+
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use reknit_mcp::{McpOptions, McpSource};
+use reknit_mend::ErrorsInSuccess;
 use reknit_openapi::{HttpMethod, OperationFilter};
-use reknit_protocol::{AgentName, Object};
+use reknit_protocol::{AgentName, CapabilityName, Object};
 use reknit_tools::{
-    Address, Client, ClientCredentials, ComponentType, ConnectionOptions, Credential, DocumentLocation, HttpOptions,
-    HttpService, OpenApiOptions, OpenApiService, ToolService, ToolSource,
+    Address, Client, ClientCredentials, CommandTool, ComponentType, ConnectionOptions, Credential, DocumentLocation,
+    HttpOptions, HttpService, OpenApiOptions, OpenApiService, PlainHttpCapability, PlainHttpService, ServiceError,
+    ToolService, ToolSource,
 };
 use secrecy::SecretString;
 
@@ -23,7 +29,9 @@ pub struct ConfiguredTool {
     pub name: AgentName,
     /// Where its capabilities come from.
     pub source: ConfiguredSource,
-    /// Where its keys come from.
+    /// The capability, if it is only one. Other tools with the same name may have others.
+    pub capability: Option<CapabilityName>,
+    /// Where its keys come from, and the variables that are passed to a command.
     pub keys: Vec<KeySource>,
     /// The list of the file that it belongs to, such as `tools`.
     pub(super) list: &'static str,
@@ -43,6 +51,12 @@ pub enum ConfiguredSource {
     },
     /// A service that an API description describes.
     OpenApi(Box<OpenApiOptions>),
+    /// One capability of a service over HTTP.
+    PlainHttp(Box<PlainHttpCapability>),
+    /// A command of this machine.
+    Command(Box<CommandTool>),
+    /// An MCP server.
+    Mcp(Box<McpOptions>),
     /// A source that a program made.
     Program(Arc<dyn ToolSource>),
 }
@@ -64,28 +78,54 @@ impl ConfiguredTool {
         let shown = Object::from([("name", address.name.as_str().into()), ("url", address.to_string().into())]);
         let name = address.name.clone();
         let source = ConfiguredSource::Service { address, http: Box::default() };
-        Self { name, source, keys: Vec::new(), list: "tools", shown }
+        Self { name, source, capability: None, keys: Vec::new(), list: "tools", shown }
     }
 
     /// A source that a program made.
     pub fn of_program(source: Arc<dyn ToolSource>) -> Self {
         let shown = Object::from([("name", source.name().as_str().into()), ("url", source.address().into())]);
         let name = source.name().clone();
-        Self { name, source: ConfiguredSource::Program(source), keys: Vec::new(), list: "tools", shown }
+        let source = ConfiguredSource::Program(source);
+        Self { name, source, capability: None, keys: Vec::new(), list: "tools", shown }
+    }
+
+    /// A source that a program made, with this capability only.
+    pub fn capability_of_program(source: Arc<dyn ToolSource>, capability: CapabilityName) -> Self {
+        let mut tool = Self::of_program(source);
+        tool.shown.insert("capability", capability.as_str());
+        Self { capability: Some(capability), ..tool }
+    }
+
+    /// Whether this tool takes the place of another one.
+    pub(super) fn replaces(&self, other: &Self) -> bool {
+        let is_other_capability =
+            self.capability.is_some() && other.capability.is_some() && self.capability != other.capability;
+        self.name == other.name && !is_other_capability
+    }
+
+    /// Its entry as it is written in the configuration, without secrets.
+    pub fn shown(&self) -> &Object {
+        &self.shown
     }
 
     /// The source, which uses `client` for HTTP.
     pub(crate) fn open(&self, client: &Client) -> Result<Arc<dyn ToolSource>, ConfigError> {
+        let unusable =
+            |error: ServiceError| ConfigError::UnusableTool { tool: self.name.to_string(), problem: error.to_string() };
         Ok(match &self.source {
             ConfiguredSource::Service { address, http } => {
                 let service = HttpService::new(address.clone(), client.clone(), http.as_ref().clone());
-                let unusable =
-                    |error| ConfigError::UnusableTool { tool: self.name.to_string(), problem: format!("{error}") };
                 Arc::new(ToolService::new(service.map_err(unusable)?))
             }
             ConfiguredSource::OpenApi(options) => {
                 Arc::new(OpenApiService::new(options.as_ref().clone(), client.clone()))
             }
+            ConfiguredSource::PlainHttp(capability) => {
+                let service = PlainHttpService::new(capability.as_ref().clone(), client.clone());
+                Arc::new(service.map_err(unusable)?)
+            }
+            ConfiguredSource::Command(tool) => Arc::new(tool.as_ref().clone()),
+            ConfiguredSource::Mcp(options) => Arc::new(McpSource::new(options.as_ref().clone())),
             ConfiguredSource::Program(source) => Arc::clone(source),
         })
     }
@@ -98,15 +138,39 @@ pub(super) fn read_tools<'a>(
     environment: EnvironmentLookup<'_>,
 ) -> Result<(), ConfigError> {
     for entry in entries {
-        let name = AgentName::from(entry.name(|name| known.iter().any(|tool| tool.name.as_str() == name))?);
+        let capability = defined::capability_name(entry);
+        // Only tools that are one capability each can share a name.
+        let is_whole = |tool: &ConfiguredTool| tool.capability.is_none() || capability.is_none();
+        let name = entry.name(|name| known.iter().any(|tool| tool.name.as_str() == name && is_whole(tool)))?;
+        let name = AgentName::from(name);
+        if known.iter().any(|tool| tool.name == name && tool.capability == capability) {
+            return Err(entry.invalid("capability", "another entry of this tool has it; write a different one"));
+        }
         let mut keys = Vec::new();
         let source = match entry.list() {
+            "mcp" => ConfiguredSource::Mcp(Box::new(mcp::options(entry, &name, &mut keys, environment)?)),
             "openapi" => ConfiguredSource::OpenApi(Box::new(openapi_options(entry, &name, &mut keys, environment)?)),
+            "http" => defined::plain_http(entry, &name, &mut keys, environment)?,
+            "command" => defined::command(entry, &name, &mut keys, environment)?,
             _ => service(entry, &name, &mut keys, environment)?,
         };
-        known.push(ConfiguredTool { name, source, keys, list: entry.list(), shown: entry.shown() });
+        known.push(ConfiguredTool { name, source, capability, keys, list: entry.list(), shown: entry.shown() });
     }
     Ok(())
+}
+
+/// What `errors-in-success` says, by tool. Fails if the entries of one tool say different things.
+pub(super) fn read_errors_in_success<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+) -> Result<BTreeMap<String, ErrorsInSuccess>, ConfigError> {
+    let mut known = BTreeMap::new();
+    for entry in entries {
+        let (Some(name), Some(said)) = (entry.text("name"), entry.get("errors-in-success")) else { continue };
+        if known.insert(name.to_owned(), said).is_some_and(|earlier| earlier != said) {
+            return Err(entry.invalid("errors-in-success", "another entry of this tool says otherwise; write the same"));
+        }
+    }
+    Ok(known)
 }
 
 fn service(
@@ -118,11 +182,21 @@ fn service(
     let mut address = Address::parse(name.clone(), entry.text("url").unwrap_or_default())
         .map_err(|_| entry.invalid("url", "write an http or https address, like `http://127.0.0.1:8085`"))?;
     address.component = entry.text("type").and_then(ComponentType::from_word);
+    let http = http_options_with_key(entry, keys, environment)?;
+    Ok(ConfiguredSource::Service { address, http: Box::new(http) })
+}
+
+/// The options of an entry, with its credential.
+fn http_options_with_key(
+    entry: &Entry,
+    keys: &mut Vec<KeySource>,
+    environment: EnvironmentLookup<'_>,
+) -> Result<HttpOptions, ConfigError> {
     let mut http = http_options(entry)?;
     let (key, source) = find_secret(entry, environment)?;
     keys.push(source);
     add_credential(entry, key.map(Into::into), &mut http)?;
-    Ok(ConfiguredSource::Service { address, http: Box::new(http) })
+    Ok(http)
 }
 
 fn openapi_options(

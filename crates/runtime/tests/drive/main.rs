@@ -11,6 +11,7 @@ mod cancellation;
 mod clocks;
 mod demo;
 mod fixture;
+mod functions;
 mod learned_mappings;
 mod leases;
 mod many_steps;

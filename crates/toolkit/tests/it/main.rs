@@ -3,6 +3,7 @@
 
 mod idempotency;
 mod limits;
+mod local;
 mod routes;
 mod shutdown;
 mod support;

@@ -57,10 +57,13 @@ impl Address {
         Self { name, component: None, base }
     }
 
-    /// The URL of an encoded path and query below the base URL. The caller has checked that the path does not leave it.
+    /// The URL of an encoded path and query below the base URL; of an empty path it is the base URL. The caller has checked that the
+    /// path does not leave it.
     pub(crate) fn append(&self, path: &str, query: Option<&str>) -> reqwest::Url {
         let mut url = self.base.clone();
-        url.set_path(&format!("{}/{}", self.base.path().trim_end_matches('/'), path.trim_start_matches('/')));
+        if !path.is_empty() {
+            url.set_path(&format!("{}/{}", self.base.path().trim_end_matches('/'), path.trim_start_matches('/')));
+        }
         self.set_query(&mut url, query);
         url
     }
@@ -86,8 +89,8 @@ impl Address {
     }
 }
 
-/// Why a path that a tool publishes is not below its address.
-fn leaves_base(path: &str) -> Option<&'static str> {
+/// Why a path that a tool publishes, or that is configured, is not below its address.
+pub(crate) fn leaves_base(path: &str) -> Option<&'static str> {
     let Some(decoded) = decode_fully(path) else { return Some("it is percent-encoded again and again") };
     if path.starts_with("//") || decoded.contains("://") {
         return Some("it names a host");
@@ -95,10 +98,17 @@ fn leaves_base(path: &str) -> Option<&'static str> {
     if decoded.contains('\\') || decoded.chars().any(char::is_control) {
         return Some("it has a backslash or a control character");
     }
-    // Some servers drop the parameters of a segment (`..;x=1`) before they resolve it.
-    let without_parameters = |segment: &str| segment.split(';').next().unwrap_or_default().trim().to_owned();
-    let is_dots = |segment: &str| matches!(without_parameters(segment).as_str(), "." | "..");
     decoded.split('/').any(is_dots).then_some("it has a segment `.` or `..`")
+}
+
+/// Whether a path has a segment `.` or `..` after it was decoded; `None` if it is encoded again and again.
+pub(crate) fn has_dot_segment(path: &str) -> Option<bool> {
+    Some(decode_fully(path)?.split(['/', '\\']).any(is_dots))
+}
+
+/// Whether a segment is `.` or `..`. Some servers drop the parameters of a segment (`..;x=1`) before they resolve it.
+fn is_dots(segment: &str) -> bool {
+    matches!(segment.split(';').next().unwrap_or_default().trim(), "." | "..")
 }
 
 /// The path, decoded until nothing is encoded any more: a proxy and the server behind it may decode one after the other.

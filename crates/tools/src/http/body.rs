@@ -96,7 +96,7 @@ fn is_json(content_type: &str) -> bool {
 }
 
 /// The bytes as text, with U+FFFD for what is not UTF-8, and the description of that repair if there was any.
-fn to_text(bytes: &[u8]) -> (Cow<'_, str>, Option<&'static str>) {
+pub(crate) fn to_text(bytes: &[u8]) -> (Cow<'_, str>, Option<&'static str>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (Cow::Borrowed(text), None),
         Err(_) => (String::from_utf8_lossy(bytes), Some(ReplyBody::INVALID_UTF8)),
@@ -104,7 +104,7 @@ fn to_text(bytes: &[u8]) -> (Cow<'_, str>, Option<&'static str>) {
 }
 
 /// The body with one more repair.
-fn with_fix(body: ReplyBody, fix: Option<&'static str>) -> ReplyBody {
+pub(crate) fn with_fix(body: ReplyBody, fix: Option<&'static str>) -> ReplyBody {
     let Some(fix) = fix else { return body };
     let fixes = body.fixes().iter().cloned().chain([fix.to_owned()]).collect();
     ReplyBody::Repaired { value: body.to_value(), fixes }
@@ -112,7 +112,7 @@ fn with_fix(body: ReplyBody, fix: Option<&'static str>) -> ReplyBody {
 
 /// JSON if the body parses, else text. A body that claims to be JSON must parse, if need be after repairs. Invalid UTF-8 becomes
 /// U+FFFD, which is a repair.
-fn parse_body(bytes: &[u8], claims_json: bool) -> Result<ReplyBody, BodyError> {
+pub(crate) fn parse_body(bytes: &[u8], claims_json: bool) -> Result<ReplyBody, BodyError> {
     let (text, invalid) = to_text(bytes);
     parse_text(&text, claims_json).map(|body| with_fix(body, invalid))
 }

@@ -114,6 +114,13 @@ impl PreparedCredentials {
         Ok(prepared)
     }
 
+    /// Secrets that are not sent over HTTP, but must not be shown either.
+    pub(crate) fn of_secrets<'a>(secrets: impl Iterator<Item = &'a str>) -> Self {
+        let mut prepared = Self::default();
+        secrets.for_each(|secret| prepared.keep_secret(secret));
+        prepared
+    }
+
     fn header(&mut self, name: HeaderName, value: &str) -> Result<(), CredentialError> {
         let invalid = |_| CredentialError { part: format!("the key for `{name}`"), place: "a header" };
         let mut value = HeaderValue::try_from(value).map_err(invalid)?;

@@ -24,7 +24,8 @@ fn other_value(setting: &Setting) -> Value {
         SettingKind::Templates => vec![Object::from([("id", "{{call.id}}".into())]).into()],
         SettingKind::TextTable => vec![Object::from([("X-Team", "orders".into())]).into()],
         SettingKind::TextList => vec![vec!["orders".into()].into()],
-        SettingKind::Text => vec!["there".into()],
+        SettingKind::ParameterTable => vec![Object::from([("city", "string".into())]).into()],
+        SettingKind::Text | SettingKind::AnyTemplate => vec!["there".into()],
     };
     candidates.into_iter().find(|value| *value != setting.default()).expect("one candidate is not the default")
 }

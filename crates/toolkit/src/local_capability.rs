@@ -1,0 +1,62 @@
+//! A capability that is called in its own process, without a server.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use reknit_protocol::{Capability, SideEffect, ToolReply, Value};
+
+use crate::call_runner::CallRunner;
+use crate::capability::Endpoint;
+use crate::idempotency::{IdempotencyLimits, IdempotencyStore};
+use crate::reply::Reply;
+use crate::{BuildError, CallContext, CapabilityDefinition, IdempotencyKey};
+
+/// How long a handler that changes something may go on after its caller has left.
+const LONGEST_CALL: Duration = Duration::from_hours(1);
+
+/// A capability that is called in its own process, with the same checks and replies as behind a [`Service`](crate::Service).
+///
+/// A handler that panics is a failed call. One that only reads is stopped when its caller drops the call; any other runs to its
+/// end, because half an effect is worse than an unread answer.
+#[derive(Debug, Clone)]
+pub struct LocalCapability {
+    endpoint: Arc<Endpoint>,
+    runner: CallRunner,
+}
+
+impl LocalCapability {
+    /// Fails if the type of the arguments has a schema that is not valid.
+    pub fn new(definition: CapabilityDefinition) -> Result<Self, BuildError> {
+        let name = definition.announcement().name.clone();
+        let endpoint = definition.compile().map_err(|source| BuildError::InvalidSchema { name, source })?;
+        let store = IdempotencyStore::new(IdempotencyLimits::default());
+        Ok(Self { endpoint: Arc::new(endpoint), runner: CallRunner::new(store, LONGEST_CALL) })
+    }
+
+    /// The capability as a service would announce it.
+    pub fn announcement(&self) -> &Capability {
+        &self.endpoint.capability
+    }
+
+    /// The JSON Schema of the arguments.
+    pub fn schema(&self) -> &Value {
+        self.endpoint.schema.source()
+    }
+
+    /// Answers one call. Must be called within a tokio runtime.
+    pub async fn call(&self, parameters: Value, key: Option<IdempotencyKey>) -> ToolReply {
+        let context = CallContext::new(self.endpoint.capability.name.clone(), key);
+        let reply = match self.endpoint.capability.effect {
+            SideEffect::Read => {
+                let answer = AssertUnwindSafe(self.endpoint.answer(context, parameters)).catch_unwind().await;
+                answer.unwrap_or_else(|_| Reply::internal_error("the capability panicked"))
+            }
+            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => {
+                self.runner.answer(&self.endpoint, context, parameters).await
+            }
+        };
+        reply.into_tool_reply()
+    }
+}

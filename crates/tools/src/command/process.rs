@@ -1,0 +1,159 @@
+//! One process and what it starts, from start to end.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+/// How long a process may take to end after SIGTERM before SIGKILL follows.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How much of the end of standard error is kept, in bytes.
+const MAX_ERROR_TEXT: usize = 4096;
+
+/// A process that has ended.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: Vec<u8>,
+    /// The end of it.
+    pub(super) stderr: Vec<u8>,
+}
+
+/// Why there is no status and output of a process.
+#[derive(Debug)]
+pub(super) enum RunError {
+    Start(io::Error),
+    TooLarge(usize),
+    Wait(io::Error),
+}
+
+/// Runs a process to its end. What it leaves running in its group is killed then. Dropping the future ends all of them.
+pub(super) async fn run(mut command: Command, input: Option<String>, max_output: usize) -> Result<Finished, RunError> {
+    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+    let mut child = command.process_group(0).spawn().map_err(RunError::Start)?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let mut group = ProcessGroup::of(child);
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let status = {
+        let write = async {
+            if let (Some(mut stdin), Some(input)) = (stdin, input) {
+                // A process need not read its input; its status says whether it succeeded.
+                let _ = stdin.write_all(input.as_bytes()).await;
+            }
+            Ok(())
+        };
+        let transfer = async {
+            tokio::try_join!(write, read_up_to(stdout, max_output, &mut output), read_end(stderr, &mut errors))
+        };
+        tokio::pin!(transfer);
+        tokio::select! {
+            transferred = &mut transfer => {
+                transferred?;
+                group.wait().await
+            }
+            status = group.wait() => {
+                // Processes that it left behind keep the pipes open.
+                group.kill();
+                // After that time whoever left the group has them. All that the process itself wrote was read long ago.
+                if let Ok(transferred) = timeout(GRACE, transfer).await {
+                    transferred?;
+                }
+                status
+            }
+        }
+    };
+    let status = status.map_err(RunError::Wait)?;
+    group.finish();
+    Ok(Finished { status, stdout: output, stderr: errors })
+}
+
+async fn read_up_to(pipe: Option<impl AsyncRead + Unpin>, limit: usize, bytes: &mut Vec<u8>) -> Result<(), RunError> {
+    let Some(pipe) = pipe else { return Ok(()) };
+    let one_more = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    // What was read before an error counts; the status says whether the process succeeded.
+    let _ = pipe.take(one_more).read_to_end(bytes).await;
+    if bytes.len() > limit { Err(RunError::TooLarge(limit)) } else { Ok(()) }
+}
+
+/// Reads to the end and keeps only the last bytes.
+async fn read_end(pipe: Option<impl AsyncRead + Unpin>, bytes: &mut Vec<u8>) -> Result<(), RunError> {
+    let Some(mut pipe) = pipe else { return Ok(()) };
+    let mut buffer = [0; 1024];
+    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+        bytes.extend_from_slice(buffer.get(..count).unwrap_or_default());
+        bytes.drain(..bytes.len().saturating_sub(MAX_ERROR_TEXT));
+    }
+    Ok(())
+}
+
+/// A process and all that it started, in a group of their own. Dropping it ends them: SIGTERM, and SIGKILL after [`GRACE`].
+#[derive(Debug)]
+struct ProcessGroup {
+    child: Option<Child>,
+    id: Option<Pid>,
+}
+
+impl ProcessGroup {
+    fn of(child: Child) -> Self {
+        let id = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        Self { child: Some(child), id }
+    }
+
+    async fn wait(&mut self) -> io::Result<ExitStatus> {
+        match &mut self.child {
+            Some(child) => child.wait().await,
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn kill(&self) {
+        signal(self.id, Signal::KILL);
+    }
+
+    /// The process has ended; kills what it left behind.
+    fn finish(mut self) {
+        self.kill();
+        self.child = None;
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        let Some(child) = self.child.take() else { return };
+        signal(self.id, Signal::TERM);
+        let mut ending = EndingGroup { child, id: self.id };
+        // Without a runtime nobody could wait. A runtime that ends drops the task, which kills at once.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move {
+                // Whatever the outcome, the group is killed next.
+                let _ = timeout(GRACE, ending.child.wait()).await;
+            });
+        }
+    }
+}
+
+/// A group that was asked to end. Dropping it kills what is left.
+#[derive(Debug)]
+struct EndingGroup {
+    child: Child,
+    id: Option<Pid>,
+}
+
+impl Drop for EndingGroup {
+    fn drop(&mut self) {
+        signal(self.id, Signal::KILL);
+    }
+}
+
+fn signal(group: Option<Pid>, signal: Signal) {
+    if let Some(group) = group {
+        // It fails if nobody is left, which is what is wanted.
+        let _ = kill_process_group(group, signal);
+    }
+}
