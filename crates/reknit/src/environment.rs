@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use reknit_protocol::spelling::nearest;
 use reknit_runtime::config::{SETTINGS, Setting, VARIABLE_PREFIXES as PREFIXES};
@@ -64,4 +65,11 @@ fn is_foreign(prefix: &str, name: &str, known: &BTreeSet<String>) -> bool {
 fn setting_with_this_name(variable: &str) -> Option<&'static Setting> {
     let gives_variable = |known: &str| known.replace(['.', '-'], "_").eq_ignore_ascii_case(variable);
     SETTINGS.iter().find(|setting| setting.names().any(gives_variable))
+}
+
+/// The folder for what the command keeps between runs; `None` if the environment names none.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    // A relative path would name another folder in another folder.
+    let folder = |name| os_variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state")))
 }

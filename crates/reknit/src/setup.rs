@@ -17,7 +17,7 @@ use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, ListingStore, d
 
 use crate::cli::{AnswerBy, ApprovalArguments, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
-use crate::environment::{os_variable, variable, warn_of_unknown_variables};
+use crate::environment::{os_variable, state_folder, variable, warn_of_unknown_variables};
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::input::Input;
@@ -127,13 +127,6 @@ fn journal_path(config: &Config, files: &FileArguments) -> Result<PathBuf, Failu
         Some(path) => Ok(path.clone()),
         None => default_journal_path(),
     }
-}
-
-/// The folder for what the command keeps between runs; `None` if the environment names none.
-pub(crate) fn state_folder() -> Option<PathBuf> {
-    // A relative path would name another folder in another folder.
-    let folder = |name| os_variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state")))
 }
 
 /// `reknit/journal.db` in the data folder of the user. Fails if the environment names no data folder.

@@ -19,11 +19,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::cli::TrustArguments;
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
-use crate::environment::variable;
+use crate::environment::{state_folder, variable};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::print::{print_data, print_message};
-use crate::setup::state_folder;
 use crate::terminal_text::escape_controls;
 
 /// Trusts a file, forgets one, or lists the trusted ones.

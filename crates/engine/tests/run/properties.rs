@@ -57,7 +57,7 @@ fn the_invariants_hold_in_many_random_worlds() {
     // The invariants would also hold in worlds in which no rung is ever used.
     if (from, count) == (0, 300) {
         for (rung, least) in [
-            (Rung::Schema, 5),
+            (Rung::Schema, 3),
             (Rung::Facts, 4),
             (Rung::Resend, 50),
             (Rung::Resolution, 10),

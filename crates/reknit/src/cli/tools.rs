@@ -27,12 +27,14 @@ Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a lim
 
 const ADD_DETAILS: &str = "\
 TARGET is the address of a service, or an OpenAPI or Swagger document (a file or an address). At an address, Reknit looks for the
-tool protocol (`/api/capabilities`) and for an API description (`/openapi.json`, `/swagger.json` and other usual places).
+tool protocol (`/api/capabilities`), for an API description (`/openapi.json`, `/swagger.json` and other usual places), and for an
+MCP server. Behind `--` stands the command line of an MCP server that Reknit starts.
 
 Examples:
   reknit tools add http://127.0.0.1:8000
   reknit tools add https://api.example.com/openapi.yaml --name shop --key-env SHOP_TOKEN
-  reknit tools add petstore.yaml --url https://petstore.example.com/v3 --dry-run";
+  reknit tools add petstore.yaml --url https://petstore.example.com/v3 --dry-run
+  reknit tools add --name time -- uvx mcp-server-time --local-timezone Asia/Seoul";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
@@ -102,8 +104,11 @@ pub(crate) struct CallArguments {
 #[derive(Debug, Args)]
 pub(crate) struct AddArguments {
     /// The address of a service, or an API description
-    #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath)]
-    pub(crate) target: String,
+    #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath, required_unless_present = "command")]
+    pub(crate) target: Option<String>,
+    /// The command line of an MCP server
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["target", "url", "key_env"])]
+    pub(crate) command: Vec<String>,
     /// The name of the tool in plans [default: made from the title or the address]
     #[arg(long)]
     pub(crate) name: Option<String>,

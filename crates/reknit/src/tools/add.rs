@@ -11,7 +11,7 @@ use reknit_protocol::Value;
 use reknit_runtime::config::Config;
 use reknit_tools::Client;
 
-use super::probe::{FoundService, Wanted, probe};
+use super::probe::{FoundService, Wanted, probe, probe_command};
 use crate::cli::AddArguments;
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
 use crate::environment::variable;
@@ -29,8 +29,10 @@ pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
     let known = Config::read(&text, &path.display().to_string(), &variable)?;
     let client = Client::new().map_err(Failure::start("the HTTP client"))?;
     let key = arguments.key_env.as_deref().and_then(variable).map(Into::into);
-    let wanted = Wanted { target: &arguments.target, url: arguments.url.as_deref(), key };
-    let found = probe(&wanted, &client).await?;
+    let found = match &arguments.target {
+        Some(target) => probe(&Wanted { target, url: arguments.url.as_deref(), key }, &client).await?,
+        None => probe_command(&arguments.command).await?,
+    };
     let name = match &arguments.name {
         Some(name) => name.clone(),
         None => free_name(&found.title, &known),
@@ -81,16 +83,16 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
 
 fn entry(name: &str, found: &FoundService, key_env: Option<&str>) -> String {
     let mut entry = format!("[[{}]]\nname = {}\n", found.list, quoted(name));
-    let key = key_env.map(|variable| ("key-env", variable.to_owned()));
+    let key = key_env.map(|variable| ("key-env", quoted(variable)));
     for (key, value) in found.keys.iter().cloned().chain(key) {
         // Writing to a string cannot fail.
-        let _ = writeln!(entry, "{key} = {}", quoted(&value));
+        let _ = writeln!(entry, "{key} = {value}");
     }
     entry
 }
 
 /// A text in quotes: the quotes and escapes of JSON are those of TOML.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 

@@ -1,12 +1,19 @@
 //! Finds out what is at an address: the tool protocol, or an API description.
 
+use std::time::Duration;
+
+use reknit_mcp::{McpConnection, McpEndpoint, McpOptions, McpProgram, McpSource};
 use reknit_protocol::{AgentName, redact_url};
 use reknit_tools::{
     Address, Client, DocumentLocation, HttpService, Listing, OpenApiOptions, OpenApiService, ToolService, ToolSource,
 };
 use secrecy::SecretString;
 
+use super::add::quoted;
 use crate::failure::Failure;
+
+/// How long an address may take to answer as an MCP server.
+const MCP_LIMIT: Duration = Duration::from_secs(10);
 
 /// Where services usually publish their description.
 const USUAL_PLACES: [&str; 7] = [
@@ -24,7 +31,7 @@ const USUAL_PLACES: [&str; 7] = [
 pub(super) struct FoundService {
     /// The list of the configuration that it belongs to.
     pub(super) list: &'static str,
-    /// The keys of its entry without its name, in their order.
+    /// The keys of its entry without its name, in their order, with their values as TOML.
     pub(super) keys: Vec<(&'static str, String)>,
     /// A name for it.
     pub(super) title: String,
@@ -74,6 +81,10 @@ pub(super) async fn probe(wanted: &Wanted<'_>, client: &Client) -> Result<FoundS
             Err(problem) => tried.push(format!("{place}: {problem}")),
         }
     }
+    match mcp_server(wanted).await {
+        Ok(found) => return Ok(found),
+        Err(problem) => tried.push(format!("it is no MCP server: {problem}")),
+    }
     let lines: Vec<String> = tried.iter().map(|line| format!("- {line}")).collect();
     Err(Failure::usage(
         format!("nothing at `{}` can be connected:\n{}", redact_url(wanted.target), lines.join("\n")),
@@ -87,18 +98,47 @@ async fn tool_protocol(wanted: &Wanted<'_>, client: &Client) -> Result<FoundServ
     http.credentials.extend(wanted.key.clone().map(reknit_tools::Credential::Bearer));
     let service = HttpService::new(address, client.clone(), http).map_err(|error| error.to_string())?;
     let listing = ToolService::new(service).list().await?;
-    let keys = vec![("url", wanted.target.to_owned())];
+    let keys = vec![("url", quoted(wanted.target))];
     Ok(FoundService { list: "tools", keys, title: host_name(wanted.target), listing })
+}
+
+/// The MCP server that a command line starts.
+pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Failure> {
+    let (program, arguments) = command
+        .split_first()
+        .ok_or_else(|| Failure::usage("there is no command", "write it behind `--`: `-- uvx mcp-server-time`"))?;
+    let program = McpProgram { program: program.into(), arguments: arguments.to_vec(), ..McpProgram::default() };
+    let title = program.program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let source = McpSource::new(McpOptions::new("tool", McpConnection::Stdio(program)));
+    let listing = source.list().await.map_err(|problem| {
+        let message = format!("`{}` is not an MCP server that can be used: {problem}", command.join(" "));
+        Failure::usage(message, "run it yourself to see what it prints; variables that it needs go into `environment`")
+    })?;
+    source.close().await;
+    let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    let keys = vec![("command", format!("[{}]", words.join(", ")))];
+    Ok(FoundService { list: "mcp", keys, title: title.replace("mcp-server-", ""), listing })
+}
+
+async fn mcp_server(wanted: &Wanted<'_>) -> Result<FoundService, String> {
+    let endpoint = McpEndpoint { url: wanted.target.to_owned(), bearer: wanted.key.clone(), ..McpEndpoint::default() };
+    let mut options = McpOptions::new("tool", McpConnection::Http(endpoint));
+    options.connect_limit = MCP_LIMIT;
+    let source = McpSource::new(options);
+    let listing = source.list().await?;
+    source.close().await;
+    let keys = vec![("url", quoted(wanted.target))];
+    Ok(FoundService { list: "mcp", keys, title: host_name(wanted.target), listing })
 }
 
 async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<FoundService, String> {
     let location = DocumentLocation::parse(place)?;
     let mut options = OpenApiOptions::new(AgentName::from("tool"), location);
     options.key.clone_from(&wanted.key);
-    let mut keys = vec![("document", place.to_owned())];
+    let mut keys = vec![("document", quoted(place))];
     if let Some(url) = wanted.url {
         options.url = Some(Address::parse("tool", url).map_err(|error| error.to_string())?.into_base());
-        keys.push(("url", url.to_owned()));
+        keys.push(("url", quoted(url)));
     }
     let service = OpenApiService::new(options.clone(), client.clone());
     let mut listing = service.list().await?;
@@ -107,7 +147,7 @@ async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<F
         && wanted.url.is_none()
         && let Some(server) = service.named_server().await?
     {
-        keys.push(("url", server.to_string()));
+        keys.push(("url", quoted(server.as_str())));
         listing = OpenApiService::new(OpenApiOptions { url: Some(server), ..options }, client.clone()).list().await?;
     }
     Ok(FoundService { list: "openapi", keys, title: listing.description.clone(), listing })
