@@ -175,7 +175,12 @@ impl Schema {
 
     /// How many times more work than for an ordinary schema it may take to validate a value.
     pub(crate) fn work_factor(&self) -> u64 {
-        let ordinary = if self.is_recursive { 8 } else { 512 };
+        // Each reference back is looked up in the list of all values around the value.
+        let ordinary = match self.complexity.recursions {
+            _ if !self.is_recursive => 512,
+            0..=8 => 8,
+            _ => 4,
+        };
         1 + self.complexity.visits_of_all_runs() / ordinary
     }
 

@@ -7,7 +7,7 @@ use reknit_protocol::Value;
 use crate::schema::{Schema, SubschemaId};
 
 /// How many visits are allowed for a value of any size.
-const BASE: usize = 600_000;
+const BASE: usize = 500_000;
 
 /// How many more visits are allowed for each value inside the value.
 ///
