@@ -26,15 +26,18 @@ pub use error::SchemaError;
 pub use problem::{Comparison, FitProblem, FitProblemKind, LengthUnit};
 pub use types::SchemaType;
 
-use complexity::{Complexity, MAX_VISITS};
+use complexity::{Complexity, MAX_MATCHING, MAX_VISITS};
 use report::Report;
 use schema_index::SchemaIndex;
 use shape::{Shape, ShapeId, Shapes};
 use shape_builder::ShapeBuilder;
-use subschemas::{SubschemaId, Subschemas};
+use subschemas::Subschemas;
+
+use validator_input::Copies;
 
 pub(crate) use large_stack::with_large_stack;
 pub(crate) use report::message;
+pub(crate) use subschemas::SubschemaId;
 
 /// A schema with more levels than this needs a large stack, like a recursive one.
 const MAX_SHALLOW_LEVELS: usize = 64;
@@ -97,8 +100,12 @@ impl Schema {
         }
         let index = SchemaIndex::new(&source, draft);
         let complexity = complexity::measure(&source, &index);
-        if complexity.visits > MAX_VISITS {
-            return Err(SchemaError::TooComplex { visits: complexity.visits });
+        let visits = complexity.visits_of_all_runs();
+        if visits > MAX_VISITS {
+            return Err(SchemaError::TooComplex { visits });
+        }
+        if complexity.matching > MAX_MATCHING {
+            return Err(SchemaError::PatternsTooLarge);
         }
         let height = schema_index::height(&source, &index);
         let (shapes, pointers) = ShapeBuilder::new(&index, complexity).build(&source);
@@ -142,7 +149,7 @@ impl Schema {
         } else {
             let mut report = Report::new(value, &self.source, Path::root(), excused);
             for validator in subschemas.iter().filter_map(|id| self.subschemas.validator(*id)) {
-                validator.iter_errors(value).for_each(|error| report.add(&error));
+                report.add_all(validator, self.copies());
             }
             report.finish()
         };
@@ -150,10 +157,31 @@ impl Schema {
         problems
     }
 
+    /// What the validator may ask of a value while it lists its errors.
+    fn copies(&self) -> Copies {
+        if self.complexity.backtracking == 0 { Copies::Scalars } else { Copies::Whole }
+    }
+
+    /// How much work it takes to compile the validator of a subschema, in subschemas.
+    pub(crate) fn compile_work(&self) -> u64 {
+        if self.is_recursive { self.subschemas.compile_work() } else { 1 }
+    }
+
+    /// How often a subschema was compared with a value.
+    #[cfg(test)]
+    pub(crate) fn comparisons(&self) -> usize {
+        self.subschemas.comparisons.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
     /// How many times more work than for an ordinary schema it may take to validate a value.
     pub(crate) fn work_factor(&self) -> u64 {
-        let ordinary = if self.is_recursive { 8 } else { 512 };
-        1 + self.complexity.visits / ordinary
+        // Each reference back is looked up in the list of all values around the value.
+        let ordinary = match self.complexity.recursions {
+            _ if !self.is_recursive => 512,
+            0..=8 => 8,
+            _ => 4,
+        };
+        1 + self.complexity.visits_of_all_runs() / ordinary
     }
 
     /// Whether recursing into this value may need a large stack.

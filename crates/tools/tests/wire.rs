@@ -1,6 +1,8 @@
 //! Tools over real loopback HTTP.
 #![cfg(test)]
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::time::Duration;
 
 use reknit_protocol::{CallTool, Delivery, ReplyBody, TransportKind};
@@ -130,6 +132,46 @@ async fn an_agent_gets_the_parameters_inside_data() {
         let discovery = Client::new().expect("a client").discover(&[address]).await;
         discovery.tools.call(&call(r#"{"amount": 1}"#)).await.expect("an answer");
         assert_eq!(tool.calls()[0].body, body, "case: {case}");
+    }
+}
+
+/// Answers three requests: for the list of capabilities, for a schema, and for a call. Returns the body of the call.
+fn serve_component(listener: &TcpListener, list: &str) -> String {
+    let mut body = String::new();
+    for (status, answer) in [("200 OK", list), ("404 Not Found", "{}"), ("200 OK", "{}")] {
+        let (stream, _) = listener.accept().expect("a connection");
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).expect("a header");
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length");
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut bytes = vec![0; length];
+        reader.read_exact(&mut bytes).expect("the body");
+        body = String::from_utf8(bytes).expect("text");
+        let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n");
+        let answer = format!("{head}content-length: {}\r\n\r\n{answer}", answer.len());
+        reader.get_mut().write_all(answer.as_bytes()).expect("the answer is sent");
+    }
+    body
+}
+
+#[tokio::test]
+async fn a_component_that_calls_itself_an_agent_gets_the_parameters_inside_data() {
+    for (kind, body) in [("agent", r#"{"data":{"amount":1}}"#), ("tool", r#"{"amount":1}"#)] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let list = format!(r#"{{"type": "{kind}", "capabilities": [{{"name": "c"}}]}}"#);
+        let server = std::thread::spawn(move || serve_component(&listener, &list));
+        let discovery = discover("t", &url).await;
+        discovery.tools.call(&call(r#"{"amount": 1}"#)).await.expect("an answer");
+        assert_eq!(server.join().expect("the server answered"), body, "{kind}");
     }
 }
 

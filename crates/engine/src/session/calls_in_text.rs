@@ -400,6 +400,7 @@ mod tests {
             "I should not call weather(city='Seoul').",
             "I should not call {\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}} now.",
             "Do not write <tool_call>{\"name\": \"weather\", \"arguments\": {}}</tool_call> here.",
+            "I could write <tool_call>{\"name\": \"weather\", \"arguments\": {}}</tool_call>",
             "{\"name\": \"weather\", \"arguments\": {\"city\": \"Se",
             "{\"name\": \"cancel\", \"arguments\": {\"id\": 7}}",
             "{\"name\": \"weather\"}",

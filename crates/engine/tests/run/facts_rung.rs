@@ -8,7 +8,7 @@ use reknit_mend::{MendEffect, Rung};
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{Capability, SideEffect};
 
-use crate::world::{Play, catalogue, effect_id, json, plan, policy, question, started, step};
+use crate::world::{Play, catalogue, effect_id, failure_reason, json, plan, policy, question, started, step};
 
 fn refusal(message: &str, details: &str) -> String {
     format!(
@@ -189,6 +189,14 @@ fn a_change_is_not_tried_twice() {
     let mends = &play.run.steps()[1].mends;
     assert_eq!(mends[1].effect, MendEffect::NoHelp);
     assert!(mends[1].description.contains("it was tried before"), "{}", mends[1].description);
+
+    let mut alone = started(Some(plan(vec![step("s", "read", r#"{"to": "Euro"}"#)])), policy());
+    alone.targets.clear();
+    let mut play = Play::begin(alone);
+    play.answer_tool("s/call/1", 400, &allowed(r#"["EUR"]"#));
+    play.answer_tool("s/call/2", 400, &allowed(r#"["Euro"]"#));
+    let reason = failure_reason(&play);
+    assert!(reason.contains("it was tried before"), "without a model, that is why the call is given up: {reason}");
 }
 
 #[test]

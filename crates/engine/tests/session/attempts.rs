@@ -83,6 +83,12 @@ fn every_turn_starts_with_the_first_target_and_rotates_after_a_failure() {
         driver.attempt_lines(),
         ["1.1 a timeout", "1.2 b model_error", "1.3 a tool_calls", "2.1 a text_only", "2.2 b final_report"]
     );
+
+    let mut driver = TestDriver::new();
+    driver.fail_with(ErrorClass::Timeout);
+    driver.good_turn();
+    driver.answer(reporting("done"));
+    assert_eq!(driver.attempt_lines(), ["1.1 a timeout", "1.2 b tool_calls", "2.1 a final_report"]);
 }
 
 #[test]

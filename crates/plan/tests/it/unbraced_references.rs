@@ -1,8 +1,8 @@
 //! References in other template languages are read, or the plan is refused. They are never sent as text.
 
-use reknit_plan::{PlanAuthor, PlanFixKind, ProblemCode};
+use reknit_plan::{CatalogueEntry, PlanAuthor, PlanFixKind, ProblemCode, check, correct_plan, read_plan};
 
-use crate::support::{last_call, plan_with, run, text};
+use crate::support::{catalogue, json, last_call, plan_with, run, text};
 
 /// Spellings of `{{a.price}}` that have only one meaning.
 const PRICES: [&str; 37] = [
@@ -244,6 +244,23 @@ fn a_text_that_only_resembles_a_reference_is_sent_as_it_is() {
             other => other,
         };
         assert_eq!(sent, format!(r#"{{"message":"x","to":{}}}"#, text(expected)), "{written}");
+    }
+}
+
+#[test]
+fn a_text_that_the_schema_lists_is_sent_as_it_is() {
+    let mut catalogue = catalogue();
+    let phone = catalogue.tools.iter_mut().find(|tool| tool.name.as_str() == "phone").expect("the phone");
+    let entry = phone.capabilities.first_mut().expect("a capability");
+    let schema = r#"{"properties": {"to": {"enum": ["a.price", "b"]}, "field": {"const": "$a.price"}, "file": {}}}"#;
+    *entry = CatalogueEntry::new(entry.capability.clone(), Some(json(schema))).expect("a schema");
+    for (parameters, is_listed) in
+        [(r#"{"to": "a.price"}"#, true), (r#"{"field": "$a.price"}"#, true), (r#"{"file": "$a.price"}"#, false)]
+    {
+        let (mut plan, _) = read_plan(&plan_with("send_sms", parameters), "").expect("a plan");
+        let fixes = correct_plan(&mut plan, &catalogue, PlanAuthor::Model);
+        assert_eq!(fixes.is_empty(), is_listed, "{parameters}: {fixes:?}");
+        check(&plan, &catalogue, PlanAuthor::Model).expect("no problems");
     }
 }
 

@@ -94,6 +94,9 @@ struct Expected {
     /// Parts of what `runs show` prints.
     #[serde(default)]
     runs_show: Vec<String>,
+    /// Parts of what `runs show --json` prints.
+    #[serde(default)]
+    runs_show_json: Vec<String>,
     /// Parts that `runs show` must not print.
     #[serde(default)]
     not_in_runs_show: Vec<String>,
@@ -129,6 +132,7 @@ struct Outcome {
     calls: Vec<String>,
     requests: Vec<ReceivedRequest>,
     runs_show: String,
+    runs_show_json: String,
     stdout: String,
     stderr: String,
 }
@@ -161,6 +165,7 @@ async fn play(scenario: &SessionScenario) -> Outcome {
         calls: tools.iter().flat_map(calls_of).collect(),
         requests: models.iter().flat_map(ScriptedModel::requests).collect(),
         runs_show: text(&world.output(&["runs", "show", "last"]).stdout),
+        runs_show_json: text(&world.output(&["runs", "show", "last", "--json"]).stdout),
         stdout,
         stderr: text(&output.stderr),
     }
@@ -188,6 +193,7 @@ fn differences(expected: &Expected, outcome: &Outcome) -> Vec<String> {
     for (place, found, parts) in [
         ("the last request", &last, &expected.last_request),
         ("`runs show`", &outcome.runs_show, &expected.runs_show),
+        ("`runs show --json`", &outcome.runs_show_json, &expected.runs_show_json),
         ("standard error", &outcome.stderr, &expected.stderr),
     ] {
         let missing = parts.iter().filter(|part| !found.contains(part.as_str()));

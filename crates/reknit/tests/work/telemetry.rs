@@ -129,6 +129,10 @@ async fn a_collector_has_received_all_signals_when_the_command_ends() {
     );
     let roots: Vec<&Span> = spans.iter().filter(|span| span.parent_span_id.is_empty()).collect();
     assert_eq!(roots.len(), 1);
+    let chat = spans.iter().find(|span| span.name == "chat").expect("a model was asked");
+    let provider = chat.attributes.iter().find(|attribute| attribute.key == "gen_ai.provider.name");
+    let provider = format!("{:?}", provider.map(|attribute| &attribute.value));
+    assert!(provider.contains("\"compatible\""), "the provider, not our name of the target: {provider}");
     for span in &spans {
         assert_eq!(span.trace_id, roots[0].trace_id);
         let has_parent = spans.iter().any(|other| other.span_id == span.parent_span_id);

@@ -21,24 +21,50 @@ pub(crate) struct Complexity {
     pub(crate) visits: u64,
     /// The number of ways that lead from the schema back to a schema around it.
     pub(crate) recursions: u64,
+    /// The largest work of the regular expressions that apply on the way to one place, compared to [`MAX_MATCHING`].
+    pub(crate) matching: u64,
     /// The number of regular expressions.
     pub(crate) patterns: usize,
+    /// The number of regular expressions that are matched by trying one way after the other.
+    pub(crate) backtracking: usize,
 }
 
 /// How many bytes all regular expressions of a schema may take, and the most that one may take.
 const MAX_PATTERN_BYTES: usize = 64 << 20;
 const MAX_BYTES_PER_PATTERN: usize = 4 << 20;
 
-/// How many steps back all regular expressions together may take in one match of each.
-const MAX_BACKTRACKS: usize = 200_000;
+/// How many bytes all tables that make matching faster may take, and the most that one may take.
+const MAX_TABLE_BYTES: usize = 8 << 20;
+const MAX_BYTES_PER_TABLE: usize = 1 << 20;
+
+/// How many steps back all regular expressions together may take in one match of each, and how many one may always take.
+const MAX_BACKTRACKS: usize = 5_000;
+const MIN_BACKTRACKS: usize = 500;
+
+/// How much work the regular expressions that apply on the way to one place may be. A regular expression with `n` places, such
+/// as one that repeats a letter `n` times, counts `n * n`: it may be in all places at once, and has a table too large to keep.
+pub(crate) const MAX_MATCHING: u64 = 2_500 * 2_500;
+
+/// Matching a regular expression with all its steps back takes about as long as this many visits.
+const VISITS_PER_BACKTRACKING: u64 = 16;
+
+/// How often the validator starts again if regular expressions take too many steps back: it tries what follows if they match,
+/// and what follows if they do not.
+const MAX_RUNS: u64 = 64;
 
 impl Complexity {
     /// The limits of one regular expression, of which there may be many.
     pub(crate) fn pattern_options(self) -> PatternOptions<FancyRegex> {
         let share = |total: usize| total / self.patterns.max(1);
         let bytes = share(MAX_PATTERN_BYTES).min(MAX_BYTES_PER_PATTERN);
-        let backtracks = share(MAX_BACKTRACKS).max(1000);
-        PatternOptions::fancy_regex().size_limit(bytes).dfa_size_limit(bytes).backtrack_limit(backtracks)
+        let table_bytes = share(MAX_TABLE_BYTES).min(MAX_BYTES_PER_TABLE);
+        let backtracks = (MAX_BACKTRACKS / self.backtracking.max(1)).max(MIN_BACKTRACKS);
+        PatternOptions::fancy_regex().size_limit(bytes).dfa_size_limit(table_bytes).backtrack_limit(backtracks)
+    }
+
+    /// The visits of all runs that one validation may take.
+    pub(crate) fn visits_of_all_runs(self) -> u64 {
+        if self.backtracking == 0 { self.visits } else { self.visits.saturating_mul(MAX_RUNS) }
     }
 }
 
@@ -49,6 +75,10 @@ struct Measure {
     here: u64,
     /// Subschemas that apply on the way to one place inside the value.
     below: u64,
+    /// What collecting the names and indices that the subschema evaluates takes, besides validating: the branches in it are
+    /// validated again, and theirs again.
+    marking: u64,
+    matching: u64,
     recursions: u64,
 }
 
@@ -61,15 +91,19 @@ impl Measure {
     fn add_here(&mut self, other: Self) {
         self.here = self.here.saturating_add(other.here);
         self.below = self.below.saturating_add(other.below);
+        self.marking = self.marking.saturating_add(other.visits()).saturating_add(other.marking);
+        self.matching = self.matching.saturating_add(other.matching);
         self.recursions = self.recursions.saturating_add(other.recursions);
     }
 }
 
 /// Measures a schema.
 pub(crate) fn measure(root: &Value, index: &SchemaIndex<'_>) -> Complexity {
-    let mut meter = Meter { index, measures: HashMap::new(), patterns: 0 };
-    let Measure { here, below, recursions } = meter.measure(root);
-    Complexity { visits: here.saturating_add(below), recursions, patterns: meter.patterns }
+    let mut meter = Meter { index, measures: HashMap::new(), patterns: 0, backtracking: 0 };
+    let measure = meter.measure(root);
+    let Meter { patterns, backtracking, .. } = meter;
+    let Measure { matching, recursions, .. } = measure;
+    Complexity { visits: measure.visits(), recursions, matching, patterns, backtracking }
 }
 
 struct Meter<'s, 'i> {
@@ -77,6 +111,7 @@ struct Meter<'s, 'i> {
     /// By the address of the subschema; `None` while it is being measured.
     measures: HashMap<usize, Option<Measure>>,
     patterns: usize,
+    backtracking: usize,
 }
 
 /// Comparing a value with this many allowed values takes about as long as one visit.
@@ -88,7 +123,7 @@ impl<'s> Meter<'s, '_> {
         match self.measures.get(&address) {
             Some(Some(known)) => return *known,
             // The schema refers to a schema around it. The validator remembers its verdict about each value there.
-            Some(None) => return Measure { here: 1, below: 0, recursions: 1 },
+            Some(None) => return Measure { here: 1, recursions: 1, ..Measure::default() },
             None => {}
         }
         let Value::Object(object) = schema else { return Measure { here: 1, ..Measure::default() } };
@@ -96,15 +131,30 @@ impl<'s> Meter<'s, '_> {
         let allowed = object.get("enum").and_then(Value::as_array).map_or(0, <[Value]>::len);
         let here = u64::try_from(1 + allowed / ALLOWED_VALUES_PER_VISIT).unwrap_or(u64::MAX);
         let mut measure = Measure { here, ..Measure::default() };
-        let names = object.get("patternProperties").and_then(Value::as_object).map_or(0, Object::len);
-        self.patterns += names + usize::from(object.contains_key("pattern"));
+        self.add_patterns(object, &mut measure);
         for target in self.same_value(schema, object) {
             let other = self.measure(target);
             measure.add_here(other);
         }
+        if object.contains_key("unevaluatedProperties") || object.contains_key("unevaluatedItems") {
+            measure.here = measure.here.saturating_add(measure.marking);
+        }
         self.add_children(object, &mut measure);
         self.measures.insert(address, Some(measure));
         measure
+    }
+
+    fn add_patterns(&mut self, object: &'s Object, measure: &mut Measure) {
+        let names = object.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Object::keys);
+        for pattern in names.chain(object.get("pattern").and_then(Value::as_str)) {
+            self.patterns += 1;
+            let places = places(pattern);
+            measure.matching = measure.matching.saturating_add(places.saturating_mul(places));
+            if backtracks(pattern) {
+                self.backtracking += 1;
+                measure.here = measure.here.saturating_add(VISITS_PER_BACKTRACKING);
+            }
+        }
     }
 
     /// The subschemas that apply to the same value as this one.
@@ -149,14 +199,92 @@ impl<'s> Meter<'s, '_> {
     /// Adds the recursions of the subschemas and returns their visits: those of the largest if only one applies to a value,
     /// otherwise those of all.
     fn add_group(&mut self, children: impl IntoIterator<Item = &'s Value>, only_one: bool, total: &mut Measure) -> u64 {
-        let mut visits = 0_u64;
+        let combine = |sum: u64, next: u64| if only_one { sum.max(next) } else { sum.saturating_add(next) };
+        let (mut visits, mut matching) = (0, 0);
         for child in children {
             let measure = self.measure(child);
             total.recursions = total.recursions.saturating_add(measure.recursions);
-            visits = if only_one { visits.max(measure.visits()) } else { visits.saturating_add(measure.visits()) };
+            visits = combine(visits, measure.visits());
+            matching = combine(matching, measure.matching);
         }
+        total.matching = total.matching.saturating_add(matching);
         visits
     }
+}
+
+/// Whether a regular expression is matched by trying one way after the other, because it looks ahead or back, refers to one of
+/// its groups, or has word boundaries or groups that are not entered again. All others are matched in linear time.
+fn backtracks(pattern: &str) -> bool {
+    let mut rest = pattern;
+    let mut in_class = false;
+    while let Some(first) = rest.chars().next() {
+        let after = rest.get(first.len_utf8()..).unwrap_or_default();
+        let next = after.chars().next();
+        match first {
+            '\\' => {
+                if !in_class && next.is_some_and(|escaped| matches!(escaped, '1'..='9' | 'b' | 'B' | 'k')) {
+                    return true;
+                }
+                rest = after.get(next.map_or(0, char::len_utf8)..).unwrap_or_default();
+                continue;
+            }
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class => {
+                let is_plain_group = |kind: &str| {
+                    let is_name = kind.starts_with('<') && !kind.starts_with("<=") && !kind.starts_with("<!");
+                    kind.starts_with(':') || is_name
+                };
+                if next == Some('*') || after.strip_prefix('?').is_some_and(|kind| !is_plain_group(kind)) {
+                    return true;
+                }
+            }
+            '+' | '*' | '?' | '}' if !in_class && next == Some('+') => return true,
+            _ => {}
+        }
+        rest = after;
+    }
+    false
+}
+
+/// About how many places a regular expression has when its repetitions are written out. All counts saturate.
+fn places(pattern: &str) -> u64 {
+    let mut groups: Vec<u64> = Vec::new();
+    let (mut total, mut last) = (0_u64, 0_u64);
+    let mut rest = pattern.chars();
+    let mut class = false;
+    while let Some(next) = rest.next() {
+        if next == '\\' {
+            rest.next();
+        }
+        match next {
+            ']' => class = false,
+            _ if class => {}
+            '(' => {
+                groups.push(total.saturating_add(last));
+                (total, last) = (0, 0);
+            }
+            ')' => {
+                last = total.saturating_add(last);
+                total = groups.pop().unwrap_or_default();
+            }
+            '{' => {
+                let text = rest.as_str().split('}').next().unwrap_or_default();
+                let times = text.split(',').filter_map(|number| number.trim().parse().ok()).max();
+                if let Some(times) = times {
+                    last = last.saturating_mul(u64::max(times, 1));
+                    rest.by_ref().find(|each| *each == '}');
+                }
+            }
+            '*' | '+' | '?' | '|' | '^' | '$' => {}
+            _ => {
+                class = next == '[';
+                total = total.saturating_add(last);
+                last = 1;
+            }
+        }
+    }
+    groups.into_iter().fold(total.saturating_add(last), u64::saturating_add)
 }
 
 #[cfg(test)]
@@ -185,6 +313,64 @@ mod tests {
     #[test]
     fn a_reference_back_to_a_schema_around_it_counts_once() {
         assert_eq!(visits(r##"{"items": {"$ref": "#"}}"##), 3);
+    }
+
+    #[test]
+    fn patterns_that_backtrack_count_more_and_the_validation_may_run_several_times() {
+        for pattern in [
+            "a(?=b)",
+            "a(?!b)",
+            "(?<=a)b",
+            "(?<!a)b",
+            r"(a)\\1",
+            r"(?<n>a)\\k<n>",
+            r"\\ba",
+            r"a\\B",
+            "(?>a)",
+            "a++",
+            "a{2}+",
+        ] {
+            assert_eq!(visits(&format!(r#"{{"pattern": "{pattern}"}}"#)), 17, "{pattern}");
+            assert_eq!(visits(&format!(r#"{{"patternProperties": {{"{pattern}": true}}}}"#)), 18, "{pattern}");
+        }
+        for pattern in ["(a|b)+", "(?:a)?", "(?<n>a)", r"\\d\\w\\s\\(?=", r"[(?=)\\b*+]", r"\\\\b", "a+b*c{2}"] {
+            assert_eq!(visits(&format!(r#"{{"pattern": "{pattern}"}}"#)), 1, "{pattern}");
+        }
+        let all_runs = |schema: &str| {
+            let schema = Value::parse(schema).expect("JSON");
+            measure(&schema, &SchemaIndex::new(&schema, jsonschema::Draft::Draft202012)).visits_of_all_runs()
+        };
+        assert_eq!(all_runs(r#"{"pattern": "ab"}"#), 1);
+        assert_eq!(all_runs(r#"{"pattern": "a(?=b)"}"#), 17 * 64);
+    }
+
+    #[test]
+    fn repetitions_in_patterns_are_counted_as_if_they_were_written_out() {
+        for (pattern, expected) in [
+            ("", 0),
+            ("^abc$", 3),
+            (r"[a-z\]{}]{1,300}", 300),
+            (r"\d{4}-\d{2}", 7),
+            ("(ab{3}){100}", 400),
+            ("((a{10}){10}){10}|b", 1001),
+            ("a{2,}b{x}", 5),
+            ("(a{9", 9),
+            ("(a{4000000000}){4000000000}{9}", u64::MAX),
+        ] {
+            assert_eq!(places(pattern), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn unevaluated_keywords_validate_the_branches_around_them_again() {
+        assert_eq!(visits(r#"{"anyOf": [true, true]}"#), 3);
+        assert_eq!(visits(r#"{"anyOf": [true, true], "unevaluatedItems": true}"#), 3 + 2 + 1);
+        let nested = |levels: usize| {
+            let open = r#"{"unevaluatedProperties": false, "allOf": ["#;
+            visits(&format!("{}true{}", open.repeat(levels), "]}".repeat(levels)))
+        };
+        assert!(nested(4) < 100, "{}", nested(4));
+        assert!(nested(20) > MAX_VISITS, "{}", nested(20));
     }
 
     #[test]

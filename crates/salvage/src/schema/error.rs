@@ -34,6 +34,9 @@ pub enum SchemaError {
         /// How many subschemas a validator may have to visit on the way to one place in a value.
         visits: u64,
     },
+    /// Matching the regular expressions that apply to one value could take too long, because they are large or there are many.
+    #[error("the schema is too complex: its patterns repeat too many characters; the limit for one pattern is 2500")]
+    PatternsTooLarge,
     /// The schema refers to another document. Nothing is ever fetched.
     #[error("the schema refers to `{reference}` at `{path}`, which is outside of it and is not fetched")]
     External {

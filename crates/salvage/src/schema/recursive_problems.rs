@@ -22,6 +22,9 @@ const MAX_LISTS: u64 = 4096;
 /// A schema with fewer visits per value makes no long lists, however large the value.
 const FEW_VISITS: u64 = 64;
 
+/// How many errors the validator may list about one value, in all lists together. Each takes about half a kilobyte.
+const MAX_ERRORS: u64 = 16_384;
+
 /// How many problems are searched for.
 const MAX_PROBLEMS: usize = 1000;
 
@@ -128,12 +131,18 @@ impl Search<'_> {
         }
     }
 
-    /// Collects the errors of a value whose children all fit.
+    /// Collects the errors of a value whose children all fit: only the first one if there may be very many, as for an object
+    /// with a thousand wrong names.
     fn collect(&mut self, value: &Value, shape: &Shape, path: &Path) {
         let ids = if shape.chosen.is_empty() { &shape.subschemas } else { &shape.chosen };
         let mut report = Report::new(value, &self.schema.source, path.clone(), &[]);
+        let may_be_many = self.schema.complexity.visits.saturating_mul(count_values(value)) > MAX_ERRORS;
         for validator in ids.iter().filter_map(|id| self.schema.subschemas.validator(*id)) {
-            validator.iter_errors(value).for_each(|error| report.add(&error));
+            if may_be_many {
+                report.add_first(validator, self.schema.copies());
+            } else {
+                report.add_all(validator, self.schema.copies());
+            }
         }
         self.problems.extend(report.finish());
     }

@@ -6,10 +6,11 @@ pub(crate) use message::message;
 
 use std::collections::BTreeSet;
 
-use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Error};
+use jsonschema::{ValidationError, Validator};
 use reknit_protocol::{Path, Value};
 
+use super::validator_input::{Copies, ValueInput};
 use super::{Comparison, FitProblem, FitProblemKind, LengthUnit, SchemaType};
 
 /// How many problems are reported. A list of a million wrong items would be useless.
@@ -35,6 +36,20 @@ impl<'a> Report<'a> {
 
     pub(crate) fn finish(self) -> Vec<FitProblem> {
         self.problems
+    }
+
+    /// Adds all errors of a validator.
+    pub(crate) fn add_all(&mut self, validator: &Validator<ValueInput>, copies: Copies) {
+        let value = self.value;
+        copies.while_validating(value, || validator.iter_errors(value)).for_each(|error| self.add(&error));
+    }
+
+    /// Adds only the first error of a validator.
+    pub(crate) fn add_first(&mut self, validator: &Validator<ValueInput>, copies: Copies) {
+        let value = self.value;
+        if let Err(error) = copies.while_validating(value, || validator.validate(value)) {
+            self.add(&error);
+        }
     }
 
     pub(crate) fn add(&mut self, error: &ValidationError<'_>) {

@@ -14,6 +14,9 @@ use super::validator_input::ValueInput;
 /// The base URI of the small schemas that only refer to a subschema.
 const REFERRING_URI: &str = "json-schema:///part-of-the-schema";
 
+/// Compiling a regular expression takes about as long as compiling this many subschemas.
+const PATTERN_WORK: usize = 16;
+
 /// The index of a subschema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SubschemaId(pub(super) usize);
@@ -33,6 +36,8 @@ pub(crate) struct Subschemas {
     list: Vec<Subschema>,
     /// Whether compiling a subschema may need a large stack.
     needs_large_stack: bool,
+    #[cfg(test)]
+    pub(super) comparisons: std::sync::atomic::AtomicUsize,
 }
 
 struct Subschema {
@@ -64,7 +69,22 @@ impl Subschemas {
     ) -> Result<Self, jsonschema::ValidationError<'static>> {
         let root = options(draft, complexity).build(&schema)?;
         let list = pointers.into_iter().map(|pointer| Subschema { pointer, validator: OnceLock::new() }).collect();
-        Ok(Self { root, json: Arc::new(schema), registry: OnceLock::new(), draft, complexity, list, needs_large_stack })
+        Ok(Self {
+            root,
+            json: Arc::new(schema),
+            registry: OnceLock::new(),
+            draft,
+            complexity,
+            list,
+            needs_large_stack,
+            #[cfg(test)]
+            comparisons: std::sync::atomic::AtomicUsize::new(0),
+        })
+    }
+
+    /// How much work it takes to compile all subschemas, where one without regular expressions counts 1.
+    pub(crate) fn compile_work(&self) -> u64 {
+        u64::try_from(self.list.len() + PATTERN_WORK * self.complexity.patterns).unwrap_or(u64::MAX)
     }
 
     /// The validator of the whole schema.
@@ -84,6 +104,8 @@ impl Subschemas {
     /// Whether the value fits the subschema. A subschema without a validator accepts nothing, so that fitting does not
     /// change values to fit it.
     pub(crate) fn accepts(&self, id: SubschemaId, value: &Value) -> bool {
+        #[cfg(test)]
+        self.comparisons.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         self.validator(id).is_some_and(|validator| validator.is_valid(value))
     }
 

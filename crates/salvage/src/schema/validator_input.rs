@@ -1,6 +1,7 @@
 //! [`Value`] as the input of the validator, without copies and with all digits of numbers.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use jsonschema::JsonType;
@@ -12,6 +13,29 @@ const FEW_ITEMS: usize = 8;
 
 /// How many bytes of a string are copied into an error.
 const MAX_COPIED_BYTES: usize = 200;
+
+/// Which values are copied for errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copies {
+    Scalars,
+    /// Also the value that is validated, because the validator looks into it for the text of a match that takes too long.
+    Whole,
+}
+
+thread_local! {
+    /// The address of the value that is copied for errors.
+    static COPIED: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+impl Copies {
+    /// Runs `validate` and returns its result.
+    pub(crate) fn while_validating<T>(self, value: &Value, validate: impl FnOnce() -> T) -> T {
+        COPIED.set((self == Self::Whole).then(|| std::ptr::from_ref(value).addr()));
+        let result = validate();
+        COPIED.set(None);
+        result
+    }
+}
 
 /// JSON represented by [`Value`].
 #[derive(Debug)]
@@ -79,6 +103,9 @@ impl<'a> json::Node<'a, ValueInput> for &'a Value {
     /// The value for an error. Messages quote from the original value by its path, so large values need not be copied for
     /// each error. Short strings are copied, because a property name has no path.
     fn to_value(&self) -> Cow<'a, serde_json::Value> {
+        if COPIED.get() == Some(std::ptr::from_ref::<Value>(self).addr()) {
+            return Cow::Owned(self.to_serde());
+        }
         let text = Value::as_str(self).filter(|text| text.len() <= MAX_COPIED_BYTES);
         Cow::Owned(text.map_or(serde_json::Value::Null, Into::into))
     }

@@ -31,10 +31,14 @@ fn one_layer_around_the_arguments_is_removed() {
 #[test]
 fn what_may_be_meant_as_it_is_keeps_its_layers() {
     stays(r#"{"properties": {"input": {"type": "object"}}}"#, &[r#"{"input": {"city": "Bern"}}"#]);
+    stays(r#"{"properties": {"input": {"type": "object"}, "city": {}}}"#, &[r#"{"input": {"city": "Bern"}}"#]);
     stays(r#"{"type": "object"}"#, &[r#"{"arguments": {"city": "Bern"}}"#]);
     stays(OPTIONAL, &[r#"{"input": {"colour": "red"}}"#, r#"{"input": {"city": "Bern"}, "city": "Rome"}"#]);
     let named = r#"{"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["age"]}"#;
     refused(named, &[r#"{"name": "Ann", "input": {"age": 5}}"#]);
+    refused(ORDER, &[r#"{"colour": "red", "arguments": {"city": "Bern"}}"#]);
+    let one_key = r#"{"properties": {"city": {"type": "string"}}, "maxProperties": 1}"#;
+    refused(one_key, &[r#"{"name": "order", "arguments": {"arguments": {"city": "Bern"}}}"#]);
     refused(ORDER, &[r#"{"arguments": {"arguments": {"city": "Bern"}}}"#, r#"{"arguments": {"town": "Bern"}}"#]);
 }
 
@@ -90,4 +94,10 @@ fn parentheses_are_a_tuple_or_nothing() {
     ] {
         assert_eq!(value(text), expected, "text: {text}");
     }
+}
+
+#[test]
+fn a_word_for_nothing_is_kept_where_a_text_is_possible() {
+    let note = r#"{"properties": {"note": {"type": "string", "minLength": 3}}}"#;
+    refused(note, &[r#"{"note": ""}"#, r#"{"note": "na"}"#]);
 }

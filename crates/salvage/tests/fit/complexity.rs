@@ -102,17 +102,81 @@ fn patterns_that_expand_to_huge_programs_are_refused() {
 
 #[test]
 fn all_patterns_of_a_schema_share_one_limit() {
-    let large = schema_of_patterns(1, "^x{20000}$");
-    assert!(Schema::compile(&large).expect("one is allowed").fits(&Value::from("x".repeat(20_000))));
-    let error = Schema::compile(&schema_of_patterns(200, "^x{20000}$")).expect_err("too large together");
-    assert!(error.to_string().contains("pattern"), "{error}");
+    let large = schema_of_patterns(1, "^x{2000}$");
+    assert!(Schema::compile(&large).expect("one is allowed").fits(&Value::from("x".repeat(2000))));
+    let error = Schema::compile(&schema_of_patterns(2, "^x{2000}$")).expect_err("too large together");
+    assert_eq!(error, SchemaError::PatternsTooLarge);
+    let properties: Vec<String> =
+        (0..20).map(|number| format!(r#""p{number}": {{"pattern": "^x{{2000}}$"}}"#)).collect();
+    let apart = json(&format!(r#"{{"properties": {{{}}}}}"#, properties.join(", ")));
+    assert!(Schema::compile(&apart).is_ok(), "only one applies to each property");
 
-    // It tries some ten thousand ways before it matches. A pattern that takes too many steps does not match.
+    // It tries some thousand ways before it matches. A pattern that takes too many steps does not match.
     let slow = r"^((a*)(a*)(a*)\\2c|a*)$";
-    for (count, fits) in [(1, true), (100, false)] {
+    for (count, fits) in [(1, true), (9, false)] {
         let schema = Schema::compile(&schema_of_patterns(count, slow)).expect("a short pattern");
-        assert_eq!(schema.fits(&Value::from("a".repeat(60))), fits, "{count}");
+        assert_eq!(schema.fits(&Value::from("a".repeat(20))), fits, "{count}");
     }
+}
+
+#[test]
+fn many_patterns_that_look_ahead_are_refused_for_one_place_and_allowed_for_many() {
+    let patterns = |count: usize| (0..count).map(|number| format!("^(a|aa)+(?=b)c{number}$"));
+    let here: Vec<String> = patterns(200).map(|pattern| format!(r#"{{"pattern": "{pattern}"}}"#)).collect();
+    let names: Vec<String> = patterns(200).map(|pattern| format!(r#""{pattern}": {{"type": "integer"}}"#)).collect();
+    for schema in [
+        format!(r#"{{"items": {{"anyOf": [{}]}}}}"#, here.join(", ")),
+        format!(r#"{{"patternProperties": {{{}}}}}"#, names.join(", ")),
+    ] {
+        assert!(matches!(Schema::compile(&json(&schema)), Err(SchemaError::TooComplex { .. })), "{schema}");
+    }
+    let properties: Vec<String> =
+        here.iter().enumerate().map(|(number, pattern)| format!(r#""p{number}": {pattern}"#)).collect();
+    assert!(Schema::compile(&json(&format!(r#"{{"properties": {{{}}}}}"#, properties.join(", ")))).is_ok());
+}
+
+#[test]
+fn a_match_that_takes_too_many_steps_is_a_problem_of_its_text() {
+    let endless = Value::from("a".repeat(60));
+    for (under, value, path) in [
+        (r#"{"type": "string", "pattern": "^(a|aa)+(?=b)b$"}"#, endless.clone(), "$"),
+        (
+            r#"{"items": {"type": "string", "pattern": "^(a|aa)+(?=b)b$"}}"#,
+            Value::from(vec![Value::from("ab"), endless.clone()]),
+            "$[1]",
+        ),
+        (r#"{"patternProperties": {"^(a|aa)+(?=b)b$": false}}"#, json(&format!("{{{endless}: 1}}")), "$"),
+    ] {
+        let schema = schema(under);
+        assert!(!schema.fits(&value), "{under}");
+        let problems = schema.problems(&value);
+        assert!(!problems.is_empty(), "{under}");
+        assert!(problems.iter().any(|problem| problem.path.to_string() == path), "{problems:?}");
+        fit(value, &schema).expect_err("does not match");
+    }
+}
+
+#[test]
+fn schemas_whose_branches_are_validated_again_on_each_level_are_refused() {
+    let inline = (0..20).fold(r#"{"properties": {"a": true}}"#.to_owned(), |inner, _| {
+        format!(r#"{{"anyOf": [{inner}, {{"properties": {{"b": true}}}}], "unevaluatedProperties": false}}"#)
+    });
+    let referring = chain(20, |next| format!(r#"{{"anyOf": [{next}], "unevaluatedItems": false}}"#));
+    for bomb in [json(&inline), referring] {
+        assert!(matches!(Schema::compile(&bomb), Err(SchemaError::TooComplex { .. })), "{bomb}");
+    }
+}
+
+#[test]
+fn of_very_many_wrong_names_only_the_first_is_reported() {
+    let patterns: Vec<String> = (0..200).map(|number| format!(r#"{{"pattern": "x{number}"}}"#)).collect();
+    let schema = schema(&format!(r#"{{"propertyNames": {{"anyOf": [{}]}}}}"#, patterns.join(", ")));
+    let names = |count: usize| {
+        let entries: Vec<String> = (0..count).map(|number| format!(r#""n{number}": 1"#)).collect();
+        json(&format!("{{{}}}", entries.join(", ")))
+    };
+    assert_eq!(schema.problems(&names(20)).len(), 20);
+    assert_eq!(schema.problems(&names(1000)).len(), 1);
 }
 
 fn schema_of_patterns(count: usize, pattern: &str) -> Value {

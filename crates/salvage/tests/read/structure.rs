@@ -113,6 +113,7 @@ fn words_between_members_are_dropped_and_recorded() {
         &[
             (r#"{"a": true, NOTE "b": 1}"#, r#"{"a":true,"b":1}"#),
             (r#"{"a": "x", to do later "b": "y"}"#, r#"{"a":"x","b":"y"}"#),
+            (r#"{"a": "it"s", "b: "c" NOTE }"#, r#"{"a":"it\"s","b":"c"}"#),
             (r#"[{"a": "x", NOTE "b": "say "hi", friend" }]"#, r#"[{"a":"x","b":"say \"hi\", friend"}]"#),
         ],
     );
@@ -171,6 +172,7 @@ fn structure_that_no_repair_explains_is_an_error_with_its_position() {
         (r#"{"a": "{ b": {} }" }"#, 7),
         (r#"{"a": 1, "b": "x", ["y"] }"#, 15),
         (r#"{"a": "x", "y", "z"], "b": [1]}"#, 7),
+        (r#"["x": [1, 2], "y"]"#, 18),
     ] {
         match read(text, &ReadOptions::default()) {
             Err(ReadTextError::Unreadable { position, .. }) => assert_eq!(position.column, column, "text: {text}"),

@@ -55,7 +55,8 @@ pub(super) fn bad_line(bad: BadLine) -> Object {
 
 /// The answer to a request whose schema is not valid or too complex.
 pub(super) fn bad_schema(problem: &SchemaError) -> Object {
-    let code = if matches!(problem, SchemaError::TooComplex { .. }) { "too_complex" } else { "bad_schema" };
+    let is_too_complex = matches!(problem, SchemaError::TooComplex { .. } | SchemaError::PatternsTooLarge);
+    let code = if is_too_complex { "too_complex" } else { "bad_schema" };
     error(code, problem.to_string(), Object::new())
 }
 

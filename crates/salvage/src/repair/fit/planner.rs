@@ -131,7 +131,7 @@ impl<'a> Planner<'a> {
             renaming,
             memo: HashMap::new(),
             decoded: HashMap::new(),
-            budget: Budget::new(value, schema.work_factor()),
+            budget: Budget::new(value, schema),
             notes: Notes::default(),
         }
     }

@@ -17,6 +17,9 @@ impl Planner<'_> {
     /// Keeps a value that the shape accepts. Otherwise plans the cheapest change to one that it accepts.
     pub(super) fn plan_scalar(&mut self, value: &Value, id: ShapeId, context: Context<'_>) -> Plan {
         let shape = self.schema.shape(id);
+        if shape.restricts_scalars && !self.budget.may_use(&shape.subschemas) {
+            return self.give_up();
+        }
         if context.validity != Validity::Invalid && self.accepts(shape, value) {
             return Plan::keep(true);
         }

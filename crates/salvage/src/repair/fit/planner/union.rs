@@ -17,7 +17,7 @@ impl Planner<'_> {
             return plan.clone();
         }
         let shape = self.schema.shape(id);
-        let plan = if !self.budget.spend(count_values(value)) {
+        let plan = if !self.budget.spend(count_values(value)) || !self.budget.may_use(&shape.subschemas) {
             self.give_up()
         } else if context.validity == Validity::Valid
             || (context.validity == Validity::Unknown && self.accepts(shape, value))
@@ -39,7 +39,13 @@ impl Planner<'_> {
         let mut cheapest = CheapestPlan::default();
         for id in &shape.alternatives {
             let alternative = schema.shape(*id);
-            if !alternative.types.allows(value.kind()) || !schema.accepts_chosen(alternative, value) {
+            if !alternative.types.allows(value.kind()) {
+                continue;
+            }
+            if !self.budget.spend(count_values(value)) || !self.budget.may_use(&alternative.chosen) {
+                return self.give_up();
+            }
+            if !schema.accepts_chosen(alternative, value) {
                 continue;
             }
             let plan = self.plan(value, *id, context);
