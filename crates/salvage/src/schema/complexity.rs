@@ -27,6 +27,8 @@ pub(crate) struct Complexity {
     pub(crate) patterns: usize,
     /// The number of regular expressions that are matched by trying one way after the other.
     pub(crate) backtracking: usize,
+    /// Whether a schema in `dependentSchemas` leads back to a schema around it.
+    pub(crate) has_recursive_dependencies: bool,
 }
 
 /// How many bytes all regular expressions of a schema may take, and the most that one may take.
@@ -99,11 +101,12 @@ impl Measure {
 
 /// Measures a schema.
 pub(crate) fn measure(root: &Value, index: &SchemaIndex<'_>) -> Complexity {
-    let mut meter = Meter { index, measures: HashMap::new(), patterns: 0, backtracking: 0 };
+    let mut meter =
+        Meter { index, measures: HashMap::new(), patterns: 0, backtracking: 0, has_recursive_dependencies: false };
     let measure = meter.measure(root);
-    let Meter { patterns, backtracking, .. } = meter;
+    let Meter { patterns, backtracking, has_recursive_dependencies, .. } = meter;
     let Measure { matching, recursions, .. } = measure;
-    Complexity { visits: measure.visits(), recursions, matching, patterns, backtracking }
+    Complexity { visits: measure.visits(), recursions, matching, patterns, backtracking, has_recursive_dependencies }
 }
 
 struct Meter<'s, 'i> {
@@ -112,6 +115,7 @@ struct Meter<'s, 'i> {
     measures: HashMap<usize, Option<Measure>>,
     patterns: usize,
     backtracking: usize,
+    has_recursive_dependencies: bool,
 }
 
 /// Comparing a value with this many allowed values takes about as long as one visit.
@@ -135,6 +139,11 @@ impl<'s> Meter<'s, '_> {
         for target in self.same_value(schema, object) {
             let other = self.measure(target);
             measure.add_here(other);
+        }
+        for keyword in ["dependentSchemas", "dependencies"] {
+            for schema in object.get(keyword).and_then(Value::as_object).into_iter().flat_map(Object::values) {
+                self.has_recursive_dependencies |= self.measure(schema).recursions > 0;
+            }
         }
         if object.contains_key("unevaluatedProperties") || object.contains_key("unevaluatedItems") {
             measure.here = measure.here.saturating_add(measure.marking);

@@ -134,6 +134,10 @@ impl Search<'_> {
     /// Collects the errors of a value whose children all fit: only the first one if there may be very many, as for an object
     /// with a thousand wrong names.
     fn collect(&mut self, value: &Value, shape: &Shape, path: &Path) {
+        // Shapes do not follow `dependentSchemas`, so the errors may be those of all values inside, many times.
+        if self.schema.complexity.has_recursive_dependencies && nests_deeper(value, 1) {
+            return self.push(path, FitProblemKind::NoAlternativeFits, value);
+        }
         let ids = if shape.chosen.is_empty() { &shape.subschemas } else { &shape.chosen };
         let mut report = Report::new(value, &self.schema.source, path.clone(), &[]);
         let may_be_many = self.schema.complexity.visits.saturating_mul(count_values(value)) > MAX_ERRORS;

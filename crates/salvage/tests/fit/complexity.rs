@@ -168,6 +168,17 @@ fn schemas_whose_branches_are_validated_again_on_each_level_are_refused() {
 }
 
 #[test]
+fn errors_under_dependent_schemas_that_refer_back_do_not_explode() {
+    let dependent: Vec<String> = (0..3)
+        .map(|number| format!(r##""k{number}": {{"properties": {{"a": {{"$ref": "#"}}}}, "required": ["b"]}}"##))
+        .collect();
+    let schema = schema(&format!(r#"{{"dependentSchemas": {{{}}}}}"#, dependent.join(", ")));
+    let value = json(&format!("{}1{}", r#"{"k0": 1, "k1": 1, "k2": 1, "a": "#.repeat(9), "}".repeat(9)));
+    assert_eq!(schema.problems(&value).len(), 1);
+    assert!(fit(value, &schema).is_err());
+}
+
+#[test]
 fn of_very_many_wrong_names_only_the_first_is_reported() {
     let patterns: Vec<String> = (0..200).map(|number| format!(r#"{{"pattern": "x{number}"}}"#)).collect();
     let schema = schema(&format!(r#"{{"propertyNames": {{"anyOf": [{}]}}}}"#, patterns.join(", ")));
