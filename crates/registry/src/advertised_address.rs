@@ -3,7 +3,7 @@
 use reknit_protocol::Object;
 
 /// The address under which others reach a service.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AdvertisedAddress {
     /// The host; if it is left out, the one on which the service listens.
     pub host: Option<String>,

@@ -22,6 +22,7 @@ mod advertised_address;
 mod key_layout;
 mod redis_url;
 mod registration;
+mod registration_options;
 mod registry;
 mod service_record;
 
@@ -29,5 +30,6 @@ pub use advertised_address::{AdvertisedAddress, AdvertisedAddressError};
 pub use key_layout::{Namespace, NamespaceError};
 pub use redis_url::{RedisUrl, RedisUrlError};
 pub use registration::{DEFAULT_TTL, Registration, RegistrationStatus};
+pub use registration_options::{RegistrationOptions, RegistrationOptionsError};
 pub use registry::{RecordProblem, RegisteredServices, Registry, RegistryError};
 pub use service_record::{Health, RecordError, ServiceRecord, ServiceType};

@@ -16,6 +16,7 @@
 mod api_keys;
 mod builder;
 mod checks;
+mod discovery;
 mod duration;
 mod effect_names;
 mod entry;
@@ -37,6 +38,7 @@ mod tools;
 
 pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
 pub use builder::ConfigBuilder;
+pub use discovery::DiscoverySettings;
 pub use error::ConfigError;
 pub(crate) use field::Field;
 pub use kind::SettingKind;
@@ -100,6 +102,8 @@ pub struct Config {
     pub catalogue_folder: Option<PathBuf>,
     /// How often the tools are asked again for their capabilities; never if it is zero.
     pub catalogue_refresh: Duration,
+    /// Where services register themselves.
+    pub discovery: DiscoverySettings,
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
     /// The level and the format of the log. See [`ConfigBuilder::log_to`].
@@ -178,6 +182,7 @@ impl Default for Config {
             durability: Durability::Full,
             catalogue_folder: None,
             catalogue_refresh: Duration::from_secs(30),
+            discovery: DiscoverySettings::default(),
             prompts: None,
             log: LogSettings::default(),
             log_writer: None,
@@ -201,6 +206,7 @@ impl Config {
         models::read_models(&mut config, &file.models, environment)?;
         config.values = file.values;
         config.values.add_environment(environment)?;
+        discovery::add_usual_variable(&mut config.values, environment)?;
         let sources = || file.tools.iter().chain(&file.openapi);
         tools::read_tools(sources(), &mut config.tools, environment)?;
         let set = |tool: &Entry| Some((tool.text("name")?.to_owned(), tool.get("errors-in-success")?));
@@ -237,7 +243,7 @@ impl Config {
             return Err(ConfigError::unknown_setting(origin, name, &hint));
         };
         if !setting.kind.accepts(&value) {
-            let (written, expected) = (value.to_string(), setting.kind.expected());
+            let (written, expected) = (setting.kind.shown(value.to_string()), setting.kind.expected());
             return Err(ConfigError::invalid_value(origin, setting.name, &written, &expected));
         }
         self.values.insert(setting, value, origin);

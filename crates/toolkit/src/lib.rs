@@ -54,7 +54,7 @@
 //! ```
 //!
 //! Where to go next: [`CapabilityDefinition`] for the description of a handler, [`Service`] for limits and embedding,
-//! [`IdempotencyLimits`] for the memory of `keyed` capabilities, [`ExactNumber`] for numbers that must keep their digits.
+//! [`RegistrationOptions`] for services that others find in a registry, [`IdempotencyLimits`] for the memory of `keyed` capabilities, [`ExactNumber`] for numbers that must keep their digits.
 
 mod call_context;
 mod call_runner;
@@ -72,4 +72,6 @@ pub use capability::CapabilityDefinition;
 pub use exact_number::ExactNumber;
 pub use handler::Handler;
 pub use idempotency::IdempotencyLimits;
+#[doc(no_inline)]
+pub use reknit_registry::{AdvertisedAddress, Namespace, RedisUrl, RegistrationOptions, RegistrationStatus};
 pub use service::{BuildError, RunningService, ServeError, Service, ServiceLimits, ShutdownError};

@@ -29,7 +29,7 @@ mod source;
 mod tool_service;
 mod tools;
 
-pub use discovery::{Discovery, DiscoveryProblem, discover, discover_with};
+pub use discovery::{Discovery, DiscoveryProblem, discover, discover_all, discover_with};
 pub use http::address::{Address, AddressError, ComponentType};
 pub use http::client::{Client, ClientError, ConnectionOptions};
 pub use http::credential::{Credential, CredentialError};
@@ -37,6 +37,6 @@ pub use http::service::{HttpOptions, HttpService, InvalidHeader, ServiceError};
 pub use http::token::ClientCredentials;
 pub use listing_store::ListingStore;
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
-pub use source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+pub use source::{BoxFuture, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
 pub use tool_service::ToolService;
 pub use tools::Tools;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use reknit_engine::{OutcomeCheck, PromptBuilder};
 use reknit_models::Target;
 use reknit_protocol::{Value, redact_url};
+use reknit_registry::RedisUrl;
 use reknit_tools::{Address, ToolSource};
 
 use super::field::Field;
@@ -131,6 +132,12 @@ impl<T: Field> Argument for T {
 impl Argument for &str {
     fn into_value(self) -> Value {
         self.into()
+    }
+}
+
+impl Argument for RedisUrl {
+    fn into_value(self) -> Value {
+        self.expose().into()
     }
 }
 

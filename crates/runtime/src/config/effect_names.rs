@@ -39,8 +39,11 @@ impl EffectName<'_> {
 }
 
 impl Config {
-    /// Fails if `effects.classes` or a check names a tool that is not configured.
+    /// Fails if `effects.classes` or a check names a tool that is not configured. With a registry, any tool may appear later.
     pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
+        if self.discovery.registry().is_some() {
+            return Ok(());
+        }
         let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
         match self.effect_names().into_iter().find(|name| !tools.contains(&name.tool())) {
             Some(name) => {

@@ -11,6 +11,7 @@ use secrecy::ExposeSecret;
 use super::*;
 
 pub(super) mod builder;
+mod discovery;
 mod every_setting;
 
 const NOTHING_SET: EnvironmentLookup<'static> = &|_| None;

@@ -24,7 +24,9 @@ fn other_value(setting: &Setting) -> Value {
         SettingKind::Templates => vec![Object::from([("id", "{{call.id}}".into())]).into()],
         SettingKind::TextTable => vec![Object::from([("X-Team", "orders".into())]).into()],
         SettingKind::TextList => vec![vec!["orders".into()].into()],
-        SettingKind::Text => vec!["there".into()],
+        SettingKind::Text | SettingKind::RegistryNamespace => vec!["there".into()],
+        SettingKind::ServiceNames => vec![vec!["shop".into()].into()],
+        SettingKind::RedisAddress => vec!["redis://there:6379".into()],
     };
     candidates.into_iter().find(|value| *value != setting.default()).expect("one candidate is not the default")
 }
