@@ -94,7 +94,8 @@ impl Registry {
         &self.url
     }
 
-    pub(crate) fn namespace(&self) -> &Namespace {
+    /// The first part of the keys.
+    pub fn namespace(&self) -> &Namespace {
         &self.namespace
     }
 

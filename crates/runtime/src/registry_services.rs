@@ -117,7 +117,7 @@ impl SourceProvider for RegistryServices {
     }
 
     fn address(&self) -> String {
-        self.registry.url().to_string()
+        format!("{} ({})", self.registry.url(), self.registry.namespace())
     }
 
     fn find<'a>(&'a self, previous: Option<&'a str>) -> BoxFuture<'a, Result<FoundSources, String>> {

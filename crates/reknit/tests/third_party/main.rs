@@ -2,4 +2,5 @@
 #![cfg(test)]
 
 mod fastapi;
+mod redis;
 mod server;
