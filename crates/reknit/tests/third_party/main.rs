@@ -3,4 +3,5 @@
 
 mod fastapi;
 mod redis;
+mod redis_server;
 mod server;

@@ -1,87 +1,21 @@
 //! A real Redis server as the registry of services.
 
-use std::io::{BufRead as _, BufReader};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reknit::engine::Synthesis;
 use reknit::plan::Catalogue;
 use reknit::protocol::{Plan, SideEffect, Step, ToolError, Value};
+use reknit::registry::{Namespace, RedisUrl, RegistrationOptions, RegistrationStatus, Registry};
 use reknit::runtime::{DriveOutcome, Reknit};
-use reknit::toolkit::{
-    CallContext, CapabilityDefinition, RedisUrl, RegistrationOptions, RegistrationStatus, RunningService, Service,
-};
+use reknit::toolkit::{CallContext, CapabilityDefinition, RunningService, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
-use crate::server::{installed, printed, reknit};
-
-/// A Redis server without files, which ends with the test.
-struct Redis {
-    process: Child,
-    port: u16,
-}
-
-impl Redis {
-    fn start() -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
-        Self { process: Self::spawn(port), port }
-    }
-
-    fn spawn(port: u16) -> Child {
-        let mut command = Command::new(installed().join("redis/redis-server"));
-        command.args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--port", &port.to_string()]);
-        let mut process = command.stdout(Stdio::piped()).spawn().expect("redis-server can be started");
-        let start = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            if start.elapsed() > Duration::from_mins(1) || process.try_wait().expect("a status").is_some() {
-                let _ = process.kill();
-                let lines = BufReader::new(process.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
-                panic!("redis-server does not start:\n{}", lines.collect::<Vec<_>>().join("\n"));
-            }
-            sleep(Duration::from_millis(20));
-        }
-        process
-    }
-
-    /// Ends the server at once, with SIGKILL.
-    fn kill(&mut self) {
-        self.process.kill().expect("it is killed");
-        self.process.wait().expect("it has ended");
-    }
-
-    /// Starts it again on the same port, with nothing in it.
-    fn restart(&mut self) {
-        self.process = Self::spawn(self.port);
-        assert_eq!(self.cli(&["DBSIZE"]), "0\n");
-    }
-
-    fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
-    }
-
-    fn options(&self) -> RegistrationOptions {
-        RegistrationOptions::new(RedisUrl::parse(&self.url()).expect("an address"))
-    }
-
-    fn cli(&self, arguments: &[&str]) -> String {
-        let mut command = Command::new(installed().join("redis/redis-cli"));
-        printed(&command.args(["-p", &self.port.to_string()]).args(arguments).output().expect("redis-cli runs"))
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        // The test may have killed it.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
+use crate::redis_server::Redis;
+use crate::server::{printed, reknit};
 
 #[derive(Deserialize, JsonSchema)]
 struct Item {
@@ -116,6 +50,10 @@ async fn registered(service: &RunningService) {
     let mut status = service.registration().expect("it registers itself");
     let registered = status.wait_for(|status| *status == RegistrationStatus::Registered);
     tokio::time::timeout(Duration::from_mins(1), registered).await.expect("in time").expect("it goes on");
+}
+
+fn options(redis: &Redis) -> RegistrationOptions {
+    RegistrationOptions::new(RedisUrl::parse(&redis.url()).expect("an address"))
 }
 
 /// Runs the command, which knows no tool but those of the registry.
@@ -154,8 +92,8 @@ const LISTED: &str = "shop/price  read  The price of an item\n";
 #[ignore = "needs redis-server"]
 async fn two_registered_instances_are_one_tool_and_calls_go_to_the_one_that_is_left() {
     let redis = Redis::start();
-    let one = open_shop().register(redis.options()).start().await.expect("it starts");
-    let other = open_shop().register(redis.options()).start().await.expect("it starts");
+    let one = open_shop().register(options(&redis)).start().await.expect("it starts");
+    let other = open_shop().register(options(&redis)).start().await.expect("it starts");
     registered(&one).await;
     registered(&other).await;
     let folder = tempfile::tempdir().expect("a folder");
@@ -183,7 +121,7 @@ async fn two_registered_instances_are_one_tool_and_calls_go_to_the_one_that_is_l
 async fn a_redis_server_that_is_killed_and_restarted_during_a_run_loses_no_tool_and_is_filled_again() {
     let mut redis = Redis::start();
     let gate = Arc::new(Semaphore::new(0));
-    let options = RegistrationOptions { ttl: Duration::from_secs(4), ..redis.options() };
+    let options = RegistrationOptions { ttl: Duration::from_secs(4), ..options(&redis) };
     let service = shop(&gate).register(options).start().await.expect("it starts");
     registered(&service).await;
     let builder = Reknit::builder().discovery_redis(RedisUrl::parse(&redis.url()).expect("an address"));
@@ -279,7 +217,7 @@ async fn records_that_others_wrote_are_used_and_broken_ones_are_reported() {
 #[ignore = "needs redis-server"]
 async fn a_registration_has_the_layout_that_others_read() {
     let redis = Redis::start();
-    let service = open_shop().register(redis.options()).start().await.expect("it starts");
+    let service = open_shop().register(options(&redis)).start().await.expect("it starts");
     registered(&service).await;
     let key = redis.cli(&["KEYS", "gomind:services:*"]).trim().to_owned();
     let id = key.strip_prefix("gomind:services:").expect("a key");
@@ -305,11 +243,79 @@ async fn a_registration_has_the_layout_that_others_read() {
 #[ignore = "needs redis-server"]
 async fn a_registered_service_that_is_down_is_still_known() {
     let redis = Redis::start();
-    let service = open_shop().register(redis.options()).start().await.expect("it starts");
+    let service = open_shop().register(options(&redis)).start().await.expect("it starts");
     registered(&service).await;
     drop(service);
     let folder = tempfile::tempdir().expect("a folder");
     let listed = with_registry(&folder, &redis, &[], &["tools", "list"]);
     assert_eq!(printed(&listed), LISTED);
     assert!(stderr(&listed).contains("its last known capabilities are used"), "{}", stderr(&listed));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server"]
+async fn a_registry_with_too_many_services_is_read_up_to_a_limit() {
+    let redis = Redis::start();
+    let fill = "for i = 1, 12000 do local id = string.format('x-%08x', i); redis.call('SET', 'gomind:services:' .. id, \
+                '{\"id\":\"' .. id .. '\",\"name\":\"x\",\"address\":\"h\",\"port\":1}'); \
+                redis.call('SET', 'other:' .. i, i) end";
+    redis.cli(&["EVAL", fill, "0"]);
+    let registry = Registry::new(RedisUrl::parse(&redis.url()).expect("an address"), Namespace::default());
+    let found = registry.list().await.expect("it is listed");
+    let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
+    let expected = "gomind:services:*: there are more than 10000 services; the others are not used";
+    assert_eq!((found.services.len(), problems), (10_000, vec![expected.to_owned()]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server"]
+async fn the_password_of_a_redis_server_is_sent_and_never_shown() {
+    let redis = Redis::start();
+    let service = open_shop().register(options(&redis)).start().await.expect("it starts");
+    registered(&service).await;
+    redis.cli(&["CONFIG", "SET", "requirepass", "hunter2"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = |user: &str| {
+        let url = redis.url().replace("://", &format!("://{user}"));
+        reknit(folder.path(), &[("REKNIT_REDIS_URL", &url)], &["tools", "list"])
+    };
+    let wrong = list(":hunter3@");
+    assert!(stderr(&wrong).contains("registry` at redis://[redacted]@127.0.0.1"), "{}", stderr(&wrong));
+    assert!(!stderr(&wrong).contains("hunter"), "{}", stderr(&wrong));
+    assert_eq!(printed(&list(":hunter2@")), LISTED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server"]
+async fn in_a_cluster_a_service_registers_under_the_address_of_its_kubernetes_service() {
+    let redis = Redis::start();
+    let url = redis.url();
+    let options = RegistrationOptions::from_environment(&|name| {
+        let value = match name {
+            "GOMIND_REDIS_URL" => url.as_str(),
+            "KUBERNETES_SERVICE_HOST" => "10.0.0.1",
+            "GOMIND_K8S_SERVICE_NAME" => "shop",
+            "GOMIND_K8S_NAMESPACE" => "prod",
+            "HOSTNAME" => "shop-7d9f-x2x",
+            _ => return None,
+        };
+        Some(value.to_owned())
+    });
+    let options = options.expect("the environment is complete").expect("it names a registry");
+    let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.expect("a port");
+    let service = open_shop().register(options.clone()).serve(listener).expect("it starts");
+    let other = open_shop().register(options).start().await.expect("it starts");
+    registered(&service).await;
+    registered(&other).await;
+    let registry = Registry::new(RedisUrl::parse(&redis.url()).expect("an address"), Namespace::default());
+    let found = registry.list().await.expect("it is listed");
+    for record in &found.services {
+        assert_eq!(record.base_url().expect("an address"), "http://shop.prod.svc.cluster.local:80");
+        assert_eq!(record.metadata.get("pod_name").and_then(Value::as_str), Some("shop-7d9f-x2x"));
+    }
+    assert_eq!(found.services.len(), 2);
+    let folder = tempfile::tempdir().expect("a folder");
+    let checked = with_registry(&folder, &redis, &[], &["tools", "check"]);
+    let errors = stderr(&checked);
+    assert_eq!(errors.matches("error: ").count(), 1, "both pods have one address: {errors}");
 }

@@ -3,6 +3,7 @@
 
 mod idempotency;
 mod limits;
+mod registration;
 mod routes;
 mod shutdown;
 mod support;
