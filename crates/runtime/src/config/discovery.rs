@@ -73,12 +73,10 @@ pub(super) fn add_usual_variable(
         return Err(ConfigError::Invalid { origin: origin.clone(), problem });
     };
     let origin = SettingOrigin::Variable { name: USUAL_VARIABLE.to_owned(), overridden: None };
-    match redis.kind.parse(&url) {
-        Some(value) => _ = values.insert(redis, value, origin),
-        None => {
-            let written = redis.kind.shown(url);
-            return Err(ConfigError::invalid_value(origin, redis.name, &written, &redis.kind.expected()));
-        }
-    }
+    let Some(value) = redis.kind.parse(&url) else {
+        let written = redis.kind.shown(url);
+        return Err(ConfigError::invalid_value(origin, redis.name, &written, &redis.kind.expected()));
+    };
+    values.insert(redis, value, origin);
     Ok(())
 }
