@@ -66,6 +66,8 @@ pub use reknit_plan as plan;
 #[doc(inline)]
 pub use reknit_protocol as protocol;
 #[doc(inline)]
+pub use reknit_registry as registry;
+#[doc(inline)]
 pub use reknit_runtime as runtime;
 #[doc(inline)]
 pub use reknit_salvage as salvage;

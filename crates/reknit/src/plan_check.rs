@@ -96,7 +96,7 @@ fn load_tools(path: &Path) -> Result<Catalogue, Failure> {
 /// The catalogue of the configured tools; `None` if no tool is configured.
 async fn configured_tools(arguments: &SetupArguments) -> Result<Option<Catalogue>, Failure> {
     let config = with_tools(read_config(arguments.files.config.as_deref())?, arguments)?;
-    if config.tools.is_empty() {
+    if config.tools.is_empty() && config.discovery.registry().is_none() {
         return Ok(None);
     }
     let found = discover_tools(&config, arguments.files.config.as_deref()).await?;

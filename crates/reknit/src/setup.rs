@@ -13,7 +13,7 @@ use reknit_runtime::config::{
     Config, ConfiguredTool, KEY_INSTEAD_OF_VARIABLE, SettingOrigin, is_key_instead_of_variable,
 };
 use reknit_runtime::{Reknit, StartError};
-use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, ListingStore, discover_with};
+use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, ListingStore, discover_all};
 
 use crate::cli::{AnswerBy, ApprovalArguments, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
@@ -186,7 +186,7 @@ pub(crate) async fn discover_tools(config: &Config, file: Option<&Path>) -> Resu
     let client = Client::new().map_err(Failure::start("the HTTP client"))?;
     let folder = config.catalogue_folder.clone().or_else(|| Some(state_folder()?.join(CATALOGUE_FOLDER)));
     let store = folder.map_or_else(ListingStore::in_memory, ListingStore::in_folder);
-    Ok(discover_with(&config.tool_sources(&client)?, Some(&store)).await)
+    Ok(discover_all(&config.tool_sources(&client)?, &config.source_providers(&client), &store).await)
 }
 
 /// Builds the clients of the models. Fails if one of them is not configured correctly.

@@ -31,7 +31,7 @@ pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
 /// The configuration, with at least one tool.
 fn config_with_tools(arguments: &SetupArguments) -> Result<Config, Failure> {
     let config = with_tools(read_config(arguments.files.config.as_deref())?, arguments)?;
-    if config.tools.is_empty() {
+    if config.tools.is_empty() && config.discovery.registry().is_none() {
         return Err(Failure::usage(
             "no tool is configured",
             "connect one with `reknit tools add URL`, or name one with `--tool NAME=URL`",

@@ -93,7 +93,9 @@ impl Reknit {
         let templates = config.templates()?;
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
-        let live = LiveCatalogue::start(config.tool_sources(&Client::new()?)?, config.listing_store()).await;
+        let client = Client::new()?;
+        let (sources, providers) = (config.tool_sources(&client)?, config.source_providers(&client));
+        let live = LiveCatalogue::start(sources, providers, config.listing_store()).await;
         let found = live.latest();
         config.check_effect_names(&found.catalogue)?;
         let transport = Arc::new(Network { models, tools: live.tools() });

@@ -17,6 +17,7 @@ mod api_keys;
 mod approval_rules;
 mod builder;
 mod checks;
+mod discovery;
 mod duration;
 mod effect_names;
 mod entry;
@@ -38,6 +39,7 @@ mod tools;
 
 pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
 pub use builder::ConfigBuilder;
+pub use discovery::DiscoverySettings;
 pub use error::ConfigError;
 pub(crate) use field::Field;
 pub use kind::SettingKind;
@@ -102,6 +104,8 @@ pub struct Config {
     pub catalogue_folder: Option<PathBuf>,
     /// How often the tools are asked again for their capabilities; never if it is zero.
     pub catalogue_refresh: Duration,
+    /// Where services register themselves.
+    pub discovery: DiscoverySettings,
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
     /// The level and the format of the log. See [`ConfigBuilder::log_to`].
@@ -182,6 +186,7 @@ impl Default for Config {
             durability: Durability::Full,
             catalogue_folder: None,
             catalogue_refresh: Duration::from_secs(30),
+            discovery: DiscoverySettings::default(),
             prompts: None,
             log: LogSettings::default(),
             log_writer: None,
@@ -206,6 +211,7 @@ impl Config {
         models::read_models(&mut config, &file.models, environment)?;
         config.values = std::mem::take(&mut file.values);
         config.values.add_environment(environment)?;
+        discovery::add_usual_variable(&mut config.values, environment)?;
         tools::read_tools(file.tools(), &mut config.tools, environment)?;
         config.errors_in_success = tools::read_errors_in_success(file.tools())?;
         config.checks = checks::read_checks(&file.checks)?;
@@ -241,7 +247,7 @@ impl Config {
             return Err(ConfigError::unknown_setting(origin, name, &hint));
         };
         if !setting.kind.accepts(&value) {
-            let (written, expected) = (value.to_string(), setting.kind.expected());
+            let (written, expected) = (setting.kind.shown(value.to_string()), setting.kind.expected());
             return Err(ConfigError::invalid_value(origin, setting.name, &written, &expected));
         }
         self.values.insert(setting, value, origin);

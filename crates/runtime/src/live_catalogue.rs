@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reknit_plan::Catalogue;
 use reknit_protocol::AgentName;
-use reknit_tools::{Discovery, DiscoveryProblem, ListingStore, ToolSource, Tools, discover_with};
+use reknit_tools::{Discovery, DiscoveryProblem, ListingStore, SourceProvider, ToolSource, Tools, discover_all};
 use tokio_util::task::AbortOnDropHandle;
 
 /// What was found out about the tools, at one time.
@@ -29,17 +29,22 @@ pub(crate) struct LiveCatalogue {
 #[derive(Debug)]
 struct Shared {
     sources: Vec<Arc<dyn ToolSource>>,
+    providers: Vec<Arc<dyn SourceProvider>>,
     store: ListingStore,
     tools: Tools,
     latest: RwLock<Arc<FoundCatalogue>>,
 }
 
 impl LiveCatalogue {
-    /// Asks all sources for their capabilities.
-    pub(crate) async fn start(sources: Vec<Arc<dyn ToolSource>>, store: ListingStore) -> Self {
-        let Discovery { catalogue, tools, stale, problems, notes } = discover_with(&sources, Some(&store)).await;
+    /// Asks all sources for their capabilities, those of the configuration and those that the providers find.
+    pub(crate) async fn start(
+        sources: Vec<Arc<dyn ToolSource>>,
+        providers: Vec<Arc<dyn SourceProvider>>,
+        store: ListingStore,
+    ) -> Self {
+        let Discovery { catalogue, tools, stale, problems, notes } = discover_all(&sources, &providers, &store).await;
         let latest = FoundCatalogue { catalogue: Arc::new(catalogue), stale, problems, notes };
-        let shared = Shared { sources, store, tools, latest: RwLock::new(Arc::new(latest)) };
+        let shared = Shared { sources, providers, store, tools, latest: RwLock::new(Arc::new(latest)) };
         Self { shared: Arc::new(shared), background: Arc::default() }
     }
 
@@ -87,7 +92,7 @@ impl Shared {
 
     async fn refresh(&self) -> Arc<FoundCatalogue> {
         let Discovery { catalogue, tools, stale, problems, notes } =
-            discover_with(&self.sources, Some(&self.store)).await;
+            discover_all(&self.sources, &self.providers, &self.store).await;
         self.tools.update(&tools);
         let latest = Arc::new(FoundCatalogue { catalogue: Arc::new(catalogue), stale, problems, notes });
         match self.latest.write() {

@@ -54,7 +54,7 @@
 //! ```
 //!
 //! Where to go next: [`CapabilityDefinition`] for the description of a handler, [`Service`] for limits and embedding,
-//! [`LocalCapability`] for calls without a server, [`IdempotencyLimits`] for the memory of `keyed` capabilities, [`ExactNumber`] for numbers that must keep their digits.
+//! [`LocalCapability`] for calls without a server, [`RegistrationOptions`] for services that others find in a registry, [`IdempotencyLimits`] for the memory of `keyed` capabilities, [`ExactNumber`] for numbers that must keep their digits.
 
 mod call_context;
 mod call_runner;
@@ -74,4 +74,6 @@ pub use exact_number::ExactNumber;
 pub use handler::Handler;
 pub use idempotency::IdempotencyLimits;
 pub use local_capability::LocalCapability;
+#[doc(no_inline)]
+pub use reknit_registry::{AdvertisedAddress, Namespace, RedisUrl, RegistrationOptions, RegistrationStatus};
 pub use service::{BuildError, RunningService, ServeError, Service, ServiceLimits, ShutdownError};

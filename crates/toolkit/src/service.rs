@@ -6,12 +6,13 @@ mod running_service;
 pub use running_service::{RunningService, ShutdownError};
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use reknit_protocol::CapabilityName;
+use reknit_registry::{RecordError, RegistrationOptions, ServiceRecord};
 use reknit_salvage::SchemaError;
 use tokio::net::TcpListener;
 
@@ -61,6 +62,7 @@ pub struct Service {
     pub(crate) capabilities: Vec<CapabilityDefinition>,
     pub(crate) limits: ServiceLimits,
     pub(crate) idempotency: IdempotencyLimits,
+    registration: Option<RegistrationOptions>,
 }
 
 /// Why a service cannot be built.
@@ -78,6 +80,9 @@ pub enum BuildError {
         /// The name.
         name: CapabilityName,
     },
+    /// Only a service that is served by itself can register itself.
+    #[error("a service inside another server cannot register itself, for it does not know its address")]
+    RegisteredRouter,
     /// The type of a handler's arguments has a JSON Schema that is not valid.
     #[error("the schema of the capability `{name}` is not valid")]
     InvalidSchema {
@@ -94,6 +99,14 @@ pub enum ServeError {
     /// The service cannot be built.
     #[error("the service cannot be built")]
     Build(#[from] BuildError),
+    /// The service listens on all interfaces, and it is not known under which address others reach it.
+    #[error(
+        "the service cannot be registered: it listens on all interfaces; name its host, for example with `GOMIND_ADDRESS`"
+    )]
+    NoAddress,
+    /// The service has a name or an address that cannot be registered.
+    #[error("the service cannot be registered")]
+    Record(#[from] RecordError),
     /// The service cannot listen on its address.
     #[error("the service cannot listen on its address")]
     Listen(#[from] io::Error),
@@ -108,6 +121,7 @@ impl Service {
             capabilities: Vec::new(),
             limits: ServiceLimits::default(),
             idempotency: IdempotencyLimits::default(),
+            registration: None,
         }
     }
 
@@ -139,6 +153,29 @@ impl Service {
         self
     }
 
+    /// Registers the service while it is served, so that others find it. The registration is renewed and repeated in the
+    /// background; [`RunningService::registration`] says how it goes.
+    ///
+    /// ```no_run
+    /// use reknit_toolkit::{RegistrationOptions, Service};
+    ///
+    /// # fn example(service: Service) -> Result<Service, Box<dyn std::error::Error>> {
+    /// // `REDIS_URL` and others; in Kubernetes also the address of the service.
+    /// let options = RegistrationOptions::from_environment(&|name| std::env::var(name).ok())?;
+    /// # Ok(
+    /// match options {
+    ///     Some(options) => service.register(options),
+    ///     None => service,
+    /// }
+    /// # )
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn register(mut self, options: RegistrationOptions) -> Self {
+        self.registration = Some(options);
+        self
+    }
+
     /// The name of the service.
     pub fn name(&self) -> &str {
         &self.name
@@ -147,6 +184,9 @@ impl Service {
     /// The service as a router, to be nested into another server. It has a fallback for unknown paths, so it cannot be
     /// merged with a router that has one too.
     pub fn router(self) -> Result<Router, BuildError> {
+        if self.registration.is_some() {
+            return Err(BuildError::RegisteredRouter);
+        }
         Ok(Arc::new(self.build()?).router())
     }
 
@@ -155,13 +195,34 @@ impl Service {
     /// Must be called within a tokio runtime.
     pub fn serve(self, listener: TcpListener) -> Result<RunningService, ServeError> {
         let drain_timeout = self.limits.drain_timeout;
-        Ok(RunningService::start(Arc::new(self.build()?), listener, drain_timeout)?)
+        let registration = match &self.registration {
+            Some(options) => Some((options.clone(), self.record(options, listener.local_addr()?)?)),
+            None => None,
+        };
+        let state = Arc::new(self.build()?);
+        Ok(RunningService::start(state, listener, drain_timeout, registration)?)
     }
 
     /// Serves on a free port of the loopback interface.
     pub async fn start(self) -> Result<RunningService, ServeError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         self.serve(listener)
+    }
+
+    /// The record under which the service registers.
+    fn record(&self, options: &RegistrationOptions, listens_on: SocketAddr) -> Result<ServiceRecord, ServeError> {
+        let mut record = ServiceRecord::new(&self.name);
+        record.description.clone_from(&self.description);
+        record.capabilities = self.capabilities.iter().map(|capability| capability.announcement().to_value()).collect();
+        record.metadata = options.address.metadata.clone();
+        record.port = options.address.port.unwrap_or(listens_on.port());
+        record.address = match &options.address.host {
+            Some(host) => host.clone(),
+            None if listens_on.ip().is_unspecified() => return Err(ServeError::NoAddress),
+            None => listens_on.ip().to_string(),
+        };
+        record.base_url()?;
+        Ok(record)
     }
 
     fn build(self) -> Result<ServiceState, BuildError> {

@@ -11,8 +11,8 @@ use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::service::HttpService;
 use crate::instances::Instances;
-use crate::listing_store::ListingStore;
-use crate::source::{ListedCapability, Listing, Route, ToolSource};
+use crate::listing_store::{ListingOwner, ListingStore};
+use crate::source::{FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
 use crate::tool_service::ToolService;
 use crate::tools::Tools;
 
@@ -55,43 +55,89 @@ pub async fn discover(sources: &[Arc<dyn ToolSource>]) -> Discovery {
 /// its capabilities are known, and calls to them fail until the source is back. Several sources with the same name are
 /// instances of one tool.
 pub async fn discover_with(sources: &[Arc<dyn ToolSource>], store: Option<&ListingStore>) -> Discovery {
-    // Concurrently: ten tools that are down must not take ten times the limit.
-    let listings = sources.iter().map(|source| tokio::time::timeout(TIMEOUT, source.list()));
-    let outcomes = futures_util::future::join_all(listings).await;
     let mut found = FoundTools::default();
-    for (source, outcome) in sources.iter().zip(outcomes) {
-        let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")));
-        let mut problems = Vec::new();
-        let is_fresh = outcome.is_ok();
-        let listing = match outcome {
-            Ok(listing) => {
-                if let (Some(store), Some(text)) = (store, &listing.saved)
-                    && let Err(error) = store.save(source.as_ref(), text)
-                {
-                    problems.push(format!("its capabilities cannot be saved for the time when it is down: {error}"));
-                }
-                Some(listing)
-            }
-            Err(problem) => {
-                let saved = restore(source.as_ref(), store);
-                let known = if saved.is_some() { "; its last known capabilities are used" } else { "" };
-                problems.push(format!("{problem}{known}"));
-                saved
-            }
-        };
-        if is_fresh {
-            found.fresh.insert(source.name().clone());
-        }
-        found.add(source.as_ref(), listing, problems);
-    }
+    found.ask(sources, store).await;
     found.finish()
 }
 
-/// The last good listing of a source.
+/// Asks every source for its capabilities, and the sources that every provider finds now. While a provider cannot be asked, its
+/// last known sources are used. A source of a provider with the name of one in `sources` is not used.
+pub async fn discover_all(
+    sources: &[Arc<dyn ToolSource>],
+    providers: &[Arc<dyn SourceProvider>],
+    store: &ListingStore,
+) -> Discovery {
+    let mut found = FoundTools::default();
+    let mut all = sources.to_vec();
+    for provider in providers {
+        for source in provided_sources(provider.as_ref(), store, &mut found).await {
+            if sources.iter().any(|configured| configured.name() == source.name()) {
+                let message = "it is not used, for a tool with this name is configured".to_owned();
+                found.notes.push(problem_of(source.as_ref(), message));
+            } else {
+                all.push(source);
+            }
+        }
+    }
+    found.ask(&all, Some(store)).await;
+    found.finish()
+}
+
+/// The sources of a provider: those of now, or the last known ones.
+async fn provided_sources(
+    provider: &dyn SourceProvider,
+    store: &ListingStore,
+    found: &mut FoundTools,
+) -> Vec<Arc<dyn ToolSource>> {
+    let problem = |message| DiscoveryProblem { tool: provider.name().to_owned(), address: provider.address(), message };
+    let owner = ListingOwner::Provider(provider);
+    let previous = store.load(owner).unwrap_or_else(|error| {
+        found.problems.push(problem(format!("its last known services cannot be read: {error}")));
+        None
+    });
+    let outcome = tokio::time::timeout(TIMEOUT, provider.find(previous.as_deref())).await;
+    match outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}"))) {
+        Ok(FoundSources { sources, problems, notes, saved }) => {
+            found.problems.extend(problems.into_iter().map(problem));
+            found.notes.extend(notes.into_iter().map(problem));
+            if let Err(error) = store.save(owner, &saved) {
+                let message = format!("its services cannot be saved for the time when it is down: {error}");
+                found.problems.push(problem(message));
+            }
+            sources
+        }
+        Err(cause) => {
+            let known = previous.map(|saved| provider.restore(&saved));
+            let (sources, message) = match known {
+                Some(Ok(sources)) => (sources, format!("{cause}; its last known services are used")),
+                Some(Err(unusable)) => {
+                    (Vec::new(), format!("{cause}; its last known services are unusable: {unusable}"))
+                }
+                None => (Vec::new(), cause),
+            };
+            found.problems.push(problem(message));
+            sources
+        }
+    }
+}
+
+/// What is known about a source that cannot be reached: its last good listing, else what it registered.
 fn restore(source: &dyn ToolSource, store: Option<&ListingStore>) -> Option<Listing> {
     // A listing that cannot be read is as good as none: the source itself has a problem that is reported.
-    let saved = store?.load(source).ok().flatten()?;
-    source.restore(&saved).ok()
+    let saved = store.and_then(|store| store.load(ListingOwner::Source(source)).ok().flatten());
+    saved.and_then(|saved| source.restore(&saved).ok()).or_else(|| source.registered())
+}
+
+fn problem_of(source: &dyn ToolSource, message: String) -> DiscoveryProblem {
+    DiscoveryProblem { tool: source.name().to_string(), address: source.address(), message }
+}
+
+/// Whether a source was asked just now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ListingAge {
+    Fresh,
+    /// It cannot be reached, and the listing is from before.
+    Earlier,
 }
 
 /// What all sources offer.
@@ -107,13 +153,43 @@ struct FoundTools {
 }
 
 impl FoundTools {
-    fn add(&mut self, source: &dyn ToolSource, listing: Option<Listing>, problems: Vec<String>) {
-        let problem = |message| {
-            let (tool, address) = (source.name().to_string(), source.address());
-            DiscoveryProblem { tool, address, message }
-        };
-        self.problems.extend(problems.into_iter().map(problem));
-        let Some(listing) = listing else { return };
+    async fn ask(&mut self, sources: &[Arc<dyn ToolSource>], store: Option<&ListingStore>) {
+        // Concurrently: ten tools that are down must not take ten times the limit.
+        let listings = sources.iter().map(|source| tokio::time::timeout(TIMEOUT, source.list()));
+        let outcomes = futures_util::future::join_all(listings).await;
+        let mut asked: Vec<_> = sources.iter().zip(outcomes).collect();
+        // Of the instances of a tool, those that answer come first: what was known before must not replace what is true now.
+        asked.sort_by_cached_key(|(source, outcome)| {
+            let tool = sources.iter().position(|first| first.name() == source.name());
+            (tool, !matches!(outcome, Ok(Ok(_))))
+        });
+        for (source, outcome) in asked {
+            let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")));
+            match outcome {
+                Ok(listing) => {
+                    if let (Some(store), Some(text)) = (store, &listing.saved)
+                        && let Err(error) = store.save(ListingOwner::Source(source.as_ref()), text)
+                    {
+                        let message = format!("its capabilities cannot be saved for the time when it is down: {error}");
+                        self.problems.push(problem_of(source.as_ref(), message));
+                    }
+                    self.fresh.insert(source.name().clone());
+                    self.add(source.as_ref(), listing, ListingAge::Fresh);
+                }
+                Err(cause) => {
+                    let known = restore(source.as_ref(), store);
+                    let note = if known.is_some() { "; its last known capabilities are used" } else { "" };
+                    self.problems.push(problem_of(source.as_ref(), format!("{cause}{note}")));
+                    if let Some(listing) = known {
+                        self.add(source.as_ref(), listing, ListingAge::Earlier);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, source: &dyn ToolSource, listing: Listing, age: ListingAge) {
+        let problem = |message| problem_of(source, message);
         self.problems.extend(listing.problems.into_iter().map(problem));
         self.notes.extend(listing.notes.into_iter().map(problem));
         let name = source.name();
@@ -128,6 +204,8 @@ impl FoundTools {
         for ListedCapability { entry, route } in listing.capabilities {
             let capability = entry.capability.name.as_str();
             match tool.entry(capability) {
+                // The instance is down, and when it is back it is asked again.
+                Some(known) if *known != entry && age == ListingAge::Earlier => continue,
                 Some(known) if *known != entry => {
                     let message =
                         format!("there are two capabilities `{capability}` that differ; the first one is used");

@@ -35,7 +35,7 @@ mod tools;
 
 pub use command::{CommandInput, CommandOptions, CommandOutput, CommandTool};
 pub use defined_capability::{DefinedCapability, InvalidDefinition};
-pub use discovery::{Discovery, DiscoveryProblem, discover, discover_with};
+pub use discovery::{Discovery, DiscoveryProblem, discover, discover_all, discover_with};
 pub use http::address::{Address, AddressError, ComponentType};
 pub use http::client::{Client, ClientError, ConnectionOptions};
 pub use http::credential::{Credential, CredentialError};
@@ -44,6 +44,6 @@ pub use http::token::ClientCredentials;
 pub use listing_store::ListingStore;
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
 pub use plain_http::{BodyFormat, PlainHttpCapability, PlainHttpOptions, PlainHttpService};
-pub use source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+pub use source::{BoxFuture, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
 pub use tool_service::ToolService;
 pub use tools::Tools;

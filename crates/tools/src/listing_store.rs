@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::source::ToolSource;
+use crate::source::{SourceProvider, ToolSource};
 
-/// The last listing of each source.
+/// The last listing of each source, and the last sources of each provider.
 #[derive(Debug, Clone)]
 pub struct ListingStore {
     place: Place,
@@ -35,11 +35,11 @@ impl ListingStore {
         Self { place: Place::Folder(folder.into()) }
     }
 
-    /// The saved listing of a source. `None` if there is none.
-    pub(crate) fn load(&self, source: &dyn ToolSource) -> io::Result<Option<String>> {
+    /// The saved listing of a source or a provider. `None` if there is none.
+    pub(crate) fn load(&self, owner: ListingOwner<'_>) -> io::Result<Option<String>> {
         match &self.place {
-            Place::Memory(listings) => Ok(lock(listings).get(&key(source)).cloned()),
-            Place::Folder(folder) => match fs::read_to_string(folder.join(key(source))) {
+            Place::Memory(listings) => Ok(lock(listings).get(&owner.key()).cloned()),
+            Place::Folder(folder) => match fs::read_to_string(folder.join(owner.key())) {
                 Ok(text) => Ok(Some(text)),
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error),
@@ -47,23 +47,35 @@ impl ListingStore {
         }
     }
 
-    /// Saves the listing of a source.
-    pub(crate) fn save(&self, source: &dyn ToolSource, text: &str) -> io::Result<()> {
+    /// Saves the listing of a source or a provider.
+    pub(crate) fn save(&self, owner: ListingOwner<'_>, text: &str) -> io::Result<()> {
         match &self.place {
             Place::Memory(listings) => {
-                lock(listings).insert(key(source), text.to_owned());
+                lock(listings).insert(owner.key(), text.to_owned());
                 Ok(())
             }
-            Place::Folder(folder) => save_file(folder, &key(source), text),
+            Place::Folder(folder) => save_file(folder, &owner.key(), text),
         }
     }
 }
 
-/// A source is known by its name and its address: at another address it is another service.
-fn key(source: &dyn ToolSource) -> String {
-    let digest = Sha256::digest(format!("{}\n{}", source.name(), source.address()));
-    let number = digest.iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
-    format!("{number:032x}.json")
+/// Whose listing it is: known by name and address, for at another address there is another service.
+#[derive(Clone, Copy)]
+pub(crate) enum ListingOwner<'a> {
+    Source(&'a dyn ToolSource),
+    Provider(&'a dyn SourceProvider),
+}
+
+impl ListingOwner<'_> {
+    fn key(self) -> String {
+        let text = match self {
+            Self::Source(source) => format!("{}\n{}", source.name(), source.address()),
+            Self::Provider(provider) => format!("provider\n{}\n{}", provider.name(), provider.address()),
+        };
+        let digest = Sha256::digest(text);
+        let number = digest.iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
+        format!("{number:032x}.json")
+    }
 }
 
 fn lock(listings: &Mutex<HashMap<String, String>>) -> MutexGuard<'_, HashMap<String, String>> {

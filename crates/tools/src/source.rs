@@ -26,6 +26,41 @@ pub trait ToolSource: Send + Sync + fmt::Debug {
     fn restore(&self, _saved: &str) -> Result<Listing, String> {
         Err("this source saves no listings".to_owned())
     }
+
+    /// What is known without asking the source, such as what it wrote into a registry. Used if it cannot be reached and no
+    /// listing was saved.
+    fn registered(&self) -> Option<Listing> {
+        None
+    }
+}
+
+/// Finds sources that come and go, such as the services of a registry.
+pub trait SourceProvider: Send + Sync + fmt::Debug {
+    /// What it is called in messages.
+    fn name(&self) -> &'static str;
+
+    /// Where it is, for messages. Secrets are redacted.
+    fn address(&self) -> String;
+
+    /// Finds the sources that exist now. `previous` is the text that was saved the last time. Fails with the reason if it cannot
+    /// be asked.
+    fn find<'a>(&'a self, previous: Option<&'a str>) -> BoxFuture<'a, Result<FoundSources, String>>;
+
+    /// The sources that were saved as this text. Fails with the reason if it is not a text that this provider saved.
+    fn restore(&self, saved: &str) -> Result<Vec<Arc<dyn ToolSource>>, String>;
+}
+
+/// The sources that a provider found.
+#[derive(Debug)]
+pub struct FoundSources {
+    /// The sources. Several with the same name are instances of one tool.
+    pub sources: Vec<Arc<dyn ToolSource>>,
+    /// What cannot be used.
+    pub problems: Vec<String>,
+    /// What people may want to know.
+    pub notes: Vec<String>,
+    /// A text from which [`SourceProvider::restore`] makes these sources again, while the provider cannot be reached.
+    pub saved: String,
 }
 
 /// Makes the calls of one capability.

@@ -15,12 +15,20 @@ use crate::source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 #[derive(Debug)]
 pub struct ToolService {
     service: Arc<HttpService>,
+    /// What is known about it without asking it, like an answer to `GET /api/capabilities`.
+    registered: Option<Value>,
 }
 
 impl ToolService {
     /// The tool that a service is. Its name is that of the service's address.
     pub fn new(service: HttpService) -> Self {
-        Self { service: Arc::new(service) }
+        Self { service: Arc::new(service), registered: None }
+    }
+
+    /// The tool that a service of a registry is. `registered` is what the service wrote about itself, like an answer to
+    /// `GET /api/capabilities`; it is used as long as the service has never been reached.
+    pub fn of_registry(service: HttpService, registered: Value) -> Self {
+        Self { service: Arc::new(service), registered: Some(registered) }
     }
 
     async fn fetch(&self) -> Result<Listing, String> {
@@ -49,9 +57,10 @@ impl ToolService {
 
     /// The listing of what the service announced.
     fn describe(&self, announced: &Value, schemas: &Object) -> Result<Listing, String> {
-        let description = announced.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let described = |value: &Value| value.get("description").and_then(Value::as_str).map(str::to_owned);
+        let description = described(announced).or_else(|| self.registered.as_ref().and_then(described));
         let component = self.service.address().component.or_else(|| component_of(announced.get("type")));
-        let mut listing = Listing { description, ..Listing::default() };
+        let mut listing = Listing { description: description.unwrap_or_default(), ..Listing::default() };
         for value in capabilities(announced)? {
             match Capability::from_value(value) {
                 Ok(capability) => {
@@ -129,6 +138,10 @@ impl ToolSource for ToolService {
         let saved = Value::parse(saved).map_err(|error| error.to_string())?;
         let schemas = saved.get("schemas").and_then(Value::as_object).cloned().unwrap_or_default();
         self.describe(saved.get("announced").unwrap_or(&Value::Null), &schemas)
+    }
+
+    fn registered(&self) -> Option<Listing> {
+        self.describe(self.registered.as_ref()?, &Object::new()).ok()
     }
 }
 

@@ -4,4 +4,6 @@
 mod documented_tools;
 mod fastapi;
 mod mcp;
+mod redis;
+mod redis_server;
 mod server;

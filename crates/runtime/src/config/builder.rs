@@ -5,6 +5,7 @@ use std::sync::Arc;
 use reknit_engine::{ApprovalRule, OutcomeCheck, PromptBuilder};
 use reknit_models::Target;
 use reknit_protocol::{SideEffect, ToolError, Value, redact_url};
+use reknit_registry::RedisUrl;
 use reknit_toolkit::{CallContext, CapabilityDefinition};
 use reknit_tools::{Address, ToolSource};
 use schemars::JsonSchema;
@@ -205,6 +206,12 @@ impl<T: Field> Argument for T {
 impl Argument for &str {
     fn into_value(self) -> Value {
         self.into()
+    }
+}
+
+impl Argument for RedisUrl {
+    fn into_value(self) -> Value {
+        self.expose().into()
     }
 }
 

@@ -39,8 +39,12 @@ impl EffectName<'_> {
 }
 
 impl Config {
-    /// Fails if `effects.classes`, a check or an approval rule names a tool that is not configured.
+    /// Fails if `effects.classes`, a check or an approval rule names a tool that is not configured. With a registry, any
+    /// tool may appear later.
     pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
+        if self.discovery.registry().is_some() {
+            return Ok(());
+        }
         let mut tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
         // Several entries may be the capabilities of one tool.
         tools.dedup();

@@ -12,6 +12,7 @@ use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::FormatSupport;
 use reknit_protocol::{Number, Object, SideEffect, Value};
+use reknit_registry::{Namespace, RedisUrl};
 use reknit_tools::{BodyFormat, CommandOutput};
 use tracing::level_filters::LevelFilter;
 
@@ -112,7 +113,8 @@ macro_rules! fields {
     )*};
 }
 
-// `u64` is a number of milliseconds, `Vec<u16>` a list of HTTP statuses, `Vec<String>` of metadata keys. Without a `Temperature` the provider chooses it.
+// `u64` is a number of milliseconds, `Vec<u16>` a list of HTTP statuses, `Vec<String>` of metadata keys or names of
+// services. The credentials of a `RedisUrl` are redacted. Without a `Temperature` the provider chooses it.
 // An infinite `f64` becomes null, which no setting accepts.
 fields! {
     u32: to |count| (*count).into(), from |value| whole_number(value)?.try_into().ok();
@@ -136,6 +138,10 @@ fields! {
     Option<PathBuf>:
         to |path| path.as_ref().map_or(Value::Null, |path| path.display().to_string().into()),
         from |value| Some(Some(value.as_str()?.into()));
+    Option<RedisUrl>:
+        to |url| url.as_ref().map_or(Value::Null, |url| url.to_string().into()),
+        from |value| RedisUrl::parse(value.as_str()?).ok().map(Some);
+    Namespace: to |namespace| namespace.as_str().into(), from |value| Self::parse(value.as_str()?).ok();
     Object: to |object| Value::Object(object.clone()), from |value| value.as_object().cloned();
     Vec<u16>:
         to |statuses| statuses.iter().map(|status| u32::from(*status).into()).collect(),

@@ -205,7 +205,7 @@ impl File<'_> {
         };
         // The span of a table is only its header.
         let is_table = matches!(value.get_ref(), DeValue::Table(_));
-        let written = if is_table { cut(toml(&read)) } else { self.excerpt(value.span()) };
+        let written = kind.shown(if is_table { cut(toml(&read)) } else { self.excerpt(value.span()) });
         Err(ConfigError::invalid_value(self.origin(key), name, &written, &(kind.expected() + quotes)))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use reknit_dialogue::{Money, Temperature};
 use reknit_protocol::{Number, Object, SideEffect, Value};
+use reknit_registry::{Namespace, RedisUrl};
 
 use super::field::{Choice, Field, words};
 
@@ -52,6 +53,12 @@ pub enum SettingKind {
     Money,
     /// Text that is not empty.
     Text,
+    /// Names of services.
+    ServiceNames,
+    /// The address of a Redis server.
+    RedisAddress,
+    /// The first part of the keys of a registry.
+    RegistryNamespace,
 }
 
 pub(crate) const COUNT: SettingKind = SettingKind::Count { min: 0, max: u32::MAX };
@@ -95,12 +102,25 @@ impl SettingKind {
             Self::Price => "write a number that is not negative".to_owned(),
             Self::Money => "write an amount from 0 to 1000000000".to_owned(),
             Self::Text => "write a text that is not empty".to_owned(),
+            Self::ServiceNames => {
+                "write a list of names of letters, digits, `_`, `-` and `.`, like `[\"weather-tool\"]`".to_owned()
+            }
+            Self::RedisAddress => "write the address of a Redis server, like `redis://127.0.0.1:6379`".to_owned(),
+            Self::RegistryNamespace => "write letters, digits, `_`, `-`, `.` and `:`".to_owned(),
         }
+    }
+
+    /// A value that is not accepted, for a message. What should be an address with a password is not shown.
+    pub(super) fn shown(self, written: String) -> String {
+        if matches!(self, Self::RedisAddress) { "not shown".to_owned() } else { written }
     }
 
     /// Whether a file holds the value in quotes.
     pub(super) fn is_text(self) -> bool {
-        matches!(self, Self::Duration { .. } | Self::Word(_) | Self::Text)
+        matches!(
+            self,
+            Self::Duration { .. } | Self::Word(_) | Self::Text | Self::RedisAddress | Self::RegistryNamespace
+        )
     }
 
     pub(crate) fn accepts(self, value: &Value) -> bool {
@@ -112,7 +132,9 @@ impl SettingKind {
             Self::Temperature => Temperature::from_value(value).is_some(),
             Self::TemperatureOrDefault => Option::<Temperature>::from_value(value).is_some(),
             Self::Statuses => Vec::<u16>::from_value(value).is_some(),
-            Self::MetadataKeys => Vec::<String>::from_value(value).is_some(),
+            Self::MetadataKeys | Self::ServiceNames => Vec::<String>::from_value(value).is_some(),
+            Self::RedisAddress => Option::<RedisUrl>::from_value(value).is_some(),
+            Self::RegistryNamespace => Namespace::from_value(value).is_some(),
             Self::SideEffects => BTreeMap::<String, SideEffect>::from_value(value).is_some(),
             Self::Templates => value.as_object().is_some(),
             Self::AnyTemplate => matches!(value, Value::String(_) | Value::Object(_) | Value::Array(_)),
@@ -144,7 +166,7 @@ impl SettingKind {
                 let status = |text: &str| text.trim().parse::<u64>().ok().map(Value::from);
                 Value::Array(text.split(',').map(status).collect::<Option<_>>()?)
             }
-            Self::MetadataKeys => text.split(',').map(|key| Value::from(key.trim())).collect(),
+            Self::MetadataKeys | Self::ServiceNames => text.split(',').map(|key| Value::from(key.trim())).collect(),
             Self::SideEffects => {
                 let class = |pair: &str| {
                     pair.split_once('=').map(|(name, class)| (name.trim().to_owned(), class.trim().into()))
@@ -154,7 +176,9 @@ impl SettingKind {
             Self::Templates | Self::AnyTemplate | Self::ParameterTable | Self::TextTable | Self::TextList => {
                 Value::parse(text).ok()?
             }
-            Self::Duration { .. } | Self::Word(_) | Self::Text => text.into(),
+            Self::Duration { .. } | Self::Word(_) | Self::Text | Self::RedisAddress | Self::RegistryNamespace => {
+                text.into()
+            }
         };
         self.accepts(&value).then_some(value)
     }

@@ -7,12 +7,14 @@ use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
 use reknit_engine::{AgentMending, AskScope, Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
 use reknit_protocol::SideEffect;
+use reknit_registry::RedisUrl;
 use tracing::level_filters::LevelFilter;
 
 use super::builder::Argument as _;
 use super::field::Field as _;
 use super::kind::SettingKind::{
-    MetadataKeys, Money, SideEffects, Statuses, Switch, Temperature, TemperatureOrDefault, Text,
+    MetadataKeys, Money, RedisAddress, RegistryNamespace, ServiceNames, SideEffects, Statuses, Switch, Temperature,
+    TemperatureOrDefault, Text,
 };
 use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
 use super::setting::assign;
@@ -259,6 +261,17 @@ settings! {
     /// Folder with the last known capabilities of each tool; the default is reknit/catalogue in your state folder.
     catalogue_folder(&str: Text) "catalogue.folder" => catalogue_folder;
 
+    /// Whether services are looked up in the registry. If the variable is `true`, `REDIS_URL` may name the registry too.
+    discovery(bool: Switch) "discovery.enabled" => discovery.enabled;
+    /// Address of the Redis server that holds the registry; without one, only configured tools are used.
+    discovery_redis(RedisUrl: RedisAddress) "discovery.redis" = "REDIS_URL" => discovery.redis;
+    /// First part of the keys of the registry.
+    discovery_namespace(&str: RegistryNamespace) "discovery.namespace" => discovery.namespace;
+    /// Names of the registered services to use; all of them if the list is empty.
+    discovery_include(Vec<String>: ServiceNames) "discovery.include" => discovery.include;
+    /// Names of registered services that are not used.
+    discovery_exclude(Vec<String>: ServiceNames) "discovery.exclude" => discovery.exclude;
+
     /// Level of the log on standard error.
     log_level(LevelFilter: word::<LevelFilter>()) "log.level" = "LOG" => log.level;
     /// Format of a log line.
@@ -272,7 +285,7 @@ settings! {
 }
 
 /// Sections with their descriptions, in the order of the list.
-pub(super) const SECTIONS: [(&str, &str); 17] = [
+pub(super) const SECTIONS: [(&str, &str); 18] = [
     ("limits", "What runs may use: calls, money, time and concurrency."),
     ("resend", "Retries of calls that failed temporarily."),
     ("mending", "Corrections of calls that a tool rejected."),
@@ -287,6 +300,7 @@ pub(super) const SECTIONS: [(&str, &str); 17] = [
     ("approvals", "Approval of calls before they are sent; docs/approvals.md describes it."),
     ("journal", "Where runs are recorded."),
     ("catalogue", "What is known about the capabilities of tools."),
+    ("discovery", "Services that register themselves in Redis."),
     ("log", "The log; docs/telemetry.md describes it, with traces and metrics."),
     ("llm-debug", "Access to the prompts and answers of models."),
     ("", ""),

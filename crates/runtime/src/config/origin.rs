@@ -48,8 +48,15 @@ impl fmt::Display for SettingOrigin {
 }
 
 /// The settings that are set, each with its value and its origin.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct ConfiguredValues(BTreeMap<&'static str, (Value, SettingOrigin)>);
+
+impl fmt::Debug for ConfiguredValues {
+    /// Without the values: an address may contain a password, and the fields of the configuration show them.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_map().entries(self.0.iter().map(|(name, (_, origin))| (name, origin))).finish()
+    }
+}
 
 impl ConfiguredValues {
     /// Sets a value that the setting accepts. Returns the origin of the value that it replaces.
@@ -73,7 +80,7 @@ impl ConfiguredValues {
             };
             let value = parse(setting, &text).map_err(|expected| {
                 let origin = SettingOrigin::Variable { name: name.clone(), overridden: None };
-                ConfigError::invalid_value(origin, setting.name, &format!("{text:?}"), &expected)
+                ConfigError::invalid_value(origin, setting.name, &setting.kind.shown(format!("{text:?}")), &expected)
             })?;
             self.insert(setting, value, SettingOrigin::Variable { name, overridden });
         }

@@ -12,6 +12,7 @@ use super::*;
 
 pub(super) mod builder;
 mod defined_tools;
+mod discovery;
 mod every_setting;
 
 const NOTHING_SET: EnvironmentLookup<'static> = &|_| None;

@@ -18,8 +18,19 @@ use reknit_runtime::config::SETTINGS;
 use case::Case;
 
 /// Settings that other tests cover: the system calls of a commit can only be observed from outside the process, only the
-/// command line looks for a model, and the catalogue needs tools on the network (`tests/catalogue.rs`).
-const TESTED_ELSEWHERE: [&str; 4] = ["catalogue.folder", "catalogue.refresh", "find-model", "journal.durability"];
+/// command line looks for a model, the catalogue needs tools on the network (`tests/catalogue.rs`), and discovery needs a Redis
+/// server (`crates/reknit/tests/third_party/redis.rs`).
+const TESTED_ELSEWHERE: [&str; 9] = [
+    "catalogue.folder",
+    "catalogue.refresh",
+    "discovery.enabled",
+    "discovery.exclude",
+    "discovery.include",
+    "discovery.namespace",
+    "discovery.redis",
+    "find-model",
+    "journal.durability",
+];
 
 fn cases() -> Vec<Case> {
     [limits::cases(), mending::cases(), models::cases(), sessions::cases(), log_and_journal::cases()].concat()

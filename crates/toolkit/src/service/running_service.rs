@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reknit_registry::{Registration, RegistrationOptions, RegistrationStatus, Registry, RegistryError, ServiceRecord};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +22,7 @@ pub struct RunningService {
     server: JoinHandle<io::Result<()>>,
     state: Arc<ServiceState>,
     drain_timeout: Duration,
+    registration: Option<Registration>,
 }
 
 /// Why a shutdown was not clean.
@@ -31,6 +34,9 @@ pub enum ShutdownError {
         /// The drain timeout.
         limit: Duration,
     },
+    /// The record could not be removed from the registry; it expires by itself.
+    #[error("the service could not be removed from the registry")]
+    Registration(#[from] RegistryError),
     /// The HTTP server failed.
     #[error("the HTTP server failed")]
     Server(#[from] io::Error),
@@ -40,13 +46,21 @@ pub enum ShutdownError {
 }
 
 impl RunningService {
-    pub(crate) fn start(state: Arc<ServiceState>, listener: TcpListener, drain_timeout: Duration) -> io::Result<Self> {
+    pub(crate) fn start(
+        state: Arc<ServiceState>,
+        listener: TcpListener,
+        drain_timeout: Duration,
+        registration: Option<(RegistrationOptions, ServiceRecord)>,
+    ) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let stop = CancellationToken::new();
         let router = Arc::clone(&state).router();
         let signal = stop.clone().cancelled_owned();
         let server = tokio::spawn(async move { axum::serve(listener, router).with_graceful_shutdown(signal).await });
-        Ok(Self { address, stop, server, state, drain_timeout })
+        let registration = registration.map(|(options, record)| {
+            Registration::start(Registry::new(options.redis, options.namespace), record, options.ttl)
+        });
+        Ok(Self { address, stop, server, state, drain_timeout, registration })
     }
 
     /// The address on which the service listens.
@@ -59,10 +73,19 @@ impl RunningService {
         format!("http://{}", self.address)
     }
 
-    /// Accepts no more requests and waits for running calls, at most for the drain timeout.
+    /// Whether the service is registered, now and later; `None` if it does not register itself.
+    pub fn registration(&self) -> Option<watch::Receiver<RegistrationStatus>> {
+        self.registration.as_ref().map(Registration::status)
+    }
+
+    /// Removes the service from the registry, accepts no more requests and waits for running calls, at most for the drain timeout.
     ///
     /// Fails if calls had to be aborted or the HTTP server failed. The service has ended in any case.
     pub async fn shutdown(mut self) -> Result<(), ShutdownError> {
+        let removed = match self.registration.take() {
+            Some(registration) => registration.remove().await,
+            None => Ok(()),
+        };
         self.stop.cancel();
         let (server, state) = (&mut self.server, &self.state);
         let drained = timeout(self.drain_timeout, async {
@@ -71,7 +94,10 @@ impl RunningService {
             result
         });
         match drained.await {
-            Ok(result) => Ok(result??),
+            Ok(result) => {
+                result??;
+                Ok(removed?)
+            }
             // Dropping `self` aborts the remaining calls.
             Err(_) => Err(ShutdownError::CallsAborted { limit: self.drain_timeout }),
         }

@@ -4,6 +4,7 @@
 mod idempotency;
 mod limits;
 mod local;
+mod registration;
 mod routes;
 mod shutdown;
 mod support;

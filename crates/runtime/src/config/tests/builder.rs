@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use reknit_dialogue::Effort;
 use reknit_protocol::SideEffect;
+use reknit_registry::RedisUrl;
 
 use super::super::field::Choice;
 use super::super::list::builders_with_samples;
@@ -37,6 +38,7 @@ samples! {
     Option<f64>: None;
     Duration: Duration::from_millis(1_500);
     &str: "there";
+    RedisUrl: RedisUrl::parse("redis://there:6379").expect("an address");
     Vec<u16>: vec![418];
     Vec<String>: vec!["tenant".to_owned()];
     BTreeMap<String, SideEffect>: BTreeMap::from([("shop".to_owned(), SideEffect::Unsafe)]);

@@ -25,7 +25,9 @@ fn other_value(setting: &Setting) -> Value {
         SettingKind::TextTable => vec![Object::from([("X-Team", "orders".into())]).into()],
         SettingKind::TextList => vec![vec!["orders".into()].into()],
         SettingKind::ParameterTable => vec![Object::from([("city", "string".into())]).into()],
-        SettingKind::Text | SettingKind::AnyTemplate => vec!["there".into()],
+        SettingKind::Text | SettingKind::AnyTemplate | SettingKind::RegistryNamespace => vec!["there".into()],
+        SettingKind::ServiceNames => vec![vec!["shop".into()].into()],
+        SettingKind::RedisAddress => vec!["redis://there:6379".into()],
     };
     candidates.into_iter().find(|value| *value != setting.default()).expect("one candidate is not the default")
 }

@@ -1,0 +1,82 @@
+//! `[discovery]`: the registry in which services register themselves.
+
+use std::sync::Arc;
+
+use reknit_registry::{Namespace, RedisUrl, Registry};
+use reknit_tools::{Client, SourceProvider};
+
+use super::error::ConfigError;
+use super::origin::ConfiguredValues;
+use super::{Config, EnvironmentLookup, Setting, SettingOrigin};
+use crate::registry_services::RegistryServices;
+
+/// The variable that names a Redis server by custom. Other programs use it too, so it counts only if another
+/// variable turns discovery on.
+const USUAL_VARIABLE: &str = "REDIS_URL";
+
+/// Where services register themselves, and which of them are used.
+#[derive(Debug, Clone)]
+pub struct DiscoverySettings {
+    /// Whether a registry is used.
+    pub enabled: bool,
+    /// The Redis server, if one is named.
+    pub redis: Option<RedisUrl>,
+    /// The first part of the keys.
+    pub namespace: Namespace,
+    /// The names of the services to use; all if it is empty.
+    pub include: Vec<String>,
+    /// The names of services that are not used.
+    pub exclude: Vec<String>,
+}
+
+impl Default for DiscoverySettings {
+    fn default() -> Self {
+        let (include, exclude) = (Vec::new(), Vec::new());
+        Self { enabled: true, redis: None, namespace: Namespace::default(), include, exclude }
+    }
+}
+
+impl DiscoverySettings {
+    /// The registry, if one is used.
+    pub fn registry(&self) -> Option<Registry> {
+        let redis = self.redis.clone().filter(|_| self.enabled)?;
+        Some(Registry::new(redis, self.namespace.clone()))
+    }
+}
+
+impl Config {
+    /// What finds tools that are not configured one by one.
+    pub fn source_providers(&self, client: &Client) -> Vec<Arc<dyn SourceProvider>> {
+        let services = |registry| {
+            let DiscoverySettings { include, exclude, .. } = self.discovery.clone();
+            Arc::new(RegistryServices { registry, client: client.clone(), include, exclude }) as Arc<dyn SourceProvider>
+        };
+        self.discovery.registry().map(services).into_iter().collect()
+    }
+}
+
+/// Reads `REDIS_URL` if a variable turns discovery on and no other address is set. Fails if there is none at all.
+pub(super) fn add_usual_variable(
+    values: &mut ConfiguredValues,
+    environment: EnvironmentLookup<'_>,
+) -> Result<(), ConfigError> {
+    let (Some(enabled), Some(redis)) = (Setting::find("discovery.enabled"), Setting::find("discovery.redis")) else {
+        return Ok(());
+    };
+    let Some((value, origin @ SettingOrigin::Variable { .. })) = values.get(enabled) else { return Ok(()) };
+    if value.as_bool() != Some(true) || values.get(redis).is_some() {
+        return Ok(());
+    }
+    let Some(url) = environment(USUAL_VARIABLE).filter(|url| !url.is_empty()) else {
+        let (enabled, redis) = (enabled.name, redis.name);
+        let problem = format!("`{enabled}` is true, but no registry is named; write its address into `{redis}`");
+        return Err(ConfigError::Invalid { origin: origin.clone(), problem });
+    };
+    let origin = SettingOrigin::Variable { name: USUAL_VARIABLE.to_owned(), overridden: None };
+    let Some(value) = redis.kind.parse(&url) else {
+        let written = redis.kind.shown(url);
+        return Err(ConfigError::invalid_value(origin, redis.name, &written, &redis.kind.expected()));
+    };
+    values.insert(redis, value, origin);
+    Ok(())
+}

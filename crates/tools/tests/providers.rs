@@ -1,0 +1,140 @@
+//! Providers of sources: services that come and go.
+#![cfg(test)]
+
+use std::sync::{Arc, Mutex};
+
+use reknit_protocol::{CallTool, Object, SideEffect, Value};
+use reknit_testing::ScriptedTool;
+use reknit_tools::{
+    Address, BoxFuture, Client, Discovery, FoundSources, HttpService, ListingStore, SourceProvider, ToolService,
+    ToolSource, discover_all,
+};
+
+/// Finds services under one name. Without a list it cannot be asked.
+#[derive(Debug)]
+struct Scripted {
+    name: &'static str,
+    urls: Mutex<Option<Vec<String>>>,
+}
+
+impl Scripted {
+    fn new(name: &'static str, urls: &[String]) -> Arc<Self> {
+        Arc::new(Self { name, urls: Mutex::new(Some(urls.to_vec())) })
+    }
+
+    fn sources(&self, urls: &[String]) -> Vec<Arc<dyn ToolSource>> {
+        let registered = Value::parse(r#"{"description": "Sells", "capabilities": [{"name": "price"}]}"#);
+        let registered = registered.expect("it is JSON");
+        let source = |url: &String| {
+            let address = Address::parse(self.name, url).expect("an address");
+            let service = HttpService::without_credentials(address, Client::new().expect("a client"));
+            Arc::new(ToolService::of_registry(service, registered.clone())) as Arc<dyn ToolSource>
+        };
+        urls.iter().map(source).collect()
+    }
+}
+
+impl SourceProvider for Scripted {
+    fn name(&self) -> &'static str {
+        "list"
+    }
+
+    fn address(&self) -> String {
+        "here".to_owned()
+    }
+
+    fn find<'a>(&'a self, _previous: Option<&'a str>) -> BoxFuture<'a, Result<FoundSources, String>> {
+        let urls = self.urls.lock().expect("no panic").clone();
+        let found = urls.ok_or_else(|| "it is down".to_owned()).map(|urls| FoundSources {
+            sources: self.sources(&urls),
+            problems: Vec::new(),
+            notes: Vec::new(),
+            saved: urls.join(" "),
+        });
+        Box::pin(std::future::ready(found))
+    }
+
+    fn restore(&self, saved: &str) -> Result<Vec<Arc<dyn ToolSource>>, String> {
+        Ok(self.sources(&saved.split(' ').map(str::to_owned).collect::<Vec<_>>()))
+    }
+}
+
+async fn discover(provider: &Arc<Scripted>, store: &ListingStore) -> Discovery {
+    discover_all(&[], &[Arc::clone(provider) as Arc<dyn SourceProvider>], store).await
+}
+
+fn names(found: &Discovery) -> Vec<String> {
+    found.catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(|entry| tool.key(entry))).collect()
+}
+
+fn messages(found: &Discovery) -> Vec<&str> {
+    found.problems.iter().map(|problem| problem.message.as_str()).collect()
+}
+
+fn call() -> CallTool {
+    CallTool {
+        id: "s/call/1".parse().expect("an id"),
+        step: "s".into(),
+        agent: "shop".into(),
+        capability: "price".into(),
+        parameters: Object::new(),
+        side_effect: SideEffect::Read,
+        idempotency_key: None,
+        timeout_ms: 5_000,
+    }
+}
+
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+#[tokio::test]
+async fn the_last_known_services_are_used_while_their_provider_is_down() {
+    let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read).start().await.expect("it starts");
+    let provider = Scripted::new("shop", &[tool.base_url()]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = ListingStore::in_folder(folder.path());
+    assert_eq!(names(&discover(&provider, &store).await), ["shop/price"]);
+    *provider.urls.lock().expect("no panic") = None;
+    let found = discover(&provider, &ListingStore::in_folder(folder.path())).await;
+    assert_eq!(
+        (names(&found), messages(&found)),
+        (vec!["shop/price".to_owned()], vec!["it is down; its last known services are used"])
+    );
+    assert!(found.tools.call(&call()).await.is_ok(), "it is reached");
+    let found = discover(&provider, &ListingStore::in_memory()).await;
+    assert_eq!((names(&found), messages(&found)), (Vec::new(), vec!["it is down"]));
+}
+
+#[tokio::test]
+async fn a_registered_service_that_is_down_is_known_by_its_registration() {
+    let provider = Scripted::new("shop", &[NOWHERE.to_owned()]);
+    let found = discover(&provider, &ListingStore::in_memory()).await;
+    assert_eq!(names(&found), ["shop/price"]);
+    assert_eq!(found.catalogue.tools[0].description, "Sells");
+    assert_eq!(found.stale.iter().map(ToString::to_string).collect::<Vec<_>>(), ["shop"]);
+    assert_eq!(messages(&found), ["connection refused; is the tool running?; its last known capabilities are used"]);
+}
+
+#[tokio::test]
+async fn an_instance_that_is_down_does_not_replace_what_another_one_announces() {
+    let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read).start().await.expect("it starts");
+    let provider = Scripted::new("shop", &[NOWHERE.to_owned(), tool.base_url()]);
+    let found = discover(&provider, &ListingStore::in_memory()).await;
+    let entry = &found.catalogue.tools[0].capabilities[0];
+    assert_eq!(entry.capability.effect, SideEffect::Read, "the registration does not say it");
+    assert!(found.stale.is_empty());
+    assert_eq!(messages(&found), ["connection refused; is the tool running?; its last known capabilities are used"]);
+    for _ in 0..4 {
+        assert!(found.tools.call(&call()).await.is_ok(), "it is reached");
+    }
+}
+
+#[tokio::test]
+async fn a_configured_tool_takes_precedence_over_a_registered_service_with_its_name() {
+    let tool = ScriptedTool::new("shop").capability("order", SideEffect::Read).start().await.expect("it starts");
+    let configured = Scripted::new("shop", &[]).sources(&[tool.base_url()]);
+    let provider = Scripted::new("shop", &[NOWHERE.to_owned()]);
+    let found = discover_all(&configured, &[provider as Arc<dyn SourceProvider>], &ListingStore::in_memory()).await;
+    assert_eq!(names(&found), ["shop/order"]);
+    assert_eq!(found.notes[0].message, "it is not used, for a tool with this name is configured");
+    assert!(found.problems.is_empty());
+}
