@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use reknit_plan::{Catalogue, CatalogueEntry};
 use reknit_protocol::{AgentName, CallTool, Capability, ReplyBody, SideEffect, ToolReply, TransportFailure, Value};
+use reknit_registry::RedisUrl;
 use reknit_runtime::Reknit;
 use reknit_testing::ScriptedTool;
 use reknit_tools::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
@@ -93,4 +94,18 @@ async fn capabilities_that_are_added_while_the_process_runs_are_found_in_the_bac
     let never = never.start().await.expect("it starts");
     tokio::time::sleep(Duration::from_mins(10)).await;
     assert_eq!(names(&never.current_catalogue()), ["c1"]);
+}
+
+#[tokio::test]
+async fn a_registry_that_is_down_prevents_neither_the_start_nor_the_use_of_configured_tools() {
+    let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read).start().await.expect("it starts");
+    let url = RedisUrl::parse("redis://me:hunter2@127.0.0.1:9").expect("an address");
+    let builder = || Reknit::builder().tool("shop", &tool.base_url()).discovery_redis(url.clone());
+    let reknit = builder().start().await.expect("it starts");
+    assert_eq!(names(&reknit.catalogue), ["price"]);
+    let problem = &reknit.problems[0].to_string();
+    let expected = "tool `registry` at redis://[redacted]@127.0.0.1:9 (gomind): cannot connect to Redis at ";
+    assert!(problem.starts_with(expected) && !problem.contains("hunter2"), "{problem}");
+    let without = builder().discovery(false).start().await.expect("it starts");
+    assert!(without.problems.is_empty(), "{:?}", without.problems);
 }

@@ -283,6 +283,10 @@ async fn the_password_of_a_redis_server_is_sent_and_never_shown() {
     assert!(stderr(&wrong).contains("registry` at redis://[redacted]@127.0.0.1"), "{}", stderr(&wrong));
     assert!(!stderr(&wrong).contains("hunter"), "{}", stderr(&wrong));
     assert_eq!(printed(&list(":hunter2@")), LISTED);
+    let with_tls = redis.url().replace("redis://", "rediss://:hunter2@");
+    let with_tls = reknit(folder.path(), &[("REKNIT_REDIS_URL", &with_tls)], &["tools", "list"]);
+    assert_eq!(printed(&with_tls), "");
+    assert!(stderr(&with_tls).contains("cannot connect to Redis at rediss://[redacted]@"), "{}", stderr(&with_tls));
 }
 
 #[tokio::test(flavor = "multi_thread")]
