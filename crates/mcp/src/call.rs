@@ -33,7 +33,7 @@ impl Route for McpRoute {
         call: &'a CallTool,
         traceparent: Option<&'a str>,
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
-        Box::pin(self.make(call, traceparent))
+        Box::pin(async move { self.server.secrets.redact_outcome(self.make(call, traceparent).await) })
     }
 }
 

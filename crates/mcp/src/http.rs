@@ -118,6 +118,7 @@ impl HttpClient {
     /// The refusal of a request whose sender is not known or may not do this, if the server says what is missing.
     fn refusal(&self, response: &Response) -> Option<Fault> {
         let challenge = text_header(response.headers(), WWW_AUTHENTICATE.as_str())?;
+        let challenge = self.secrets.redact(&challenge).into_owned();
         let fault = match response.status() {
             StatusCode::UNAUTHORIZED => StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge.clone())),
             StatusCode::FORBIDDEN => {

@@ -1,48 +1,40 @@
 //! Secrets that were given to a server, and must not come back.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
+use reknit_protocol::{ToolReply, TransportFailure};
+use reknit_tools::KnownSecrets;
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// A secret in what a server returned is replaced only if it is at least this long; shorter ones occur by chance.
-const MIN_REDACTED: usize = 6;
-
-const REDACTED: &str = "[redacted]";
+use crate::options::McpConnection;
 
 /// Secrets that a server knows. Cloning shares them.
-#[derive(Clone, Default)]
-pub(crate) struct Secrets(Arc<Vec<String>>);
-
-impl fmt::Debug for Secrets {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} secrets", self.0.len())
-    }
-}
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Secrets(Arc<KnownSecrets>);
 
 impl Secrets {
     pub(crate) fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        let mut texts = Vec::new();
+        let mut known = KnownSecrets::default();
         for secret in secrets {
-            let secret = secret.expose_secret();
-            // Messages are JSON, in which quotes and line breaks are escaped.
-            let escaped = serde_json::Value::from(secret).to_string();
-            texts.push(escaped.trim_matches('"').to_owned());
-            texts.push(secret.to_owned());
+            known.add(secret.expose_secret());
         }
-        texts.retain(|text| text.len() >= MIN_REDACTED);
-        // The longest first: one secret may be a part of another.
-        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        texts.dedup();
-        Self(Arc::new(texts))
+        Self(Arc::new(known))
+    }
+
+    /// The secrets of a connection.
+    pub(crate) fn of(connection: &McpConnection) -> Self {
+        match connection {
+            McpConnection::Stdio(program) => Self::new(program.secrets.iter().map(|(_, value)| value)),
+            McpConnection::Http(endpoint) => {
+                Self::new(endpoint.headers.iter().map(|(_, value)| value).chain(&endpoint.bearer))
+            }
+        }
     }
 
     /// A text without the secrets.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.0.iter().fold(Cow::Borrowed(text), |text, secret| {
-            if text.contains(secret.as_str()) { Cow::Owned(text.replace(secret.as_str(), REDACTED)) } else { text }
-        })
+        self.0.redact(text)
     }
 
     /// The same for bytes. Bytes that are not UTF-8 are left as they are: they are not read either.
@@ -50,6 +42,20 @@ impl Secrets {
         match std::str::from_utf8(bytes).map(|text| self.redact(text)) {
             Ok(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
             _ => Cow::Borrowed(bytes),
+        }
+    }
+
+    /// The outcome of a call without the secrets, which the escapes of JSON may have hidden before.
+    pub(crate) fn redact_outcome(
+        &self,
+        outcome: Result<ToolReply, TransportFailure>,
+    ) -> Result<ToolReply, TransportFailure> {
+        match outcome {
+            Ok(reply) => Ok(self.0.redact_reply(reply)),
+            Err(failure) => {
+                let message = self.redact(&failure.message).into_owned();
+                Err(TransportFailure { message, ..failure })
+            }
         }
     }
 }
@@ -64,6 +70,6 @@ mod tests {
         let json = serde_json::json!({"echo": "a\"b\nsecret", "tiny": "hunter22"}).to_string();
         assert_eq!(secrets.redact(&json), r#"{"echo":"[redacted]","tiny":"[redacted]"}"#);
         assert_eq!(secrets.redact("x a\"b\nsecret"), "x [redacted]");
-        assert_eq!(format!("{secrets:?}"), "3 secrets");
+        assert!(!format!("{secrets:?}").contains("hunter22"));
     }
 }

@@ -11,11 +11,13 @@ use crate::http::HttpClient;
 use crate::oauth::SignIn;
 use crate::options::{McpConnection, McpOptions, ProtocolEra};
 use crate::restart_delay::restart_delay;
+use crate::secrets::Secrets;
 
 /// A server and the connection to it.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) options: Arc<McpOptions>,
+    pub(crate) secrets: Secrets,
     http: Result<Option<HttpClient>, String>,
     state: Arc<Mutex<State>>,
     generation: watch::Sender<u64>,
@@ -42,7 +44,8 @@ impl Server {
         };
         let state = State { connection: None, was_open: false, era: options.era, failures: 0, wait: None };
         let state = Arc::new(Mutex::new(state));
-        Self { options: Arc::new(options), http, state, generation: watch::Sender::new(0) }
+        let secrets = Secrets::of(&options.connection);
+        Self { options: Arc::new(options), secrets, http, state, generation: watch::Sender::new(0) }
     }
 
     /// How often the server told that its tools have changed. A connection that was opened again counts, too.

@@ -127,8 +127,7 @@ impl Operation {
             }
         }
         // Servers and clients resolve such segments also when they are encoded, some of them after they decoded slashes.
-        let leaves_its_place =
-            |decoded: String| decoded.split(['/', '\\']).any(|segment| matches!(segment, "." | ".."));
+        let leaves_its_place = |decoded: String| decoded.split(['/', '\\']).any(is_dots);
         if decoded_fully(&path).is_none_or(leaves_its_place) {
             return Err(RenderError::PathTraversal { path });
         }
@@ -145,6 +144,11 @@ impl Operation {
         let query: Vec<String> = self.fixed_query.iter().cloned().chain(pairs.finish()?).collect();
         Ok((!query.is_empty()).then(|| query.join("&")))
     }
+}
+
+/// Whether a segment is `.` or `..`. Some servers drop the parameters of a segment (`..;x=1`) before they resolve it.
+fn is_dots(segment: &str) -> bool {
+    matches!(segment.split(';').next().unwrap_or_default().trim(), "." | "..")
 }
 
 fn path_text(parameter: &ApiParameter, value: &Value) -> Result<String, RenderError> {

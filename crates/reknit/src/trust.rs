@@ -158,8 +158,15 @@ fn key_uses(tool: &ConfiguredTool, counts: fn(&KeySource) -> bool) -> Vec<String
         | ConfiguredSource::Mcp(_)
         | ConfiguredSource::PlainHttp(_)
         | ConfiguredSource::Program(_) => {
-            let address = tool.shown().get("url").or_else(|| tool.shown().get("document")).and_then(Value::as_str);
-            format!("sent to {}", address.unwrap_or("the service"))
+            let text = |key: &str| tool.shown().get(key).and_then(Value::as_str).map(str::to_owned);
+            let hosts = tool.shown().get("allow-hosts").map(ToString::to_string);
+            let address = text("url").or_else(|| text("document")).unwrap_or_else(|| "the service".to_owned());
+            let others = [
+                text("token-url").map(|url| format!(", to {url} for a token")),
+                hosts.map(|hosts| format!(", to the hosts {hosts}")),
+                text("proxy").map(|proxy| format!(", through the proxy {proxy}")),
+            ];
+            format!("sent to {address}{}", others.into_iter().flatten().collect::<String>())
         }
     };
     let use_of = |source: &KeySource| {

@@ -13,7 +13,7 @@ use reknit_protocol::{AgentName, CallTool, Delivery, Object, ToolReply, Transpor
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
-use crate::http::credential::PreparedCredentials;
+use crate::known_secrets::KnownSecrets;
 use crate::source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 use crate::template::TemplateText;
 use crate::tools::timed_out;
@@ -104,7 +104,7 @@ struct CommandRoute {
     arguments: Vec<TemplateText>,
     stdin: Option<TemplateText>,
     /// What must not be shown of the environment.
-    secrets: PreparedCredentials,
+    secrets: KnownSecrets,
 }
 
 impl CommandTool {
@@ -136,7 +136,10 @@ impl CommandTool {
         let placeholders: Vec<_> = in_arguments.chain(in_stdin).chain(in_json.map(|name| ("stdin", name))).collect();
         options.capability.check_placeholders(&placeholders)?;
         let secret = options.environment.iter().filter(|(name, _)| is_secret_name(name));
-        let secrets = PreparedCredentials::of_secrets(secret.map(|(_, value)| value.expose_secret()));
+        let mut secrets = KnownSecrets::default();
+        for (_, value) in secret {
+            secrets.add(value.expose_secret());
+        }
         let program = program.clone();
         Ok(Self { entry, route: Arc::new(CommandRoute { options, program, arguments, stdin, secrets }) })
     }
@@ -221,11 +224,12 @@ impl CommandRoute {
             Err(_) => return Err(timed_out(call, limit)),
         };
         let Finished { status, stdout, stderr } = finished;
-        let (stdout, stderr) = (self.secrets.redact(stdout), self.secrets.redact(stderr));
+        let (stdout, stderr) = (self.secrets.redact_bytes(stdout), self.secrets.redact_bytes(stderr));
         if !status.success() {
             return Ok(reply::of_failure(&self.program, call.side_effect, status, &stdout, &stderr));
         }
-        reply::of_success(&stdout, self.options.output).map_err(|problem| TransportFailure {
+        let reply = reply::of_success(&stdout, self.options.output);
+        reply.map(|reply| self.secrets.redact_reply(reply)).map_err(|problem| TransportFailure {
             kind: TransportKind::Unreadable,
             delivery: Delivery::Possible,
             message: format!("`{}` ended without an error, but {problem}", self.program),

@@ -12,8 +12,8 @@ use secrecy::SecretString;
 use super::add::quoted;
 use crate::failure::Failure;
 
-/// How long an address may take to answer as an MCP server.
-const MCP_LIMIT: Duration = Duration::from_secs(10);
+/// How long an address may take to answer.
+const LIMIT: Duration = Duration::from_secs(10);
 
 /// Where services usually publish their description.
 const USUAL_PLACES: [&str; 7] = [
@@ -97,7 +97,7 @@ async fn tool_protocol(wanted: &Wanted<'_>, client: &Client) -> Result<FoundServ
     let mut http = reknit_tools::HttpOptions::default();
     http.credentials.extend(wanted.key.clone().map(reknit_tools::Credential::Bearer));
     let service = HttpService::new(address, client.clone(), http).map_err(|error| error.to_string())?;
-    let listing = ToolService::new(service).list().await?;
+    let listing = within_limit(ToolService::new(service).list()).await?;
     let keys = vec![("url", quoted(wanted.target))];
     Ok(FoundService { list: "tools", keys, title: host_name(wanted.target), listing })
 }
@@ -123,9 +123,9 @@ pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Fa
 async fn mcp_server(wanted: &Wanted<'_>) -> Result<FoundService, String> {
     let endpoint = McpEndpoint { url: wanted.target.to_owned(), bearer: wanted.key.clone(), ..McpEndpoint::default() };
     let mut options = McpOptions::new("tool", McpConnection::Http(endpoint));
-    options.connect_limit = MCP_LIMIT;
+    options.connect_limit = LIMIT;
     let source = McpSource::new(options);
-    let listing = source.list().await?;
+    let listing = within_limit(source.list()).await?;
     source.close().await;
     let keys = vec![("url", quoted(wanted.target))];
     Ok(FoundService { list: "mcp", keys, title: host_name(wanted.target), listing })
@@ -141,7 +141,7 @@ async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<F
         keys.push(("url", quoted(url)));
     }
     let service = OpenApiService::new(options.clone(), client.clone());
-    let mut listing = service.list().await?;
+    let mut listing = within_limit(service.list()).await?;
     // The document comes from the person who connects it, so the server that it names is what they mean. The entry says so.
     if listing.capabilities.is_empty()
         && wanted.url.is_none()
@@ -151,6 +151,12 @@ async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<F
         listing = OpenApiService::new(OpenApiOptions { url: Some(server), ..options }, client.clone()).list().await?;
     }
     Ok(FoundService { list: "openapi", keys, title: listing.description.clone(), listing })
+}
+
+/// The result of an attempt, or an error if it takes too long.
+async fn within_limit<T>(attempt: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let outcome = tokio::time::timeout(LIMIT, attempt).await;
+    outcome.unwrap_or_else(|_| Err(format!("it did not answer within {LIMIT:?}")))
 }
 
 /// The first label of the host, or `tool` if the host is a number.

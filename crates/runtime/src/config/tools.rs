@@ -195,6 +195,7 @@ fn http_options_with_key(
     let mut http = http_options(entry)?;
     let (key, source) = find_secret(entry, environment)?;
     keys.push(source);
+    keys.extend(certificate_key(entry));
     add_credential(entry, key.map(Into::into), &mut http)?;
     Ok(http)
 }
@@ -222,6 +223,7 @@ fn openapi_options(
         operation_ids: entry.texts("operations"),
     };
     options.http = http_options(entry)?;
+    keys.extend(certificate_key(entry));
     options.user = entry.text("user").map(str::to_owned);
     let (key, source) = find_secret(entry, environment)?;
     keys.push(source);
@@ -263,6 +265,11 @@ fn scheme_keys(
         }
     }
     (keys, sources)
+}
+
+/// The file with the client's certificate has a key, too.
+fn certificate_key(entry: &Entry) -> Option<KeySource> {
+    entry.text("certificate-file").map(|path| KeySource::File(path.to_owned()))
 }
 
 fn http_options(entry: &Entry) -> Result<HttpOptions, ConfigError> {

@@ -6,7 +6,7 @@ use reknit_protocol::{ParseError, ReplyBody, Value};
 use reknit_salvage::{Completeness, FixKind, ReadOptions, Reading};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 
-use super::credential::PreparedCredentials;
+use crate::known_secrets::KnownSecrets;
 
 /// The size limit of a body in bytes, unless a service has its own.
 pub(crate) const MAX_BODY: usize = 16 << 20;
@@ -29,18 +29,18 @@ pub(crate) enum BodyError {
 pub(crate) async fn read_body(
     response: reqwest::Response,
     limit: usize,
-    credentials: &PreparedCredentials,
+    secrets: &KnownSecrets,
 ) -> Result<ReplyBody, BodyError> {
     let claims_json = header(response.headers(), CONTENT_TYPE).is_some_and(|kind| is_json(&kind));
     let compressed =
         header(response.headers(), CONTENT_ENCODING).filter(|coding| !coding.eq_ignore_ascii_case("identity"));
     let is_success = response.status().is_success();
-    let bytes = credentials.redact(read_bytes(response, limit).await?);
+    let bytes = secrets.redact_bytes(read_bytes(response, limit).await?);
     let parsed = match compressed {
-        Some(coding) => Err(BodyError::Compressed(coding)),
+        Some(coding) => Err(BodyError::Compressed(secrets.redact(&coding).into_owned())),
         None => parse_body(&bytes, claims_json),
     };
-    match parsed {
+    let body = match parsed {
         // The tool, or something in front of it, answered with a page. What that means is decided elsewhere.
         Err(BodyError::InvalidJson(_)) if is_success && is_page(&bytes) => {
             let (text, invalid) = to_text(&bytes);
@@ -53,7 +53,9 @@ pub(crate) async fn read_body(
         }
         Err(error) if !is_success => Ok(ReplyBody::Text(error.to_string())),
         parsed => parsed,
-    }
+    };
+    // The escapes of JSON may have hidden a secret in the bytes.
+    body.map(|body| secrets.redact_body(body))
 }
 
 /// The bytes of a body up to the size limit.

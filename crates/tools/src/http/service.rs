@@ -6,6 +6,7 @@ use reknit_protocol::{
     AgentName, CallTool, Delivery, ReplyBody, RetryAfter, ToolReply, TransportFailure, TransportKind, Value,
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::ExposeSecret as _;
 
 use super::address::Address;
 use super::body::{MAX_BODY, read_body, read_bytes, redirect_note};
@@ -90,7 +91,10 @@ impl HttpService {
     /// A service at an address, reached with `client` unless the options describe connections of its own. Fails if a credential
     /// cannot be sent, or if a certificate cannot be used.
     pub fn new(address: Address, client: Client, options: HttpOptions) -> Result<Self, ServiceError> {
-        let credentials = PreparedCredentials::new(&options.credentials)?;
+        let mut credentials = PreparedCredentials::new(&options.credentials)?;
+        if let Some(client) = &options.client_credentials {
+            credentials.keep_secret(client.client_secret.expose_secret());
+        }
         let own = (options.connection != ConnectionOptions::default())
             .then(|| Client::with_connection(&options.connection))
             .transpose()?;
@@ -181,8 +185,8 @@ impl HttpService {
         let response = client.execute(request).await.map_err(|error| send_failure(call, &error))?;
         let status = response.status().as_u16();
         let retry_after_ms = retry_after_ms(response.headers());
-        let redirect_note = redirect_note(&response).map(|note| credentials.redact_text(note));
-        let body = read_body(response, self.max_body, credentials).await;
+        let redirect_note = redirect_note(&response).map(|note| credentials.secrets().redact(&note).into_owned());
+        let body = read_body(response, self.max_body, credentials.secrets()).await;
         let body = body.map_err(|error| body_failure(call, status, &error))?;
         let body = redirect_note.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
         Ok(ToolReply { status, retry_after_ms, body })
@@ -200,16 +204,16 @@ impl HttpService {
 
     /// Fetches JSON that describes the service; `None` if there is none (404).
     pub(crate) async fn get_json(&self, path: &str) -> Result<Option<Value>, String> {
-        let response = self.get(path).await?;
+        let (response, credentials) = self.get_url(self.address.join(path)?, path).await?;
         let status = response.status();
         if status == reqwest::StatusCode::NOT_FOUND {
             return Ok(None);
         }
         if !status.is_success() {
             let note = redirect_note(&response).map_or_else(String::new, |note| format!("; {note}"));
-            return Err(self.credentials.redact_text(format!("GET {path} returned {status}{note}")));
+            return Err(credentials.secrets().redact(&format!("GET {path} returned {status}{note}")).into_owned());
         }
-        let body = read_body(response, self.max_body, &self.credentials).await;
+        let body = read_body(response, self.max_body, credentials.secrets()).await;
         match body.map_err(|error| error.to_string())? {
             ReplyBody::Json(value) => Ok(Some(value)),
             ReplyBody::Repaired { fixes, .. } => Err(format!(
@@ -223,33 +227,30 @@ impl HttpService {
     /// Fetches a text.
     pub(crate) async fn get_text(&self, url: reqwest::Url) -> Result<String, String> {
         let path = url.path().to_owned();
-        let response = self.get_url(url, &path).await?;
+        let (response, credentials) = self.get_url(url, &path).await?;
         let status = response.status();
         if !status.is_success() {
             let note = redirect_note(&response).map_or_else(String::new, |note| format!("; {note}"));
-            return Err(self.credentials.redact_text(format!("GET {path} returned {status}{note}")));
+            return Err(credentials.secrets().redact(&format!("GET {path} returned {status}{note}")).into_owned());
         }
         let bytes = read_bytes(response, self.max_body).await.map_err(|error| error.to_string())?;
+        let bytes = credentials.secrets().redact_bytes(bytes);
         String::from_utf8(bytes).map_err(|_| format!("GET {path} returned a text that is not UTF-8"))
     }
 
-    async fn get(&self, path: &str) -> Result<reqwest::Response, String> {
-        self.get_url(self.address.join(path)?, path).await
-    }
-
-    async fn get_url(&self, url: reqwest::Url, path: &str) -> Result<reqwest::Response, String> {
+    async fn get_url(&self, url: reqwest::Url, path: &str) -> Result<(reqwest::Response, PreparedCredentials), String> {
         let mut request = reqwest::Request::new(reqwest::Method::GET, url);
         let credentials = match &self.tokens {
             Some(tokens) => {
                 let token = tokens.token(&self.client).await.map_err(|error| match error {
                     TokenError::Refused(problem) | TokenError::Unavailable(problem) => problem,
                 })?;
-                &self.credentials.with_token(&token.text).map_err(|error| error.to_string())?
+                self.credentials.with_token(&token.text).map_err(|error| error.to_string())?
             }
-            None => &self.credentials,
+            None => self.credentials.clone(),
         };
-        self.complete(&mut request, credentials);
-        self.client.http.execute(request).await.map_err(|error| {
+        self.complete(&mut request, &credentials);
+        let response = self.client.http.execute(request).await.map_err(|error| {
             let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));
             if is_refused(&error) {
                 "connection refused; is the tool running?".to_owned()
@@ -258,7 +259,8 @@ impl HttpService {
             } else {
                 format!("GET {path} failed{cause}")
             }
-        })
+        })?;
+        Ok((response, credentials))
     }
 }
 

@@ -10,12 +10,16 @@ use tokio::sync::Mutex;
 
 use super::body::read_bytes;
 use super::client::Client;
+use super::credential::basic;
 use super::failure::last_cause;
+use crate::known_secrets::KnownSecrets;
 
 /// A token is renewed this long before it expires, for a request takes time.
 const RESERVE: Duration = Duration::from_secs(30);
 /// How long a token is valid if the server does not say.
 const DEFAULT_LIFETIME: Duration = Duration::from_mins(5);
+/// The longest time for which a token is kept, whatever the server says.
+const MAX_LIFETIME: Duration = Duration::from_hours(24);
 /// The time limit of a request for a token.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The size limit of an answer with a token.
@@ -88,6 +92,14 @@ impl TokenSource {
         }
     }
 
+    fn secrets(&self) -> KnownSecrets {
+        let ClientCredentials { client_id, client_secret, .. } = &self.credentials;
+        let mut secrets = KnownSecrets::default();
+        secrets.add(client_secret.expose_secret());
+        secrets.add(basic(&encoded(client_id), &encoded(client_secret.expose_secret())).trim_start_matches("Basic "));
+        secrets
+    }
+
     async fn fetch(&self, client: &Client) -> Result<Token, TokenError> {
         let host = self.credentials.token_url.host_str().unwrap_or_default().to_owned();
         let unavailable = |problem: String| TokenError::Unavailable(format!("no token from {host}: {problem}"));
@@ -101,13 +113,13 @@ impl TokenSource {
             if status.is_client_error() {
                 let reason = text("error_description").or_else(|| text("error")).unwrap_or_default();
                 // The reason comes from the server, and the secret may be a part of it.
-                let reason = reason.replace(self.credentials.client_secret.expose_secret(), "[redacted]");
+                let reason = self.secrets().redact(reason).into_owned();
                 return Err(TokenError::Refused(format!("no token from {host}: it answered {status} {reason}")));
             }
             let token = text("access_token").filter(|_| status.is_success());
             let token = token.ok_or_else(|| unavailable(format!("it answered {status} without an access token")))?;
             let seconds = answer.get("expires_in").and_then(Value::as_number).and_then(Number::as_u64);
-            let lifetime = seconds.map_or(DEFAULT_LIFETIME, Duration::from_secs);
+            let lifetime = seconds.map_or(DEFAULT_LIFETIME, Duration::from_secs).min(MAX_LIFETIME);
             // A short-lived token is used for half of its life.
             let usable = lifetime.checked_sub(RESERVE).unwrap_or_default().max(lifetime / 2);
             Ok(Token { text: token.into(), renew_at: Instant::now() + usable })
@@ -131,7 +143,7 @@ impl TokenSource {
         let headers = request.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let basic = super::credential::basic(&encoded(client_id), &encoded(client_secret.expose_secret()));
+        let basic = basic(&encoded(client_id), &encoded(client_secret.expose_secret()));
         if let Ok(mut basic) = HeaderValue::try_from(basic) {
             basic.set_sensitive(true);
             headers.insert(reqwest::header::AUTHORIZATION, basic);

@@ -111,7 +111,8 @@ async fn fetch(
     let mut http = options.http.clone();
     http.max_body = MAX_DOCUMENT_BYTES;
     // The credentials are for the service. Whoever only publishes its description does not get them.
-    if options.url.as_ref().is_some_and(|service| service.origin() != url.origin()) {
+    let is_elsewhere = options.url.as_ref().is_some_and(|service| service.origin() != url.origin());
+    if is_elsewhere || (options.url.is_none() && !options.allowed_hosts.is_empty()) {
         http.credentials.clear();
         http.client_credentials = None;
     }

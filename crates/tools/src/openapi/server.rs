@@ -88,7 +88,9 @@ impl<'a> Servers<'a> {
 /// Whether a list of hosts has the host of an address, with or without its port.
 pub(super) fn is_allowed(url: &reqwest::Url, hosts: &[String]) -> bool {
     let host = url.host_str().unwrap_or_default();
-    hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(&host_and_port(url)))
+    // A host without a port stands for the usual port only: another one may be another service.
+    let is_host = |allowed: &String| url.port().is_none() && allowed.eq_ignore_ascii_case(host);
+    hosts.iter().any(|allowed| is_host(allowed) || allowed.eq_ignore_ascii_case(&host_and_port(url)))
 }
 
 fn host_and_port(url: &reqwest::Url) -> String {

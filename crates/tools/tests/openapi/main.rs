@@ -179,6 +179,45 @@ async fn the_credentials_of_a_service_are_not_sent_to_another_host_that_publishe
 }
 
 #[tokio::test]
+async fn a_key_is_not_sent_with_the_request_for_the_document_if_the_service_may_be_elsewhere() {
+    let publisher = shop().await;
+    let mut options = options(&publisher.url);
+    options.allowed_hosts = vec!["shop.example.com".to_owned()];
+    options.http.credentials = vec![Credential::Bearer("secret-token".into())];
+    import(options).await;
+    assert_eq!(publisher.take_except("").iter().filter_map(|request| request.header("authorization")).count(), 0);
+}
+
+#[tokio::test]
+async fn a_secret_in_a_document_is_not_in_the_catalogue() {
+    let server = RawServer::start(|request| {
+        let token = request.header("authorization").unwrap_or_default();
+        (200, JSON.to_owned(), SHOP.replace("\"Shop\"", &format!("\"Shop for {token}\"")))
+    })
+    .await;
+    let mut options = options(&server.url);
+    options.http.credentials = vec![Credential::Bearer("secret-token".into())];
+    let found = import(options).await;
+    assert_eq!(found.catalogue.tool("shop").map(|tool| tool.description.as_str()), Some("Shop for Bearer [redacted]"));
+}
+
+#[tokio::test]
+async fn a_token_that_is_valid_for_ever_is_used_and_harmless() {
+    let document = SHOP.replace(
+        r#"{"type": "http", "scheme": "bearer"}"#,
+        r#"{"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "/token", "scopes": {}}}}"#,
+    );
+    let server = RawServer::start(move |request| match request.target.as_str() {
+        "/openapi.json" => (200, JSON.to_owned(), document.clone()),
+        "/token" => (200, JSON.to_owned(), r#"{"access_token": "t", "expires_in": 18446744073709551615}"#.to_owned()),
+        _ => (200, JSON.to_owned(), "{}".to_owned()),
+    })
+    .await;
+    let found = import(with_client(&server.url, "s&cret")).await;
+    assert_eq!(call(&found, "order", r#"{"quantity": 1}"#).await.expect("an answer").status, 200);
+}
+
+#[tokio::test]
 async fn files_that_a_document_refers_to_are_fetched_from_its_own_host_only() {
     let document = r#"{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
       "/a": {"get": {"operationId": "a", "parameters": [{"$ref": "parts/common.json#/limit"}], "responses": {}}},
