@@ -5,6 +5,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use reknit_openapi::percent_encoded;
 use reknit_protocol::{Object, ReplyBody, ToolReply, Value};
 
 /// A secret in what a service returned is replaced only if it is at least this long; shorter ones occur by chance.
@@ -30,7 +31,8 @@ impl KnownSecrets {
     pub fn add(&mut self, secret: &str) {
         let json = Value::from(secret).to_string();
         let json = json.trim_matches('"');
-        let encoded = [percent_encoded(secret, true), percent_encoded(secret, false)];
+        let encoded = percent_encoded(secret);
+        let encoded = [with_small_digits(&encoded), encoded];
         let others = [json.to_owned(), json.replace('/', "\\/"), BASE64.encode(secret)];
         for form in std::iter::once(secret.to_owned()).chain(encoded).chain(others) {
             if form.len() >= MIN_REDACTED && !self.texts.contains(&form) {
@@ -89,19 +91,14 @@ impl KnownSecrets {
     }
 }
 
-/// A text with everything percent-encoded but letters, digits and `-._~`.
-fn percent_encoded(text: &str, upper: bool) -> String {
-    let digits: &[u8] = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
-    let digit = |value: u8| digits.get(usize::from(value)).map_or('0', |digit| char::from(*digit));
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.extend(['%', digit(byte >> 4), digit(byte & 0xf)]);
-        }
-    }
-    encoded
+/// A percent-encoded text with small letters in its digits, which is the same: `%2F` and `%2f`.
+fn with_small_digits(encoded: &str) -> String {
+    let mut parts = encoded.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let (digits, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        format!("{text}%{}{rest}", digits.to_ascii_lowercase())
+    })
 }
 
 fn replace(bytes: Vec<u8>, secret: &[u8]) -> Vec<u8> {

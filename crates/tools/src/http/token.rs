@@ -1,8 +1,8 @@
 //! Bearer tokens that are fetched with OAuth client credentials and kept until they expire.
 
-use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use reknit_openapi::percent_encoded;
 use reknit_protocol::{Number, Value};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -96,7 +96,10 @@ impl TokenSource {
         let ClientCredentials { client_id, client_secret, .. } = &self.credentials;
         let mut secrets = KnownSecrets::default();
         secrets.add(client_secret.expose_secret());
-        secrets.add(basic(&encoded(client_id), &encoded(client_secret.expose_secret())).trim_start_matches("Basic "));
+        secrets.add(
+            basic(&percent_encoded(client_id), &percent_encoded(client_secret.expose_secret()))
+                .trim_start_matches("Basic "),
+        );
         secrets
     }
 
@@ -143,7 +146,7 @@ impl TokenSource {
         let headers = request.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let basic = basic(&encoded(client_id), &encoded(client_secret.expose_secret()));
+        let basic = basic(&percent_encoded(client_id), &percent_encoded(client_secret.expose_secret()));
         if let Ok(mut basic) = HeaderValue::try_from(basic) {
             basic.set_sensitive(true);
             headers.insert(reqwest::header::AUTHORIZATION, basic);
@@ -151,18 +154,4 @@ impl TokenSource {
         *request.body_mut() = Some(form.into());
         request
     }
-}
-
-/// A text as it is written in a form, which the standard asks for in front of the basic scheme.
-fn encoded(text: &str) -> String {
-    let mut form = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            form.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(form, "%{byte:02X}");
-        }
-    }
-    form
 }
