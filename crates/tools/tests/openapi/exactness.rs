@@ -43,6 +43,11 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8(bytes).expect("UTF-8")
 }
 
+/// Servers drop spaces and the parameters of a segment (`..;x=1`) before they resolve it.
+fn may_be_read_as_dots(segment: &str) -> bool {
+    matches!(segment.split(';').next().map(str::trim), Some("." | ".."))
+}
+
 #[test]
 fn the_server_receives_exactly_what_was_bound() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -67,7 +72,7 @@ fn the_server_receives_exactly_what_was_bound() {
         if outcome.is_err() {
             // A path with a segment such as `..` cannot be sent, and is not sent in another form.
             prop_assert_eq!(requests, []);
-            prop_assert!(id.split(['/', '\\']).any(|part| part == "." || part == "..") || id.contains('%'), "{:?}", id);
+            prop_assert!(id.split(['/', '\\']).any(may_be_read_as_dots) || id.contains('%'), "{:?}", id);
             return Ok(());
         }
         let (path, query) = requests[0].target.split_once('?').expect("a query");
