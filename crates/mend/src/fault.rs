@@ -13,7 +13,7 @@ pub use classify::{ReplyContext, Verdict, classify_failure, classify_reply};
 pub(crate) use error_message::headline;
 pub use extract_facts::extract_facts;
 
-use reknit_protocol::{Category, Object, TransportKind, Value, exact, human_duration};
+use reknit_protocol::{Category, ErrorFields, Object, TransportKind, Value, exact, human_duration};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{Fact, FactKind};
@@ -41,6 +41,9 @@ pub struct CallFault {
     /// The body of the reply, shortened if it is long.
     #[serde(with = "exact")]
     pub body: Value,
+    /// Where the errors of the tool name a parameter, if it says so.
+    #[serde(with = "exact::option", default, skip_serializing_if = "Option::is_none")]
+    pub error_fields: Option<ErrorFields>,
 }
 
 /// Where a call failed.
@@ -110,6 +113,7 @@ impl CallFault {
             details: Object::new(),
             wait_ms: None,
             body: Value::Null,
+            error_fields: None,
         }
     }
 

@@ -34,6 +34,7 @@
 
 mod document;
 mod document_text;
+mod error_fields;
 mod files;
 mod filter;
 mod finding;

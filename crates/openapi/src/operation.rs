@@ -5,6 +5,7 @@ use std::sync::Arc;
 use reknit_protocol::schema::{FieldHint, Summary};
 use reknit_protocol::{Capability, CapabilityName, SideEffect, Value, word_enum};
 
+use crate::error_fields;
 use crate::parameter::{ApiParameter, ParameterStyle};
 use crate::schema::Definitions;
 use crate::security::SecurityNeed;
@@ -187,6 +188,7 @@ impl Operation {
         capability.description.clone_from(&self.description);
         capability.effect = self.effect;
         capability.output_summary = self.schemas.output.as_ref().and_then(|schema| self.output_summary(schema));
+        capability.error_fields = error_fields::find(&self.schemas.errors, &self.schemas.response_definitions);
         capability
     }
 

@@ -142,6 +142,7 @@ fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) ->
             parameters: parsed_step.parameters.clone(),
             schema: entry.compiled_schema(),
             announced: entry.capability.output_schema().map(Arc::new),
+            error_fields: entry.capability.error_fields.clone(),
             limit_ms: step.limit_ms(),
             dependencies: dependencies.clone().filter_map(|dependency| parsed.id(dependency.index)).cloned().collect(),
             dependency_indices: dependencies.map(|dependency| dependency.index).collect(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use reknit_bind::{Expression, Parameters};
-use reknit_protocol::{AgentName, CapabilityName, SideEffect, StepId, Value};
+use reknit_protocol::{AgentName, CapabilityName, ErrorFields, SideEffect, StepId, Value};
 use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +88,8 @@ pub struct PlannedStep {
     pub schema: Option<Arc<Schema>>,
     /// The schema that the tool announces for its result.
     pub announced: Option<Arc<Value>>,
+    /// Where the errors of the tool name a parameter.
+    pub error_fields: Option<ErrorFields>,
     /// The time limit of the step in milliseconds, if the plan sets one.
     pub limit_ms: Option<u64>,
     /// The steps whose results it needs, declared in the plan or inferred from references.

@@ -1,7 +1,9 @@
 //! Capabilities as tools announce them.
 
+mod error_fields;
 mod side_effect;
 
+pub use error_fields::ErrorFields;
 pub use side_effect::SideEffect;
 
 use crate::schema::{AdditionalProperties, Summary};
@@ -37,6 +39,8 @@ pub struct Capability {
     pub input_summary: Option<Summary>,
     /// Hints about the fields of the output.
     pub output_summary: Option<Summary>,
+    /// Where its errors name a parameter, if they do it in their own way.
+    pub error_fields: Option<ErrorFields>,
     /// The path of the full schema if it is not the default; see [`Capability::schema_path`].
     pub schema_endpoint: Option<String>,
     /// Whether planners do not see this capability. It can still be called.
@@ -58,6 +62,7 @@ impl Capability {
             output_types: Vec::new(),
             input_summary: None,
             output_summary: None,
+            error_fields: None,
             schema_endpoint: None,
             internal: false,
             effect: SideEffect::Undeclared,
@@ -111,6 +116,7 @@ impl Wire for Capability {
             output_types: fields.list("output_types", text)?,
             input_summary: fields.read("input_summary", Summary::read)?,
             output_summary: fields.read("output_summary", Summary::read)?,
+            error_fields: fields.read("error_fields", ErrorFields::read)?,
             schema_endpoint: fields.text("schema_endpoint")?,
             internal: fields.read("internal", flag)?.unwrap_or(false),
             effect: fields.read("effect", SideEffect::read)?.unwrap_or_default(),
@@ -127,6 +133,7 @@ impl Wire for Capability {
             .with_texts("output_types", self.output_types.iter().map(String::as_str))
             .with_some("input_summary", self.input_summary.as_ref())
             .with_some("output_summary", self.output_summary.as_ref())
+            .with_some("error_fields", self.error_fields.as_ref())
             .with_some("schema_endpoint", self.schema_endpoint.as_deref())
             .with_default("internal", false, self.internal)
             .with_default("effect", SideEffect::Undeclared.as_str(), self.effect.as_str())

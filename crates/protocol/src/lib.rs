@@ -40,7 +40,7 @@ mod url_redaction;
 mod word_enum;
 
 pub use call_tool::CallTool;
-pub use capability::{Capability, SideEffect};
+pub use capability::{Capability, ErrorFields, SideEffect};
 pub use effect_id::{EffectId, EffectIdError, EffectKind, EffectOwner, ScopeLevel};
 pub use human_duration::human_duration;
 pub use id::{AgentName, CapabilityName, PlanId, RunId, StepId, TargetName, ToolCallId};

@@ -122,12 +122,13 @@ impl Run {
     }
 
     /// What the meaning of a reply to a step's call depends on.
-    fn reply_context(&self, planned: &PlannedStep) -> ReplyContext {
+    fn reply_context<'a>(&self, planned: &'a PlannedStep) -> ReplyContext<'a> {
         let announced = planned.announced.as_deref();
         let kind = announced.and_then(|schema| schema.get("type")).and_then(Value::as_str);
         let has_properties = announced.is_some_and(|schema| schema.get("properties").is_some());
         ReplyContext {
             errors_in_success: self.policy().errors_in_success.get(planned.agent.as_str()).copied().unwrap_or_default(),
+            error_fields: planned.error_fields.as_ref(),
             announces_data: has_properties || matches!(kind, Some("object" | "array")),
             ..ReplyContext::new(self.side_effect(planned), self.state.now_ms)
         }

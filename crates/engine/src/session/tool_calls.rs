@@ -94,6 +94,7 @@ impl Session {
             parameters: Parameters::literal(&call.parameters),
             schema: entry.and_then(reknit_plan::CatalogueEntry::compiled_schema),
             announced: None,
+            error_fields: entry.and_then(|entry| entry.capability.error_fields.clone()),
             limit_ms: None,
             dependencies: Vec::new(),
             dependency_indices: Vec::new(),

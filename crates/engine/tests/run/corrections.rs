@@ -1,10 +1,13 @@
 //! Which corrections are sent, and which a person decides: by class, by what the error refers to, and by evidence.
 
+use std::sync::Arc;
+
 use reknit_engine::{Policy, Question};
 use reknit_mend::PeoplePolicy;
+use reknit_plan::CatalogueEntry;
 use reknit_protocol::Capability;
 
-use crate::world::{Play, plan, policy, question, started, step};
+use crate::world::{Play, catalogue, json, plan, policy, question, started, step};
 
 /// A rejected call that a model corrects.
 pub(crate) fn corrected(policy: Policy, capability: &str, parameters: &str, error: &str, changes: &str) -> Play {
@@ -243,4 +246,22 @@ fn an_error_about_one_place_of_an_object_allows_no_change_of_the_others() {
     };
     assert_eq!(corrected(r#"{"payment": {"amount": 5, "to": {"iban": "DE2"}}}"#), "s/call/2");
     assert_eq!(corrected(r#"{"payment": {"amount": 500, "to": {"iban": "DE2"}}}"#), "s/approval/1");
+}
+
+#[test]
+fn an_error_in_the_shape_that_the_tool_declares_is_mended_without_a_model() {
+    for (declared, due) in
+        [(r#", "error_fields": {"parameter": "stelle", "message": "hinweis"}"#, "s/call/2"), ("", "s/feedback/1")]
+    {
+        let capability = json(&format!(r#"{{"name": "measure", "effect": "read"{declared}}}"#));
+        let capability = Capability::from_value(&capability).expect("a capability");
+        let mut catalogue = catalogue();
+        catalogue.tools[0].capabilities.push(CatalogueEntry::new(capability, None).expect("a valid entry"));
+        let mut started = started(Some(plan(vec![step("s", "measure", r#"{"to": "Euro"}"#)])), policy());
+        started.catalogue = Arc::new(catalogue);
+        let mut play = Play::begin(started);
+        let body = r#"{"fehler": [{"stelle": "to", "hinweis": "must be one of 'EUR', 'USD'"}]}"#;
+        play.answer_tool("s/call/1", 422, body);
+        assert_eq!(play.due()[0], due, "declared: {declared}");
+    }
 }

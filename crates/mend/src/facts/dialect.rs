@@ -1,6 +1,8 @@
 //! The JSON shapes in which frameworks write their errors, one function each. A body of another shape states no facts.
 
-use reknit_protocol::{Object, Value};
+use std::collections::VecDeque;
+
+use reknit_protocol::{ErrorFields, Object, Value};
 
 use super::field_error::{FieldError, objects, text_at};
 use super::object_keys::{facts_in_object, named_field, strings};
@@ -183,4 +185,25 @@ fn cloud(body: &Value) -> Vec<Fact> {
         FieldError { field, messages, code: None, members: Vec::new() }.facts()
     };
     violations.chain(causes).flat_map(read).collect()
+}
+
+/// The shape that the tool itself declares: every object that names a parameter in the declared field.
+pub(crate) fn declared(body: &Value, fields: &ErrorFields) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut values = VecDeque::from([body]);
+    while let Some(value) = values.pop_front() {
+        if facts.len() >= MAX_FACTS {
+            break;
+        }
+        if let Some(object) = value.as_object()
+            && let Some(field) = object.get(&fields.parameter).and_then(Field::from_value)
+        {
+            let messages = fields.message.iter().filter_map(|name| object.get(name)?.as_str()).collect();
+            let code = text_at(object, &["code", "type"]);
+            facts.extend(FieldError { field: Some(field), messages, code, members: vec![object] }.facts());
+        }
+        let inner = value.as_object().into_iter().flat_map(Object::values);
+        values.extend(inner.chain(value.as_array().into_iter().flatten()).take(MAX_FACTS));
+    }
+    facts
 }

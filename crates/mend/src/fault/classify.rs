@@ -3,8 +3,8 @@
 use reknit_bind::abridge;
 use reknit_protocol::spelling::folded;
 use reknit_protocol::{
-    Category, Delivery, ReplyBody, Retryable, SideEffect, ToolError, ToolReply, TransportFailure, TransportKind, Value,
-    truncate,
+    Category, Delivery, ErrorFields, ReplyBody, Retryable, SideEffect, ToolError, ToolReply, TransportFailure,
+    TransportKind, Value, truncate,
 };
 
 use super::denied_access::denies_access;
@@ -35,7 +35,7 @@ pub enum Verdict {
 
 /// What the meaning of a reply depends on beside the reply.
 #[derive(Debug, Clone, Copy)]
-pub struct ReplyContext {
+pub struct ReplyContext<'a> {
     /// When the reply came, in milliseconds since 1970: some tools name the moment to retry at.
     pub now_ms: i64,
     /// The side effect of the call.
@@ -44,18 +44,26 @@ pub struct ReplyContext {
     pub errors_in_success: ErrorsInSuccess,
     /// Whether the capability announces an object or a list as its result.
     pub announces_data: bool,
+    /// Where the errors of the tool name a parameter, if it says so.
+    pub error_fields: Option<&'a ErrorFields>,
 }
 
-impl ReplyContext {
+impl ReplyContext<'_> {
     /// The context of a reply that came at `now_ms`, to a call with this side effect. Errors in successes are looked for,
     /// and no result is announced.
     pub fn new(side_effect: SideEffect, now_ms: i64) -> Self {
-        Self { now_ms, side_effect, errors_in_success: ErrorsInSuccess::Detect, announces_data: false }
+        Self {
+            now_ms,
+            side_effect,
+            errors_in_success: ErrorsInSuccess::Detect,
+            announces_data: false,
+            error_fields: None,
+        }
     }
 }
 
 /// Classifies a reply.
-pub fn classify_reply(reply: &ToolReply, context: ReplyContext) -> Verdict {
+pub fn classify_reply(reply: &ToolReply, context: ReplyContext<'_>) -> Verdict {
     let body = reply.body.to_value();
     if matches!(reply.status, 200..=299) {
         return classify_success(reply, context, body);
@@ -106,7 +114,7 @@ pub fn classify_failure(failure: &TransportFailure) -> Verdict {
 }
 
 /// Classifies a reply with status 2xx: a success, unless its body reports an error.
-fn classify_success(reply: &ToolReply, context: ReplyContext, body: Value) -> Verdict {
+fn classify_success(reply: &ToolReply, context: ReplyContext<'_>, body: Value) -> Verdict {
     let is_failure = body.get("success").and_then(Value::as_bool) == Some(false);
     let is_error = match context.errors_in_success {
         ErrorsInSuccess::Detect => is_failure || reports_error(&reply.body, context.announces_data),
@@ -156,7 +164,7 @@ fn classify_error_in_success(fault: CallFault, error: &ToolError) -> Verdict {
     }
 }
 
-fn fault(reply: &ToolReply, context: ReplyContext, body: &Value, error: Option<ToolError>) -> CallFault {
+fn fault(reply: &ToolReply, context: ReplyContext<'_>, body: &Value, error: Option<ToolError>) -> CallFault {
     let is_structured = error.is_some();
     let retryable = error.as_ref().map_or(Retryable::Unspecified, |error| error.retryable);
     let category =
@@ -178,6 +186,7 @@ fn fault(reply: &ToolReply, context: ReplyContext, body: &Value, error: Option<T
         message,
         details,
         body: abridge(body, MAX_BODY_BYTES, &[]),
+        error_fields: context.error_fields.cloned(),
     };
     fault.fate = fate(&fault, reply.status, is_structured, context.side_effect);
     fault

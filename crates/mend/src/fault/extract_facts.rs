@@ -1,7 +1,7 @@
 //! The facts that the details, the body and the message of an error state.
 
 use super::{CallFault, headline};
-use crate::facts::dialect::DIALECTS;
+use crate::facts::dialect::{DIALECTS, declared};
 use crate::facts::{Fact, FactKind, MAX_FACTS, facts_in, object_keys};
 
 /// The facts that an error states, each once, in the order in which the error states them.
@@ -14,10 +14,13 @@ pub fn extract_facts(fault: &CallFault) -> Vec<Fact> {
     let message = if is_tools_own { fault.message.as_str() } else { headline(&fault.body).unwrap_or_default() };
     let from_message = facts_in(message, field.as_ref());
     let from_body = DIALECTS.iter().flat_map(|facts| facts(&fault.body));
+    let from_declared = fault.error_fields.iter().flat_map(|fields| declared(&fault.body, fields));
     let from_text = fault.body.as_str().filter(|text| *text != fault.message).into_iter();
     let from_text = from_text.flat_map(|text| facts_in(text, None));
     let wait = fault.wait_ms.map(|ms| Fact::new(None, FactKind::RetryAfter { ms }));
-    for fact in from_details.into_iter().chain(from_message).chain(from_body).chain(from_text).chain(wait) {
+    for fact in
+        from_details.into_iter().chain(from_message).chain(from_body).chain(from_declared).chain(from_text).chain(wait)
+    {
         // Facts are compared as text, because one of two equal facts may hold a value that the other leaves out.
         let is_new = !fact.is_shortened()
             && !facts.iter().any(|known| known.to_string() == fact.to_string())

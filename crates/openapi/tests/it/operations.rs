@@ -286,3 +286,40 @@ fn summary_and_description_are_joined_and_cut() {
     assert!(description.starts_with("Short.\n\nxxx") && description.len() < 1100, "{} bytes", description.len());
     assert_eq!(document.operations[0].capability().description, *description);
 }
+
+#[test]
+fn an_error_schema_tells_which_field_names_the_parameter() {
+    for (schema, expected) in [
+        // By name, in a list, behind a reference.
+        (
+            "{properties: {errors: {type: array, items: {$ref: '#/components/schemas/Problem'}}}}",
+            Some(("propertyName", Some("message"))),
+        ),
+        // By what the document says of a field.
+        (
+            "{properties: {stelle: {type: string, description: The parameter at fault}, hinweis: {type: string, description: Says what is wrong}}}",
+            Some(("stelle", Some("hinweis"))),
+        ),
+        ("{allOf: [{properties: {param: {type: string}}}]}", Some(("param", None))),
+        (
+            "{properties: {field: {type: integer}, battlefields: {type: string, description: Of all battlefields}}}",
+            None,
+        ),
+        // A cycle ends.
+        ("{$ref: '#/components/schemas/Loop'}", None),
+    ] {
+        let schema_of =
+            |schema: &str| format!("{{description: d, content: {{application/json: {{schema: {schema}}}}}}}");
+        let responses = format!("{{'500': {}, '422': {}}}", schema_of("{type: object}"), schema_of(schema));
+        let document = api30(&format!(
+            "  /a: {{get: {{operationId: a, responses: {responses}}}}}
+components:
+  schemas:
+    Problem: {{properties: {{code: {{type: string}}, propertyName: {{type: string}}, message: {{type: string}}}}}}
+    Loop: {{properties: {{inner: {{$ref: '#/components/schemas/Loop'}}}}}}"
+        ));
+        let found = operation(&document, "a").capability().error_fields;
+        let found = found.as_ref().map(|fields| (fields.parameter.as_str(), fields.message.as_deref()));
+        assert_eq!(found, expected, "{schema}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Facts in the error bodies of well-known frameworks.
 
-use super::lines;
+use reknit_protocol::ErrorFields;
+
+use super::{lines, lines_with};
 
 #[test]
 fn problem_details_state_facts() {
@@ -196,4 +198,16 @@ fn a_plain_text_body_states_facts() {
         lines(400, "json: cannot unmarshal string into Go struct field R.lat of type float64"),
         ["`lat`: must be of type number"]
     );
+}
+
+#[test]
+fn a_tool_that_says_where_its_errors_name_a_parameter_states_facts_in_its_own_shape() {
+    let fields = ErrorFields::new("stelle", Some("hinweis".to_owned()));
+    let body = r#"{"fehler": {"liste": [{"stelle": "units", "hinweis": "must be one of 'metric', 'imperial'"},
+        {"stelle": ["legs", 0, "to"], "hinweis": "is required"}, {"stelle": 7, "hinweis": "must be positive"}]}}"#;
+    assert_eq!(
+        lines_with(422, body, Some(&fields)),
+        [r#"`units`: must be one of "metric", "imperial""#, "`legs[0].to`: is required"]
+    );
+    assert!(!lines(422, body).iter().any(|line| line.contains("units")));
 }
