@@ -13,7 +13,7 @@ use reknit_engine::EventKind;
 use reknit_journal::Durability;
 use reknit_protocol::ReplyBody;
 use reknit_protocol::{Plan, Value};
-use reknit_runtime::{CallLimits, Committed, Watcher};
+use reknit_runtime::{CallLimits, Watcher};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -166,7 +166,7 @@ pub async fn hold(url: &str, folder: &Path, runs: &str, at_once: &str) -> Result
 /// Counts the runs whose first event is committed.
 fn count_starts(started_runs: &Arc<AtomicUsize>) -> Watcher {
     let started_runs = Arc::clone(started_runs);
-    Arc::new(move |committed: &Committed<'_>| {
+    Watcher::inline(move |committed| {
         if matches!(committed.event.kind, EventKind::Started(_)) {
             started_runs.fetch_add(1, Ordering::Relaxed);
         }

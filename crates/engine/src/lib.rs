@@ -62,7 +62,7 @@ pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
     SessionExit, SyntheticReason, Totals,
 };
-pub use result_handle::{ResultHandle, ResultSource, result_of};
+pub use result_handle::{ResultHandle, ResultSource, memory_size_of, result_of};
 pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView};
 pub use session::{
     ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,

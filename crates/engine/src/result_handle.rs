@@ -90,6 +90,15 @@ impl LoadedResults {
     }
 }
 
+/// About how much memory the body of a reply takes.
+pub fn memory_size_of(body: &ReplyBody) -> usize {
+    match body {
+        ReplyBody::Json(value) | ReplyBody::Repaired { value, .. } => memory_size(value),
+        ReplyBody::Text(text) => text.len(),
+        ReplyBody::Empty => 0,
+    }
+}
+
 /// About how much memory a value takes. The parser limits its depth.
 fn memory_size(value: &Value) -> usize {
     let inner = match value {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
 use reknit_runtime::test_support::SegmentedDriver;
-use reknit_runtime::{Committed, DriveError, DriveOutcome, Driver, EventOrigin, RunStart, Watcher};
+use reknit_runtime::{DriveError, DriveOutcome, Driver, EventOrigin, RunStart, Watcher};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -113,7 +113,7 @@ impl WatchedDriver {
         let progress = Arc::clone(&display);
         let interrupt = InterruptHandler::default();
         let is_session = Arc::clone(&interrupt.is_session);
-        let watcher: Watcher = Arc::new(move |committed: &Committed<'_>| {
+        let watcher = Watcher::inline(move |committed| {
             let mut display = lock(&progress);
             display.add(committed.records);
             if committed.origin == EventOrigin::New {

@@ -2,6 +2,7 @@
 //!
 //! Commit, then act: an effect starts only after the event that made it due is in the journal.
 
+mod drain;
 mod restore;
 mod run_loop;
 
@@ -26,15 +27,16 @@ use crate::signals::to_events;
 use crate::telemetry::Telemetry;
 use crate::transport::Transport;
 use crate::watcher::{Committed, EventOrigin, Watcher};
+use drain::Entry;
 use run_loop::RunLoop;
 
 /// How long a lease lasts without renewal. It outlasts the pauses of a busy machine, and is short enough to wait for after a
 /// crash.
 const LEASE_MS: u64 = 30_000;
 
-/// How many runs are created concurrently. Enough to share commits, and a bound on memory: the first event of a run holds
-/// its whole catalogue, policy and templates until it is written.
-const CONCURRENT_STARTS: usize = 256;
+/// How many runs this process creates concurrently. Enough to share commits, and a bound on memory: the first event of a run
+/// holds its whole catalogue, policy and templates until it is written.
+static STARTS: Semaphore = Semaphore::const_new(256);
 
 /// Why a driver returned without an error.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +66,6 @@ pub struct Driver {
     watcher: Watcher,
     pub(crate) cancel: CancellationToken,
     pub(crate) stop: CancellationToken,
-    starts: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for Driver {
@@ -92,14 +93,12 @@ impl Driver {
     ) -> Self {
         let telemetry = Telemetry::none();
         let executor = EffectExecutor { journal, transport, clock, ahead_ms: 0, breakers, telemetry };
-        let watcher: Watcher = Arc::new(|_| ());
         Self {
             executor,
             holder: Holder::this_process(),
-            watcher,
+            watcher: Watcher::default(),
             cancel: CancellationToken::new(),
             stop: CancellationToken::new(),
-            starts: Arc::new(Semaphore::new(CONCURRENT_STARTS)),
         }
     }
 
@@ -138,12 +137,12 @@ impl Driver {
         // Boxed, and freed before the run is driven: otherwise this future would reserve the space for as long as the run
         // lasts.
         let (lease, state) = Box::pin(self.create_and_notify(started.into())).await?;
-        RunLoop::new(self, lease, state).run().await
+        RunLoop::new(self.clone(), lease, state).drive(Entry::New).await
     }
 
     async fn create_and_notify(&self, started: RunStart) -> Result<(Lease, DrivenMachine), DriveError> {
         // The semaphore is never closed, so a permit always comes.
-        let _permit = self.starts.acquire().await.ok();
+        let _permit = STARTS.acquire().await.ok();
         let (lease, mut state, event) = self.create(started).await?;
         self.notify(&mut state, &[event]);
         Ok((lease, state))
@@ -179,13 +178,13 @@ impl Driver {
                 self.abandon(&lease, len, &error).await?;
                 return Err(error.into());
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                self.executor.journal.release(&lease).await?;
+                return Err(error);
+            }
         };
         let driver = self.not_before(state.machine.now_ms());
-        let mut run_loop = RunLoop::new(&driver, lease, state);
-        let (events, consumed) = driver.events_on_resume(run, &run_loop.state).await?;
-        run_loop.commit(events, consumed).await?;
-        run_loop.run().await
+        RunLoop::new(driver, lease, state).drive(Entry::TakenOver).await
     }
 
     /// This driver with a clock that is not behind `last_ms`, the time of a run's last event.
@@ -274,7 +273,7 @@ impl Driver {
         let decided = std::mem::take(&mut state.decided);
         for (event, records) in events.iter().zip(&decided) {
             let origin = EventOrigin::New;
-            (self.watcher)(&Committed { machine: &state.machine, event, records, origin });
+            self.watcher.call(&Committed { machine: &state.machine, event, records, origin });
         }
     }
 }

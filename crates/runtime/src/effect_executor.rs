@@ -7,6 +7,8 @@ use reknit_engine::{AskModel, Effect, EventKind, OpenBreakerPolicy};
 use reknit_journal::{ClaimOutcome, FenceError, Journal, Lease};
 use reknit_protocol::{CallTool, ToolReply, TransportFailure, TransportKind};
 
+use tokio_util::sync::CancellationToken;
+
 use crate::breakers::{BreakerOpen, Breakers};
 use crate::clock::Clock;
 use crate::telemetry::Telemetry;
@@ -30,14 +32,20 @@ pub(crate) struct EffectExecutor {
 impl EffectExecutor {
     /// Executes an effect and returns its outcome. Returns `None` for a question to a person, an abort and the end of a run,
     /// which the driver handles. A tool call is sent with the `traceparent`. Fails if another process has taken over the run.
-    pub(crate) async fn execute(self, effect: Effect, lease: Lease, traceparent: Option<String>) -> EffectOutcome {
+    pub(crate) async fn execute(
+        self,
+        effect: Effect,
+        lease: Lease,
+        traceparent: Option<String>,
+        abandoned: &CancellationToken,
+    ) -> EffectOutcome {
         Ok(match effect {
             Effect::AskModel(ask) => Some(self.ask(ask).await),
             Effect::CountTokens(count) => {
                 let tokens = self.transport.count(&count).await;
                 Some(EventKind::TokensCounted { effect: count.id, tokens })
             }
-            Effect::CallTool(call) => Some(self.call(&call, &lease, traceparent.as_deref()).await?),
+            Effect::CallTool(call) => self.call(&call, &lease, traceparent.as_deref(), abandoned).await?,
             Effect::Sleep { id, until_ms } => {
                 self.clock.sleep_until(until_ms).await;
                 Some(EventKind::Woke { effect: id })
@@ -65,27 +73,38 @@ impl EffectExecutor {
     }
 
     /// Acquires a permit, then claims the call in the journal, then makes it. A call is claimed only once it can be sent, so
-    /// that a call is not in doubt because it waited for a permit.
-    async fn call(&self, call: &CallTool, lease: &Lease, traceparent: Option<&str>) -> Result<EventKind, FenceError> {
-        let permit = match self.breakers.acquire_tool(call.agent.as_str()).await {
+    /// that a call is not in doubt because it waited for a permit. Once the run is `abandoned`, no call is made, and there is no outcome.
+    async fn call(
+        &self,
+        call: &CallTool,
+        lease: &Lease,
+        traceparent: Option<&str>,
+        abandoned: &CancellationToken,
+    ) -> EffectOutcome {
+        let permit = tokio::select! {
+            biased;
+            () = abandoned.cancelled() => return Ok(None),
+            permit = self.breakers.acquire_tool(call.agent.as_str()) => permit,
+        };
+        let permit = match permit {
             Ok(permit) => permit,
             Err(BreakerOpen { until_ms }) => {
                 let until_ms = until_ms.saturating_add(self.ahead_ms);
-                return Ok(EventKind::BreakerOpen { effect: call.id.clone(), until_ms });
+                return Ok(Some(EventKind::BreakerOpen { effect: call.id.clone(), until_ms }));
             }
         };
         // Boxed: this future is done before the call, which may take long, and would enlarge the future of every call.
         if call.needs_claim()
             && Box::pin(self.journal.claim(lease, &call.id.to_string())).await? == ClaimOutcome::AlreadyClaimed
         {
-            return Ok(EventKind::Interrupted { effect: call.id.clone() });
+            return Ok(Some(EventKind::Interrupted { effect: call.id.clone() }));
         }
         let result = self.transport.call(call, traceparent).await;
         permit.record(tool_outcome(&result));
-        Ok(match result {
+        Ok(Some(match result {
             Ok(reply) => EventKind::ToolAnswered { effect: call.id.clone(), reply },
             Err(failure) => EventKind::ToolFailed { effect: call.id.clone(), failure },
-        })
+        }))
     }
 }
 

@@ -44,6 +44,9 @@ pub enum DriveError {
     /// The run cannot be restored from its events.
     #[error("cannot restore the run from its events")]
     Restore(#[from] RestoreError),
+    /// The future that drives the run was dropped. Nobody sees this, but the journal and the log.
+    #[error("nobody waits for the run any more")]
+    Abandoned,
     /// The task of an effect panicked.
     #[error("the task of an effect panicked: {0}")]
     Task(String),

@@ -46,4 +46,4 @@ pub use reknit_tools::BoxFuture;
 pub use replay::RestoreError;
 pub use run_start::RunStart;
 pub use transport::{Network, Transport};
-pub use watcher::{Committed, EventOrigin, QueuedEvent, Watcher, queued as queued_watcher};
+pub use watcher::{Committed, EventOrigin, QueuedEvent, Watcher};

@@ -119,7 +119,7 @@ impl DrivenMachine {
     pub(crate) fn notify_replayed(&mut self, event: &Event, watcher: &Watcher) {
         for records in self.decided.drain(..) {
             let origin = EventOrigin::Replayed;
-            watcher(&Committed { machine: &self.machine, event, records: &records, origin });
+            watcher.call(&Committed { machine: &self.machine, event, records: &records, origin });
         }
     }
 }

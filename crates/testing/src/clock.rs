@@ -83,6 +83,11 @@ impl VirtualClock {
         lock(&self.state).sleepers.keys().next().map(|(at, _)| *at)
     }
 
+    /// Whether somebody sleeps until this time.
+    pub fn has_sleeper_until(&self, ms: u64) -> bool {
+        lock(&self.state).sleepers.keys().any(|(at, _)| *at == ms)
+    }
+
     /// Sleeps until the clock reaches a time; returns at once if it has already.
     pub async fn sleep_until(&self, ms: u64) {
         let Some(mut sleep) = self.begin_sleep(ms) else { return };

@@ -7,7 +7,7 @@ use reknit_dialogue::{Message, TargetName, stated_window};
 
 use super::Session;
 use super::state::Phase;
-use super::token_estimate::size;
+use super::token_estimate::{size, size_of_message, size_of_text};
 use crate::effect::{CountTokens, Effect};
 use crate::record::{ContextAction, ModelWaitReason, SessionRecord, TurnOutcome};
 use crate::report::FinalTurnReason;
@@ -180,27 +180,33 @@ impl Session {
         self.record(SessionRecord::ContextGuard { turn: self.state.turn, action });
     }
 
-    /// Whether the question fits the window of any target, by the estimate.
-    fn fits_any_target(&self) -> bool {
-        let size = size(&self.question());
+    /// Whether a question of this size fits the window of any target, by the estimate.
+    fn fits_any_target(&self, size: u64) -> bool {
         self.state.rotation.targets().any(|target| self.fits_window(target, size))
     }
 
     /// Replaces results by references, the oldest first, until the question fits a target. Returns how many.
     fn compact_results(&mut self) -> u32 {
         let mut results = 0;
+        let mut left = size(&self.question());
         for index in 0..self.state.history.len() {
             let Some(Message::Tool { text, .. }) = self.state.history.get(index) else { continue };
             if text.len() <= MIN_COMPACTED_BYTES {
                 continue;
             }
-            if self.fits_any_target() {
+            if self.fits_any_target(left) {
                 break;
             }
             if let Some(Message::Tool { text, .. }) = self.state.history.get_mut(index) {
                 let full = std::mem::take(text);
+                let before = size_of_text(&full);
                 *text = self.state.stored_results.store_or_shorten(full, OUTLINE_BYTES);
+                left = left.saturating_sub(before).saturating_add(size_of_text(text));
                 results += 1;
+            }
+            if results == 1 {
+                // The first reference also adds the tool that reads a stored result.
+                left = size(&self.question());
             }
         }
         results
@@ -209,14 +215,26 @@ impl Session {
     /// Drops the oldest turns with their calls and results until the question fits a target. Returns how many.
     fn drop_oldest_turns(&mut self) -> u32 {
         let mut turns = 0;
-        while !self.fits_any_target() {
-            let is_call = |message: &Message| matches!(message, Message::Assistant { .. });
-            let Some(first) = self.state.history.iter().position(is_call) else { break };
-            let following = self.state.history.iter().skip(first + 1);
-            let results = following.take_while(|message| matches!(message, Message::Tool { .. })).count();
-            self.state.history.drain(first..=first + results);
-            turns += 1;
+        let mut left = size(&self.question());
+        let mut is_dropping = false;
+        let history = std::mem::take(&mut self.state.history);
+        let mut kept = Vec::with_capacity(history.len());
+        for message in history {
+            match &message {
+                Message::Assistant { .. } => {
+                    is_dropping = !self.fits_any_target(left);
+                    turns += u32::from(is_dropping);
+                }
+                Message::Tool { .. } => {}
+                Message::System { .. } | Message::User { .. } => is_dropping = false,
+            }
+            if is_dropping {
+                left = left.saturating_sub(size_of_message(&message));
+            } else {
+                kept.push(message);
+            }
         }
+        self.state.history = kept;
         turns
     }
 

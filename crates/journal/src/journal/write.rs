@@ -17,8 +17,13 @@ impl Journal {
     /// Creates a run with its event 0 and leases it to `holder`, in one transaction.
     pub async fn create(&self, run: NewRun, holder: &Holder, term: LeaseTerm) -> Result<Lease, CreateError> {
         let NewRun { run, title, first } = run;
-        let (first, holder) = (split_event(first), holder.clone());
-        self.write_patiently(move |tables| rules::create(tables, &run, &title, &first, &holder, term)).await
+        let holder = holder.clone();
+        let mut split = None;
+        self.write_patiently(move |tables| {
+            let first = split.get_or_insert_with(|| split_event(first.clone()));
+            rules::create(tables, &run, &title, first, &holder, term)
+        })
+        .await
     }
 
     /// Leases a run that has no lease or whose lease has expired.
@@ -70,9 +75,14 @@ impl Journal {
     /// Appends to a run in one transaction, if `lease` is its newest lease and the run has the expected length. Returns
     /// the new length.
     pub async fn append(&self, lease: &Lease, mut append: Append) -> Result<u64, AppendError> {
-        let events: Vec<_> = append.events.drain(..).map(split_event).collect();
         let lease = lease.clone();
-        self.write_patiently(move |tables| rules::append(tables, &lease, &append, &events)).await
+        // The thread that writes splits the events: finding and hashing long values takes time.
+        let mut split = None;
+        self.write_patiently(move |tables| {
+            let events: &Vec<_> = split.get_or_insert_with(|| append.events.drain(..).map(split_event).collect());
+            rules::append(tables, &lease, &append, events)
+        })
+        .await
     }
 
     /// Claims an effect before the caller performs it. A claim is permanent.

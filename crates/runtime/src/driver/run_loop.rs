@@ -1,40 +1,54 @@
 //! Drives one run in one process: starts due effects, waits, commits events, and repeats.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use reknit_engine::{Effect, EventKind};
-use reknit_journal::{Lease, Mailbox, SignalId};
+use reknit_engine::{Effect, EventKind, memory_size_of};
+use reknit_journal::{FenceError, InboxMessage, Lease, Mailbox, RunReadError, SignalId, StorageError};
 use reknit_protocol::EffectId;
+use reknit_tools::off_workers;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use super::{DriveOutcome, Driver};
 use crate::effect_executor::EffectOutcome;
 use crate::error::DriveError;
 use crate::replay::DrivenMachine;
 use crate::signals::to_event;
+use crate::telemetry::log::TARGET;
 
 /// How often the lease is renewed. A third of its duration: two renewals may fail before another process may take over.
 const RENEW_MS: i64 = 10_000;
+/// How many renewals in a row may fail.
+const MAX_FAILED_RENEWALS: u32 = 2;
+/// How long the inbox is not read after a read failed.
+const INBOX_PAUSE_MS: i64 = 1_000;
 
 /// Drives one run.
-pub(super) struct RunLoop<'a> {
-    driver: &'a Driver,
-    lease: Lease,
+pub(super) struct RunLoop {
+    pub(super) driver: Driver,
+    pub(super) lease: Lease,
     pub(super) state: DrivenMachine,
     mailbox: Mailbox,
-    tasks: JoinSet<(EffectId, EffectOutcome)>,
-    in_progress: HashMap<EffectId, AbortHandle>,
+    /// When the inbox is read again after a failure.
+    inbox_at_ms: i64,
+    pub(super) tasks: JoinSet<(EffectId, EffectOutcome)>,
+    pub(super) in_progress: HashMap<EffectId, AbortHandle>,
     /// The calls to abort, with the end of their grace periods.
-    aborting: HashMap<EffectId, i64>,
+    pub(super) aborting: HashMap<EffectId, i64>,
+    /// Cancelled when nobody waits for the run any more: no new call may be made.
+    pub(super) abandoned: CancellationToken,
     is_cancel_sent: bool,
     is_stop_sent: bool,
     renew_at_ms: i64,
+    failed_renewals: u32,
 }
 
 /// Why the loop stops waiting.
 enum Wakeup {
     Outcome(EffectId, EffectOutcome),
     Message(SignalId, EventKind),
+    /// The inbox could not be read.
+    InboxFailed(StorageError),
     /// The task of an aborted effect has ended, which the run does not need to know.
     TaskAborted,
     Cancel,
@@ -44,8 +58,8 @@ enum Wakeup {
     GraceOver,
 }
 
-impl<'a> RunLoop<'a> {
-    pub(super) fn new(driver: &'a Driver, lease: Lease, state: DrivenMachine) -> Self {
+impl RunLoop {
+    pub(super) fn new(driver: Driver, lease: Lease, state: DrivenMachine) -> Self {
         let renew_at_ms = driver.executor.clock.now_ms().saturating_add(RENEW_MS);
         let mailbox = driver.executor.journal.mailbox(lease.run());
         Self {
@@ -53,13 +67,22 @@ impl<'a> RunLoop<'a> {
             mailbox,
             lease,
             state,
+            inbox_at_ms: i64::MIN,
             tasks: JoinSet::new(),
             in_progress: HashMap::new(),
             aborting: HashMap::new(),
+            abandoned: CancellationToken::new(),
             is_cancel_sent: false,
             is_stop_sent: false,
             renew_at_ms,
+            failed_renewals: 0,
         }
+    }
+
+    /// Handles what happened while nobody drove the run.
+    pub(super) async fn take_over(&mut self) -> Result<(), DriveError> {
+        let (events, consumed) = self.driver.events_on_resume(self.lease.run(), &self.state).await?;
+        self.commit(events, consumed).await
     }
 
     pub(super) async fn run(&mut self) -> Result<DriveOutcome, DriveError> {
@@ -81,19 +104,18 @@ impl<'a> RunLoop<'a> {
         match wakeup {
             Wakeup::Outcome(id, outcome) => {
                 let mut events = Vec::new();
-                self.finish(&id, outcome, &mut events)?;
-                // All outcomes that are ready go into the same commit.
-                while let Some(joined) = self.tasks.try_join_next() {
-                    match joined {
-                        Ok((id, outcome)) => self.finish(&id, outcome, &mut events)?,
-                        Err(error) if error.is_cancelled() => {}
-                        // The task panicked, so its effect has no outcome, and the run would wait for it forever.
-                        Err(error) => return Err(DriveError::Task(error.to_string())),
-                    }
-                }
-                self.commit(events, Vec::new()).await
+                let taken = self.finish(&id, outcome, &mut events).and_then(|()| self.take_ready(&mut events));
+                // What arrived before a failure is stored.
+                self.commit(events, Vec::new()).await?;
+                taken
             }
             Wakeup::Message(id, event) => self.commit(vec![event], vec![id]).await,
+            Wakeup::InboxFailed(error) => {
+                let run = self.lease.run();
+                tracing::warn!(target: TARGET, run = %run, "the inbox cannot be read, and is read again: {error}");
+                self.inbox_at_ms = self.driver.executor.clock.now_ms().saturating_add(INBOX_PAUSE_MS);
+                Ok(())
+            }
             Wakeup::TaskAborted => Ok(()),
             Wakeup::Cancel => {
                 self.is_cancel_sent = true;
@@ -104,11 +126,22 @@ impl<'a> RunLoop<'a> {
                 self.commit(vec![EventKind::Stopped], Vec::new()).await
             }
             Wakeup::RenewLease => {
-                self.lease = self.driver.executor.journal.renew(&self.lease, self.driver.term()).await?;
+                match self.driver.executor.journal.renew(&self.lease, self.driver.term()).await {
+                    Ok(lease) => (self.lease, self.failed_renewals) = (lease, 0),
+                    Err(FenceError::Storage(error)) if self.failed_renewals < MAX_FAILED_RENEWALS => {
+                        self.failed_renewals += 1;
+                        let run = self.lease.run();
+                        tracing::warn!(target: TARGET, run = %run, "the lease cannot be renewed, and is renewed again: {error}");
+                    }
+                    Err(error) => return Err(error.into()),
+                }
                 self.renew_at_ms = self.driver.executor.clock.now_ms().saturating_add(RENEW_MS);
                 Ok(())
             }
             Wakeup::GraceOver => {
+                let mut events = Vec::new();
+                // A result that is ready is not thrown away.
+                let taken = self.take_ready(&mut events);
                 let now_ms = self.driver.executor.clock.now_ms();
                 let over: Vec<EffectId> =
                     self.aborting.iter().filter(|(_, until)| **until <= now_ms).map(|(id, _)| id.clone()).collect();
@@ -118,10 +151,24 @@ impl<'a> RunLoop<'a> {
                         handle.abort();
                     }
                 }
-                let events = over.into_iter().map(|effect| EventKind::Interrupted { effect }).collect();
-                self.commit(events, Vec::new()).await
+                events.extend(over.into_iter().map(|effect| EventKind::Interrupted { effect }));
+                self.commit(events, Vec::new()).await?;
+                taken
             }
         }
+    }
+
+    /// Takes all outcomes that are ready, for the same commit.
+    fn take_ready(&mut self, events: &mut Vec<EventKind>) -> Result<(), DriveError> {
+        while let Some(joined) = self.tasks.try_join_next() {
+            match joined {
+                Ok((id, outcome)) => self.finish(&id, outcome, events)?,
+                Err(error) if error.is_cancelled() => {}
+                // The task panicked, so its effect has no outcome, and the run would wait for it forever.
+                Err(error) => return Err(DriveError::Task(error.to_string())),
+            }
+        }
+        Ok(())
     }
 
     /// Removes a finished effect and adds its event. The outcome of an effect that was dropped meanwhile is ignored.
@@ -136,7 +183,7 @@ impl<'a> RunLoop<'a> {
     /// Starts the effects that are due and aborts those that are no longer due.
     fn sync_tasks(&mut self) {
         let pending = self.state.pending.clone();
-        let due: Vec<&EffectId> = pending
+        let due: HashSet<&EffectId> = pending
             .iter()
             .filter_map(|effect| match effect {
                 Effect::Abort { effect, .. } => Some(effect),
@@ -177,15 +224,16 @@ impl<'a> RunLoop<'a> {
             }),
             effect => {
                 let traceparent = executor.telemetry.traceparent(&self.state.machine, &effect);
-                let lease = self.lease.clone();
-                self.tasks.spawn(async move { (task_id, executor.execute(effect, lease, traceparent).await) })
+                let (lease, abandoned) = (self.lease.clone(), self.abandoned.clone());
+                self.tasks
+                    .spawn(async move { (task_id, executor.execute(effect, lease, traceparent, &abandoned).await) })
             }
         };
         self.in_progress.insert(id, handle);
     }
 
     async fn wait(&mut self) -> Result<Wakeup, DriveError> {
-        let Self { driver, tasks, aborting, mailbox, .. } = self;
+        let Self { driver, tasks, aborting, mailbox, inbox_at_ms, .. } = self;
         let executor = &driver.executor;
         let renew = executor.clock.sleep_until(self.renew_at_ms);
         let grace_at_ms = aborting.values().min().copied();
@@ -195,19 +243,30 @@ impl<'a> RunLoop<'a> {
                 None => std::future::pending().await,
             }
         };
+        let message = async {
+            if *inbox_at_ms > executor.clock.now_ms() {
+                executor.clock.sleep_until(*inbox_at_ms).await;
+            }
+            mailbox.next().await
+        };
+        // In this order: what happens once or rarely cannot be delayed by a stream of outcomes, and a result that is ready is
+        // taken before its grace period ends.
         tokio::select! {
+            biased;
+            () = self.abandoned.cancelled() => Err(DriveError::Abandoned),
+            () = renew => Ok(Wakeup::RenewLease),
+            () = driver.cancel.cancelled(), if !self.is_cancel_sent => Ok(Wakeup::Cancel),
+            () = driver.stop.cancelled(), if !self.is_stop_sent => Ok(Wakeup::Stop),
+            message = message => match message {
+                Ok(InboxMessage { id, signal, .. }) => Ok(Wakeup::Message(id, to_event(&signal))),
+                Err(RunReadError::Storage(error)) => Ok(Wakeup::InboxFailed(error)),
+                Err(error) => Err(error.into()),
+            },
             joined = tasks.join_next(), if !tasks.is_empty() => match joined {
                 Some(Ok((id, outcome))) => Ok(Wakeup::Outcome(id, outcome)),
                 Some(Err(error)) if !error.is_cancelled() => Err(DriveError::Task(error.to_string())),
                 Some(Err(_)) | None => Ok(Wakeup::TaskAborted),
             },
-            message = mailbox.next() => {
-                let message = message?;
-                Ok(Wakeup::Message(message.id, to_event(&message.signal)))
-            },
-            () = driver.cancel.cancelled(), if !self.is_cancel_sent => Ok(Wakeup::Cancel),
-            () = driver.stop.cancelled(), if !self.is_stop_sent => Ok(Wakeup::Stop),
-            () = renew => Ok(Wakeup::RenewLease),
             () = grace => Ok(Wakeup::GraceOver),
         }
     }
@@ -221,7 +280,8 @@ impl<'a> RunLoop<'a> {
         if kinds.is_empty() && consumed.is_empty() {
             return Ok(());
         }
-        let (append, events) = self.driver.apply(&mut self.state, kinds, consumed)?;
+        let bytes = kinds.iter().map(received_bytes).sum();
+        let (append, events) = off_workers(bytes, || self.driver.apply(&mut self.state, kinds, consumed))?;
         if let Err(source) = self.driver.executor.journal.append(&self.lease, append).await {
             let effects: Vec<String> =
                 events.iter().filter_map(|event| event.kind.effect()).map(ToString::to_string).collect();
@@ -229,5 +289,14 @@ impl<'a> RunLoop<'a> {
         }
         self.driver.notify(&mut self.state, &events);
         Ok(())
+    }
+}
+
+/// About how many bytes of outside data an event has.
+fn received_bytes(event: &EventKind) -> usize {
+    match event {
+        EventKind::ToolAnswered { reply, .. } => memory_size_of(&reply.body),
+        EventKind::ModelAnswered { answer, .. } => answer.text.len(),
+        _ => 0,
     }
 }

@@ -5,7 +5,6 @@
 //! support it. It also delivers every outcome twice, because such an engine may do so.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use reknit_engine::{Effect, EventKind, MACHINE_VERSION, Machine};
 use reknit_journal::{Lease, Mailbox, SignalId, Snapshot, StoredEvent};
@@ -19,7 +18,8 @@ use crate::replay::{DrivenMachine, RestoreError, from_row, replay_onto};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
 use crate::telemetry::TelemetryReporter;
-use crate::watcher::{Committed, Watcher};
+use crate::watcher::Watcher;
+use tokio_util::sync::CancellationToken;
 
 /// How long a lease is still valid when it is renewed.
 const RENEW_BEFORE_MS: i64 = 20_000;
@@ -125,7 +125,9 @@ impl SegmentedDriver {
         if spawned.insert(id.clone()) {
             let (executor, lease) = (self.driver.executor.clone(), lease.clone());
             let traceparent = executor.telemetry.traceparent(run, &effect);
-            tasks.spawn(async move { (id, executor.execute(effect, lease, traceparent).await) });
+            tasks.spawn(
+                async move { (id, executor.execute(effect, lease, traceparent, &CancellationToken::new()).await) },
+            );
         }
     }
 
@@ -185,7 +187,7 @@ impl SegmentedDriver {
             }
             return Ok(state);
         }
-        let unwatched: Watcher = Arc::new(|_: &Committed<'_>| ());
+        let unwatched = Watcher::default();
         restore(journal, lease.run(), telemetry, &unwatched).await
     }
 }

@@ -6,7 +6,7 @@ use reknit_engine::{Effect, Event, MACHINE_VERSION, Machine, Metadata, Policy, R
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
 use reknit_protocol::{Object, Plan, RunId, Step, Value};
-use reknit_runtime::{BoxFuture, CallLimits, Clock, Committed, Driver, Network, Watcher};
+use reknit_runtime::{BoxFuture, CallLimits, Clock, Driver, Network, Watcher};
 use reknit_testing::VirtualClock;
 use reknit_tools::{Address, Client, Discovery};
 
@@ -51,7 +51,7 @@ impl Fixture {
     /// A driver whose clock skips every wait before a retry.
     pub(crate) fn driver(&self) -> Driver {
         let clock = self.clock.clone();
-        let watcher: Watcher = Arc::new(move |committed: &Committed<'_>| skip_wait(&clock, committed.machine));
+        let watcher = Watcher::inline(move |committed| skip_wait(&clock, committed.machine));
         let transport = Network { models: self.models.clone(), tools: self.found.tools.clone() };
         let clock = Arc::new(ManualClock(self.clock.clone()));
         Driver::new(self.journal.clone(), Arc::new(transport), clock, CallLimits::default()).with_watcher(watcher)

@@ -10,6 +10,7 @@ mod breakers;
 mod cancellation;
 mod clocks;
 mod demo;
+mod driver_faults;
 mod fixture;
 mod functions;
 mod learned_mappings;

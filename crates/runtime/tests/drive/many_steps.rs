@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use reknit_engine::{Answer, Outcome, Status};
 use reknit_journal::{Durability, Journal};
 use reknit_protocol::{RunId, SideEffect};
-use reknit_runtime::{Committed, DriveOutcome, EventOrigin, Watcher};
+use reknit_runtime::{DriveOutcome, EventOrigin, Watcher};
 use reknit_testing::tool::CallMatcher;
 use reknit_testing::{Reply, ScriptedTool};
 
@@ -36,7 +36,7 @@ async fn large_results_leave_memory_after_their_commit_and_are_loaded_when_they_
     let largest = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&largest);
     // The machine prints the results that are in memory.
-    let watcher: Watcher = Arc::new(move |committed: &Committed<'_>| {
+    let watcher = Watcher::inline(move |committed| {
         if committed.origin == EventOrigin::New {
             seen.fetch_max(format!("{:?}", committed.machine).len(), Ordering::Relaxed);
         }

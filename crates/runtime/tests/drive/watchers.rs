@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use reknit_engine::Status;
 use reknit_protocol::SideEffect;
-use reknit_runtime::{DriveOutcome, queued_watcher};
+use reknit_runtime::{DriveOutcome, Watcher};
 use reknit_testing::tool::CallMatcher;
 use reknit_testing::{Reply, ScriptedTool};
 
@@ -21,7 +21,7 @@ async fn a_run_ends_although_its_queued_watcher_is_blocked_and_the_lost_events_a
     let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
     let (release, blocked) = mpsc::channel::<()>();
     let (report, reported) = mpsc::channel();
-    let watcher = queued_watcher(2, move |queued| {
+    let watcher = Watcher::queued(2, move |queued| {
         blocked.recv().ok();
         report.send(queued.dropped).ok();
     });

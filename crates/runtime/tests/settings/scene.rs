@@ -10,7 +10,7 @@ use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::CallTool;
 use reknit_protocol::{Capability, Plan, SideEffect, Step, Value};
 use reknit_runtime::config::{Config, ConfigBuilder};
-use reknit_runtime::{Committed, DriveOutcome, Reknit, RunStart, Watcher};
+use reknit_runtime::{DriveOutcome, Reknit, RunStart, Watcher};
 use reknit_telemetry::interactions;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -156,7 +156,7 @@ async fn questions(journal: &Journal) -> Option<usize> {
 /// Notes how long a person has to decide.
 fn watcher(person_ms: &Arc<Mutex<Option<i64>>>) -> Watcher {
     let person_ms = Arc::clone(person_ms);
-    Arc::new(move |committed: &Committed<'_>| {
+    Watcher::inline(move |committed| {
         for effect in committed.machine.pending() {
             if let Effect::AskPerson(ask) = effect {
                 *person_ms.lock().expect("the lock is not poisoned") = Some(ask.expires_ms - committed.event.at_ms);

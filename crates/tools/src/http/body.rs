@@ -7,6 +7,7 @@ use reknit_salvage::{Completeness, FixKind, ReadOptions, Reading};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 
 use crate::known_secrets::KnownSecrets;
+use crate::off_workers::off_workers;
 
 /// The size limit of a body in bytes, unless a service has its own.
 pub(crate) const MAX_BODY: usize = 16 << 20;
@@ -35,7 +36,18 @@ pub(crate) async fn read_body(
     let compressed =
         header(response.headers(), CONTENT_ENCODING).filter(|coding| !coding.eq_ignore_ascii_case("identity"));
     let is_success = response.status().is_success();
-    let bytes = secrets.redact_bytes(read_bytes(response, limit).await?);
+    let bytes = read_bytes(response, limit).await?;
+    off_workers(bytes.len(), || decode_body(bytes, compressed, claims_json, is_success, secrets))
+}
+
+fn decode_body(
+    bytes: Vec<u8>,
+    compressed: Option<String>,
+    claims_json: bool,
+    is_success: bool,
+    secrets: &KnownSecrets,
+) -> Result<ReplyBody, BodyError> {
+    let bytes = secrets.redact_bytes(bytes);
     let parsed = match compressed {
         Some(coding) => Err(BodyError::Compressed(secrets.redact(&coding).into_owned())),
         None => parse_body(&bytes, claims_json),

@@ -10,7 +10,7 @@ use reknit_engine::{
 };
 use reknit_models::{Models, Target};
 use reknit_protocol::Value;
-use reknit_runtime::{CallLimits, Committed, Driver, Network, Watcher};
+use reknit_runtime::{CallLimits, Driver, Network, Watcher};
 use reknit_testing::model::ReceivedRequest;
 use reknit_testing::{Scenario, ScriptedModel};
 use serde::Deserialize;
@@ -153,7 +153,7 @@ async fn drive(scene: &Scene, file: &File, models: &BTreeMap<String, ScriptedMod
     let clock = scene.fixture.clock.clone();
     let (stop, cancel, action) = (CancellationToken::new(), CancellationToken::new(), file.during_wait);
     let tokens = (stop.clone(), cancel.clone());
-    let watcher: Watcher = Arc::new(move |committed: &Committed<'_>| {
+    let watcher = Watcher::inline(move |committed| {
         let machine = committed.machine;
         let wait = machine.pending().into_iter().find_map(|effect| match effect {
             Effect::Sleep { id, until_ms } if id.kind() == reknit_protocol::EffectKind::AskWait => {
