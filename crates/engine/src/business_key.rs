@@ -98,7 +98,7 @@ impl fmt::Display for KeyHolder {
             write!(
                 out,
                 "and the run ended without its outcome; find out what became of it, then write \
-                 `reknit keys settle {key} --happened RESULT` or `reknit keys forget {key}`"
+                 `reknit keys settle {key} --result JSON` or `reknit keys forget {key}`"
             )
         } else {
             write!(

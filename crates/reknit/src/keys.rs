@@ -29,10 +29,10 @@ pub(crate) async fn run(command: KeysCommand) -> Result<ExitCode, Failure> {
                 print_message("the journal has no business keys: `[[keys]]` in the configuration defines them\n");
             }
         }
-        KeysCommand::Settle { key, happened, json, journal } => {
-            let receipt = Value::parse(&happened).map_err(|error| {
+        KeysCommand::Settle { key, result, json, journal } => {
+            let receipt = Value::parse(&result).map_err(|error| {
                 let message = format!("the result is not valid JSON: {error}");
-                Failure::usage(message, "write it like `--happened '{\"id\": 7}'`")
+                Failure::usage(message, "write it like `--result '{\"id\": 7}'`")
             })?;
             let journal = open_journal(&journal)?;
             let key = find_key(&current_keys(&journal).await?, &key)?.clone();

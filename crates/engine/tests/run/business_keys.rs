@@ -201,7 +201,7 @@ fn the_limits_of_step_and_run_end_a_wait_and_say_what_can_be_typed() {
     let answer = timed.run.answer().expect("the run has ended");
     assert_eq!(answer.status, Status::BudgetExhausted);
     let Outcome::Skipped { reason } = &answer.steps[0].outcome else { panic!("{:?}", answer.steps[0]) };
-    assert!(reason.contains("`reknit keys settle k1 --happened RESULT` or `reknit keys forget k1`"), "{reason}");
+    assert!(reason.contains("`reknit keys settle k1 --result JSON` or `reknit keys forget k1`"), "{reason}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ you say so: `keys forget` frees a key, so that the deed may be done again; `keys
 
 Examples:
   reknit keys list
-  reknit keys settle 3f9a20c1d4 --happened '{\"refund\": 12}'
+  reknit keys settle 3f9a20c1d4 --result '{\"refund\": 12}'
   reknit keys forget 3f9a20c1d4";
 
 #[derive(Debug, Subcommand)]
@@ -31,8 +31,8 @@ pub(crate) enum KeysCommand {
         #[arg(value_name = "KEY")]
         key: String,
         /// The receipt: the result of the call, as JSON
-        #[arg(long, value_name = "RESULT", required = true)]
-        happened: String,
+        #[arg(long, value_name = "JSON")]
+        result: String,
         /// Print the key as JSON
         #[arg(long)]
         json: bool,
