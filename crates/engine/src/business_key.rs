@@ -81,7 +81,7 @@ impl fmt::Display for KeyFinding {
         match self {
             Self::Receipt { run, step, at_ms } => {
                 let time = utc_time(*at_ms);
-                write!(out, "same business key as step `{step}` of run `{run}` at {time}: its receipt was used")
+                write!(out, "the receipt of an equal call was used: step `{step}` of run `{run}` at {time}")
             }
             Self::Held(holder) => holder.fmt(out),
         }

@@ -1,6 +1,6 @@
 //! Times for people, without a clock or a time zone.
 
-/// A time in milliseconds since 1970 as `2026-11-16 18:20:56 UTC`.
+/// A time in milliseconds since 1970 as `2026-11-16T18:20:56Z`.
 pub(crate) fn utc_time(ms: i64) -> String {
     let seconds = ms.div_euclid(1_000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -13,7 +13,7 @@ pub(crate) fn utc_time(ms: i64) -> String {
     let (day, month) = (day_of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
     let year = era * 400 + year + i64::from(month <= 2);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 #[cfg(test)]
@@ -23,12 +23,12 @@ mod tests {
     #[test]
     fn a_time_is_shown_as_date_and_time_of_day() {
         for (ms, text) in [
-            (0, "1970-01-01 00:00:00 UTC"),
-            (-1, "1969-12-31 23:59:59 UTC"),
-            (951_782_400_000, "2000-02-29 00:00:00 UTC"),
-            (1_709_251_199_999, "2024-02-29 23:59:59 UTC"),
-            (4_107_542_400_000, "2100-03-01 00:00:00 UTC"),
-            (1_794_853_256_123, "2026-11-16 18:20:56 UTC"),
+            (0, "1970-01-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+            (951_782_400_000, "2000-02-29T00:00:00Z"),
+            (1_709_251_199_999, "2024-02-29T23:59:59Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+            (1_794_853_256_123, "2026-11-16T18:20:56Z"),
         ] {
             assert_eq!(utc_time(ms), text);
         }

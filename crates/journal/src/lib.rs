@@ -1,4 +1,5 @@
-//! Durable log of runs: append-only events, claims, leases, inboxes, blobs and snapshots, in `SQLite` or in memory.
+//! Durable log of runs: append-only events, claims, business keys, leases, inboxes, blobs and snapshots, in `SQLite` or
+//! in memory.
 //!
 //! ```text
 //!  driver --create, append, claim--> writer thread --group commit--> file <--concurrent reads-- runs list

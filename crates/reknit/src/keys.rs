@@ -123,7 +123,7 @@ fn state(key: &StoredKey) -> &'static str {
 fn line(key: &StoredKey) -> String {
     let claim = &key.claim;
     let text = format!(
-        "{} {}  run {}, step {}, since {}, until {}",
+        "{} {}  run {}, step {}, since {} until {}",
         claim.capability,
         claim.values,
         key.run,
@@ -137,7 +137,7 @@ fn line(key: &StoredKey) -> String {
 /// A time as people read it, in UTC.
 fn time(ms: i64) -> String {
     Timestamp::from_millisecond(ms)
-        .map_or_else(|_| "the end of time".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+        .map_or_else(|_| "the end of time".to_owned(), |time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
 fn object(key: &StoredKey) -> Object {

@@ -135,7 +135,7 @@ fn a_known_receipt_is_the_result_of_the_step_and_nothing_is_sent() {
     play.answer_tool("after/call/1", 200, "{}");
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!((answer.status, answer.steps[0].calls, answer.spent.tool_calls), (Status::Complete, 0, 1));
-    let used = "same business key as step `s` of run `r0` at 1970-01-02 00:00:00 UTC: its receipt was used";
+    let used = "the receipt of an equal call was used: step `s` of run `r0` at 1970-01-02T00:00:00Z";
     assert_eq!(answer.steps[0].mends[0].description, used);
     assert!(answer.full_text().contains(used), "{}", answer.full_text());
     assert_eq!(settled(&play), [""; 0], "the key belongs to the other call");
@@ -189,7 +189,7 @@ fn the_limits_of_step_and_run_end_a_wait_and_say_what_can_be_typed() {
     late.wake("s/key-wait/2");
     hold(&mut late, "s/call/3");
     let reason = failure_reason(&late);
-    let expected = "not sent: step `s` of run `r0` made a call with the same business key at 1970-01-01 00:00:00 UTC, and its \
+    let expected = "not sent: step `s` of run `r0` made a call with the same business key at 1970-01-01T00:00:00Z, and its \
                     outcome is not known yet; look with `reknit runs show r0`, continue it with `reknit runs resume r0`, or \
                     free the key with `reknit keys forget k1`; the next attempt would start after the step's time limit of \
                     5000 ms";

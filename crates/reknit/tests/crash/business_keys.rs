@@ -134,7 +134,7 @@ async fn a_second_run_returns_the_receipt_of_the_first_and_says_so() {
     let call =
         shop.finish(&["tools", "call", "shop/refund", "order_id=7", "amount=10", "note=again", "--answer", "template"]);
     assert_eq!(shop.refunds(), 1);
-    let said = format!("same business key as step `refund` of run `{}` at ", text(&key, "run"));
+    let said = format!("the receipt of an equal call was used: step `refund` of run `{}` at ", text(&key, "run"));
     assert!(stdout(&call).contains(&said), "{}", stdout(&call));
     let shown = shop.finish(&["runs", "show", "last"]);
     assert!(stdout(&shown).contains(&said), "{}", stdout(&shown));
@@ -249,6 +249,6 @@ async fn a_session_and_a_plan_share_the_key() {
     assert_eq!((text(&key, "state"), text(&key, "step")), ("done", "turn-1/call-1"));
     assert_eq!(receipt(ended(shop.refund("10"))), FIRST);
     let second = session(&shop);
-    assert!(second.contains("same business key as step `turn-1/call-1` of run"), "{second}");
+    assert!(second.contains("the receipt of an equal call was used: step `turn-1/call-1` of run"), "{second}");
     assert_eq!(shop.refunds(), 1);
 }

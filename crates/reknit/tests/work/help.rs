@@ -25,6 +25,7 @@ fn the_program_has_a_help_page() {
       plan         Check plans
       runs         List, show, resume, cancel, approve, deny and settle runs
       rules        List, accept and forget rules: where earlier runs found values that plans left open
+      keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools
       models       List the models, and where their API keys come from
       config       Show settings
