@@ -96,7 +96,7 @@ impl Wire for KeyRule {
         if names.is_empty() {
             return Err(ShapeError::absent(path.key("fields"), "at least one name of a parameter"));
         }
-        let window_s = fields.read("window_s", seconds)?.unwrap_or(DEFAULT_WINDOW_S);
+        let window_s = fields.read("window_s", |value, path| seconds(&value, path))?.unwrap_or(DEFAULT_WINDOW_S);
         Ok(Self { fields: names, window_s, extra: fields.finish() })
     }
 
@@ -111,7 +111,7 @@ impl Wire for KeyRule {
 wire!(KeyRule);
 
 /// A number of whole seconds.
-fn seconds(value: Value, path: &Path) -> Result<u64, ShapeError> {
+fn seconds(value: &Value, path: &Path) -> Result<u64, ShapeError> {
     let seconds = value.as_number().and_then(Number::as_u64).filter(|seconds| *seconds > 0);
     seconds.ok_or_else(|| ShapeError {
         path: path.clone(),

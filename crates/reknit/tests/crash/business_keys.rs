@@ -106,9 +106,9 @@ fn stdout(output: &Output) -> String {
 }
 
 /// The receipt that a run returned.
-fn receipt(output: Output) -> String {
-    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
-    let text = stdout(&output);
+fn receipt(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(output), stderr(output));
+    let text = stdout(output);
     let found = Value::parse(&text).ok().and_then(|value| value.get("refund").cloned());
     found.unwrap_or_else(|| panic!("{text}")).to_string()
 }
@@ -124,12 +124,12 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_run_returns_the_receipt_of_the_first_and_says_so() {
     let shop = Shop::new().await;
-    assert_eq!(receipt(ended(shop.refund("10"))), FIRST);
+    assert_eq!(receipt(&ended(shop.refund("10"))), FIRST);
     let key = shop.key();
     assert_eq!((text(&key, "state"), text(&key, "capability")), ("done", "shop/refund"));
     // The same deed in other words: another spelling of the amount, and a text that is mended.
     for amount in ["10", "10.0", "\"10\""] {
-        assert_eq!(receipt(ended(shop.refund(amount))), FIRST, "{amount}");
+        assert_eq!(receipt(&ended(shop.refund(amount))), FIRST, "{amount}");
     }
     let call =
         shop.finish(&["tools", "call", "shop/refund", "order_id=7", "amount=10", "note=again", "--answer", "template"]);
@@ -140,7 +140,7 @@ async fn a_second_run_returns_the_receipt_of_the_first_and_says_so() {
     assert!(stdout(&shown).contains(&said), "{}", stdout(&shown));
     let history = shop.finish(&["runs", "show", "last", "--step", "call"]);
     assert!(stdout(&history).contains(&said), "{}", stdout(&history));
-    assert_eq!(receipt(ended(shop.refund("11"))), r#"{"refund":2}"#);
+    assert_eq!(receipt(&ended(shop.refund("11"))), r#"{"refund":2}"#);
     assert_eq!(shop.refunds(), 2, "another amount is another deed");
 }
 
@@ -151,7 +151,7 @@ async fn twenty_processes_at_once_make_one_refund() {
     shop.tool.wait_for_calls(1).await;
     shop.barrier.release_all();
     for child in children {
-        assert_eq!(receipt(ended(child)), FIRST);
+        assert_eq!(receipt(&ended(child)), FIRST);
     }
     assert_eq!(shop.refunds(), 1);
 }
@@ -188,7 +188,7 @@ async fn an_unknown_outcome_makes_the_second_wait_until_a_person_says_that_it_ha
     assert!(settled.status.success(), "{}", stderr(&settled));
     let resumed = shop.finish(&["runs", "resume", &run]);
     assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
-    assert_eq!(receipt(ended(second)), FIRST);
+    assert_eq!(receipt(&ended(second)), FIRST);
     assert_eq!(shop.refunds(), 1);
 }
 
@@ -198,8 +198,8 @@ async fn an_unknown_outcome_makes_the_second_wait_until_a_person_says_that_it_di
     let settled = shop.finish(&["runs", "settle", &run, "--did-not-happen"]);
     assert!(settled.status.success(), "{}", stderr(&settled));
     let first = shop.finish(&["runs", "resume", &run, "--answer", "raw"]);
-    assert_eq!(receipt(first), r#"{"refund":2}"#);
-    assert_eq!(receipt(ended(second)), r#"{"refund":2}"#);
+    assert_eq!(receipt(&first), r#"{"refund":2}"#);
+    assert_eq!(receipt(&ended(second)), r#"{"refund":2}"#);
     assert_eq!(shop.refunds(), 2, "one for the run that was killed, and one for both");
 }
 
@@ -222,7 +222,7 @@ async fn a_run_that_may_not_wait_longer_says_whom_it_waited_for_and_the_key_can_
     assert_eq!(shop.refunds(), 1);
     let forgotten = shop.finish(&["keys", "forget", &name[..6]]);
     assert!(forgotten.status.success(), "{}", stderr(&forgotten));
-    assert_eq!(receipt(ended(shop.refund("10"))), r#"{"refund":2}"#);
+    assert_eq!(receipt(&ended(shop.refund("10"))), r#"{"refund":2}"#);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -247,7 +247,7 @@ async fn a_session_and_a_plan_share_the_key() {
     session(&shop);
     let key = shop.key();
     assert_eq!((text(&key, "state"), text(&key, "step")), ("done", "turn-1/call-1"));
-    assert_eq!(receipt(ended(shop.refund("10"))), FIRST);
+    assert_eq!(receipt(&ended(shop.refund("10"))), FIRST);
     let second = session(&shop);
     assert!(second.contains("the receipt of an equal call was used: step `turn-1/call-1` of run"), "{second}");
     assert_eq!(shop.refunds(), 1);

@@ -687,3 +687,33 @@ fn approve_and_deny_have_help_pages() {
       -h, --help            Print help
     ");
 }
+
+#[test]
+fn keys_has_a_help_page() {
+    insta::assert_snapshot!(help(&["keys"]), @r#"
+    exit status 0
+    --- stdout
+    List, settle and forget business keys: which deeds are done or under way
+
+    Usage: reknit keys <COMMAND>
+
+    Commands:
+      list    List the business keys whose windows are not over, the newest first
+      settle  Say that the deed of a pending key is done: equal calls return the receipt
+      forget  Free keys: their deeds may be done again
+      help    Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+
+    A capability may name the parameters that identify a deed (`[[keys]]` in the configuration). A call whose deed another call has
+    done is not sent: it returns the receipt of that call. While the outcome of the other call is unknown, the key is pending, and
+    an equal call waits. A pending key becomes free when its window is over, when its call turns out to have had no effect, or when
+    you say so: `keys forget` frees a key, so that the deed may be done again; `keys settle` says that the deed is done.
+
+    Examples:
+      reknit keys list
+      reknit keys settle 3f9a20c1d4 --result '{"refund": 12}'
+      reknit keys forget 3f9a20c1d4
+    "#);
+}
