@@ -121,6 +121,7 @@ impl Fixture {
             parameters: object(parameters)?,
             side_effect: SideEffect::Read,
             idempotency_key: None,
+            business_key: None,
             timeout_ms: 600_000,
         };
         let reply = self.tools.call(&call).await?;

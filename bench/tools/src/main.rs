@@ -83,6 +83,7 @@ async fn calls() -> Result<bool, Box<dyn Error>> {
         parameters: Object::from([("id", "7".into()), ("limit", 3.into())]),
         side_effect: SideEffect::Read,
         idempotency_key: None,
+        business_key: None,
         timeout_ms: 10_000,
     };
     let bare = reqwest::Client::builder().no_proxy().build()?;

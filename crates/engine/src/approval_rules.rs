@@ -179,6 +179,7 @@ mod tests {
             parameters: Value::parse(parameters).unwrap().as_object().unwrap().clone(),
             side_effect: class,
             idempotency_key: None,
+            business_key: None,
             timeout_ms: 1,
         }
     }

@@ -29,6 +29,12 @@ pub(crate) fn idempotency_key(run: &str, step: &str, correction: u32) -> String 
     hex(hash.get(..16).unwrap_or(&hash))
 }
 
+/// The business key of a call: it depends on the capability and on the values that identify the deed.
+pub(crate) fn business_key_id(agent: &str, capability: &str, values: &str) -> String {
+    let hash = digest_of_texts(&["business key", agent, capability, values]);
+    hex(hash.get(..16).unwrap_or(&hash))
+}
+
 /// A pseudo-random number below `limit` that depends on the seed and the name alone.
 pub(crate) fn jitter(seed: u64, name: &str, limit: u64) -> u64 {
     let hash = digest_of_texts(&["jitter", &seed.to_string(), name]);

@@ -8,6 +8,7 @@ use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, Value, exact};
 use serde::{Deserialize, Serialize};
 
+use crate::business_key::{KeyHolder, KnownReceipt};
 use crate::metadata::Metadata;
 use crate::session_start::SessionStarted;
 use crate::trace_parent::TraceParent;
@@ -71,6 +72,21 @@ pub enum EventKind {
         /// When it may be tried again, in milliseconds since 1970.
         until_ms: i64,
     },
+    /// The driver did not start a call because another one with the same business key has done the deed. Nothing was sent.
+    ReceiptKnown {
+        /// The call.
+        effect: EffectId,
+        /// The receipt.
+        receipt: KnownReceipt,
+    },
+    /// The driver did not start a call because the outcome of another one with the same business key is not known. Nothing was
+    /// sent.
+    KeyHeld {
+        /// The call.
+        effect: EffectId,
+        /// The other call.
+        holder: KeyHolder,
+    },
     /// The tokens of a question were counted.
     TokensCounted {
         /// The effect that requested the count.
@@ -121,6 +137,8 @@ macro_rules! effect_of {
             | Self::ToolAnswered { effect, .. }
             | Self::ToolFailed { effect, .. }
             | Self::BreakerOpen { effect, .. }
+            | Self::ReceiptKnown { effect, .. }
+            | Self::KeyHeld { effect, .. }
             | Self::TokensCounted { effect, .. }
             | Self::Woke { effect }
             | Self::PersonDecided { effect, .. }
@@ -147,6 +165,8 @@ impl EventKind {
             Self::ToolAnswered { .. } => "tool_answered",
             Self::ToolFailed { .. } => "tool_failed",
             Self::BreakerOpen { .. } => "breaker_open",
+            Self::ReceiptKnown { .. } => "receipt_known",
+            Self::KeyHeld { .. } => "key_held",
             Self::TokensCounted { .. } => "tokens_counted",
             Self::Woke { .. } => "woke",
             Self::PersonDecided { .. } => "person_decided",

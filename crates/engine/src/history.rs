@@ -8,6 +8,7 @@ use reknit_mend::Mend;
 use reknit_protocol::{EffectId, EffectKind, Object, StepId, exact};
 use serde::Serialize;
 
+use crate::business_key::KeyFinding;
 use crate::elapsed::ms_between;
 use crate::event::{DecidedBy, Decision};
 use crate::record::{CallEnd, ModelRecord, Record, RecordKind, RunRecord, StepDescription};
@@ -67,6 +68,8 @@ pub enum HistoryKind {
     /// The call or the question was not sent: a circuit breaker was open.
     #[serde(rename = "turned_away")]
     BreakerOpen,
+    /// The call was not sent, because of what the journal knew about its business key.
+    KeyFound(KeyFinding),
     /// A person decided.
     Decided {
         /// The decision.
@@ -147,6 +150,7 @@ impl HistoryBuilder {
                 self.end(&call.id, at_ms, kind);
             }
             RunRecord::CallSkipped { id, .. } => self.end(id, at_ms, HistoryKind::BreakerOpen),
+            RunRecord::KeyFound { id, finding } => self.end(id, at_ms, HistoryKind::KeyFound(finding.clone())),
             RunRecord::WaitStarted { id, .. } => self.start(id, at_ms, None),
             RunRecord::ApprovalRequested(ask) => self.start(&ask.id, at_ms, None),
             RunRecord::WaitEnded(id) | RunRecord::ApprovalDecided { id, expired: true, .. } => {
@@ -167,6 +171,7 @@ impl HistoryBuilder {
             | RunRecord::RungStarted(_)
             | RunRecord::AdviceRead { .. }
             | RunRecord::FeedbackExhausted(_)
+            | RunRecord::KeySettled { .. }
             | RunRecord::EditRefused { .. }
             | RunRecord::LateOutcome(_)
             | RunRecord::Ended { .. } => {}

@@ -19,6 +19,7 @@
 mod answer;
 mod approval_rules;
 mod budget;
+mod business_key;
 mod consult;
 mod data_fence;
 mod digest;
@@ -42,10 +43,12 @@ mod synthesis;
 mod templates;
 mod trace_parent;
 mod uncertain_call;
+mod utc_time;
 
 pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepApproval, StepReport};
 pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope};
 pub use budget::{Exhausted, Spent};
+pub use business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt};
 pub use digest::digest_of_texts;
 pub use effect::{AskModel, AskPerson, AskedBy, CountTokens, Effect, OpenBreakerPolicy, PreviewedCall, Question};
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, Started};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
 use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
-use reknit_protocol::SideEffect;
+use reknit_protocol::{KeyRule, SideEffect};
 use serde::{Deserialize, Serialize};
 
 use crate::approval_rules::ApprovalPolicy;
@@ -147,6 +147,9 @@ pub struct SideEffectPolicy {
     /// How to find out whether a call took effect, by `agent/capability`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, OutcomeCheck>,
+    /// Which parameters identify a deed, by `agent/capability`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keys: BTreeMap<String, KeyRule>,
 }
 
 /// The treatment of calls whose tool declares no side effect.
@@ -170,6 +173,11 @@ impl SideEffectPolicy {
     /// How to find out whether a call of this capability took effect.
     pub fn check(&self, agent: &str, capability: &str) -> Option<&OutcomeCheck> {
         self.checks.get(&format!("{agent}/{capability}"))
+    }
+
+    /// Which parameters of this capability identify a deed, if the configuration says so.
+    pub fn key(&self, agent: &str, capability: &str) -> Option<&KeyRule> {
+        if self.keys.is_empty() { None } else { self.keys.get(&format!("{agent}/{capability}")) }
     }
 
     /// The side effect of a capability: configured, or else declared.

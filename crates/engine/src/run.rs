@@ -13,6 +13,7 @@
 mod approve_call;
 mod approve_plan;
 mod breakers;
+mod business_keys;
 mod consultations;
 mod finish;
 mod found_values;

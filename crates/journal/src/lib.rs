@@ -1,4 +1,5 @@
-//! Durable log of runs: append-only events, claims, leases, inboxes, blobs and snapshots, in `SQLite` or in memory.
+//! Durable log of runs: append-only events, claims, business keys, leases, inboxes, blobs and snapshots, in `SQLite` or
+//! in memory.
 //!
 //! ```text
 //!  driver --create, append, claim--> writer thread --group commit--> file <--concurrent reads-- runs list
@@ -9,7 +10,7 @@
 //! The journal does not know the engine: an event is text that it returns byte for byte, with a few columns beside it.
 //! It guarantees order and safety: a write is committed before its method returns; a run has one driver at a time, by a
 //! lease whose epoch is a fencing token; an append names the length that it expects the run to have; an effect can be
-//! claimed once, forever. Values over 32 KiB are stored once and shared between events.
+//! claimed once, forever, and a business key by one call at a time. Values over 32 KiB are stored once and shared between events.
 //!
 //! ```
 //! use reknit_journal::{Append, DueEffect, Holder, Journal, LeaseTerm, NewEvent, NewRun};
@@ -36,6 +37,7 @@
 //! commit survives.
 
 mod blob;
+mod business_key;
 mod claim;
 mod durability;
 mod error;
@@ -53,6 +55,7 @@ mod sqlite;
 mod stored_mapping;
 mod tables;
 
+pub use business_key::{KeyChange, KeyClaim, KeyedClaim, StoredKey};
 pub use claim::ClaimOutcome;
 pub use durability::Durability;
 pub use error::{

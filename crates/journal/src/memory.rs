@@ -9,7 +9,7 @@ use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{ReadTables, RunKey, RunRow, WriteTables};
 use crate::{
     ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, RunSummary, SignalId, Snapshot,
-    StoredEvent, StoredMapping,
+    StoredEvent, StoredKey, StoredMapping,
 };
 
 /// The tables in memory.
@@ -21,6 +21,7 @@ pub(crate) struct MemoryTables {
     last_signal_id: u64,
     /// By producer, consumer and parameter.
     learned_mappings: BTreeMap<[String; 3], LearnedMapping>,
+    business_keys: BTreeMap<String, StoredKey>,
 }
 
 #[derive(Debug)]
@@ -112,6 +113,16 @@ impl ReadTables for MemoryTables {
         mappings.sort_by_key(|learned| (learned.accepted_ms.is_none(), std::cmp::Reverse(learned.learned_ms)));
         Ok(mappings.into_iter().take(limit as usize).cloned().collect())
     }
+
+    fn business_key(&self, key: &str) -> StoreResult<Option<StoredKey>> {
+        Ok(self.business_keys.get(key).cloned())
+    }
+
+    fn business_keys(&self) -> StoreResult<Vec<StoredKey>> {
+        let mut keys: Vec<StoredKey> = self.business_keys.values().cloned().collect();
+        keys.sort_by_key(|key| std::cmp::Reverse(key.since_ms));
+        Ok(keys)
+    }
 }
 
 impl WriteTables for MemoryTables {
@@ -160,6 +171,15 @@ impl WriteTables for MemoryTables {
     fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()> {
         self.find_run_mut(key)?.snapshot = Some(snapshot.clone());
         Ok(())
+    }
+
+    fn set_business_key(&mut self, key: &StoredKey) -> StoreResult<()> {
+        self.business_keys.insert(key.claim.key.clone(), key.clone());
+        Ok(())
+    }
+
+    fn remove_business_key(&mut self, key: &str) -> StoreResult<bool> {
+        Ok(self.business_keys.remove(key).is_some())
     }
 
     fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()> {

@@ -4,9 +4,11 @@
 //! failed; then the store undoes what the rule had written.
 
 mod append;
+mod key;
 mod lease;
 
 pub(crate) use append::{append, save_snapshot};
+pub(crate) use key::claim_with_key;
 pub(crate) use lease::{TakeOver, acquire, create, release, renew};
 
 use reknit_protocol::RunId;

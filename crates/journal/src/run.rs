@@ -2,7 +2,7 @@
 
 use reknit_protocol::RunId;
 
-use crate::{Holder, NewEvent, SignalId, Snapshot, StoredMapping};
+use crate::{Holder, KeyChange, NewEvent, SignalId, Snapshot, StoredMapping};
 
 /// A run to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Append {
     pub snapshot: Option<Snapshot>,
     /// Mappings that the run learned, for later runs.
     pub learned_mappings: Vec<StoredMapping>,
+    /// What became of deeds with a business key.
+    pub keys: Vec<KeyChange>,
     /// Set when the run ends with these events; this also releases the lease.
     pub ending: Option<RunEnding>,
 }
@@ -41,6 +43,7 @@ impl Append {
             consumed: Vec::new(),
             snapshot: None,
             learned_mappings: Vec::new(),
+            keys: Vec::new(),
             ending: None,
         }
     }

@@ -6,7 +6,7 @@ use crate::blob::SplitEvent;
 use crate::error::storage::StoreResult;
 use crate::{
     ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, RunSummary, SignalId, Snapshot,
-    StoredEvent, StoredMapping,
+    StoredEvent, StoredKey, StoredMapping,
 };
 
 /// The key of a run inside one store.
@@ -37,6 +37,9 @@ pub(crate) trait ReadTables {
     fn snapshot(&self, key: RunKey) -> StoreResult<Option<Snapshot>>;
     /// Accepted ones first, then newest first, then sorted by producer, consumer and parameter.
     fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<LearnedMapping>>;
+    fn business_key(&self, key: &str) -> StoreResult<Option<StoredKey>>;
+    /// The newest first, then sorted by key.
+    fn business_keys(&self) -> StoreResult<Vec<StoredKey>>;
 }
 
 /// Writing. The rule that calls these has finished its checks before the first write: a store never undoes a write
@@ -52,6 +55,10 @@ pub(crate) trait WriteTables: ReadTables {
     /// Marks a signal as consumed by an append that made the run `len` events long.
     fn consume(&mut self, key: RunKey, id: SignalId, len: u64) -> StoreResult<()>;
     fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()>;
+    /// Replaces what is stored under the same key.
+    fn set_business_key(&mut self, key: &StoredKey) -> StoreResult<()>;
+    /// False if it is not there.
+    fn remove_business_key(&mut self, key: &str) -> StoreResult<bool>;
     /// Replaces an older mapping for the same producer, consumer and parameter, unless that one was accepted.
     fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()>;
     /// Marks exactly this mapping as accepted; false if it is not there.

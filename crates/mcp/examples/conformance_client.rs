@@ -117,6 +117,7 @@ fn call(tool: &str, parameters: Object) -> Result<CallTool, Box<dyn Error>> {
         parameters,
         side_effect: SideEffect::Undeclared,
         idempotency_key: Some("key-1".to_owned()),
+        business_key: None,
         timeout_ms: 20_000,
     })
 }

@@ -139,6 +139,7 @@ fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) ->
             description: entry.capability.description.clone(),
             instruction: step.instruction.clone(),
             declared: entry.capability.effect,
+            declared_key: entry.capability.business_key.clone(),
             parameters: parsed_step.parameters.clone(),
             schema: entry.compiled_schema(),
             announced: entry.capability.output_schema().map(Arc::new),

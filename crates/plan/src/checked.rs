@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use reknit_bind::{Expression, Parameters};
-use reknit_protocol::{AgentName, CapabilityName, ErrorFields, SideEffect, StepId, Value};
+use reknit_protocol::{AgentName, CapabilityName, ErrorFields, KeyRule, SideEffect, StepId, Value};
 use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +82,8 @@ pub struct PlannedStep {
     pub instruction: String,
     /// The side effect of a call, as the tool declares it.
     pub declared: SideEffect,
+    /// Which parameters identify a deed, as the tool declares it.
+    pub declared_key: Option<KeyRule>,
     /// The parsed parameters.
     pub parameters: Parameters,
     /// The schema that the parameters must fit, if the tool has one.

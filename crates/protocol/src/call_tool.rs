@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentName, CapabilityName, EffectId, Object, SideEffect, StepId, exact};
+use crate::{AgentName, BusinessKey, CapabilityName, EffectId, Object, SideEffect, StepId, exact};
 
 /// A request to call one capability once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct CallTool {
     pub side_effect: SideEffect,
     /// The idempotency key; `None` for a read.
     pub idempotency_key: Option<String>,
+    /// What identifies the deed, if its capability has a rule for it. It is never sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub business_key: Option<BusinessKey>,
     /// The longest time to wait for the reply.
     pub timeout_ms: u64,
 }

@@ -8,7 +8,7 @@ pub use side_effect::SideEffect;
 
 use crate::schema::{AdditionalProperties, Summary};
 use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, flag, text, wire};
-use crate::{CapabilityName, Path, Value};
+use crate::{CapabilityName, KeyRule, Path, Value};
 
 /// One operation that a tool offers.
 ///
@@ -47,6 +47,8 @@ pub struct Capability {
     pub internal: bool,
     /// The class of side effect, which decides whether a call may be sent twice.
     pub effect: SideEffect,
+    /// Which parameters identify a deed, so that it is done once, whoever asks for it.
+    pub business_key: Option<KeyRule>,
     /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
@@ -66,6 +68,7 @@ impl Capability {
             schema_endpoint: None,
             internal: false,
             effect: SideEffect::Undeclared,
+            business_key: None,
             extra: ExtraFields::default(),
         }
     }
@@ -120,6 +123,7 @@ impl Wire for Capability {
             schema_endpoint: fields.text("schema_endpoint")?,
             internal: fields.read("internal", flag)?.unwrap_or(false),
             effect: fields.read("effect", SideEffect::read)?.unwrap_or_default(),
+            business_key: fields.read("business_key", KeyRule::read)?,
             extra: fields.finish(),
         })
     }
@@ -137,6 +141,7 @@ impl Wire for Capability {
             .with_some("schema_endpoint", self.schema_endpoint.as_deref())
             .with_default("internal", false, self.internal)
             .with_default("effect", SideEffect::Undeclared.as_str(), self.effect.as_str())
+            .with_some("business_key", self.business_key.as_ref())
             .finish()
     }
 }

@@ -68,6 +68,8 @@ crate::word_enum! {
         RetryWait = "retry-wait",
         /// The wait until an open circuit breaker admits a call.
         BreakerWait = "breaker-wait",
+        /// The wait while another run does the deed of a call.
+        KeyWait = "key-wait",
         /// A call that tells whether an earlier call took effect.
         Check = "check",
         /// A person's approval.
@@ -123,6 +125,7 @@ impl EffectKind {
             Self::Call
             | Self::RetryWait
             | Self::BreakerWait
+            | Self::KeyWait
             | Self::Check
             | Self::Approval
             | Self::ApprovalExpiry
@@ -163,6 +166,13 @@ impl EffectId {
             EffectOwner::Step(step) => Some(step),
             EffectOwner::Run | EffectOwner::Plan | EffectOwner::Answer | EffectOwner::Turn(_) => None,
         }
+    }
+
+    /// The scope and the owner as text, without the kind and the ordinal: `turn-3/call-1`. It is the same for all effects of a
+    /// step.
+    pub fn owner_text(&self) -> String {
+        let levels = self.scope.iter().map(ToString::to_string);
+        levels.chain([self.owner.to_string()]).collect::<Vec<_>>().join("/")
     }
 
     /// What the effect is for.

@@ -27,6 +27,7 @@ pub mod schema;
 pub mod spelling;
 pub mod tool;
 
+mod business_key;
 mod call_tool;
 mod effect_id;
 mod human_duration;
@@ -39,6 +40,7 @@ mod truncate;
 mod url_redaction;
 mod word_enum;
 
+pub use business_key::{BusinessKey, KeyRule};
 pub use call_tool::CallTool;
 pub use capability::{Capability, ErrorFields, SideEffect};
 pub use effect_id::{EffectId, EffectIdError, EffectKind, EffectOwner, ScopeLevel};

@@ -3,6 +3,7 @@
 mod agent;
 mod config;
 mod eval;
+mod keys;
 mod plan;
 mod repair;
 mod rules;
@@ -19,6 +20,7 @@ use clap_complete::Shell;
 pub(crate) use agent::AgentArguments;
 pub(crate) use config::ConfigCommand;
 pub(crate) use eval::EvalArguments;
+pub(crate) use keys::KeysCommand;
 pub(crate) use plan::PlanCommand;
 pub(crate) use repair::RepairArguments;
 pub(crate) use rules::{RuleArguments, RulesCommand};
@@ -119,6 +121,9 @@ pub(crate) enum Command {
     /// List, accept and forget rules: where earlier runs found values that plans left open
     #[command(subcommand, after_help = rules::DETAILS)]
     Rules(RulesCommand),
+    /// List, settle and forget business keys: which deeds are done or under way
+    #[command(subcommand, after_help = keys::DETAILS)]
+    Keys(KeysCommand),
     /// Connect, list, show, find, call and check tools
     #[command(subcommand, after_help = tools::EXAMPLES)]
     Tools(ToolsCommand),

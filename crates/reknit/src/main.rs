@@ -20,6 +20,7 @@ mod failure;
 mod failure_message;
 mod find_model;
 mod input;
+mod keys;
 mod models;
 mod plan_check;
 mod plan_file;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
             setup::block_on(start::run(&plan, (&inputs, &metadata), &setup, &drive))
         }
         Command::Runs(command) => setup::block_on(runs::run(command)),
+        Command::Keys(command) => setup::block_on(keys::run(command)),
         Command::Rules(command) => setup::block_on(rules::run(command)),
         Command::Models { command: None, models } => setup::block_on(models::list(&models)),
         Command::Models { command: Some(ModelsCommand::Check { models }), .. } => {

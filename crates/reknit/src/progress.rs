@@ -106,7 +106,7 @@ fn mark(state: &StepState) -> char {
     match state {
         StepState::Waiting | StepState::Queued => '·',
         StepState::Running => '>',
-        StepState::BackingOff { .. } | StepState::BreakerOpen { .. } => '~',
+        StepState::BackingOff { .. } | StepState::BreakerOpen { .. } | StepState::KeyHeld { .. } => '~',
         StepState::Mending(_) | StepState::Checking => '+',
         StepState::AwaitingApproval(_) => '?',
         StepState::Done => '✓',
@@ -121,6 +121,7 @@ fn style(state: &StepState) -> LineStyle {
         StepState::Running => LineStyle::Plain,
         StepState::BackingOff { .. }
         | StepState::BreakerOpen { .. }
+        | StepState::KeyHeld { .. }
         | StepState::Mending(_)
         | StepState::Checking
         | StepState::AwaitingApproval(_) => LineStyle::Warning,
@@ -143,6 +144,9 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         StepState::BackingOff { until_ms } => format!("retrying in {} s", seconds_left(*until_ms, now_ms)),
         StepState::BreakerOpen { until_ms } => {
             format!("circuit breaker of {} open, retrying in {} s", step.agent, seconds_left(*until_ms, now_ms))
+        }
+        StepState::KeyHeld { by, until_ms } => {
+            format!("waiting for the same call of run {by}, asking again in {} s", seconds_left(*until_ms, now_ms))
         }
         StepState::Mending(rung) => format!("mending: asking a model ({})", rung.as_str()),
         StepState::Checking => "checking whether the call took effect".to_owned(),
@@ -201,6 +205,7 @@ mod tests {
             parameters: Object::new(),
             side_effect: SideEffect::Unsafe,
             idempotency_key: None,
+            business_key: None,
             timeout_ms: 1,
         };
         StepState::AwaitingApproval(Box::new(AskPerson {

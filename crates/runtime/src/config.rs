@@ -16,6 +16,7 @@
 mod api_keys;
 mod approval_rules;
 mod builder;
+mod business_keys;
 mod checks;
 mod discovery;
 mod duration;
@@ -64,7 +65,7 @@ use reknit_engine::{ApprovalRule, OutcomeCheck, Policy, PromptBuilder, SessionRu
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
-use reknit_protocol::Value;
+use reknit_protocol::{KeyRule, Value};
 use reknit_tools::{Client, ListingStore, ToolSource};
 use tracing::level_filters::LevelFilter;
 
@@ -118,12 +119,14 @@ pub struct Config {
     switches: Switches,
     values: ConfiguredValues,
     effective: Vec<EffectiveSetting>,
-    /// Where tools, models and checks are configured, by list (`tools`, `models`, `checks`) and name.
+    /// Where tools, models, checks and business keys are configured, by list (`tools`, `models`, `checks`, `keys`) and name.
     entry_origins: BTreeMap<(&'static str, String), SettingOrigin>,
     /// What `errors-in-success` says, by tool.
     errors_in_success: BTreeMap<String, ErrorsInSuccess>,
     /// The checks of calls with an unknown outcome, by `tool/capability`.
     checks: BTreeMap<String, OutcomeCheck>,
+    /// The business keys, by `tool/capability`.
+    business_keys: BTreeMap<String, KeyRule>,
     /// The rules about which calls a person approves before they are sent.
     approval_rules: Vec<RuleWithOrigin>,
 }
@@ -198,6 +201,7 @@ impl Default for Config {
             entry_origins: BTreeMap::new(),
             errors_in_success: BTreeMap::new(),
             checks: BTreeMap::new(),
+            business_keys: BTreeMap::new(),
             approval_rules: Vec::new(),
         }
     }
@@ -215,8 +219,10 @@ impl Config {
         tools::read_tools(file.tools(), &mut config.tools, environment)?;
         config.errors_in_success = tools::read_errors_in_success(file.tools())?;
         config.checks = checks::read_checks(&file.checks)?;
+        config.business_keys = business_keys::read_keys(&file.keys)?;
         config.approval_rules = approval_rules::read_rules(&file.approve)?;
-        config.entry_origins = file.tools().chain(&file.models).chain(&file.checks).map(Entry::origin).collect();
+        let entries = file.tools().chain(&file.models).chain(&file.checks).chain(&file.keys);
+        config.entry_origins = entries.map(Entry::origin).collect();
         Ok(config.apply_values())
     }
 
@@ -258,11 +264,13 @@ impl Config {
     fn apply_values(self) -> Self {
         let Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, values, .. } = self;
         let (errors_in_success, checks, approval_rules) = (self.errors_in_success, self.checks, self.approval_rules);
+        let business_keys = self.business_keys;
         let mut config =
             Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, ..Self::default() };
         config.policy.errors_in_success.clone_from(&errors_in_success);
         config.errors_in_success = errors_in_success;
         config.checks = checks;
+        config.business_keys = business_keys;
         config.policy.approvals.rules = approval_rules.iter().map(|(rule, _)| rule.clone()).collect();
         config.approval_rules = approval_rules;
         // The rotation policy decides the defaults of other settings, so it comes first.
@@ -282,6 +290,7 @@ impl Config {
         };
         config.effective = SETTINGS.iter().map(effective).collect();
         config.policy.effects.checks.clone_from(&config.checks);
+        config.policy.effects.keys.clone_from(&config.business_keys);
         config.values = values;
         config.copy_model_data();
         config.apply_switches();
@@ -373,6 +382,17 @@ impl Config {
             problem: format!("`checks.{field}` of `{of}`: {problem}"),
         })?;
         self.checks.insert(of.to_owned(), check);
+        Ok(self.apply_values())
+    }
+
+    /// Sets which parameters of a capability (`tool/capability`) identify a deed. Fails if there is none.
+    pub fn with_business_key(mut self, capability: &str, rule: KeyRule) -> Result<Self, ConfigError> {
+        if rule.fields.is_empty() {
+            let problem =
+                format!("`keys.fields` of `{capability}` is empty; name the parameters that identify the deed");
+            return Err(ConfigError::Invalid { origin: SettingOrigin::Program, problem });
+        }
+        self.business_keys.insert(capability.to_owned(), rule);
         Ok(self.apply_values())
     }
 

@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::breakers::{BreakerPolicy, Breakers, CallLimits};
+use crate::business_keys::key_changes;
 use crate::clock::{Clock, ShiftedClock};
 use crate::effect_executor::EffectExecutor;
 use crate::error::DriveError;
@@ -245,6 +246,7 @@ impl Driver {
             let event = Event { at_ms, kind };
             let due = state.apply(&event)?;
             state.check_results()?;
+            append.keys.extend(state.decided.last().into_iter().flat_map(|records| key_changes(records)));
             append = append.event(to_row(&event, due)?);
             events.push(event);
         }

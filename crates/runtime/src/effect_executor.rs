@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use reknit_dialogue::CallOutcome;
 use reknit_engine::{AskModel, Effect, EventKind, OpenBreakerPolicy};
-use reknit_journal::{ClaimOutcome, FenceError, Journal, Lease};
+use reknit_journal::{ClaimOutcome, FenceError, Journal, KeyedClaim, Lease};
 use reknit_protocol::{CallTool, ToolReply, TransportFailure, TransportKind};
 
 use tokio_util::sync::CancellationToken;
 
 use crate::breakers::{BreakerOpen, Breakers};
+use crate::business_keys::{key_claim, key_held, receipt_known};
 use crate::clock::Clock;
 use crate::telemetry::Telemetry;
 use crate::transport::Transport;
@@ -72,6 +73,32 @@ impl EffectExecutor {
         }
     }
 
+    /// Claims a call that does not only read, together with its business key. Returns the event that follows if the call must not
+    /// be made.
+    async fn claim(&self, call: &CallTool, lease: &Lease) -> EffectOutcome {
+        if !call.needs_claim() {
+            return Ok(None);
+        }
+        let effect = call.id.to_string();
+        let outcome = match &call.business_key {
+            None => self.journal.claim(lease, &effect).await?,
+            Some(key) => {
+                // Other processes compare the window with the system clock.
+                let now_ms = self.clock.now_ms().saturating_sub(self.ahead_ms);
+                let claim = key_claim(call, key, &call.id);
+                match self.journal.claim_with_key(lease, &effect, claim, now_ms).await? {
+                    KeyedClaim::Claimed(outcome) => outcome,
+                    KeyedClaim::Done(done) => return Ok(Some(receipt_known(call, done))),
+                    KeyedClaim::Held { by, has_ended } => {
+                        return Ok(Some(key_held(call, by, has_ended, self.ahead_ms)));
+                    }
+                }
+            }
+        };
+        let is_claimed = outcome == ClaimOutcome::AlreadyClaimed;
+        Ok(is_claimed.then(|| EventKind::Interrupted { effect: call.id.clone() }))
+    }
+
     /// Acquires a permit, then claims the call in the journal, then makes it. A call is claimed only once it can be sent, so
     /// that a call is not in doubt because it waited for a permit. Once the run is `abandoned`, no call is made, and there is no outcome.
     async fn call(
@@ -94,10 +121,8 @@ impl EffectExecutor {
             }
         };
         // Boxed: this future is done before the call, which may take long, and would enlarge the future of every call.
-        if call.needs_claim()
-            && Box::pin(self.journal.claim(lease, &call.id.to_string())).await? == ClaimOutcome::AlreadyClaimed
-        {
-            return Ok(Some(EventKind::Interrupted { effect: call.id.clone() }));
+        if let Some(event) = Box::pin(self.claim(call, lease)).await? {
+            return Ok(Some(event));
         }
         let result = self.transport.call(call, traceparent).await;
         permit.record(tool_outcome(&result));

@@ -14,6 +14,7 @@
 pub mod agent;
 mod assembly;
 mod breakers;
+mod business_keys;
 mod clock;
 pub mod config;
 mod driver;

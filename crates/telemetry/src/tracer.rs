@@ -177,6 +177,7 @@ impl Tracer {
             RunRecord::CallStarted(call) => self.start_call(turn, call),
             RunRecord::CallEnded { call, end, fault } => self.end_call(turn, call, end, fault.as_ref()),
             RunRecord::CallSkipped { id, until_ms } => self.skip_effect(&id_in_turn(turn, id), *until_ms),
+            RunRecord::KeyFound { id, .. } => _ = self.open.remove(&id_in_turn(turn, id)),
             RunRecord::RungStarted(start) => self.start_rung(turn, start),
             RunRecord::AdviceRead { step, rung, advice, answer } => {
                 self.map_advice(&StepKey::new(turn, step), *rung, advice, answer);
@@ -192,6 +193,7 @@ impl Tracer {
             RunRecord::Ended { .. } if turn.is_some() => {}
             RunRecord::Ended { status, reason, steps, spent } => self.end_run(*status, reason, *steps, spent),
             RunRecord::StepBound { .. }
+            | RunRecord::KeySettled { .. }
             | RunRecord::WaitStarted { .. }
             | RunRecord::WaitEnded(_)
             | RunRecord::ApprovalRequested(_)

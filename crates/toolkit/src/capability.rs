@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_protocol::{Capability, CapabilityName, SideEffect, Value};
+use reknit_protocol::{Capability, CapabilityName, KeyRule, SideEffect, Value};
 use reknit_salvage::{Schema, SchemaError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -53,6 +53,13 @@ impl CapabilityDefinition {
     #[must_use]
     pub fn output<Output: JsonSchema>(mut self) -> Self {
         self.capability.output_summary = schema::summary(&schema::for_output::<Output>());
+        self
+    }
+
+    /// Announces which parameters identify a deed: callers with one journal then do it once, whichever of their runs asks for it.
+    #[must_use]
+    pub fn business_key(mut self, rule: KeyRule) -> Self {
+        self.capability.business_key = Some(rule);
         self
     }
 

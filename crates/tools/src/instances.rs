@@ -134,6 +134,7 @@ mod tests {
             parameters: Object::new(),
             side_effect: SideEffect::Unsafe,
             idempotency_key: None,
+            business_key: None,
             timeout_ms: 1_000,
         }
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::{Summary, unknown_types};
-use reknit_protocol::{AgentName, CallTool, Capability, Object, ToolReply, TransportFailure, Value};
+use reknit_protocol::spelling::nearest;
+use reknit_protocol::{AgentName, CallTool, Capability, Object, SideEffect, ToolReply, TransportFailure, Value};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 
 use crate::http::address::ComponentType;
@@ -102,12 +103,26 @@ impl ToolService {
         });
         match entry {
             Ok(entry) => {
+                listing.problems.extend(problem_of_key(&entry));
                 let route = Arc::new(ToolServiceRoute { service: Arc::clone(&self.service), url, component });
                 listing.capabilities.push(ListedCapability { entry, route });
             }
             Err(error) => listing.problems.push(format!("invalid field hints of `{name}`: {error}")),
         }
     }
+}
+
+/// Why the business key that a capability announces does not identify its calls.
+fn problem_of_key(entry: &CatalogueEntry) -> Option<String> {
+    let Capability { name, effect, business_key, .. } = &entry.capability;
+    let rule = business_key.as_ref()?;
+    if *effect == SideEffect::Read {
+        return Some(format!("`business_key` of `{name}` has no effect, because its calls only read"));
+    }
+    let schema = entry.json_schema()?;
+    let (field, names) = rule.unknown_field(&schema)?;
+    let hint = nearest(field, &names).map_or_else(|| names.join(", "), |near| format!("did you mean `{near}`?"));
+    Some(format!("`business_key` of `{name}` names `{field}`, which is no parameter: {hint}"))
 }
 
 /// The list in the answer to `GET /api/capabilities`.

@@ -80,6 +80,7 @@ fn call() -> CallTool {
         parameters: Object::new(),
         side_effect: SideEffect::Read,
         idempotency_key: None,
+        business_key: None,
         timeout_ms: 5_000,
     }
 }

@@ -35,6 +35,7 @@ fn call(parameters: &str) -> CallTool {
         parameters: object(parameters),
         side_effect: SideEffect::Keyed,
         idempotency_key: Some("key-1".to_owned()),
+        business_key: None,
         timeout_ms: 300,
     }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Status;
 use crate::budget::Spent;
+use crate::business_key::{KeyFinding, KeySettlement};
 use crate::effect::AskPerson;
 use crate::event::{DecidedBy, Decision};
 use crate::metadata::Metadata;
@@ -87,6 +88,20 @@ pub enum RunRecord {
         id: EffectId,
         /// When it can be made, in milliseconds since 1970.
         until_ms: i64,
+    },
+    /// A tool call was not made, because of what the journal knows about its business key.
+    KeyFound {
+        /// The call.
+        id: EffectId,
+        /// What the journal knows.
+        finding: KeyFinding,
+    },
+    /// The journal stores what became of the deed of a call, together with the event that decided it.
+    KeySettled {
+        /// The call. It has a business key.
+        call: Arc<CallTool>,
+        /// What became of the deed.
+        settlement: KeySettlement,
     },
     /// A rung that asks a model was entered.
     RungStarted(RungStart),
@@ -180,9 +195,10 @@ impl RunRecord {
             | Self::Mended { step, .. }
             | Self::FeedbackExhausted(step)
             | Self::StepEnded { step, .. } => Some(step),
-            Self::CallStarted(call) | Self::CallEnded { call, .. } => Some(&call.step),
+            Self::CallStarted(call) | Self::CallEnded { call, .. } | Self::KeySettled { call, .. } => Some(&call.step),
             Self::ApprovalRequested(ask) => Some(&ask.step),
             Self::CallSkipped { id, .. }
+            | Self::KeyFound { id, .. }
             | Self::WaitStarted { id, .. }
             | Self::WaitEnded(id)
             | Self::ApprovalDecided { id, .. }
@@ -313,6 +329,8 @@ pub enum WaitReason {
     Retry,
     /// The tool's circuit breaker is open.
     BreakerOpen,
+    /// The outcome of another call with the same business key is unknown.
+    KeyHeld,
     /// Every model target is at its limit or has an open circuit breaker.
     ModelsUnavailable,
 }

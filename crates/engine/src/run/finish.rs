@@ -224,7 +224,10 @@ impl Run {
 
 /// The stage of a step when the run stops; `None` if the step is over or stopping already.
 fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
-    let reason = reason.to_owned();
+    let reason = match &step.key_holder {
+        Some(holder) => format!("{reason}; {holder}"),
+        None => reason.to_owned(),
+    };
     let last_fault = || step.last_fault().cloned();
     match step.stage() {
         Stage::Waiting => Some(Stage::Skipped { reason }),

@@ -168,6 +168,7 @@ impl Run {
             self.set_stage(index, stage)?;
             return Ok(true);
         }
+        self.note_missing_key(index)?;
         let call = Arc::new(self.next_call(index)?);
         self.state.steps.get_mut(index)?.calls += 1;
         self.record(RunRecord::CallStarted(Arc::clone(&call)));
@@ -188,6 +189,7 @@ impl Run {
             parameters: step.parameters.clone(),
             side_effect,
             idempotency_key: (side_effect != SideEffect::Read).then(key),
+            business_key: self.business_key(planned, &step.parameters),
             timeout_ms: self.call_timeout_ms(step),
         })
     }

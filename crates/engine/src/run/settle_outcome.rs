@@ -72,6 +72,7 @@ impl Run {
             parameters,
             side_effect: SideEffect::Read,
             idempotency_key: None,
+            business_key: None,
             timeout_ms,
         });
         self.record(RunRecord::CallStarted(Arc::clone(&call)));
@@ -148,7 +149,9 @@ impl Run {
     pub(super) fn settle_as_happened(&mut self, index: StepIndex, result: Value, words: String) -> Decided {
         let mend = Mend { rung: Rung::Settlement, effect: MendEffect::Applied, description: words };
         self.add_mend(index, mend, MendDetail::Settled)?;
-        self.set_stage(index, Stage::Done(result.into()))
+        let call = Arc::new(self.last_call(index)?);
+        self.set_stage(index, Stage::Done(result.into()))?;
+        self.settle_key(index, call)
     }
 
     /// The calls of the step so far did not take effect: the call is sent again, and may be corrected afterwards.
@@ -156,6 +159,8 @@ impl Run {
         let mend = Mend { rung: Rung::Settlement, effect: MendEffect::Applied, description: words };
         self.add_mend(index, mend, MendDetail::Settled)?;
         self.state.steps.get_mut(index)?.note_not_happened();
-        self.set_stage(index, Stage::Queued)
+        let call = Arc::new(self.last_call(index)?);
+        self.set_stage(index, Stage::Queued)?;
+        self.settle_key(index, call)
     }
 }

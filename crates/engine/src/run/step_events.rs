@@ -108,6 +108,14 @@ impl Run {
                 self.on_breaker_open(index, *until_ms)?;
                 return Ok(true);
             }
+            EventKind::ReceiptKnown { receipt, .. } => {
+                self.on_known_receipt(index, &call, receipt)?;
+                return Ok(true);
+            }
+            EventKind::KeyHeld { holder, .. } => {
+                self.on_key_held(index, &call, holder)?;
+                return Ok(true);
+            }
             _ => return Ok(false),
         };
         let fault = match &verdict {
@@ -116,8 +124,9 @@ impl Run {
                 Some(Arc::new(fault.clone()))
             }
         };
-        self.record(RunRecord::CallEnded { call, end, fault });
+        self.record(RunRecord::CallEnded { call: Arc::clone(&call), end, fault });
         self.on_verdict(index, verdict)?;
+        self.settle_key(index, call)?;
         Ok(true)
     }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::Stage;
 use crate::answer::StepApproval;
+use crate::business_key::KeyHolder;
 use crate::consult::Consultation;
 use crate::effect::Effect;
 use crate::internal_error::{Decided, InternalError};
@@ -124,6 +125,12 @@ pub(super) struct StepRun {
     pub(super) calls: u32,
     /// How many of them were not made because the tool's circuit breaker was open.
     pub(super) skipped_calls: u32,
+    /// How many of them were not made because of their business key.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) unsent_for_key: u32,
+    /// The other call that the step waits for, because it has the same business key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) key_holder: Option<Box<KeyHolder>>,
     pub(super) resends: u32,
     /// How often each rung was used: its budget.
     pub(super) facts: u32,
@@ -266,7 +273,7 @@ impl StepRun {
 
     /// How many calls were made.
     pub(super) fn sent(&self) -> u32 {
-        self.calls.saturating_sub(self.skipped_calls)
+        self.calls.saturating_sub(self.skipped_calls).saturating_sub(self.unsent_for_key)
     }
 
     /// Whether the same parameters were rejected before.

@@ -3,7 +3,7 @@
 use reknit_bind::Provenance;
 use reknit_mend::{Mend, Rung};
 use reknit_plan::{PlannedStep, ToolSelection};
-use reknit_protocol::{AgentName, CapabilityName, Object, StepId};
+use reknit_protocol::{AgentName, CapabilityName, Object, RunId, StepId};
 
 use super::Run;
 use super::state::{Phase, Stage};
@@ -71,6 +71,13 @@ pub enum StepState {
     /// The circuit breaker of its tool is open, or the tool is at its limit.
     BreakerOpen {
         /// When the call can be made, in milliseconds since 1970.
+        until_ms: i64,
+    },
+    /// The outcome of another call with the same business key is unknown.
+    KeyHeld {
+        /// The run that made the other call.
+        by: RunId,
+        /// When the journal is asked again, in milliseconds since 1970.
         until_ms: i64,
     },
     /// A model is asked how to repair the call.
@@ -141,7 +148,12 @@ fn view(planned: &PlannedStep, step: &StepRun) -> StepView {
             Stage::BackingOff { until_ms, reason: WaitReason::BreakerOpen, .. } => {
                 StepState::BreakerOpen { until_ms: *until_ms }
             }
-            Stage::BackingOff { until_ms, .. } => StepState::BackingOff { until_ms: *until_ms },
+            Stage::BackingOff { until_ms, reason, .. } => match &step.key_holder {
+                Some(holder) if *reason == WaitReason::KeyHeld => {
+                    StepState::KeyHeld { by: holder.run.clone(), until_ms: *until_ms }
+                }
+                _ => StepState::BackingOff { until_ms: *until_ms },
+            },
             Stage::Consulting { rung, .. } => StepState::Mending((*rung).into()),
             Stage::Checking { .. } => StepState::Checking,
             Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),

@@ -91,6 +91,7 @@ impl Session {
             description: entry.map(|entry| entry.capability.description.clone()).unwrap_or_default(),
             instruction: format!("a call that a model made while it worked on: {}", self.started.input),
             declared: entry.map(|entry| entry.capability.effect).unwrap_or_default(),
+            declared_key: entry.and_then(|entry| entry.capability.business_key.clone()),
             parameters: Parameters::literal(&call.parameters),
             schema: entry.and_then(reknit_plan::CatalogueEntry::compiled_schema),
             announced: None,

@@ -10,6 +10,7 @@
 mod approval_rules;
 mod approvals;
 mod breakers;
+mod business_keys;
 mod cancellation_and_limits;
 mod context_rung;
 mod corrections;

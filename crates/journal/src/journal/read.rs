@@ -7,7 +7,7 @@ use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{ReadTables, RunRow};
 use crate::{
     DueEffect, InboxMessage, LearnedMapping, Mailbox, RunFilter, RunReadError, RunSummary, SignalId, Snapshot,
-    StorageError, StoredEvent,
+    StorageError, StoredEvent, StoredKey,
 };
 
 impl Journal {
@@ -91,6 +91,11 @@ impl Journal {
     /// The mappings that earlier runs learned: at most `limit`, accepted ones first, then the newest.
     pub async fn learned_mappings(&self, limit: u32) -> Result<Vec<LearnedMapping>, StorageError> {
         self.read(move |tables| tables.learned_mappings(limit)).await
+    }
+
+    /// The business keys, the newest first. A key whose window is over counts as free.
+    pub async fn business_keys(&self) -> Result<Vec<StoredKey>, StorageError> {
+        self.read(|tables| tables.business_keys()).await
     }
 
     async fn read_run<T: Send + 'static>(

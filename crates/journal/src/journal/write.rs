@@ -9,8 +9,8 @@ use super::Journal;
 use crate::blob::split_event;
 use crate::rules::{self, TakeOver};
 use crate::{
-    Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, Lease, LeaseError, LeaseTerm, NewRun,
-    RunSignal, SendError, SignalId, Snapshot, StorageError, StoredMapping,
+    Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, KeyClaim, KeyedClaim, Lease, LeaseError,
+    LeaseTerm, NewRun, RunSignal, SendError, SignalId, Snapshot, StorageError, StoredKey, StoredMapping,
 };
 
 impl Journal {
@@ -89,6 +89,44 @@ impl Journal {
     pub async fn claim(&self, lease: &Lease, effect: &str) -> Result<ClaimOutcome, FenceError> {
         let (lease, effect) = (lease.clone(), effect.to_owned());
         self.write_patiently(move |tables| rules::claim(tables, &lease, &effect)).await
+    }
+
+    /// Claims an effect as [`claim`](Self::claim) does, and its business key with it, in one transaction. If another call has
+    /// the key, nothing is claimed.
+    pub async fn claim_with_key(
+        &self,
+        lease: &Lease,
+        effect: &str,
+        key: KeyClaim,
+        now_ms: i64,
+    ) -> Result<KeyedClaim, FenceError> {
+        let (lease, effect) = (lease.clone(), effect.to_owned());
+        self.write_patiently(move |tables| rules::claim_with_key(tables, &lease, &effect, &key, now_ms)).await
+    }
+
+    /// Stores the receipt of a key whose outcome was unknown: a person knows that the deed is done. Returns false if exactly this
+    /// key is not in the journal.
+    pub async fn settle_key(&self, key: &StoredKey, receipt: &str, now_ms: i64) -> Result<bool, StorageError> {
+        let (key, receipt) = (key.clone(), receipt.to_owned());
+        self.write(move |tables| {
+            let is_there = tables.business_key(&key.claim.key)?.as_ref() == Some(&key);
+            if is_there {
+                let receipt = Some(receipt.clone());
+                tables.set_business_key(&StoredKey { receipt, since_ms: now_ms, ..key.clone() })?;
+            }
+            Ok(Ok(is_there))
+        })
+        .await
+    }
+
+    /// Removes a business key, so that its deed may be done again. Returns false if exactly this key is not in the journal.
+    pub async fn forget_key(&self, key: &StoredKey) -> Result<bool, StorageError> {
+        let key = key.clone();
+        self.write(move |tables| {
+            let is_there = tables.business_key(&key.claim.key)?.as_ref() == Some(&key);
+            Ok(Ok(is_there && tables.remove_business_key(&key.claim.key)?))
+        })
+        .await
     }
 
     /// Replaces the snapshot of the run. The events that it covers must be committed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{RuleResult, check_lease};
+use super::{RuleResult, check_lease, key};
 use crate::blob::SplitEvent;
 use crate::error::storage::StoreResult;
 use crate::tables::{RunKey, RunRow, WriteTables};
@@ -40,6 +40,9 @@ pub(crate) fn append(
     }
     for mapping in &new.learned_mappings {
         tables.set_learned_mapping(mapping, run.updated_ms)?;
+    }
+    for key in &new.keys {
+        key::change(tables, &lease.run, key, run.updated_ms)?;
     }
     if let Some(RunEnding { status, at_ms }) = &new.ending {
         run.status = Some(status.clone());

@@ -11,6 +11,8 @@ pub(crate) const SCHEMA_VERSION: u32 = 4;
 ///
 /// `chain` is the digest of the row and of the rows before it (`chain.rs`). The `seq` of a claim is how many events the run had.
 ///
+/// The `digest` of a business key covers its other columns.
+///
 /// `event_blobs` says which blobs belong into the body of which event, each at a byte offset.
 pub(crate) const TABLES: &str = "
 CREATE TABLE runs (
@@ -97,4 +99,16 @@ CREATE TABLE learned_mappings (
     accepted_ms INTEGER,
     PRIMARY KEY (producer, consumer, parameter)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE business_keys (
+    key        TEXT    NOT NULL PRIMARY KEY,
+    capability TEXT    NOT NULL,
+    key_values TEXT    NOT NULL,
+    window_ms  INTEGER NOT NULL,
+    run        TEXT    NOT NULL,
+    step       TEXT    NOT NULL,
+    since_ms   INTEGER NOT NULL,
+    receipt    TEXT,
+    digest     TEXT    NOT NULL
+) STRICT;
 ";

@@ -1,5 +1,6 @@
 //! The tables as rows of `SQLite`. Each connection prepares each statement once.
 
+mod business_key;
 mod read;
 mod write;
 

@@ -5,6 +5,7 @@
 
 mod append;
 mod blobs;
+mod business_keys;
 mod claims;
 mod inboxes;
 mod learned_mappings;

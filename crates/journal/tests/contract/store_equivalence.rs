@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use reknit_journal::{
-    Append, AppendError, DueEffect, Holder, Journal, Lease, LeaseTerm, NewEvent, NewRun, RunFilter, RunSignal,
-    Snapshot, StatusFilter,
+    Append, AppendError, DueEffect, Holder, Journal, KeyChange, KeyClaim, Lease, LeaseTerm, NewEvent, NewRun,
+    RunFilter, RunSignal, Snapshot, StatusFilter,
 };
 use reknit_protocol::RunId;
 
@@ -18,6 +18,7 @@ enum Operation {
     Release { lease: usize },
     Append { lease: usize, behind: u64, events: Vec<usize>, consumed: Vec<usize>, ends: bool },
     Claim { lease: usize, effect: usize },
+    ClaimWithKey { lease: usize, step: usize, key: usize, now: i64 },
     Send { run: usize },
     Snapshot { lease: usize, len: u64 },
 }
@@ -49,6 +50,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => lease.clone().prop_map(|lease| Operation::Release { lease }),
         6 => append,
         2 => (lease.clone(), 0..3_usize).prop_map(|(lease, effect)| Operation::Claim { lease, effect }),
+        3 => (lease.clone(), 0..2_usize, 0..2_usize, 0..40_i64)
+            .prop_map(|(lease, step, key, now)| Operation::ClaimWithKey { lease, step, key, now }),
         2 => run.prop_map(|run| Operation::Send { run }),
         1 => (lease, 0..6_u64).prop_map(|(lease, len)| Operation::Snapshot { lease, len }),
     ]
@@ -56,6 +59,11 @@ fn operation() -> impl Strategy<Value = Operation> {
 
 fn run_id(run: usize) -> RunId {
     RunId::new(format!("run-{run}"))
+}
+
+fn key_claim(key: usize, step: usize) -> KeyClaim {
+    let (capability, values) = ("shop/refund".to_owned(), "{}".to_owned());
+    KeyClaim { key: format!("key-{key}"), capability, values, window_ms: 15, step: format!("{step}") }
 }
 
 fn long_event(size: usize) -> NewEvent {
@@ -103,6 +111,7 @@ impl TestedStore {
             | Operation::Release { lease }
             | Operation::Append { lease, .. }
             | Operation::Claim { lease, .. }
+            | Operation::ClaimWithKey { lease, .. }
             | Operation::Snapshot { lease, .. } => match self.leases.iter().rev().nth(lease).cloned() {
                 None => "no lease yet".to_owned(),
                 Some(lease) => self.perform_with(&lease, operation).await,
@@ -117,6 +126,10 @@ impl TestedStore {
             }
             Operation::Release { .. } => format!("{:?}", self.journal.release(lease).await),
             Operation::Claim { effect, .. } => format!("{:?}", self.journal.claim(lease, &format!("e/{effect}")).await),
+            Operation::ClaimWithKey { step, key, now, .. } => {
+                let claim = key_claim(key, step);
+                format!("{:?}", self.journal.claim_with_key(lease, &format!("{step}/call/{now}"), claim, now).await)
+            }
             Operation::Snapshot { len, .. } => {
                 let snapshot = Snapshot { len, machine_version: 1, body: format!("{{\"len\":{len}}}") };
                 format!("{:?}", self.journal.save_snapshot(lease, snapshot).await)
@@ -124,6 +137,13 @@ impl TestedStore {
             Operation::Append { behind, events, consumed, ends, .. } => {
                 let before = self.journal.summary(lease.run()).await.unwrap();
                 let mut append = Append::at(before.len.saturating_sub(behind));
+                // The number of events decides what becomes of the keys.
+                append.keys = (0..events.len())
+                    .map(|key| KeyChange {
+                        claim: key_claim(key, key),
+                        receipt: (events.len() > 1).then(|| "1".to_owned()),
+                    })
+                    .collect();
                 append.events = events.into_iter().map(long_event).collect();
                 append.consumed = consumed.into_iter().filter_map(|at| self.signals.get(at).copied()).collect();
                 if ends {
@@ -150,6 +170,7 @@ impl TestedStore {
         results
             .push(format!("{:?}", self.journal.runs(&RunFilter { status: StatusFilter::Unfinished, limit: 2 }).await));
         results.push(format!("{:?}", self.journal.runs_with_prefix("run-", 2).await));
+        results.push(format!("{:?}", self.journal.business_keys().await));
         for run in (0..3).map(run_id) {
             results.push(format!("{:?}", self.journal.events(&run, 0).await));
             results.push(format!("{:?}", self.journal.events(&run, 2).await));

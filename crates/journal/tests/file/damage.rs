@@ -3,7 +3,9 @@
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
-use reknit_journal::{Append, DueEffect, Durability, Journal, NewEvent, OpenError, RunReadError, StorageError};
+use reknit_journal::{
+    Append, DueEffect, Durability, Journal, KeyChange, KeyClaim, NewEvent, OpenError, RunReadError, StorageError,
+};
 use rusqlite::Connection;
 
 use crate::support::{grow, leased, mask_directory, new_path, open, report};
@@ -148,4 +150,27 @@ async fn runs_share_equal_long_values() {
     assert_eq!((count("SELECT count(*) FROM blobs"), count("SELECT count(*) FROM event_blobs")), (1, 2));
     assert!(count("SELECT max(length(body)) FROM events") < 5000);
     assert_eq!(count("SELECT max(size) FROM event_blobs"), 50_002);
+}
+
+#[tokio::test]
+async fn a_changed_business_key_is_detected_and_its_deed_is_not_done() {
+    for sql in [
+        "UPDATE business_keys SET receipt = '{\"refund\":2}'",
+        "UPDATE business_keys SET receipt = NULL",
+        "UPDATE business_keys SET since_ms = 0, window_ms = 1",
+        "UPDATE business_keys SET run = 'other'",
+    ] {
+        let (_directory, path) = new_path();
+        let journal = open(&path);
+        let lease = leased(&journal, "r").await;
+        let [key, capability, values, step] = ["k", "shop/refund", "{}", "s"].map(str::to_owned);
+        let claim = KeyClaim { key, capability, values, window_ms: 1_000, step };
+        journal.claim_with_key(&lease, "s/call/1", claim.clone(), 10).await.unwrap();
+        let done = KeyChange { claim: claim.clone(), receipt: Some(r#"{"refund":1}"#.to_owned()) };
+        journal.append(&lease, Append { keys: vec![done], ..Append::at(1) }).await.unwrap();
+        Connection::open(&path).unwrap().execute(sql, []).unwrap();
+        let refused = journal.claim_with_key(&lease, "t/call/1", claim, 20).await.unwrap_err();
+        assert!(format!("{refused:?}").contains("the business key `k` was changed"), "{sql}: {refused:?}");
+        assert!(journal.business_keys().await.is_err(), "{sql}");
+    }
 }

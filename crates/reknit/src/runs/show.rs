@@ -159,6 +159,7 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::Running => "running",
         StepState::BackingOff { .. } => "resting",
         StepState::BreakerOpen { .. } => "turned_away",
+        StepState::KeyHeld { .. } => "key_held",
         StepState::Mending(_) => "mending",
         StepState::Checking => "checking",
         StepState::AwaitingApproval(_) => "asking",

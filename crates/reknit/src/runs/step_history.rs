@@ -45,6 +45,7 @@ fn label_and_text(kind: &HistoryKind, calls: &mut u32) -> (String, String) {
         }
         HistoryKind::Waited => ("waited", "before the next attempt".to_owned()),
         HistoryKind::BreakerOpen => ("not sent", "circuit breaker open".to_owned()),
+        HistoryKind::KeyFound(finding) => ("not sent", finding.to_string()),
         HistoryKind::Checked { capability, parameters, status } => {
             let status = status.map_or_else(|| "no answer".to_owned(), |status| format!("status {status}"));
             ("checked", format!("whether the call took effect: {status} <- {capability} {parameters}"))

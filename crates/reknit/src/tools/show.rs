@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, Value, human_duration};
 
 use super::{find, known_tools};
 use crate::cli::SetupArguments;
@@ -17,14 +17,17 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
     let (tool, entry) = find(&catalogue, name)?;
     let capability = &entry.capability;
     let class = config.policy.effects.class(tool.name.as_str(), capability.name.as_str(), capability.effect);
+    let configured = config.policy.effects.key(tool.name.as_str(), capability.name.as_str());
+    let key = configured.or(capability.business_key.as_ref());
     if json {
-        let shown = Object::from([
+        let mut shown = Object::from([
             ("capability", Value::from(tool.key(entry))),
             ("class", class.to_string().into()),
             ("description", capability.description.as_str().into()),
             ("parameters", entry.json_schema().unwrap_or(Value::Null)),
             ("result", capability.output_schema().unwrap_or(Value::Null)),
         ]);
+        shown.extend(key.map(|rule| ("business_key".to_owned(), rule.to_value())));
         print_data(&format!("{shown}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -39,6 +42,11 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
     };
     if let Some(result) = capability.output_schema() {
         let _ = writeln!(page, "Result:\n{}", fields(&result));
+    }
+    if let Some(rule) = key {
+        let window = human_duration(rule.window_s.saturating_mul(1_000));
+        let fields = one_line(&rule.fields.join(", "), usize::MAX);
+        let _ = writeln!(page, "Business key:\n  {fields}, within {window}\n");
     }
     let _ = writeln!(page, "Call it:\n  reknit tools call {}{}", tool.key(entry), example(entry));
     print_data(&page)?;

@@ -2,6 +2,7 @@
 //! whose journal cannot be written or has lost its tail.
 #![cfg(test)]
 
+mod business_keys;
 mod disk;
 mod moments;
 mod other_processes;

@@ -25,6 +25,7 @@ fn the_program_has_a_help_page() {
       plan         Check plans
       runs         List, show, resume, cancel, approve, deny and settle runs
       rules        List, accept and forget rules: where earlier runs found values that plans left open
+      keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools
       models       List the models, and where their API keys come from
       config       Show settings
@@ -685,4 +686,34 @@ fn approve_and_deny_have_help_pages() {
           --reason <TEXT>   Why not: part of the answer, and an agent's model reads it
       -h, --help            Print help
     ");
+}
+
+#[test]
+fn keys_has_a_help_page() {
+    insta::assert_snapshot!(help(&["keys"]), @r#"
+    exit status 0
+    --- stdout
+    List, settle and forget business keys: which deeds are done or under way
+
+    Usage: reknit keys <COMMAND>
+
+    Commands:
+      list    List the business keys whose windows are not over, the newest first
+      settle  Say that the deed of a pending key is done: equal calls return the receipt
+      forget  Free keys: their deeds may be done again
+      help    Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+
+    A capability may name the parameters that identify a deed (`[[keys]]` in the configuration). A call whose deed another call has
+    done is not sent: it returns the receipt of that call. While the outcome of the other call is unknown, the key is pending, and
+    an equal call waits. A pending key becomes free when its window is over, when its call turns out to have had no effect, or when
+    you say so: `keys forget` frees a key, so that the deed may be done again; `keys settle` says that the deed is done.
+
+    Examples:
+      reknit keys list
+      reknit keys settle 3f9a20c1d4 --result '{"refund": 12}'
+      reknit keys forget 3f9a20c1d4
+    "#);
 }

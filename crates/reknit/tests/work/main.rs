@@ -11,6 +11,7 @@ mod demo;
 mod exit_status;
 mod help;
 mod interrupt;
+mod keys;
 mod llm;
 mod masks;
 mod models;

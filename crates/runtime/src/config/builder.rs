@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_engine::{ApprovalRule, OutcomeCheck, PromptBuilder};
 use reknit_models::Target;
-use reknit_protocol::{SideEffect, ToolError, Value, redact_url};
+use reknit_protocol::{KeyRule, SideEffect, ToolError, Value, redact_url};
 use reknit_registry::RedisUrl;
 use reknit_toolkit::{CallContext, CapabilityDefinition};
 use reknit_tools::{Address, ToolSource};
@@ -150,6 +150,12 @@ impl ConfigBuilder {
     #[must_use]
     pub fn check(self, of: &str, check: OutcomeCheck) -> Self {
         self.change(|config| config.with_check(of, check))
+    }
+
+    /// Sets which parameters of a capability (`tool/capability`) identify a deed.
+    #[must_use]
+    pub fn business_key(self, capability: &str, rule: KeyRule) -> Self {
+        self.change(|config| config.with_business_key(capability, rule))
     }
 
     /// Adds a rule about which calls a person approves before they are sent.

@@ -1,13 +1,17 @@
-//! Whether `effects.classes`, `[[checks]]` and `[[approve]]` name tools and capabilities that exist.
+//! Whether `effects.classes`, `[[checks]]`, `[[keys]]` and `[[approve]]` name tools and capabilities that exist.
 
 use reknit_plan::Catalogue;
 use reknit_protocol::SideEffect;
 use reknit_protocol::spelling::nearest;
 
+use super::business_keys::problem_of_key;
 use super::{Config, ConfigError, SettingOrigin};
 
 /// The setting.
 const CLASSES: &str = "effects.classes";
+
+/// The list of business keys.
+const KEYS: &str = "keys";
 
 /// A name of a tool or capability in the configuration.
 struct EffectName<'a> {
@@ -39,7 +43,7 @@ impl EffectName<'_> {
 }
 
 impl Config {
-    /// Fails if `effects.classes`, a check or an approval rule names a tool that is not configured. With a registry, any
+    /// Fails if `effects.classes`, a check, a key or an approval rule names a tool that is not configured. With a registry, any
     /// tool may appear later.
     pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
         if self.discovery.registry().is_some() {
@@ -58,8 +62,9 @@ impl Config {
         }
     }
 
-    /// Fails if `effects.classes`, a check or an approval rule names a tool that is not configured, or a capability that a tool of the catalogue
-    /// does not have, or if a check may change something. Nothing is known about the capabilities of a tool that is not in
+    /// Fails if `effects.classes`, a check, a key or an approval rule names a tool that is not configured, or a capability that a
+    /// tool of the catalogue does not have, if a check may change something, or if a key names a parameter that its capability does
+    /// not have. Nothing is known about the capabilities of a tool that is not in
     /// the catalogue, such as one that is down.
     pub fn check_effect_names(&self, catalogue: &Catalogue) -> Result<(), ConfigError> {
         self.check_effect_tools()?;
@@ -82,6 +87,12 @@ impl Config {
                 );
                 return Err(name.invalid(&problem));
             }
+            if name.key == "keys.capability"
+                && let Some(rule) = self.policy.effects.key(tool, capability)
+                && let Some(problem) = problem_of_key(rule, entry, class)
+            {
+                return Err(name.invalid(&problem));
+            }
         }
         Ok(())
     }
@@ -99,9 +110,13 @@ impl Config {
                 EffectName { key: "checks.call", name: call, origin },
             ]
         });
+        let keys = self.policy.effects.keys.keys().map(|capability| {
+            let origin = self.entry_origins.get(&(KEYS, capability.clone())).unwrap_or(&SettingOrigin::Program);
+            EffectName { key: "keys.capability", name: capability.clone(), origin }
+        });
         let rules = self.approval_rules.iter().filter_map(|(rule, origin)| {
             Some(EffectName { key: "approve.capability", name: rule.capability.clone()?, origin })
         });
-        classes.chain(checks).chain(rules).collect()
+        classes.chain(checks).chain(keys).chain(rules).collect()
     }
 }

@@ -252,6 +252,22 @@ pub(super) const CHECK_KEYS: [EntryKey; 6] = [
     ),
 ];
 
+pub(super) const KEY_KEYS: [EntryKey; 3] = [
+    required("capability", "Capability whose calls are identified, like `shop/refund`; it must not only read."),
+    EntryKey {
+        name: "fields",
+        kind: TextList,
+        is_required: true,
+        description: "Parameters that identify the deed, like `[\"order_id\", \"price.amount\"]`. A call without a value for one of \
+                      them has no key.",
+    },
+    optional(
+        "window",
+        POSITIVE_DURATION,
+        "How long after a deed an equal call is the same deed, in whole seconds; the default is `24h`.",
+    ),
+];
+
 pub(super) const APPROVE_KEYS: [EntryKey; 3] = [
     optional(
         "capability",
@@ -278,7 +294,11 @@ fn providers() -> Vec<&'static str> {
 pub(super) fn entry_name(entry: &Object) -> String {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     let name = text("name").or_else(|| text("of")).unwrap_or_default();
-    text("capability").map_or_else(|| name.to_owned(), |capability| format!("{name}/{capability}"))
+    match text("capability") {
+        Some(capability) if name.is_empty() => capability.to_owned(),
+        Some(capability) => format!("{name}/{capability}"),
+        None => name.to_owned(),
+    }
 }
 
 /// An entry as it is written in a file. The kind of each key accepts its value.

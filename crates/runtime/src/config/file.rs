@@ -10,7 +10,7 @@ use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
 use super::entry::{
-    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, MCP_KEYS, MODEL_KEYS,
+    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, KEY_KEYS, MCP_KEYS, MODEL_KEYS,
     OPENAPI_KEYS, PLAIN_HTTP_KEYS, TOOL_KEYS,
 };
 use super::error::ConfigError;
@@ -34,6 +34,7 @@ pub(super) struct FileContent {
     pub(super) command: Vec<Entry>,
     pub(super) models: Vec<Entry>,
     pub(super) checks: Vec<Entry>,
+    pub(super) keys: Vec<Entry>,
     pub(super) approve: Vec<Entry>,
 }
 
@@ -53,6 +54,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
         match folded(key.get_ref()).as_str() {
             "tools" => content.tools = file.entries("tools", &[&TOOL_KEYS, &HTTP_KEYS], value)?,
             "checks" => content.checks = file.entries("checks", &[&CHECK_KEYS], value)?,
+            "keys" => content.keys = file.entries("keys", &[&KEY_KEYS], value)?,
             "openapi" => content.openapi = file.entries("openapi", &[&OPENAPI_KEYS, &HTTP_KEYS], value)?,
             "mcp" => content.mcp = file.entries("mcp", &[&MCP_KEYS], value)?,
             "http" => content.http = file.entries("http", &[&PLAIN_HTTP_KEYS, &DEFINED_KEYS, &HTTP_KEYS], value)?,

@@ -3,8 +3,8 @@
 use reknit_protocol::Value;
 
 use super::entry::{
-    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, EntryKey, HTTP_KEYS, MCP_KEYS, MODEL_KEYS, OPENAPI_KEYS,
-    PLAIN_HTTP_KEYS, TOOL_KEYS,
+    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, EntryKey, HTTP_KEYS, KEY_KEYS, MCP_KEYS, MODEL_KEYS,
+    OPENAPI_KEYS, PLAIN_HTTP_KEYS, TOOL_KEYS,
 };
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
@@ -75,6 +75,9 @@ pub fn reference() -> String {
     page.push_str(&key_list("models", about_models, &MODEL_KEYS));
     let about_checks = "Checks of calls with an unknown outcome, each in a `[[checks]]` of its own.";
     page.push_str(&key_list("checks", about_checks, &CHECK_KEYS));
+    let about_keys = "Business keys: which parameters identify a deed, each in a `[[keys]]` of its own. A call whose deed another call has \
+                      done is not sent: its result is the receipt of that call. docs/tools.md explains them.";
+    page.push_str(&key_list("keys", about_keys, &KEY_KEYS));
     let about_rules = "Calls that a person approves before they are sent, each in an `[[approve]]` of its own. A call matches if \
                        all keys hold; at least one key is required. An expression without a value for a call matches.";
     page.push_str(&key_list("approve", about_rules, &APPROVE_KEYS));

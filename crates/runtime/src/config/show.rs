@@ -7,6 +7,7 @@ use reknit_models::{Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
 
 use super::approval_rules::shown_rule;
+use super::business_keys::shown_key;
 use super::checks::shown_check;
 use super::entry::entry_name;
 use super::field::Field;
@@ -55,6 +56,7 @@ impl Config {
             ("command", self.shown_tools("command")),
             ("models", self.shown_models()),
             ("checks", self.shown_checks()),
+            ("keys", self.shown_keys()),
         ] {
             for entry in entries {
                 let origin = self.entry_origins.get(&(list, entry_name(&entry))).cloned().unwrap_or_default();
@@ -96,6 +98,7 @@ impl Config {
             ("command", list(self.shown_tools("command"))),
             ("models", list(self.shown_models())),
             ("checks", list(self.shown_checks())),
+            ("keys", list(self.shown_keys())),
             ("approve", list(self.approval_rules.iter().map(|(rule, _)| shown_rule(rule)).collect())),
         ]))
     }
@@ -112,6 +115,10 @@ impl Config {
 
     fn shown_checks(&self) -> Vec<Object> {
         self.policy.effects.checks.iter().map(shown_check).collect()
+    }
+
+    fn shown_keys(&self) -> Vec<Object> {
+        self.policy.effects.keys.iter().map(shown_key).collect()
     }
 
     fn shown_models(&self) -> Vec<Object> {

@@ -347,6 +347,81 @@ fn a_check_names_a_capability_that_tells_whether_a_call_took_effect() {
 }
 
 #[test]
+fn a_business_key_names_the_parameters_that_identify_a_deed() {
+    let file = "[[keys]]\ncapability = \"shop/refund\"\nfields = [\"order_id\", \"price.amount\"]\nwindow = \"36h\"\n";
+    let config = read(file);
+    let rule = config.policy.effects.key("shop", "refund").expect("the key is read").clone();
+    assert_eq!((rule.fields.join(" ").as_str(), rule.window_s), ("order_id price.amount", 36 * 3_600));
+    let built = Config::builder().business_key("shop/refund", rule).build().expect("the key is valid");
+    assert_eq!(built.policy, config.policy);
+    assert_eq!(read(&config.to_toml(ShowSettings::Changed)).policy, config.policy);
+    let shown = config.to_value(ShowSettings::Changed).to_string();
+    let expected = r#""keys":[{"capability":"shop/refund","fields":["order_id","price.amount"],"window":"36h"}]"#;
+    assert!(shown.contains(expected), "{shown}");
+    let default = read(&file.replace("window = \"36h\"", ""));
+    assert_eq!(default.policy.effects.key("shop", "refund").map(|rule| rule.window_s), Some(24 * 3_600));
+    let twice = format!("{file}{file}");
+    let errors = [
+        ("shop/refund", "shop"),
+        ("[\"order_id\", \"price.amount\"]", "[]"),
+        ("[\"order_id\", \"price.amount\"]", "\"order_id\""),
+        ("fields", "field"),
+        ("36h", "soon"),
+        ("36h", "0s"),
+        ("36h", "1500ms"),
+        (file, &twice),
+    ]
+    .map(|(right, wrong)| Config::read(&file.replace(right, wrong), "reknit.toml", &|_| None).unwrap_err().to_string());
+    insta::assert_snapshot!(errors.join("\n"), @r#"
+    reknit.toml, line 2: `keys.capability` is "shop"; write the tool and its capability, like `shop/refund`
+    reknit.toml, line 3: `keys.fields` is []; write the parameters that identify the deed, like `["order_id", "amount"]`
+    reknit.toml, line 3: `keys.fields` is "order_id"; write a list of texts, like `["orders", "refunds"]`, without quotes
+    reknit.toml, line 3: there is no setting `keys.field`; did you mean `fields`?
+    reknit.toml, line 4: `keys.window` is "soon"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
+    reknit.toml, line 4: `keys.window` is "0s"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
+    reknit.toml, line 4: `keys.window` is "1500ms"; write whole seconds, like `24h`
+    reknit.toml, line 6: `keys.capability` is "shop/refund"; another key has it; write one key for each capability
+    "#);
+}
+
+#[test]
+fn a_business_key_names_a_capability_that_changes_something_and_its_parameters() {
+    let schema = r#"{"type": "object", "properties": {"order_id": {}, "price": {"type": "object", "properties": {"amount": {}}}}}"#;
+    let entry = |name: &str, effect| {
+        let mut capability = reknit_protocol::Capability::new(name);
+        capability.effect = effect;
+        reknit_plan::CatalogueEntry::new(capability, Some(Value::parse(schema).expect("JSON"))).expect("a schema")
+    };
+    let capabilities =
+        vec![entry("refund", reknit_protocol::SideEffect::Unsafe), entry("find", reknit_protocol::SideEffect::Read)];
+    let shop = reknit_plan::CatalogueTool { name: "shop".into(), description: String::new(), capabilities };
+    let catalogue = reknit_plan::Catalogue { tools: vec![shop] };
+    let checked = |capability: &str, fields: &str| {
+        let tool = "[[tools]]\nname = \"shop\"\nurl = \"http://127.0.0.1:1\"\n\n";
+        let key = format!("{tool}[[keys]]\ncapability = \"{capability}\"\nfields = [{fields}]\n");
+        read(&key).check_effect_names(&catalogue)
+    };
+    checked("shop/refund", r#""order_id", "price.amount""#).expect("the key is valid");
+    let errors = [
+        checked("shopp/refund", r#""order_id""#),
+        checked("shop/refunds", r#""order_id""#),
+        checked("shop/find", r#""order_id""#),
+        checked("shop/refund", r#""order""#),
+        checked("shop/refund", r#""order_id", "price.amont""#),
+        checked("shop/refund", r#""customer""#),
+    ]
+    .map(|checked| checked.unwrap_err().to_string());
+    insta::assert_snapshot!(errors.join("\n"), @"
+    reknit.toml, line 5: `keys.capability` names `shopp/refund`, but there is no tool `shopp`; did you mean `shop`?
+    reknit.toml, line 5: `keys.capability` names `shop/refunds`, but there is no capability `refunds` of tool `shop`; did you mean `shop/refund`?
+    reknit.toml, line 5: `keys.capability` names `shop/find`, but its calls only read, so there is no deed to identify: remove the key
+    reknit.toml, line 5: `keys.capability` names `shop/refund`, but it has no parameter `order`; did you mean `order_id`?
+    reknit.toml, line 5: `keys.capability` names `shop/refund`, but it has no parameter `price.amont`; did you mean `price.amount`?
+    reknit.toml, line 5: `keys.capability` names `shop/refund`, but it has no parameter `customer`; there is: order_id, price
+    ");
+}
+
+#[test]
 fn a_rule_says_which_calls_a_person_approves() {
     let file = "[[approve]]\ncapability = \"shop/*\"\nclass = \"unsafe\"\nwhen = \"amount > 100\"\n\n\
                 [[approve]]\nclass = \"undeclared\"\n";

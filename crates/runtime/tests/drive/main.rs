@@ -7,6 +7,7 @@
 )]
 
 mod breakers;
+mod business_keys;
 mod cancellation;
 mod clocks;
 mod demo;

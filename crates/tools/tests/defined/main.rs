@@ -44,6 +44,7 @@ fn call(parameters: Object) -> CallTool {
         parameters,
         side_effect: SideEffect::Undeclared,
         idempotency_key: Some("key-1".to_owned()),
+        business_key: None,
         timeout_ms: 20_000,
     }
 }

@@ -66,6 +66,7 @@ async fn call(found: &Discovery, capability: &str, parameters: &str) -> Result<T
         parameters,
         side_effect: effect,
         idempotency_key: (effect != SideEffect::Read).then(|| "key-1".to_owned()),
+        business_key: None,
         timeout_ms: 2_000,
     };
     found.tools.call(&call).await

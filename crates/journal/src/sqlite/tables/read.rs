@@ -4,13 +4,13 @@ use reknit_protocol::RunId;
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 
 use super::super::chain::{EventContent, RowDigest, START, claim_digest, event_digest, read_digest};
-use super::{SELECT_RUN, SqliteTables, run_row};
+use super::{SELECT_RUN, SqliteTables, business_key, run_row};
 use crate::blob::{digest, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{ReadTables, RunKey, RunRow};
 use crate::{
     DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, SignalId, Snapshot, StatusFilter, StoredEvent,
-    StoredMapping,
+    StoredKey, StoredMapping,
 };
 
 impl SqliteTables<'_> {
@@ -186,5 +186,13 @@ impl ReadTables for SqliteTables<'_> {
             let mapping = StoredMapping { producer, consumer, parameter: row.get(2)?, expression: row.get(3)? };
             Ok(LearnedMapping { mapping, learned_ms: row.get(4)?, accepted_ms: row.get(5)? })
         })
+    }
+
+    fn business_key(&self, key: &str) -> StoreResult<Option<StoredKey>> {
+        business_key::find(self, key)
+    }
+
+    fn business_keys(&self) -> StoreResult<Vec<StoredKey>> {
+        business_key::all(self)
     }
 }

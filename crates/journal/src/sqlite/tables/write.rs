@@ -3,11 +3,11 @@
 use rusqlite::{Params, params};
 
 use super::super::chain::{EventContent, claim_digest, event_digest};
-use super::SqliteTables;
+use super::{SqliteTables, business_key};
 use crate::blob::SplitEvent;
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{RunKey, WriteTables};
-use crate::{ClaimOutcome, RunSignal, RunSummary, SignalId, Snapshot, StoredMapping};
+use crate::{ClaimOutcome, RunSignal, RunSummary, SignalId, Snapshot, StoredKey, StoredMapping};
 
 impl SqliteTables<'_> {
     /// Returns how many rows changed.
@@ -108,6 +108,14 @@ impl WriteTables for SqliteTables<'_> {
             params![key.0, snapshot.len, snapshot.machine_version, snapshot.body],
         )?;
         Ok(())
+    }
+
+    fn set_business_key(&mut self, key: &StoredKey) -> StoreResult<()> {
+        business_key::set(self, key)
+    }
+
+    fn remove_business_key(&mut self, key: &str) -> StoreResult<bool> {
+        business_key::remove(self, key)
     }
 
     fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()> {

@@ -1,0 +1,121 @@
+//! Business keys: a deed that another call has done is not done again, and one whose outcome is unknown is waited for.
+
+use std::sync::Arc;
+
+use reknit_mend::{Mend, MendEffect, Rung};
+use reknit_plan::{PlannedStep, StepIndex};
+use reknit_protocol::{BusinessKey, CallTool, EffectId, EffectKind, KeyRule, Object, SideEffect};
+
+use super::state::Stage;
+use super::{Run, planned};
+use crate::business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt, business_key};
+use crate::digest::jitter;
+use crate::internal_error::Decided;
+use crate::record::{MendDetail, RunRecord, WaitReason};
+
+/// The first wait for another call, which is doubled each time.
+const FIRST_WAIT_MS: u64 = 1_000;
+
+/// The longest wait for another call.
+const MAX_WAIT_MS: u64 = 30_000;
+
+/// How often a step waits for other calls: about a day. Time limits usually end it before.
+const MAX_WAITS: u32 = 3_000;
+
+impl Run {
+    /// Which parameters identify the deed of a step: configured, or else declared. A read is no deed.
+    fn key_rule<'s>(&'s self, planned: &'s PlannedStep) -> Option<&'s KeyRule> {
+        let configured = self.policy().effects.key(planned.agent.as_str(), planned.capability.as_str());
+        let rule = configured.or(planned.declared_key.as_ref())?;
+        (self.side_effect(planned) != SideEffect::Read).then_some(rule)
+    }
+
+    /// The business key of a step's call with these parameters.
+    pub(super) fn business_key(&self, planned: &PlannedStep, parameters: &Object) -> Option<BusinessKey> {
+        let names = (planned.agent.as_str(), planned.capability.as_str());
+        business_key(self.key_rule(planned)?, names, parameters).ok()
+    }
+
+    /// Records once that a call has no business key although its capability has a rule for it.
+    pub(super) fn note_missing_key(&mut self, index: StepIndex) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let step = self.state.steps.get(index)?;
+        let names = (planned.agent.as_str(), planned.capability.as_str());
+        let key = self.key_rule(planned).map(|rule| business_key(rule, names, &step.parameters));
+        let Some(Err(field)) = key else { return Ok(()) };
+        let description =
+            format!("the call has no business key, because `{field}` has no value: an equal call is not recognised");
+        if step.mends.iter().any(|mend| mend.description == description) {
+            return Ok(());
+        }
+        let mend = Mend { rung: Rung::Settlement, effect: MendEffect::NoHelp, description };
+        self.add_mend(index, mend, MendDetail::Settled)
+    }
+
+    /// Another call has done the deed: the step is done with its receipt.
+    pub(super) fn on_known_receipt(&mut self, index: StepIndex, call: &CallTool, receipt: &KnownReceipt) -> Decided {
+        let KnownReceipt { run, step, at_ms, result } = receipt.clone();
+        let finding = KeyFinding::Receipt { run, step, at_ms };
+        let description = finding.to_string();
+        self.note_unsent(index, call, finding)?;
+        self.state.steps.get_mut(index)?.key_holder = None;
+        let mend = Mend { rung: Rung::Settlement, effect: MendEffect::Applied, description };
+        self.add_mend(index, mend, MendDetail::Settled)?;
+        self.set_stage(index, Stage::Done(result.into()))
+    }
+
+    /// The outcome of another call with the same key is unknown: this one is due again after a wait, within the limits of the step
+    /// and the run.
+    pub(super) fn on_key_held(&mut self, index: StepIndex, call: &CallTool, holder: &KeyHolder) -> Decided {
+        self.note_unsent(index, call, KeyFinding::Held(holder.clone()))?;
+        let step = self.state.steps.get_mut(index)?;
+        step.key_holder = Some(Box::new(holder.clone()));
+        let waits = step.unsent_for_key;
+        let id = EffectId::of_step(&call.step, EffectKind::KeyWait, waits);
+        let doubled = FIRST_WAIT_MS.saturating_mul(1u64.checked_shl(waits - 1).unwrap_or(u64::MAX));
+        // The jitter adds up to a quarter, and stays within the longest wait: callers that wait together come back apart.
+        let wait_ms = doubled.min(MAX_WAIT_MS * 4 / 5);
+        let wait_ms = wait_ms.saturating_add(jitter(self.started.seed, &id.to_string(), wait_ms / 4));
+        let now_ms = self.state.now_ms;
+        let wait_end = now_ms.saturating_add_unsigned(wait_ms);
+        let until_ms = if holder.until_ms > now_ms { wait_end.min(holder.until_ms) } else { wait_end };
+        let stopped = self.state.stop.as_ref().filter(|stop| stop.is_immediate()).map(ToString::to_string);
+        let give_up = match stopped {
+            Some(reason) => Some(reason),
+            None if waits > MAX_WAITS => Some(format!("it waited {MAX_WAITS} times")),
+            None => self.too_late(index, until_ms)?,
+        };
+        if let Some(reason) = give_up {
+            return self.fail_late(index, format!("not sent: {holder}; {reason}"), None);
+        }
+        let reason = WaitReason::KeyHeld;
+        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason });
+        self.set_stage(index, Stage::BackingOff { id, until_ms, reason })
+    }
+
+    /// A call that was due is not sent, because of its key.
+    fn note_unsent(&mut self, index: StepIndex, call: &CallTool, finding: KeyFinding) -> Decided {
+        self.state.spent.refund_tool_call();
+        self.state.steps.get_mut(index)?.unsent_for_key += 1;
+        self.record(RunRecord::KeyFound { id: call.id.clone(), finding });
+        Ok(())
+    }
+
+    /// Decides what is stored about the key of a step's last call: done with its receipt, or released if the call certainly had no
+    /// effect. While that is unknown, nobody else may do the deed.
+    pub(super) fn settle_key(&mut self, index: StepIndex, call: Arc<CallTool>) -> Decided {
+        if call.business_key.is_none() {
+            return Ok(());
+        }
+        let step = self.state.steps.get_mut(index)?;
+        step.key_holder = None;
+        let settlement = match step.stage() {
+            Stage::Done(result) => KeySettlement::Done(result.clone()),
+            _ if step.may_have_happened(call.side_effect, None) => return Ok(()),
+            _ => KeySettlement::Released,
+        };
+        self.record(RunRecord::KeySettled { call, settlement });
+        Ok(())
+    }
+}

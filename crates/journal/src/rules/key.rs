@@ -1,0 +1,125 @@
+//! Rules for business keys: who may do a deed, and when it is done.
+
+use reknit_protocol::RunId;
+
+use super::{RuleResult, check_lease, fenced};
+use crate::error::storage::StoreResult;
+use crate::tables::WriteTables;
+use crate::{FenceError, KeyChange, KeyClaim, KeyedClaim, Lease, StoredKey};
+
+/// Who may do the deed of a key.
+#[derive(Debug, PartialEq, Eq)]
+enum Decision {
+    /// The caller.
+    Caller,
+    /// Nobody: it is done.
+    Done,
+    /// Nobody for now: the outcome of another call is unknown.
+    Wait,
+}
+
+/// Decides who may do the deed of a key at `now_ms`. `stored` is what the journal has about the key.
+fn decide(stored: Option<&StoredKey>, run: &RunId, step: &str, now_ms: i64) -> Decision {
+    match stored {
+        None => Decision::Caller,
+        Some(key) if key.until_ms() <= now_ms => Decision::Caller,
+        Some(StoredKey { receipt: Some(_), .. }) => Decision::Done,
+        Some(key) if is_of(key, run, step) => Decision::Caller,
+        Some(_) => Decision::Wait,
+    }
+}
+
+fn is_of(key: &StoredKey, run: &RunId, step: &str) -> bool {
+    key.run == *run && key.claim.step == step
+}
+
+/// Claims an effect and its business key, or neither.
+pub(crate) fn claim_with_key(
+    tables: &mut dyn WriteTables,
+    lease: &Lease,
+    effect: &str,
+    claim: &KeyClaim,
+    now_ms: i64,
+) -> RuleResult<KeyedClaim, FenceError> {
+    let row = match check_lease(tables, lease)? {
+        Err(by) => return Ok(Err(fenced(&lease.run, by))),
+        Ok(row) => row,
+    };
+    let stored = tables.business_key(&claim.key)?;
+    let decision = decide(stored.as_ref(), &lease.run, &claim.step, now_ms);
+    match (decision, stored) {
+        (Decision::Done, Some(key)) => Ok(Ok(KeyedClaim::Done(key))),
+        (Decision::Wait, Some(by)) => {
+            let has_ended = tables.run(&by.run)?.is_none_or(|row| row.summary.status.is_some());
+            Ok(Ok(KeyedClaim::Held { by, has_ended }))
+        }
+        (Decision::Caller | Decision::Done | Decision::Wait, _) => {
+            let outcome = tables.add_claim(row.key, row.summary.len, effect, lease.info.epoch)?;
+            let key = StoredKey { claim: claim.clone(), run: lease.run.clone(), since_ms: now_ms, receipt: None };
+            tables.set_business_key(&key)?;
+            Ok(Ok(KeyedClaim::Claimed(outcome)))
+        }
+    }
+}
+
+/// Stores what became of the deed of a call. A key that meanwhile belongs to another call, or has a receipt, is left alone.
+pub(super) fn change(tables: &mut dyn WriteTables, run: &RunId, change: &KeyChange, at_ms: i64) -> StoreResult<()> {
+    let KeyChange { claim, receipt } = change;
+    let stored = tables.business_key(&claim.key)?;
+    if stored.is_some_and(|key| !is_of(&key, run, &claim.step) || key.receipt.is_some()) {
+        return Ok(());
+    }
+    match receipt {
+        None => _ = tables.remove_business_key(&claim.key)?,
+        // A key that a person has removed is stored again: the deed is done.
+        Some(_) => tables.set_business_key(&StoredKey {
+            claim: claim.clone(),
+            run: run.clone(),
+            since_ms: at_ms,
+            receipt: receipt.clone(),
+        })?,
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(run: &str, step: &str, receipt: Option<&str>) -> StoredKey {
+        let [key, capability, values, step] = ["k", "shop/refund", "{}", step].map(str::to_owned);
+        let claim = KeyClaim { key, capability, values, window_ms: 100, step };
+        StoredKey { claim, run: run.into(), since_ms: 1_000, receipt: receipt.map(str::to_owned) }
+    }
+
+    #[test]
+    fn a_free_key_belongs_to_the_caller() {
+        assert_eq!(decide(None, &"r".into(), "s", 0), Decision::Caller);
+    }
+
+    #[test]
+    fn a_pending_key_belongs_to_its_step_alone_until_its_window_ends() {
+        let pending = stored("r", "s", None);
+        for (run, step, now_ms, expected) in [
+            ("r", "s", 1_000, Decision::Caller),
+            ("r", "s", 1_099, Decision::Caller),
+            ("r", "other", 1_000, Decision::Wait),
+            ("other", "s", 1_000, Decision::Wait),
+            ("other", "s", 1_099, Decision::Wait),
+            ("other", "s", 1_100, Decision::Caller),
+            // The clock of another process may be behind.
+            ("other", "s", 0, Decision::Wait),
+        ] {
+            assert_eq!(decide(Some(&pending), &run.into(), step, now_ms), expected, "{run} {step} {now_ms}");
+        }
+    }
+
+    #[test]
+    fn a_receipt_is_for_everybody_until_its_window_ends() {
+        let done = stored("r", "s", Some("7"));
+        for (run, step) in [("r", "s"), ("r", "other"), ("other", "s")] {
+            assert_eq!(decide(Some(&done), &run.into(), step, 1_099), Decision::Done, "{run} {step}");
+            assert_eq!(decide(Some(&done), &run.into(), step, 1_100), Decision::Caller, "{run} {step}");
+        }
+    }
+}
