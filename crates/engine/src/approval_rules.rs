@@ -180,6 +180,7 @@ mod tests {
             side_effect: class,
             idempotency_key: None,
             timeout_ms: 1,
+            job: None,
         }
     }
 

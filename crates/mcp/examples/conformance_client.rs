@@ -118,5 +118,6 @@ fn call(tool: &str, parameters: Object) -> Result<CallTool, Box<dyn Error>> {
         side_effect: SideEffect::Undeclared,
         idempotency_key: Some("key-1".to_owned()),
         timeout_ms: 20_000,
+        job: None,
     })
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentName, CapabilityName, EffectId, Object, SideEffect, StepId, exact};
+use crate::{AgentName, CapabilityName, EffectId, JobRequest, Object, SideEffect, StepId, exact};
 
 /// A request to call one capability once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct CallTool {
     pub idempotency_key: Option<String>,
     /// The longest time to wait for the reply.
     pub timeout_ms: u64,
+    /// A request about the job of an earlier call. The capability itself is not called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobRequest>,
 }
 
 impl CallTool {

@@ -70,6 +70,10 @@ crate::word_enum! {
         BreakerWait = "breaker-wait",
         /// A call that tells whether an earlier call took effect.
         Check = "check",
+        /// A request about the job that a call has started.
+        Job = "job",
+        /// The wait before the state of a job is asked for.
+        JobWait = "job-wait",
         /// A person's approval.
         Approval = "approval",
         /// The moment at which an approval counts as denied.
@@ -124,6 +128,8 @@ impl EffectKind {
             | Self::RetryWait
             | Self::BreakerWait
             | Self::Check
+            | Self::Job
+            | Self::JobWait
             | Self::Approval
             | Self::ApprovalExpiry
             | Self::Resolution

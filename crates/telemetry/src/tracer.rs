@@ -194,6 +194,7 @@ impl Tracer {
             RunRecord::StepBound { .. }
             | RunRecord::WaitStarted { .. }
             | RunRecord::WaitEnded(_)
+            | RunRecord::JobEnded { .. }
             | RunRecord::ApprovalRequested(_)
             | RunRecord::ApprovalDecided { .. }
             | RunRecord::EditRefused { .. }

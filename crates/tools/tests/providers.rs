@@ -81,6 +81,7 @@ fn call() -> CallTool {
         side_effect: SideEffect::Read,
         idempotency_key: None,
         timeout_ms: 5_000,
+        job: None,
     }
 }
 

@@ -36,6 +36,7 @@ fn call(parameters: &str) -> CallTool {
         side_effect: SideEffect::Keyed,
         idempotency_key: Some("key-1".to_owned()),
         timeout_ms: 300,
+        job: None,
     }
 }
 

@@ -123,6 +123,13 @@ pub enum RunRecord {
     },
     /// A wait ended.
     WaitEnded(EffectId),
+    /// A job has ended, or the run stopped waiting for it.
+    JobEnded {
+        /// The wait for the job.
+        id: EffectId,
+        /// How often the tool was asked for its state.
+        asked: u32,
+    },
     /// A person is asked.
     ApprovalRequested(Arc<AskPerson>),
     /// A person decided, or the time to decide ran out.
@@ -185,6 +192,7 @@ impl RunRecord {
             Self::CallSkipped { id, .. }
             | Self::WaitStarted { id, .. }
             | Self::WaitEnded(id)
+            | Self::JobEnded { id, .. }
             | Self::ApprovalDecided { id, .. }
             | Self::EditRefused { id, .. }
             | Self::LateOutcome(id) => id.step(),
@@ -313,6 +321,8 @@ pub enum WaitReason {
     Retry,
     /// The tool's circuit breaker is open.
     BreakerOpen,
+    /// The tool works on a job that the call started.
+    Job,
     /// Every model target is at its limit or has an open circuit breaker.
     ModelsUnavailable,
 }

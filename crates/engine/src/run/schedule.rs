@@ -189,6 +189,7 @@ impl Run {
             side_effect,
             idempotency_key: (side_effect != SideEffect::Read).then(key),
             timeout_ms: self.call_timeout_ms(step),
+            job: None,
         })
     }
 

@@ -77,6 +77,15 @@ pub enum StepState {
     Mending(Rung),
     /// A tool is asked whether the call took effect.
     Checking,
+    /// Its tool works on a job.
+    AwaitingJob {
+        /// Since when, in milliseconds since 1970.
+        since_ms: i64,
+        /// How often the tool was asked.
+        asked: u32,
+        /// Why the last question was not answered.
+        problem: Option<String>,
+    },
     /// A person is asked.
     AwaitingApproval(Box<AskPerson>),
     /// It has a result.
@@ -144,6 +153,10 @@ fn view(planned: &PlannedStep, step: &StepRun) -> StepView {
             Stage::BackingOff { until_ms, .. } => StepState::BackingOff { until_ms: *until_ms },
             Stage::Consulting { rung, .. } => StepState::Mending((*rung).into()),
             Stage::Checking { .. } => StepState::Checking,
+            Stage::AwaitingJob(wait) => {
+                let job = &wait.job;
+                StepState::AwaitingJob { since_ms: job.since_ms, asked: job.asked, problem: job.problem.clone() }
+            }
             Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),
             Stage::Done(_) => StepState::Done,
             Stage::Failed { reason, fault } => StepState::Failed {

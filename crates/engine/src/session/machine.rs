@@ -182,6 +182,11 @@ impl Machine {
         either!(self, machine => machine.is_waiting_for_person())
     }
 
+    /// Whether the machine can only go on after a person's decision or the end of a job.
+    pub fn is_idle(&self) -> bool {
+        either!(self, machine => machine.is_idle())
+    }
+
     /// The run, if it is one.
     pub fn as_run(&self) -> Option<&Run> {
         match self {

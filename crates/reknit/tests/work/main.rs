@@ -11,6 +11,7 @@ mod demo;
 mod exit_status;
 mod help;
 mod interrupt;
+mod jobs;
 mod llm;
 mod masks;
 mod models;

@@ -83,7 +83,7 @@ settings! {
     model_calls(u32: COUNT) "limits.model-calls" => policy.limits.model_calls;
     /// Maximum cost of a run's model calls, in the currency of the prices; every model then needs a price.
     money(f64: Money) "limits.money" => policy.limits.money;
-    /// Maximum duration of a run, without the time it waits for a person.
+    /// Maximum duration of a run, without the time it waits for a person or a job.
     active_time(Duration: POSITIVE_DURATION) "limits.active-time" => policy.limits.active_ms;
     /// Maximum number of concurrent tool calls per run.
     calls_at_once(u32: POSITIVE) "limits.calls-at-once" => policy.limits.calls_at_once;
@@ -95,6 +95,8 @@ settings! {
     drain_time(Duration: DURATION) "limits.drain-time" => policy.limits.drain_ms;
     /// How long to wait for a person's decision; without one the answer is no.
     person_time(Duration: POSITIVE_DURATION) "limits.person-time" => policy.limits.person_ms;
+    /// How long to wait for a job on which a tool works after it has answered a call.
+    job_time(Duration: POSITIVE_DURATION) "limits.job-time" => policy.limits.job_ms;
     /// Maximum number of concurrent tool calls of all runs in a process.
     calls_in_all(u32: POSITIVE) "limits.calls-in-all" => call_limits.in_all;
     /// Maximum number of concurrent calls to one tool, over all runs in a process.
@@ -231,7 +233,7 @@ settings! {
     session_temperature(Option<f64>: TemperatureOrDefault) "session.temperature" => session.temperature;
     /// Reasoning effort of a turn; `default` leaves it to the provider.
     reasoning(Option<Effort>: word::<Option<Effort>>()) "session.reasoning" => session.effort;
-    /// Maximum duration of a session, without the time it waits for a person; no limit if it is left out.
+    /// Maximum duration of a session, without the time it waits for a person or a job; no limit if it is left out.
     session_time(Duration: POSITIVE_DURATION) "session.max-time" => session.max_time_ms;
     /// How far the calls of an agent may be changed: `spelling` only, or by `rules`, or by other `models` too.
     agent_mending(AgentMending: word::<AgentMending>()) "session.mending" => session.mending;

@@ -45,5 +45,6 @@ fn call(parameters: Object) -> CallTool {
         side_effect: SideEffect::Undeclared,
         idempotency_key: Some("key-1".to_owned()),
         timeout_ms: 20_000,
+        job: None,
     }
 }

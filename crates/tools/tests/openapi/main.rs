@@ -67,6 +67,7 @@ async fn call(found: &Discovery, capability: &str, parameters: &str) -> Result<T
         side_effect: effect,
         idempotency_key: (effect != SideEffect::Read).then(|| "key-1".to_owned()),
         timeout_ms: 2_000,
+        job: None,
     };
     found.tools.call(&call).await
 }
