@@ -181,6 +181,7 @@ mod tests {
             idempotency_key: None,
             timeout_ms: 1,
             job: None,
+            callback: None,
         }
     }
 

@@ -27,6 +27,9 @@ pub struct CallTool {
     /// A request about the job of an earlier call. The capability itself is not called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobRequest>,
+    /// The URL that the tool may call when a job that the call starts has ended. The driver sets it; it is not part of the effect.
+    #[serde(skip)]
+    pub callback: Option<String>,
 }
 
 impl CallTool {

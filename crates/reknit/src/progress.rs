@@ -216,6 +216,7 @@ mod tests {
             idempotency_key: None,
             timeout_ms: 1,
             job: None,
+            callback: None,
         };
         StepState::AwaitingApproval(Box::new(AskPerson {
             id: "pay/approval/1".parse().unwrap(),

@@ -8,6 +8,7 @@ use reknit_journal::{ClaimOutcome, FenceError, Journal, Lease};
 use reknit_protocol::{CallTool, ToolReply, TransportFailure, TransportKind};
 
 use crate::breakers::{BreakerOpen, Breakers};
+use crate::callbacks::Callbacks;
 use crate::clock::Clock;
 use crate::telemetry::Telemetry;
 use crate::transport::Transport;
@@ -25,6 +26,7 @@ pub(crate) struct EffectExecutor {
     pub(crate) ahead_ms: i64,
     pub(crate) breakers: Arc<Breakers>,
     pub(crate) telemetry: Telemetry,
+    pub(crate) callbacks: Option<Arc<Callbacks>>,
 }
 
 impl EffectExecutor {
@@ -80,7 +82,12 @@ impl EffectExecutor {
         {
             return Ok(EventKind::Interrupted { effect: call.id.clone() });
         }
-        let result = self.transport.call(call, traceparent).await;
+        let with_callback = self.callbacks.as_ref().filter(|_| call.job.is_none()).map(|callbacks| {
+            let url = callbacks.url_for(lease.run(), &call.id, self.clock.now_ms());
+            Box::new(CallTool { callback: Some(url), ..call.clone() })
+        });
+        let sent = with_callback.as_deref().unwrap_or(call);
+        let result = self.transport.call(sent, traceparent).await;
         permit.record(tool_outcome(&result));
         Ok(match result {
             Ok(reply) => EventKind::ToolAnswered { effect: call.id.clone(), reply },

@@ -14,6 +14,7 @@
 pub mod agent;
 mod assembly;
 mod breakers;
+mod callbacks;
 mod clock;
 pub mod config;
 mod driver;
@@ -37,6 +38,7 @@ mod watcher;
 
 pub use assembly::{Reknit, StartError, new_run_id};
 pub use breakers::{BreakerPolicy, Breakers, CallLimits};
+pub use callbacks::{Callbacks, TokenRefusal};
 pub use clock::{Clock, SystemClock};
 pub use driver::{DriveOutcome, Driver};
 pub use error::DriveError;

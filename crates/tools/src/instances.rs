@@ -164,6 +164,7 @@ mod tests {
             idempotency_key: None,
             timeout_ms: 1_000,
             job: None,
+            callback: None,
         }
     }
 

@@ -81,6 +81,7 @@ fn call(job: Option<JobRequest>) -> CallTool {
         idempotency_key: None,
         timeout_ms: 5_000,
         job,
+        callback: None,
     }
 }
 

@@ -82,6 +82,7 @@ fn call() -> CallTool {
         idempotency_key: None,
         timeout_ms: 5_000,
         job: None,
+        callback: None,
     }
 }
 

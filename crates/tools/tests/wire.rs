@@ -37,6 +37,7 @@ fn call(parameters: &str) -> CallTool {
         idempotency_key: Some("key-1".to_owned()),
         timeout_ms: 300,
         job: None,
+        callback: None,
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct JobWait {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Job {
     /// The call that started the job.
-    call: EffectId,
+    pub(super) call: EffectId,
     /// What the tool needs to be asked about the job; `None` if it calls back.
     handle: Option<String>,
     pub(super) since_ms: i64,
@@ -211,6 +211,7 @@ impl Run {
             idempotency_key: None,
             timeout_ms,
             job: Some(request),
+            callback: None,
         }))
     }
 

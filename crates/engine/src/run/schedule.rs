@@ -190,6 +190,7 @@ impl Run {
             idempotency_key: (side_effect != SideEffect::Read).then(key),
             timeout_ms: self.call_timeout_ms(step),
             job: None,
+            callback: None,
         })
     }
 

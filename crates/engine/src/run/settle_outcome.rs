@@ -74,6 +74,7 @@ impl Run {
             idempotency_key: None,
             timeout_ms,
             job: None,
+            callback: None,
         });
         self.record(RunRecord::CallStarted(Arc::clone(&call)));
         self.set_stage(index, Stage::Checking { call, fault, give_up })

@@ -3,7 +3,7 @@
 use reknit_bind::Provenance;
 use reknit_mend::{Mend, Rung};
 use reknit_plan::{PlannedStep, ToolSelection};
-use reknit_protocol::{AgentName, CapabilityName, Object, StepId};
+use reknit_protocol::{AgentName, CapabilityName, EffectId, Object, StepId};
 
 use super::Run;
 use super::state::{Phase, Stage};
@@ -122,6 +122,18 @@ impl Run {
     /// The steps of the plan.
     pub fn steps(&self) -> Vec<StepView> {
         self.plan.steps.iter().zip(self.state.steps.iter()).map(|(planned, step)| view(planned, step)).collect()
+    }
+
+    /// Whether the run waits for the reply to a call, or for the end of a job that the call has started.
+    pub fn awaits_call(&self, call: &EffectId) -> bool {
+        let index = call.step().and_then(|step| self.plan.index_of(step.as_str()));
+        let step = index.and_then(|index| self.state.steps.get(index).ok());
+        let awaited = step.and_then(|step| match step.stage() {
+            Stage::Calling(call) | Stage::Stopping(call) => Some(&call.id),
+            Stage::AwaitingJob(wait) => Some(&wait.job.call),
+            _ => None,
+        });
+        awaited == Some(call)
     }
 
     /// How many steps the plan has.

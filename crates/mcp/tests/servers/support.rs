@@ -43,6 +43,7 @@ pub(crate) fn call_with(tool: &str, parameters: Object) -> CallTool {
         idempotency_key: Some("key-1".to_owned()),
         timeout_ms: 20_000,
         job: None,
+        callback: None,
     }
 }
 

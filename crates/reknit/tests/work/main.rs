@@ -5,6 +5,7 @@ mod agents;
 mod approval_rules;
 mod approvals;
 mod bad_usage;
+mod callbacks;
 mod configuration;
 mod cost;
 mod demo;

@@ -274,6 +274,13 @@ settings! {
     /// Names of registered services that are not used.
     discovery_exclude(Vec<String>: ServiceNames) "discovery.exclude" => discovery.exclude;
 
+    /// Public base URL of `reknit callbacks serve`; without it no call has a callback URL.
+    callback_url(&str: Text) "callbacks.url" => callbacks.url;
+    /// Environment variable with the secret that signs callback URLs; the default is REKNIT_CALLBACK_SECRET.
+    callback_secret_env(&str: Text) "callbacks.secret-env" => callbacks.secret_env;
+    /// File with that secret, instead of a variable.
+    callback_secret_file(&str: Text) "callbacks.secret-file" => callbacks.secret_file;
+
     /// Level of the log on standard error.
     log_level(LevelFilter: word::<LevelFilter>()) "log.level" = "LOG" => log.level;
     /// Format of a log line.
@@ -287,7 +294,7 @@ settings! {
 }
 
 /// Sections with their descriptions, in the order of the list.
-pub(super) const SECTIONS: [(&str, &str); 18] = [
+pub(super) const SECTIONS: [(&str, &str); 19] = [
     ("limits", "What runs may use: calls, money, time and concurrency."),
     ("resend", "Retries of calls that failed temporarily."),
     ("mending", "Corrections of calls that a tool rejected."),
@@ -303,6 +310,7 @@ pub(super) const SECTIONS: [(&str, &str); 18] = [
     ("journal", "Where runs are recorded."),
     ("catalogue", "What is known about the capabilities of tools."),
     ("discovery", "Services that register themselves in Redis."),
+    ("callbacks", "URLs that tools call when a long job has ended; docs/tools.md describes them."),
     ("log", "The log; docs/telemetry.md describes it, with traces and metrics."),
     ("llm-debug", "Access to the prompts and answers of models."),
     ("", ""),

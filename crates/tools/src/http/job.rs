@@ -6,6 +6,7 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, LOCATION};
 
 use super::address::Address;
+use super::body::parse_body;
 use crate::known_secrets::KnownSecrets;
 
 /// The header with which a service says that it calls back.
@@ -72,13 +73,15 @@ pub(crate) struct JobSite<'a> {
     /// The URL of the request that was answered.
     pub(crate) requested: &'a Url,
     pub(crate) secrets: &'a KnownSecrets,
+    /// Whether the service knows where to call back.
+    pub(crate) has_callback: bool,
 }
 
 impl JobSite<'_> {
     /// The job that an answer with status 202 announces. Without a status URL, and without a promise to call back, there is none.
     pub(crate) fn announced(self, headers: &HeaderMap, body: &ReplyBody) -> Option<ToolJob> {
-        let calls_back =
-            header(headers, CALLBACK_HEADER).is_some_and(|word| word.eq_ignore_ascii_case(CALLBACK_ACCEPTED));
+        let accepted = |word: String| word.eq_ignore_ascii_case(CALLBACK_ACCEPTED);
+        let calls_back = self.has_callback && header(headers, CALLBACK_HEADER).is_some_and(accepted);
         let url = STATUS_HEADERS.iter().find_map(|name| header(headers, name)).or_else(|| url_in(&body.to_value()));
         match url.map(|text| self.handle(&text)) {
             Some(Ok(handle)) => Some(ToolJob::Ask { handle }),
@@ -111,6 +114,14 @@ impl JobSite<'_> {
         }
         Ok(url.into())
     }
+}
+
+/// The reply that a callback with this body is; `None` if it says that the job goes on.
+pub fn callback_reply(bytes: &[u8]) -> Option<ToolReply> {
+    // Only a body that claims to be JSON can be refused.
+    let body = parse_body(bytes, false).unwrap_or(ReplyBody::Empty);
+    let reply = state_in_body(ToolReply { status: 200, retry_after_ms: None, body, job: None }, "");
+    reply.job.is_none().then_some(reply)
 }
 
 /// What the answer of a status URL says about the job: the reply is that of the job if it has ended, and otherwise has a job.

@@ -221,6 +221,9 @@ impl HttpService {
         if let Some(trace) = traceparent.and_then(|trace| trace.parse().ok()) {
             request.headers_mut().insert(TRACE_HEADER, trace);
         }
+        if let Some(url) = call.callback.as_deref().and_then(|url| url.parse().ok()) {
+            request.headers_mut().insert(job::CALLBACK_HEADER, url);
+        }
         let response = client.execute(request).await.map_err(|error| send_failure(call, &error))?;
         let status = response.status().as_u16();
         let retry_after_ms = retry_after_ms(response.headers());
@@ -229,7 +232,12 @@ impl HttpService {
         let body = read_body(response, self.max_body, credentials.secrets()).await;
         let body = body.map_err(|error| body_failure(call, status, &error))?;
         let body = redirect_note.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
-        let site = JobSite { address: &self.address, requested: &requested, secrets: credentials.secrets() };
+        let site = JobSite {
+            address: &self.address,
+            requested: &requested,
+            secrets: credentials.secrets(),
+            has_callback: call.callback.is_some(),
+        };
         let job = match status {
             202 => site.announced(&headers, &body),
             300..=399 if call.job.is_some() => site.redirect(&headers).map(|target| match target {

@@ -68,6 +68,7 @@ async fn call(found: &Discovery, capability: &str, parameters: &str) -> Result<T
         idempotency_key: (effect != SideEffect::Read).then(|| "key-1".to_owned()),
         timeout_ms: 2_000,
         job: None,
+        callback: None,
     };
     found.tools.call(&call).await
 }
