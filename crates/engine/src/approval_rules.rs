@@ -181,6 +181,8 @@ mod tests {
             idempotency_key: None,
             business_key: None,
             timeout_ms: 1,
+            job: None,
+            callback: None,
         }
     }
 

@@ -41,7 +41,7 @@ pub struct Spent {
     /// Model calls without a price.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpriced_calls: u32,
-    /// Time in which the run did not wait for a person, up to the last event.
+    /// Time in which the run did not only wait for people and jobs, up to the last event.
     pub active_ms: u64,
 }
 

@@ -65,6 +65,11 @@ pub enum HistoryKind {
     },
     /// The step waited before it was tried again.
     Waited,
+    /// The step waited for a job of its tool.
+    AwaitedJob {
+        /// How often the tool was asked for the state of the job.
+        asked: u32,
+    },
     /// The call or the question was not sent: a circuit breaker was open.
     #[serde(rename = "turned_away")]
     BreakerOpen,
@@ -156,6 +161,7 @@ impl HistoryBuilder {
             RunRecord::WaitEnded(id) | RunRecord::ApprovalDecided { id, expired: true, .. } => {
                 self.end(id, at_ms, HistoryKind::Waited);
             }
+            RunRecord::JobEnded { id, asked } => self.end(id, at_ms, HistoryKind::AwaitedJob { asked: *asked }),
             RunRecord::ApprovalDecided { id, decision, by, .. } => {
                 self.end(id, at_ms, HistoryKind::Decided { decision: decision.clone(), by: *by });
             }

@@ -60,12 +60,12 @@ pub struct Limits {
     /// The cost of model calls, in the currency of the prices. With this limit, models without a price are not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
-    /// Active time: without waiting for a person. `None` is no limit.
+    /// Active time: without waiting for a person or a job. `None` is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_ms: Option<u64>,
     /// Tool calls in progress at once.
     pub calls_at_once: u32,
-    /// The time for one step, from when its inputs are available, without waiting for a person. A plan can override it
+    /// The time for one step, from when its inputs are available, without waiting for a person or a job. A plan can override it
     /// per step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_ms: Option<u64>,
@@ -75,6 +75,8 @@ pub struct Limits {
     pub drain_ms: u64,
     /// The time for a person's decision.
     pub person_ms: u64,
+    /// The time for a job on which a tool works after it has answered.
+    pub job_ms: u64,
 }
 
 /// The rules for planning.
@@ -202,6 +204,7 @@ impl Default for Limits {
             call_ms: 30_000,
             drain_ms: 5_000,
             person_ms: 7 * 24 * 60 * 60 * 1000,
+            job_ms: 24 * 60 * 60 * 1000,
         }
     }
 }

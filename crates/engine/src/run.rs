@@ -12,6 +12,7 @@
 
 mod approve_call;
 mod approve_plan;
+mod await_job;
 mod breakers;
 mod business_keys;
 mod consultations;
@@ -246,6 +247,12 @@ impl Run {
         matches!(self.state.phase, Phase::Running) && (asks_about_plan || self.state.steps.wait_for_person())
     }
 
+    /// Whether the run can only go on after a person's decision or the end of a job. Such time is not active.
+    pub fn is_idle(&self) -> bool {
+        let waits = matches!(self.state.phase, Phase::Running) && self.state.steps.wait_for_people_or_jobs();
+        waits || self.is_waiting_for_person()
+    }
+
     /// What the run has spent so far.
     pub fn spent(&self) -> Spent {
         let mut spent = self.state.spent.clone();
@@ -317,7 +324,7 @@ impl Run {
     fn advance(&mut self) -> Decided {
         self.schedule()?;
         self.finish_if_over()?;
-        let active = !matches!(self.state.phase, Phase::Ended(_)) && !self.is_waiting_for_person();
+        let active = !matches!(self.state.phase, Phase::Ended(_)) && !self.is_idle();
         let now_ms = self.state.now_ms;
         self.state.clock.set_active(active, now_ms);
         Ok(())

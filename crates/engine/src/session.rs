@@ -250,7 +250,7 @@ impl Session {
 
     /// Starts or stops the clock that measures active time.
     fn update_clock(&mut self) {
-        let active = !matches!(self.state.phase, Phase::Ended(_)) && !self.is_waiting_for_person();
+        let active = !matches!(self.state.phase, Phase::Ended(_)) && !self.is_idle();
         let now_ms = self.state.now_ms;
         self.state.clock.set_active(active, now_ms);
     }

@@ -119,5 +119,7 @@ fn call(tool: &str, parameters: Object) -> Result<CallTool, Box<dyn Error>> {
         idempotency_key: Some("key-1".to_owned()),
         business_key: None,
         timeout_ms: 20_000,
+        job: None,
+        callback: None,
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_protocol::{CallTool, Delivery, Object, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_protocol::{CallTool, Delivery, JobRequest, Object, ToolReply, TransportFailure, TransportKind, Value};
 use reknit_tools::{BoxFuture, Route};
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, RequestMetaObject, ServerResult};
 use rmcp::service::{PeerRequestOptions, ServiceError};
@@ -14,7 +14,7 @@ use crate::failure::{failure, lost, not_sent, status_reply, unreadable};
 use crate::options::McpConnection;
 use crate::reply::{reply_of_error, reply_of_result};
 use crate::server::Server;
-use crate::task::follow_task;
+use crate::task::{ask_about_task, cancel_task, created_task};
 use crate::wire::{ExactCall, UNREADABLE, read_result};
 
 /// The member of `_meta` with the idempotency key.
@@ -35,10 +35,38 @@ impl Route for McpRoute {
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         Box::pin(async move { self.server.secrets.redact_outcome(self.make(call, traceparent).await) })
     }
+
+    fn job<'a>(
+        &'a self,
+        call: &'a CallTool,
+        request: &'a JobRequest,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        Box::pin(async move { self.server.secrets.redact_outcome(self.ask(call, request).await) })
+    }
 }
 
 impl McpRoute {
     async fn make(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
+        self.connected(call, Ok, async |connection| self.run(&connection, call, traceparent).await).await
+    }
+
+    async fn ask(&self, call: &CallTool, request: &JobRequest) -> Result<ToolReply, TransportFailure> {
+        // The status of a server that cannot be used says nothing about its task.
+        let no_state = |reply: ToolReply| Err(not_sent(call, &format!("it answers with status {}", reply.status)));
+        self.connected(call, no_state, async |connection| match request {
+            JobRequest::Ask(task) => ask_about_task(&connection, task, call).await,
+            JobRequest::Cancel(task) => cancel_task(&connection, task, call).await,
+        })
+        .await
+    }
+
+    /// Does something with the connection, within the time limit of the call. A server may refuse the connection with a status.
+    async fn connected(
+        &self,
+        call: &CallTool,
+        on_status: impl FnOnce(ToolReply) -> Result<ToolReply, TransportFailure>,
+        act: impl AsyncFnOnce(Arc<Connection>) -> Result<ToolReply, TransportFailure>,
+    ) -> Result<ToolReply, TransportFailure> {
         let options = &self.server.options;
         let limit = options.call_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
         let until = Instant::now().checked_add(limit);
@@ -47,10 +75,10 @@ impl McpRoute {
             Some(Ok(connection)) => connection,
             Some(Err(Unavailable::Down(reason))) => return Err(not_sent(call, &reason)),
             Some(Err(Unavailable::Status { status, retry_after_ms, body })) => {
-                return Ok(status_reply(status, retry_after_ms, body));
+                return on_status(status_reply(status, retry_after_ms, body));
             }
         };
-        let Some(outcome) = within(until, self.run(&connection, call, traceparent)).await else {
+        let Some(outcome) = within(until, act(connection)).await else {
             let problem = format!("did not answer within {limit:?}");
             return Err(failure(TransportKind::TimedOut, Delivery::Possible, call, &problem));
         };
@@ -78,7 +106,7 @@ impl McpRoute {
         connection.note_answer();
         let result = read_result(&result).map_err(|problem| unreadable(call, &problem))?;
         if result.get("resultType").and_then(Value::as_str) == Some("task") {
-            return follow_task(connection, &result, call).await;
+            return created_task(&result, call);
         }
         Ok(reply_of_result(&result))
     }

@@ -50,7 +50,7 @@ pub(crate) fn status_reply(status: u16, retry_after_ms: Option<u64>, body: Strin
         Err(_) if body.trim().is_empty() => ReplyBody::Empty,
         Err(_) => ReplyBody::Text(body),
     };
-    ToolReply { status, retry_after_ms, body }
+    ToolReply { status, retry_after_ms, body, job: None }
 }
 
 pub(crate) fn not_sent(call: &CallTool, reason: &str) -> TransportFailure {

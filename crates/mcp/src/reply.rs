@@ -34,7 +34,7 @@ pub(crate) fn reply_of_result(result: &Value) -> ToolReply {
             ReplyBody::Json(all.into())
         }
     };
-    ToolReply { status: 200, retry_after_ms: None, body }
+    ToolReply { status: 200, retry_after_ms: None, body, job: None }
 }
 
 /// The reply that an error of the protocol is. A server may send other errors for unknown tools and invalid arguments than for
@@ -75,7 +75,7 @@ fn failure(status: u16, code: &str, message: String, retry: Retry, details: Obje
         error.insert("details", details);
     }
     let body = Object::from([("success", false.into()), ("error", error.into())]);
-    ToolReply { status, retry_after_ms: None, body: ReplyBody::Json(body.into()) }
+    ToolReply { status, retry_after_ms: None, body: ReplyBody::Json(body.into()), job: None }
 }
 
 /// An error that the tool itself reports. Its own structured error is kept; another text becomes the message.
@@ -85,7 +85,7 @@ fn tool_error(content: &[Value], structured: Option<&Value>) -> ToolReply {
     if let Some(own) = &own
         && own.get("success").and_then(Value::as_bool) == Some(false)
     {
-        return ToolReply { status: 400, retry_after_ms: None, body: ReplyBody::Json(own.clone()) };
+        return ToolReply { status: 400, retry_after_ms: None, body: ReplyBody::Json(own.clone()), job: None };
     }
     let mut details = Object::new();
     if let Some(own @ (Value::Object(_) | Value::Array(_))) = own {

@@ -1,11 +1,9 @@
-//! Tasks: calls that a server answers at once and works on for longer. Their state is asked for until they end.
+//! Tasks: calls that a server answers at once and works on for longer. The id of a task is the handle of the job.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use reknit_protocol::{CallTool, Delivery, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_protocol::{CallTool, Delivery, ReplyBody, ToolJob, ToolReply, TransportFailure, TransportKind, Value};
 use rmcp::model::{
     CancelTaskParams, CancelTaskRequest, ClientRequest, ErrorCode, ErrorData, GetTaskParams, GetTaskRequest,
+    ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, ServiceError};
 
@@ -14,49 +12,71 @@ use crate::failure::{failure, lost, unreadable};
 use crate::reply::{reply_of_error, reply_of_result};
 use crate::wire::read_result;
 
-/// The wait between two questions for the state, if the server names none, and its limits.
-const INTERVAL: Duration = Duration::from_secs(1);
-const MIN_INTERVAL: Duration = Duration::from_millis(50);
-const MAX_INTERVAL: Duration = Duration::from_secs(30);
-
-/// Waits for the end of a task. Dropping the future cancels the task.
-pub(crate) async fn follow_task(
-    connection: &Arc<Connection>,
-    created: &Value,
-    call: &CallTool,
-) -> Result<ToolReply, TransportFailure> {
+/// The reply to a call for which the server has created a task, or that of the task if it has ended already.
+pub(crate) fn created_task(created: &Value, call: &CallTool) -> Result<ToolReply, TransportFailure> {
     let id = created.get("taskId").and_then(Value::as_str).ok_or_else(|| unreadable(call, "its task has no id"))?;
-    let mut task = RunningTask { connection: Arc::clone(connection), id: Some(id.to_owned()) };
-    let mut state = created.clone();
-    loop {
-        if let Some(reply) = reply_of_task(&state) {
-            task.id = None;
-            return Ok(reply);
-        }
-        tokio::time::sleep(interval(&state)).await;
-        state = ask(connection, id, call).await?;
-    }
+    Ok(state_of_task(created, id))
 }
 
-async fn ask(connection: &Connection, id: &str, call: &CallTool) -> Result<Value, TransportFailure> {
+/// Asks for the state of a task.
+pub(crate) async fn ask_about_task(
+    connection: &Connection,
+    id: &str,
+    call: &CallTool,
+) -> Result<ToolReply, TransportFailure> {
     let request = ClientRequest::GetTaskRequest(GetTaskRequest::new(GetTaskParams::new(id)));
-    let answer = match connection.send(request, PeerRequestOptions::no_options()).await {
-        Ok(pending) => pending.answer().await,
-        Err(error) => Err(error),
-    };
-    // Whatever goes wrong now: the server has the call.
-    let in_doubt = |problem: &str| {
-        let problem = format!("does not tell the state of its task: {problem}");
-        failure(TransportKind::Reset, Delivery::Possible, call, &problem)
-    };
-    match answer {
-        Ok(result) => read_result(&result).map_err(|problem| unreadable(call, &problem)),
-        Err(ServiceError::McpError(error)) => Err(in_doubt(&error.message)),
+    match send(connection, request).await {
+        Ok(result) => {
+            let state = read_result(&result).map_err(|problem| unreadable(call, &problem))?;
+            Ok(state_of_task(&state, id))
+        }
+        Err(ServiceError::McpError(error)) if is_unknown_task(error.code) => {
+            let reason = format!("the server does not know its task any more: {}", error.message);
+            Ok(ToolReply { job: Some(ToolJob::Lost { reason }), ..reply_of_error(&error) })
+        }
+        Err(ServiceError::McpError(error)) => Err(in_doubt(call, &error.message)),
         Err(error) => match lost(&error, connection, call).await {
-            Ok(reply) => Err(in_doubt(&format!("status {}", reply.status))),
+            Ok(reply) => Err(in_doubt(call, &format!("status {}", reply.status))),
             Err(lost) => Err(TransportFailure { kind: TransportKind::Reset, delivery: Delivery::Possible, ..lost }),
         },
     }
+}
+
+/// Tells the server to stop working on a task.
+pub(crate) async fn cancel_task(
+    connection: &Connection,
+    id: &str,
+    call: &CallTool,
+) -> Result<ToolReply, TransportFailure> {
+    let request = ClientRequest::CancelTaskRequest(CancelTaskRequest::new(CancelTaskParams::new(id)));
+    match send(connection, request).await {
+        Ok(_) => Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty, job: None }),
+        Err(ServiceError::McpError(error)) => Ok(reply_of_error(&error)),
+        Err(error) => lost(&error, connection, call).await,
+    }
+}
+
+async fn send(connection: &Connection, request: ClientRequest) -> Result<ServerResult, ServiceError> {
+    connection.send(request, PeerRequestOptions::no_options()).await?.answer().await
+}
+
+fn in_doubt(call: &CallTool, problem: &str) -> TransportFailure {
+    let problem = format!("does not tell the state of its task: {problem}");
+    failure(TransportKind::Reset, Delivery::Possible, call, &problem)
+}
+
+/// Whether an error says that there is no such task. A server that was started again may not have any.
+fn is_unknown_task(code: ErrorCode) -> bool {
+    [ErrorCode::INVALID_PARAMS, ErrorCode::RESOURCE_NOT_FOUND, ErrorCode::METHOD_NOT_FOUND].contains(&code)
+}
+
+fn state_of_task(task: &Value, id: &str) -> ToolReply {
+    reply_of_task(task).unwrap_or_else(|| ToolReply {
+        status: 202,
+        retry_after_ms: task.get("pollIntervalMs").and_then(|wait| wait.to_string().parse().ok()),
+        body: ReplyBody::Empty,
+        job: Some(ToolJob::Ask { handle: id.to_owned() }),
+    })
 }
 
 /// The reply that an ended task is; `None` while it is worked on.
@@ -85,30 +105,5 @@ fn reply_of_task(task: &Value) -> Option<ToolReply> {
             Some(reply_of_result(&asked))
         }
         _ => None,
-    }
-}
-
-fn interval(task: &Value) -> Duration {
-    let asked = task.get("pollIntervalMs").and_then(|wait| wait.to_string().parse().ok());
-    asked.map_or(INTERVAL, Duration::from_millis).clamp(MIN_INTERVAL, MAX_INTERVAL)
-}
-
-/// A task that is cancelled when this is dropped, unless it has ended.
-struct RunningTask {
-    connection: Arc<Connection>,
-    id: Option<String>,
-}
-
-impl Drop for RunningTask {
-    fn drop(&mut self) {
-        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
-        let connection = Arc::clone(&self.connection);
-        runtime.spawn(async move {
-            let request = ClientRequest::CancelTaskRequest(CancelTaskRequest::new(CancelTaskParams::new(id)));
-            if let Ok(pending) = connection.send(request, PeerRequestOptions::no_options()).await {
-                // Nobody is left to hear that it failed.
-                drop(pending.answer().await);
-            }
-        });
     }
 }

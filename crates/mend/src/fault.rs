@@ -18,6 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::{Fact, FactKind};
 
+/// The status of a call that started a job.
+const JOB_STATUS: u16 = 202;
+const JOB_LOST: &str = "JOB_LOST";
+const JOB_UNFINISHED: &str = "JOB_UNFINISHED";
+
 /// How a call failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallFault {
@@ -99,6 +104,23 @@ impl CallFault {
         let message =
             format!("given up: no answer came within {} after the run was told to end", human_duration(drain_ms));
         Self { message, ..Self::interrupted() }
+    }
+
+    /// A call whose tool has forgotten the job that the call started.
+    pub fn lost_job(message: String) -> Self {
+        let fault = Self::without_reply(FaultOrigin::Status(JOB_STATUS), Fate::Unknown, message);
+        Self { code: JOB_LOST.to_owned(), ..fault }
+    }
+
+    /// A call whose job nobody waits for any more, although it may still end.
+    pub fn unfinished_job(message: String) -> Self {
+        let fault = Self::without_reply(FaultOrigin::Status(JOB_STATUS), Fate::Unknown, message);
+        Self { code: JOB_UNFINISHED.to_owned(), ..fault }
+    }
+
+    /// Whether the job of the call may still end.
+    pub(crate) fn is_unfinished_job(&self) -> bool {
+        self.origin == FaultOrigin::Status(JOB_STATUS) && self.code == JOB_UNFINISHED
     }
 
     /// A failure about which no tool said anything.

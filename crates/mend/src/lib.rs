@@ -20,7 +20,7 @@
 //! use reknit_protocol::{Object, ReplyBody, SideEffect, ToolReply, Value};
 //!
 //! let body = Value::parse(r#"{"error": "to must be one of EUR, USD"}"#)?;
-//! let reply = ToolReply { status: 422, retry_after_ms: None, body: ReplyBody::Json(body) };
+//! let reply = ToolReply { status: 422, retry_after_ms: None, body: ReplyBody::Json(body), job: None };
 //! let context = ReplyContext::new(SideEffect::Read, 0);
 //! let Verdict::Correctable(fault) = classify_reply(&reply, context) else { panic!("another call may work") };
 //!

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentName, BusinessKey, CapabilityName, EffectId, Object, SideEffect, StepId, exact};
+use crate::{AgentName, BusinessKey, CapabilityName, EffectId, JobRequest, Object, SideEffect, StepId, exact};
 
 /// A request to call one capability once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,12 @@ pub struct CallTool {
     pub business_key: Option<BusinessKey>,
     /// The longest time to wait for the reply.
     pub timeout_ms: u64,
+    /// A request about the job of an earlier call. The capability itself is not called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobRequest>,
+    /// The URL that the tool may call when a job that the call starts has ended. The driver sets it; it is not part of the effect.
+    #[serde(skip)]
+    pub callback: Option<String>,
 }
 
 impl CallTool {

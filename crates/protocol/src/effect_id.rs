@@ -72,6 +72,10 @@ crate::word_enum! {
         KeyWait = "key-wait",
         /// A call that tells whether an earlier call took effect.
         Check = "check",
+        /// A request about the job that a call has started.
+        Job = "job",
+        /// The wait before the state of a job is asked for.
+        JobWait = "job-wait",
         /// A person's approval.
         Approval = "approval",
         /// The moment at which an approval counts as denied.
@@ -127,6 +131,8 @@ impl EffectKind {
             | Self::BreakerWait
             | Self::KeyWait
             | Self::Check
+            | Self::Job
+            | Self::JobWait
             | Self::Approval
             | Self::ApprovalExpiry
             | Self::Resolution

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Value, exact};
+use crate::{ToolJob, Value, exact};
 
 /// A tool's HTTP reply, before it is classified as success or failure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct ToolReply {
     pub retry_after_ms: Option<u64>,
     /// The decoded body.
     pub body: ReplyBody,
+    /// The job that the tool works on. Its result comes later; the body is not the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<ToolJob>,
 }
 
 /// The body of a tool's reply.

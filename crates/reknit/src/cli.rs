@@ -1,6 +1,7 @@
 //! The commands and their arguments.
 
 mod agent;
+mod callbacks;
 mod config;
 mod eval;
 mod keys;
@@ -18,6 +19,7 @@ use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 pub(crate) use agent::AgentArguments;
+pub(crate) use callbacks::CallbacksCommand;
 pub(crate) use config::ConfigCommand;
 pub(crate) use eval::EvalArguments;
 pub(crate) use keys::KeysCommand;
@@ -127,6 +129,9 @@ pub(crate) enum Command {
     /// Connect, list, show, find, call and check tools
     #[command(subcommand, after_help = tools::EXAMPLES)]
     Tools(ToolsCommand),
+    /// Receive the calls with which tools report the end of a long job
+    #[command(subcommand, after_help = callbacks::DETAILS)]
+    Callbacks(CallbacksCommand),
     /// List the models, and where their API keys come from
     #[command(args_conflicts_with_subcommands = true, after_help = MODELS_DETAILS)]
     Models {

@@ -16,6 +16,7 @@ use crate::approval_dialogue::{Decided, decide_now};
 use crate::cli::{DriveArguments, DriverKind};
 use crate::end_signals::EndSignals;
 use crate::failure::Failure;
+use crate::print::print_message;
 use crate::print_answer::{print_answer, print_waiting};
 use crate::print_report::print_report;
 use crate::progress::display::ProgressDisplay;
@@ -113,11 +114,15 @@ impl WatchedDriver {
         let progress = Arc::clone(&display);
         let interrupt = InterruptHandler::default();
         let is_session = Arc::clone(&interrupt.is_session);
+        let waiting_for_job = Arc::clone(&interrupt.waiting_for_job);
         let watcher = Watcher::inline(move |committed| {
             let mut display = lock(&progress);
             display.add(committed.records);
             if committed.origin == EventOrigin::New {
                 is_session.store(committed.machine.as_session().is_some(), Ordering::Relaxed);
+                let run = committed.machine.as_run().filter(|run| run.is_idle() && !run.is_waiting_for_person());
+                let run = run.map(|run| run.started().run.clone());
+                *waiting_for_job.lock().unwrap_or_else(PoisonError::into_inner) = run;
                 display.show(committed.machine);
             }
         });
@@ -153,15 +158,26 @@ struct InterruptHandler {
     cancel: CancellationToken,
     stop: CancellationToken,
     is_session: Arc<AtomicBool>,
+    /// The run, while it only waits for jobs.
+    waiting_for_job: Arc<Mutex<Option<RunId>>>,
 }
 
 impl InterruptHandler {
     /// The first Ctrl-C stops a session, which then writes its report. The next one, or the first one of a run, cancels.
-    /// One more exits the process; the run can then be resumed.
+    /// One more exits the process; the run can then be resumed. A run that only waits for jobs is not cancelled by the first.
     async fn listen(self, display: SharedDisplay) {
         // One stream for all signals: none is lost between two of them.
         let Ok(mut signals) = EndSignals::new() else { return };
         signals.next().await;
+        let waiting = self.waiting_for_job.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(run) = waiting {
+            lock(&display).end();
+            print_message(&format!(
+                "the run waits for a job and is saved: continue with `reknit runs resume {run}`, or cancel it with \
+                 `reknit runs cancel {run}`\n"
+            ));
+            std::process::exit(130);
+        }
         if self.is_session.load(Ordering::Relaxed) {
             lock(&display).set_note(STOP_NOTE);
             self.stop.cancel();

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use reknit_protocol::spelling::nearest;
-use reknit_runtime::config::{SETTINGS, Setting, VARIABLE_PREFIXES as PREFIXES};
+use reknit_runtime::config::{CALLBACK_SECRET_VARIABLE, SETTINGS, Setting, VARIABLE_PREFIXES as PREFIXES};
 
 use crate::print::print_message;
 
@@ -29,8 +29,11 @@ pub(crate) fn os_variable(name: &str) -> Option<OsString> {
 
 /// Warns of variables with our prefixes that no setting has, since they have no effect.
 pub(crate) fn warn_of_unknown_variables() {
-    let known: BTreeSet<String> =
-        SETTINGS.iter().flat_map(Setting::variables).chain([CONFIG_VARIABLE.to_owned()]).collect();
+    let known: BTreeSet<String> = SETTINGS
+        .iter()
+        .flat_map(Setting::variables)
+        .chain([CONFIG_VARIABLE.to_owned(), CALLBACK_SECRET_VARIABLE.to_owned()])
+        .collect();
     let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).filter(|name| !known.contains(name));
     for name in names {
         let Some((prefix, rest)) = PREFIXES.iter().find_map(|prefix| Some((*prefix, name.strip_prefix(prefix)?)))

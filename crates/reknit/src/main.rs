@@ -5,6 +5,7 @@ mod agent_files;
 mod approval_dialogue;
 mod approval_edit;
 mod approvals;
+mod callbacks;
 mod cli;
 mod completions;
 mod config;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         Command::Plan(PlanCommand::Check { file, tools, json, setup }) => {
             setup::block_on(plan_check::run(&file, tools.as_deref(), &setup, json))
         }
+        Command::Callbacks(command) => setup::block_on(callbacks::run(&command)),
         Command::Tools(command) => setup::block_on(tools::run(command)),
         Command::Config(ConfigCommand::Show { changed, json, answer, setup }) => {
             let which = if changed { ShowSettings::Changed } else { ShowSettings::All };

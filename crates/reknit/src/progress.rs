@@ -106,7 +106,10 @@ fn mark(state: &StepState) -> char {
     match state {
         StepState::Waiting | StepState::Queued => '·',
         StepState::Running => '>',
-        StepState::BackingOff { .. } | StepState::BreakerOpen { .. } | StepState::KeyHeld { .. } => '~',
+        StepState::BackingOff { .. }
+        | StepState::BreakerOpen { .. }
+        | StepState::KeyHeld { .. }
+        | StepState::AwaitingJob { .. } => '~',
         StepState::Mending(_) | StepState::Checking => '+',
         StepState::AwaitingApproval(_) => '?',
         StepState::Done => '✓',
@@ -118,12 +121,13 @@ fn mark(state: &StepState) -> char {
 fn style(state: &StepState) -> LineStyle {
     match state {
         StepState::Waiting | StepState::Queued | StepState::Skipped { .. } => LineStyle::Dimmed,
-        StepState::Running => LineStyle::Plain,
+        StepState::Running | StepState::AwaitingJob { problem: None, .. } => LineStyle::Plain,
         StepState::BackingOff { .. }
         | StepState::BreakerOpen { .. }
         | StepState::KeyHeld { .. }
         | StepState::Mending(_)
         | StepState::Checking
+        | StepState::AwaitingJob { problem: Some(_), .. }
         | StepState::AwaitingApproval(_) => LineStyle::Warning,
         StepState::Done => LineStyle::Success,
         StepState::Failed { .. } => LineStyle::Error,
@@ -150,11 +154,23 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         }
         StepState::Mending(rung) => format!("mending: asking a model ({})", rung.as_str()),
         StepState::Checking => "checking whether the call took effect".to_owned(),
+        StepState::AwaitingJob { since_ms, asked, problem } => {
+            let since = jiff::Timestamp::from_millisecond(*since_ms)
+                .map_or_else(|_| since_ms.to_string(), |since| format!("{since:.0}"));
+            let problem = problem.as_ref().map_or_else(String::new, |problem| format!("; not answered: {problem}"));
+            let asked = if *asked == 0 { String::new() } else { format!(", asked {}", times(*asked)) };
+            format!("waiting for a job since {since}{asked}{problem}")
+        }
         StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
         StepState::Done => format!("done{}", mended(step)),
         StepState::Failed { reason } => format!("failed: {reason}"),
         StepState::Skipped { reason } => format!("skipped: {reason}"),
     }
+}
+
+/// `once` or `3 times`.
+fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 fn seconds_left(until_ms: i64, now_ms: i64) -> u64 {
@@ -207,6 +223,8 @@ mod tests {
             idempotency_key: None,
             business_key: None,
             timeout_ms: 1,
+            job: None,
+            callback: None,
         };
         StepState::AwaitingApproval(Box::new(AskPerson {
             id: "pay/approval/1".parse().unwrap(),
@@ -240,6 +258,8 @@ mod tests {
             step("k", "breaker", StepState::BreakerOpen { until_ms: 3_001 }),
             step("f", "mend", StepState::Mending(Rung::Context)),
             step("g", "ask", question()),
+            step("l", "job", StepState::AwaitingJob { since_ms: -3_600_000, asked: 3, problem: None }),
+            step("m", "job", StepState::AwaitingJob { since_ms: 0, asked: 1, problem: Some("no answer".to_owned()) }),
             step("가격", "done", StepState::Done),
             StepView { mends: mended, ..step("h", "mended", StepState::Done) },
             step("i", "fail", StepState::Failed { reason: "404 NOT_FOUND:\nnothing \u{1b}[31mthere".to_owned() }),

@@ -53,6 +53,7 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
     let config = Config::read(&text, &path.display().to_string(), &variable)?;
     let mut uses = unusual_key_uses(config.models.iter(), &config);
     uses.extend(config.tools.iter().flat_map(|tool| command_of(tool).into_iter().chain(key_uses(tool, |_| true))));
+    uses.extend(callback_use(&config));
     store.add(TrustedFile { digest: sha256_hex(&text), path: name.clone() })?;
     print_data(&escape_controls(&format!("trusted: {name}\n{}", lines(&uses))))?;
     Ok(ExitCode::SUCCESS)
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
 /// that of `--config`. Call it before the first request.
 pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
     let of_tool = |tool: &ConfiguredTool| command_of(tool).into_iter().chain(key_uses(tool, is_there));
-    let uses = model_uses(config).into_iter().chain(config.tools.iter().flat_map(of_tool));
+    let uses = model_uses(config).into_iter().chain(config.tools.iter().flat_map(of_tool)).chain(callback_use(config));
     require_trust(&uses.collect::<Vec<_>>(), file)
 }
 
@@ -123,6 +124,12 @@ fn unusual_key_uses<'a>(targets: impl Iterator<Item = &'a Target>, config: &Conf
         Some(format!("model `{}`: the key in {source} is sent to {}", target.name, redact_url(&target.base_url)))
     };
     targets.filter_map(use_of).collect()
+}
+
+/// Where tools are asked to send the results of jobs.
+fn callback_use(config: &Config) -> Option<String> {
+    let url = config.callbacks.url.as_deref()?;
+    Some(format!("callbacks: tools may send results to {}", redact_url(url)))
 }
 
 /// What a tool runs: `tool, command`.

@@ -16,7 +16,7 @@ use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
 use crate::telemetry::otlp::Otlp;
 use crate::telemetry::{Propagation, Telemetry};
-use crate::{Breakers, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
+use crate::{Breakers, Callbacks, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
 
 /// Runs requests and plans: a journal, tools, models and rules, ready to use.
 ///
@@ -58,6 +58,7 @@ pub struct Reknit {
     transport: Arc<dyn Transport>,
     breakers: Arc<Breakers>,
     clock: Arc<SystemClock>,
+    callbacks: Option<Arc<Callbacks>>,
     telemetry: Telemetry,
 }
 
@@ -91,6 +92,7 @@ impl Reknit {
         config.check_prices()?;
         config.check_effect_tools()?;
         let templates = config.templates()?;
+        let callbacks = config.callbacks()?.map(Arc::new);
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
         let client = Client::new()?;
@@ -102,7 +104,7 @@ impl Reknit {
         let refresh = config.catalogue_refresh;
         let reknit = Self::assemble(config, templates, journal, Arc::clone(&found.catalogue), transport);
         live.refresh_every(refresh);
-        Ok(Self { live: Some(live), problems: found.problems.clone(), notes: found.notes.clone(), ..reknit })
+        Ok(Self { callbacks, live: Some(live), problems: found.problems.clone(), notes: found.notes.clone(), ..reknit })
     }
 
     /// The capabilities of the tools as they are known now. With `tools.refresh`, they are asked again in the background.
@@ -156,6 +158,7 @@ impl Reknit {
             problems: Vec::new(),
             notes: Vec::new(),
             live: None,
+            callbacks: None,
             transport,
             breakers: Arc::new(Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)),
             clock,
@@ -234,7 +237,7 @@ impl Reknit {
     pub fn driver(&self) -> Driver {
         let (transport, clock) = (Arc::clone(&self.transport), Arc::clone(&self.clock));
         let driver = Driver::with_breakers(self.journal.clone(), transport, clock as _, Arc::clone(&self.breakers));
-        driver.with_telemetry(self.telemetry.clone())
+        driver.with_telemetry(self.telemetry.clone()).with_callbacks(self.callbacks.clone())
     }
 }
 

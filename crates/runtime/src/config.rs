@@ -17,6 +17,7 @@ mod api_keys;
 mod approval_rules;
 mod builder;
 mod business_keys;
+mod callbacks;
 mod checks;
 mod discovery;
 mod duration;
@@ -40,6 +41,7 @@ mod tools;
 
 pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
 pub use builder::ConfigBuilder;
+pub use callbacks::{CALLBACK_SECRET_VARIABLE, CallbackSettings};
 pub use discovery::DiscoverySettings;
 pub use error::ConfigError;
 pub(crate) use field::Field;
@@ -67,6 +69,7 @@ use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::{KeyRule, Value};
 use reknit_tools::{Client, ListingStore, ToolSource};
+use secrecy::SecretString;
 use tracing::level_filters::LevelFilter;
 
 use crate::telemetry::Telemetry;
@@ -107,6 +110,10 @@ pub struct Config {
     pub catalogue_refresh: Duration,
     /// Where services register themselves.
     pub discovery: DiscoverySettings,
+    /// The URLs that tools call when a job has ended. See [`Config::callbacks`].
+    pub callbacks: CallbackSettings,
+    /// The secret that signs them, or where it should be; `None` if the environment was not read.
+    callback_secret: Option<Result<SecretString, String>>,
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
     /// The level and the format of the log. See [`ConfigBuilder::log_to`].
@@ -190,6 +197,8 @@ impl Default for Config {
             catalogue_folder: None,
             catalogue_refresh: Duration::from_secs(30),
             discovery: DiscoverySettings::default(),
+            callbacks: CallbackSettings::default(),
+            callback_secret: None,
             prompts: None,
             log: LogSettings::default(),
             log_writer: None,
@@ -223,7 +232,9 @@ impl Config {
         config.approval_rules = approval_rules::read_rules(&file.approve)?;
         let entries = file.tools().chain(&file.models).chain(&file.checks).chain(&file.keys);
         config.entry_origins = entries.map(Entry::origin).collect();
-        Ok(config.apply_values())
+        let mut config = config.apply_values();
+        config.callback_secret = Some(config.callbacks.find_secret(environment));
+        Ok(config)
     }
 
     /// Reads a configuration from the environment alone.
@@ -263,6 +274,7 @@ impl Config {
     /// Recomputes all fields that follow from settings.
     fn apply_values(self) -> Self {
         let Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, values, .. } = self;
+        let callback_secret = self.callback_secret;
         let (errors_in_success, checks, approval_rules) = (self.errors_in_success, self.checks, self.approval_rules);
         let business_keys = self.business_keys;
         let mut config =
@@ -271,6 +283,7 @@ impl Config {
         config.errors_in_success = errors_in_success;
         config.checks = checks;
         config.business_keys = business_keys;
+        config.callback_secret = callback_secret;
         config.policy.approvals.rules = approval_rules.iter().map(|(rule, _)| rule.clone()).collect();
         config.approval_rules = approval_rules;
         // The rotation policy decides the defaults of other settings, so it comes first.

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::breakers::{BreakerPolicy, Breakers, CallLimits};
 use crate::business_keys::key_changes;
+use crate::callbacks::Callbacks;
 use crate::clock::{Clock, ShiftedClock};
 use crate::effect_executor::EffectExecutor;
 use crate::error::DriveError;
@@ -93,7 +94,7 @@ impl Driver {
         breakers: Arc<Breakers>,
     ) -> Self {
         let telemetry = Telemetry::none();
-        let executor = EffectExecutor { journal, transport, clock, ahead_ms: 0, breakers, telemetry };
+        let executor = EffectExecutor { journal, transport, clock, ahead_ms: 0, breakers, telemetry, callbacks: None };
         Self {
             executor,
             holder: Holder::this_process(),
@@ -116,6 +117,13 @@ impl Driver {
         // Other sinks do not change which models the targets are.
         let models = Arc::clone(self.executor.telemetry.models());
         self.executor.telemetry = if telemetry.models().is_empty() { telemetry.with_models(models) } else { telemetry };
+        self
+    }
+
+    /// Sends a callback URL with every call.
+    #[must_use]
+    pub fn with_callbacks(mut self, callbacks: Option<Arc<Callbacks>>) -> Self {
+        self.executor.callbacks = callbacks;
         self
     }
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::breakers::{BreakerOpen, Breakers};
 use crate::business_keys::{key_claim, key_held, receipt_known};
+use crate::callbacks::Callbacks;
 use crate::clock::Clock;
 use crate::telemetry::Telemetry;
 use crate::transport::Transport;
@@ -28,6 +29,7 @@ pub(crate) struct EffectExecutor {
     pub(crate) ahead_ms: i64,
     pub(crate) breakers: Arc<Breakers>,
     pub(crate) telemetry: Telemetry,
+    pub(crate) callbacks: Option<Arc<Callbacks>>,
 }
 
 impl EffectExecutor {
@@ -124,7 +126,12 @@ impl EffectExecutor {
         if let Some(event) = Box::pin(self.claim(call, lease)).await? {
             return Ok(Some(event));
         }
-        let result = self.transport.call(call, traceparent).await;
+        let with_callback = self.callbacks.as_ref().filter(|_| call.job.is_none()).map(|callbacks| {
+            let url = callbacks.url_for(lease.run(), &call.id, self.clock.now_ms());
+            Box::new(CallTool { callback: Some(url), ..call.clone() })
+        });
+        let sent = with_callback.as_deref().unwrap_or(call);
+        let result = self.transport.call(sent, traceparent).await;
         permit.record(tool_outcome(&result));
         Ok(Some(match result {
             Ok(reply) => EventKind::ToolAnswered { effect: call.id.clone(), reply },

@@ -15,6 +15,7 @@ pub mod agent;
 mod assembly;
 mod breakers;
 mod business_keys;
+mod callbacks;
 mod clock;
 pub mod config;
 mod driver;
@@ -38,6 +39,7 @@ mod watcher;
 
 pub use assembly::{Reknit, StartError, new_run_id};
 pub use breakers::{BreakerPolicy, Breakers, CallLimits};
+pub use callbacks::{Callbacks, TokenRefusal};
 pub use clock::{Clock, SystemClock};
 pub use driver::{DriveOutcome, Driver};
 pub use error::DriveError;

@@ -1,15 +1,16 @@
-//! Signals that other processes send to the driver of a run: cancel, stop, or a person's decision.
+//! Signals that other processes send to the driver of a run: cancel, stop, a person's decision, or the end of a job.
 
 use std::collections::BTreeMap;
 
 use reknit_engine::{DecidedBy, Decision, EventKind};
 use reknit_journal::{InboxMessage, RunSignal};
-use reknit_protocol::EffectId;
+use reknit_protocol::{EffectId, ToolReply};
 use serde::{Deserialize, Serialize};
 
 const CANCEL: &str = "cancel";
 const STOP: &str = "stop";
 const DECIDE: &str = "decide";
+const JOB_END: &str = "job-end";
 
 /// The body of a decision.
 #[derive(Serialize, Deserialize)]
@@ -19,6 +20,13 @@ struct DecisionBody {
     decision: Decision,
     #[serde(default)]
     by: DecidedBy,
+}
+
+/// The body of the end of a job.
+#[derive(Serialize, Deserialize)]
+struct JobEndBody {
+    effect: EffectId,
+    reply: ToolReply,
 }
 
 /// Cancels a run.
@@ -41,6 +49,21 @@ pub fn decide_by(effect: EffectId, hash: String, decision: Decision, by: Decided
     let body = serde_json::to_string(&DecisionBody { effect, hash, decision, by });
     // Serializing strings cannot fail.
     RunSignal::new(DECIDE, body.unwrap_or_default())
+}
+
+/// The job of a call has ended: the tool has called back.
+pub fn job_end(call: EffectId, reply: ToolReply) -> RunSignal {
+    let body = serde_json::to_string(&JobEndBody { effect: call, reply });
+    // Serializing strings and values cannot fail.
+    RunSignal::new(JOB_END, body.unwrap_or_default())
+}
+
+/// Whether the end of a call's job is in an inbox.
+pub fn has_job_end(inbox: &[InboxMessage], call: &EffectId) -> bool {
+    let is_end = |message: &InboxMessage| {
+        message.signal.kind == JOB_END && to_event(&message.signal).effect().is_some_and(|effect| effect == call)
+    };
+    inbox.iter().any(is_end)
 }
 
 /// The last decision about each question in an inbox.
@@ -81,6 +104,10 @@ pub(crate) fn to_event(signal: &RunSignal) -> EventKind {
         DECIDE => match serde_json::from_str(&signal.body) {
             Ok(DecisionBody { effect, hash, decision, by }) => EventKind::PersonDecided { effect, hash, decision, by },
             Err(error) => EventKind::UnreadableMessage { words: format!("cannot read a decision: {error}") },
+        },
+        JOB_END => match serde_json::from_str(&signal.body) {
+            Ok(JobEndBody { effect, reply }) => EventKind::ToolAnswered { effect, reply },
+            Err(error) => EventKind::UnreadableMessage { words: format!("cannot read the end of a job: {error}") },
         },
         other => EventKind::UnreadableMessage { words: format!("unknown signal `{other}`") },
     }

@@ -56,7 +56,7 @@ impl Route for Answer {
         _call: &'a CallTool,
         _traceparent: Option<&'a str>,
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
-        let reply = ToolReply { status: self.0, retry_after_ms: None, body: ReplyBody::Json(Value::Null) };
+        let reply = ToolReply { status: self.0, retry_after_ms: None, body: ReplyBody::Json(Value::Null), job: None };
         Box::pin(std::future::ready(Ok(reply)))
     }
 }

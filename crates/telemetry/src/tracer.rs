@@ -196,6 +196,7 @@ impl Tracer {
             | RunRecord::KeySettled { .. }
             | RunRecord::WaitStarted { .. }
             | RunRecord::WaitEnded(_)
+            | RunRecord::JobEnded { .. }
             | RunRecord::ApprovalRequested(_)
             | RunRecord::ApprovalDecided { .. }
             | RunRecord::EditRefused { .. }

@@ -63,7 +63,12 @@ impl Reply {
     pub(crate) fn into_tool_reply(self) -> ToolReply {
         // The body was written as JSON.
         let body = Value::parse(&self.body).map_or(ReplyBody::Text(self.body), ReplyBody::Json);
-        ToolReply { status: self.status, retry_after_ms: self.retry_after.map(|wait| wait.saturating_mul(1000)), body }
+        ToolReply {
+            status: self.status,
+            retry_after_ms: self.retry_after.map(|wait| wait.saturating_mul(1000)),
+            body,
+            job: None,
+        }
     }
 
     /// The size of the body in bytes.

@@ -5,5 +5,6 @@ pub(crate) mod body;
 pub(crate) mod client;
 pub(crate) mod credential;
 pub(crate) mod failure;
+pub(crate) mod job;
 pub(crate) mod service;
 pub(crate) mod token;

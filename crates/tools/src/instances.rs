@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use reknit_protocol::{CallTool, Delivery, ToolReply, TransportFailure, TransportKind};
+use reknit_protocol::{CallTool, Delivery, JobRequest, ToolReply, TransportFailure, TransportKind};
 
 use crate::source::{BoxFuture, Route};
 
@@ -48,11 +48,29 @@ impl Instances {
                 outcome => return outcome,
             }
         }
-        Err(refused.unwrap_or_else(|| TransportFailure {
-            kind: TransportKind::NotCallable,
-            delivery: Delivery::NotSent,
-            message: format!("`{}` has no instance", call.agent),
-        }))
+        Err(refused.unwrap_or_else(|| no_instance(call)))
+    }
+}
+
+fn no_instance(call: &CallTool) -> TransportFailure {
+    TransportFailure {
+        kind: TransportKind::NotCallable,
+        delivery: Delivery::NotSent,
+        message: format!("`{}` has no instance", call.agent),
+    }
+}
+
+impl Instances {
+    /// Asks the instance that started the job: the others do not know its handle.
+    async fn ask_one(&self, call: &CallTool, request: &JobRequest) -> Result<ToolReply, TransportFailure> {
+        let mut unknown = None;
+        for instance in &self.instances {
+            match instance.route.job(call, request).await {
+                Err(failure) if failure.kind == TransportKind::NotCallable => unknown = Some(failure),
+                outcome => return outcome,
+            }
+        }
+        Err(unknown.unwrap_or_else(|| no_instance(call)))
     }
 }
 
@@ -63,6 +81,14 @@ impl Route for Instances {
         traceparent: Option<&'a str>,
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         Box::pin(self.call_one(call, traceparent))
+    }
+
+    fn job<'a>(
+        &'a self,
+        call: &'a CallTool,
+        request: &'a JobRequest,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        Box::pin(self.ask_one(call, request))
     }
 }
 
@@ -111,7 +137,9 @@ mod tests {
                     Some((kind, delivery)) => {
                         Err(TransportFailure { kind, delivery, message: self.status.to_string() })
                     }
-                    None => Ok(ToolReply { status: self.status, retry_after_ms: None, body: ReplyBody::Empty }),
+                    None => {
+                        Ok(ToolReply { status: self.status, retry_after_ms: None, body: ReplyBody::Empty, job: None })
+                    }
                 }
             })
         }
@@ -136,6 +164,8 @@ mod tests {
             idempotency_key: None,
             business_key: None,
             timeout_ms: 1_000,
+            job: None,
+            callback: None,
         }
     }
 

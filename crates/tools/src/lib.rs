@@ -41,6 +41,7 @@ pub use discovery::{Discovery, DiscoveryProblem, discover, discover_all, discove
 pub use http::address::{Address, AddressError, ComponentType};
 pub use http::client::{Client, ClientError, ConnectionOptions};
 pub use http::credential::{Credential, CredentialError};
+pub use http::job::callback_reply;
 pub use http::service::{HttpOptions, HttpService, InvalidHeader, ServiceError};
 pub use http::token::ClientCredentials;
 pub use known_secrets::KnownSecrets;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use reknit_openapi::HttpMethod;
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{AgentName, CallTool, ToolReply, TransportFailure, Value};
+use reknit_protocol::{AgentName, CallTool, JobRequest, ReplyBody, ToolJob, ToolReply, TransportFailure, Value};
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
 use crate::http::address::Address;
@@ -136,9 +136,23 @@ impl PlainHttpRoute {
         request: reqwest::Request,
         traceparent: Option<&str>,
     ) -> Result<ToolReply, TransportFailure> {
-        let reply = self.service.call(call, request, traceparent).await?;
+        self.take_result(call, self.service.call(call, request, traceparent).await?)
+    }
+
+    async fn ask_about_job(&self, call: &CallTool, request: &JobRequest) -> Result<ToolReply, TransportFailure> {
+        let reply = self.service.job(call, request).await?;
+        // A job that has ended is not asked about again, even if its result is not where it should be.
+        self.take_result(call, reply).or_else(|failure| {
+            let job = Some(ToolJob::NotFollowed { reason: failure.message });
+            Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty, job })
+        })
+    }
+
+    fn take_result(&self, call: &CallTool, reply: ToolReply) -> Result<ToolReply, TransportFailure> {
         match &self.result {
-            Some(path) if matches!(reply.status, 200..=299) => path.take(call, reply, self.looks_for_errors),
+            Some(path) if matches!(reply.status, 200..=299) && reply.job.is_none() => {
+                path.take(call, reply, self.looks_for_errors)
+            }
             _ => Ok(reply),
         }
     }
@@ -154,5 +168,13 @@ impl Route for PlainHttpRoute {
             Ok(request) => Box::pin(self.answer(call, request, traceparent)),
             Err(problem) => Box::pin(std::future::ready(Err(not_made(call, &problem)))),
         }
+    }
+
+    fn job<'a>(
+        &'a self,
+        call: &'a CallTool,
+        request: &'a JobRequest,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        Box::pin(self.ask_about_job(call, request))
     }
 }

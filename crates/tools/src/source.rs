@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{AgentName, CallTool, ToolReply, TransportFailure};
+use reknit_protocol::{AgentName, CallTool, Delivery, JobRequest, ToolReply, TransportFailure, TransportKind};
 
 /// A boxed future that can be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -72,6 +72,18 @@ pub trait Route: Send + Sync + fmt::Debug {
         call: &'a CallTool,
         traceparent: Option<&'a str>,
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>>;
+
+    /// Asks about a job that an earlier call has started, or cancels it. The reply has a job as long as the tool works on it, and
+    /// is that of the call once the job has ended. The call is never made again.
+    fn job<'a>(
+        &'a self,
+        call: &'a CallTool,
+        _request: &'a JobRequest,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        let message = format!("`{}` of `{}` has no jobs", call.capability, call.agent);
+        let (kind, delivery) = (TransportKind::NotCallable, Delivery::NotSent);
+        Box::pin(std::future::ready(Err(TransportFailure { kind, delivery, message })))
+    }
 }
 
 /// What a source offers.

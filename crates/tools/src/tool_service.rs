@@ -5,7 +5,9 @@ use std::sync::Arc;
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::{Summary, unknown_types};
 use reknit_protocol::spelling::nearest;
-use reknit_protocol::{AgentName, CallTool, Capability, Object, SideEffect, ToolReply, TransportFailure, Value};
+use reknit_protocol::{
+    AgentName, CallTool, Capability, JobRequest, Object, SideEffect, ToolReply, TransportFailure, Value,
+};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 
 use crate::http::address::ComponentType;
@@ -183,6 +185,14 @@ impl Route for ToolServiceRoute {
         }
         *request.body_mut() = Some(call_body(call, self.component).into());
         Box::pin(self.service.call(call, request, traceparent))
+    }
+
+    fn job<'a>(
+        &'a self,
+        call: &'a CallTool,
+        request: &'a JobRequest,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        Box::pin(self.service.job(call, request))
     }
 }
 

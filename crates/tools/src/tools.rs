@@ -52,7 +52,11 @@ impl Tools {
             });
         };
         let limit = Duration::from_millis(call.timeout_ms);
-        match tokio::time::timeout(limit, route.call(call, traceparent)).await {
+        let outcome = match &call.job {
+            Some(request) => route.job(call, request),
+            None => route.call(call, traceparent),
+        };
+        match tokio::time::timeout(limit, outcome).await {
             Ok(outcome) => outcome,
             Err(_) => Err(timed_out(call, limit)),
         }

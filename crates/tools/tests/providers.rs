@@ -82,6 +82,8 @@ fn call() -> CallTool {
         idempotency_key: None,
         business_key: None,
         timeout_ms: 5_000,
+        job: None,
+        callback: None,
     }
 }
 

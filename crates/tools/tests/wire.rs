@@ -37,6 +37,8 @@ fn call(parameters: &str) -> CallTool {
         idempotency_key: Some("key-1".to_owned()),
         business_key: None,
         timeout_ms: 300,
+        job: None,
+        callback: None,
     }
 }
 

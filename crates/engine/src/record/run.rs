@@ -138,6 +138,13 @@ pub enum RunRecord {
     },
     /// A wait ended.
     WaitEnded(EffectId),
+    /// A job has ended, or the run stopped waiting for it.
+    JobEnded {
+        /// The wait for the job.
+        id: EffectId,
+        /// How often the tool was asked for its state.
+        asked: u32,
+    },
     /// A person is asked.
     ApprovalRequested(Arc<AskPerson>),
     /// A person decided, or the time to decide ran out.
@@ -201,6 +208,7 @@ impl RunRecord {
             | Self::KeyFound { id, .. }
             | Self::WaitStarted { id, .. }
             | Self::WaitEnded(id)
+            | Self::JobEnded { id, .. }
             | Self::ApprovalDecided { id, .. }
             | Self::EditRefused { id, .. }
             | Self::LateOutcome(id) => id.step(),
@@ -331,6 +339,8 @@ pub enum WaitReason {
     BreakerOpen,
     /// The outcome of another call with the same business key is unknown.
     KeyHeld,
+    /// The tool works on a job that the call started.
+    Job,
     /// Every model target is at its limit or has an open circuit breaker.
     ModelsUnavailable,
 }

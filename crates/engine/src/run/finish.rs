@@ -81,6 +81,7 @@ impl Run {
             Phase::Answering { .. } => self.end(AnswerAuthor::TemplateInstead(reason), None),
             Phase::Running => {
                 for index in self.plan.indices() {
+                    self.stop_job(index, &reason)?;
                     if let Some(stage) = stopped(self.state.steps.get(index)?, &reason) {
                         self.set_stage(index, stage)?;
                     }
@@ -243,6 +244,8 @@ fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
             Some(Stage::Failed { reason, fault: Some(fault.clone()) })
         }
         Stage::Calling(call) => Some(Stage::Stopping(call.clone())),
+        // The tool is told to cancel the job.
+        Stage::AwaitingJob(_) => None,
         Stage::Stopping(_) | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => None,
     }
 }

@@ -191,6 +191,8 @@ impl Run {
             idempotency_key: (side_effect != SideEffect::Read).then(key),
             business_key: self.business_key(planned, &step.parameters),
             timeout_ms: self.call_timeout_ms(step),
+            job: None,
+            callback: None,
         })
     }
 

@@ -74,6 +74,8 @@ impl Run {
             idempotency_key: None,
             business_key: None,
             timeout_ms,
+            job: None,
+            callback: None,
         });
         self.record(RunRecord::CallStarted(Arc::clone(&call)));
         self.set_stage(index, Stage::Checking { call, fault, give_up })
@@ -85,6 +87,10 @@ impl Run {
         let (call, fault, give_up) = (Arc::clone(call), Arc::clone(fault), give_up.clone());
         let check = self.check_of(index)?.ok_or_else(|| InternalError::new("a check that is not configured"))?.clone();
         let (end, finding) = match kind {
+            EventKind::ToolAnswered { reply, .. } if reply.job.is_some() => {
+                let end = CallEnd::Replied { status: reply.status, fixes: Vec::new() };
+                (end, Finding::Unclear("it started a job instead of answering".to_owned()))
+            }
             EventKind::ToolAnswered { reply, .. } => {
                 let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
                 (end, check.read(&self.last_call(index)?, reply))

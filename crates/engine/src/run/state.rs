@@ -7,6 +7,7 @@ use reknit_dialogue::TargetName;
 use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, exact};
 use serde::{Deserialize, Serialize};
 
+use super::await_job::JobWait;
 use super::steps::Steps;
 use crate::answer::{Answer, Status};
 use crate::budget::{Exhausted, Spent};
@@ -174,6 +175,8 @@ pub(super) enum Stage {
         /// Why the step fails if the check does not tell; a person is asked if there is no reason.
         give_up: Option<String>,
     },
+    /// The tool works on a job that the call started.
+    AwaitingJob(Arc<JobWait>),
     /// A person is asked.
     AwaitingApproval {
         ask: Arc<AskPerson>,
@@ -190,7 +193,7 @@ pub(super) enum Stage {
     },
 }
 
-/// Measures the time in which a run does not wait for a person.
+/// Measures the time in which a run does not only wait for people and jobs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct ActiveClock {
     /// The time measured before the clock last started.

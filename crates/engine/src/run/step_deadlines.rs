@@ -57,8 +57,8 @@ impl Run {
     /// Extends the deadlines of all steps in progress by the time in which no process drove the run.
     pub(super) fn extend_deadlines(&mut self, ms: i64) {
         for step in self.state.steps.iter_mut() {
-            // A step that awaits approval gets all of that time back when the person has decided.
-            if !matches!(step.stage(), Stage::AwaitingApproval { .. }) {
+            // A step that awaits approval or a job gets all of that time back when the person has decided or the job has ended.
+            if !matches!(step.stage(), Stage::AwaitingApproval { .. } | Stage::AwaitingJob(_)) {
                 step.extend_deadline(ms);
                 if let Some(question) = step.consultation_mut() {
                     question.extend_deadline(ms);

@@ -65,6 +65,7 @@ impl Run {
                 self.set_stage(index, Stage::Queued)?;
                 Ok(true)
             }
+            (Stage::AwaitingJob(_), kind) => self.on_job_event(index, kind),
             (Stage::Checking { call, .. }, kind) if kind.effect() == Some(&call.id) => self.on_check_event(index, kind),
             (Stage::AwaitingApproval { ask, .. }, EventKind::PersonDecided { effect, hash, decision, by })
                 if ask.id == *effect && ask.hash == *hash && self.can_answer(index, &ask.question, decision)? =>
@@ -91,6 +92,12 @@ impl Run {
         kind: &EventKind,
     ) -> Decided<bool> {
         let (end, verdict) = match kind {
+            EventKind::ToolAnswered { reply, .. } if reply.job.is_some() => {
+                let (id, end) = (call.id.clone(), CallEnd::Replied { status: reply.status, fixes: Vec::new() });
+                self.record(RunRecord::CallEnded { call, end, fault: None });
+                self.start_job(index, &id, reply)?;
+                return Ok(true);
+            }
             EventKind::ToolAnswered { reply, .. } => {
                 let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
                 (end, classify_reply(reply, self.reply_context(planned(&self.plan, index)?)))
@@ -131,7 +138,7 @@ impl Run {
     }
 
     /// What the meaning of a reply to a step's call depends on.
-    fn reply_context<'a>(&self, planned: &'a PlannedStep) -> ReplyContext<'a> {
+    pub(super) fn reply_context<'a>(&self, planned: &'a PlannedStep) -> ReplyContext<'a> {
         let announced = planned.announced.as_deref();
         let kind = announced.and_then(|schema| schema.get("type")).and_then(Value::as_str);
         let has_properties = announced.is_some_and(|schema| schema.get("properties").is_some());

@@ -90,6 +90,11 @@ impl Steps {
     pub(super) fn wait_for_person(&self) -> bool {
         self.ready.waits_for_person()
     }
+
+    /// Whether only people and jobs can move any step.
+    pub(super) fn wait_for_people_or_jobs(&self) -> bool {
+        self.ready.waits_for_people_or_jobs()
+    }
 }
 
 /// Whether the failure of a call tells what became of the same call before it.
@@ -149,6 +154,11 @@ pub(super) struct StepRun {
     /// How often the outcome of a call was checked.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) checks: u32,
+    /// How often the step waited for a job, and how many requests about jobs it made: the ordinals of their effects.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) job_waits: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) job_requests: u32,
     /// Whether a model that looked at an error of this step said that the same call can work later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) said_transient: bool,
@@ -303,6 +313,7 @@ impl StepRun {
             Stage::Stopping(call) => vec![Effect::Abort { effect: call.id.clone(), grace_ms }],
             Stage::BackingOff { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
             Stage::Consulting { consultation, .. } => consultation.effect().into_iter().collect(),
+            Stage::AwaitingJob(wait) => vec![wait.effect()],
             Stage::AwaitingApproval { ask, .. } => vec![
                 Effect::AskPerson(ask.as_ref().clone()),
                 Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },

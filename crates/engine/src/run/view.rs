@@ -3,7 +3,7 @@
 use reknit_bind::Provenance;
 use reknit_mend::{Mend, Rung};
 use reknit_plan::{PlannedStep, ToolSelection};
-use reknit_protocol::{AgentName, CapabilityName, Object, RunId, StepId};
+use reknit_protocol::{AgentName, CapabilityName, EffectId, Object, RunId, StepId};
 
 use super::Run;
 use super::state::{Phase, Stage};
@@ -84,6 +84,15 @@ pub enum StepState {
     Mending(Rung),
     /// A tool is asked whether the call took effect.
     Checking,
+    /// Its tool works on a job.
+    AwaitingJob {
+        /// Since when, in milliseconds since 1970.
+        since_ms: i64,
+        /// How often the tool was asked.
+        asked: u32,
+        /// Why the last question was not answered.
+        problem: Option<String>,
+    },
     /// A person is asked.
     AwaitingApproval(Box<AskPerson>),
     /// It has a result.
@@ -122,6 +131,18 @@ impl Run {
         self.plan.steps.iter().zip(self.state.steps.iter()).map(|(planned, step)| view(planned, step)).collect()
     }
 
+    /// Whether the run waits for the reply to a call, or for the end of a job that the call has started.
+    pub fn awaits_call(&self, call: &EffectId) -> bool {
+        let index = call.step().and_then(|step| self.plan.index_of(step.as_str()));
+        let step = index.and_then(|index| self.state.steps.get(index).ok());
+        let awaited = step.and_then(|step| match step.stage() {
+            Stage::Calling(call) | Stage::Stopping(call) => Some(&call.id),
+            Stage::AwaitingJob(wait) => Some(&wait.job.call),
+            _ => None,
+        });
+        awaited == Some(call)
+    }
+
     /// How many steps the plan has.
     pub fn step_count(&self) -> usize {
         self.plan.steps.len()
@@ -156,6 +177,10 @@ fn view(planned: &PlannedStep, step: &StepRun) -> StepView {
             },
             Stage::Consulting { rung, .. } => StepState::Mending((*rung).into()),
             Stage::Checking { .. } => StepState::Checking,
+            Stage::AwaitingJob(wait) => {
+                let job = &wait.job;
+                StepState::AwaitingJob { since_ms: job.since_ms, asked: job.asked, problem: job.problem.clone() }
+            }
             Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),
             Stage::Done(_) => StepState::Done,
             Stage::Failed { reason, fault } => StepState::Failed {

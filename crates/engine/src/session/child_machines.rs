@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_dialogue::Money;
 use reknit_plan::PlanAuthor;
-use reknit_protocol::{Object, RunId, ScopeLevel, Value};
+use reknit_protocol::{EffectId, Object, RunId, ScopeLevel, Value};
 use serde::{Deserialize, Serialize};
 
 use super::classify_answer::{Call, Callee};
@@ -77,6 +77,17 @@ impl Session {
         self.apply_to_child(index, &Event { at_ms, kind });
         self.advance_calls();
         true
+    }
+
+    /// Whether the session waits for the reply to a call, or for the end of a job that the call has started.
+    pub fn awaits_call(&self, call: &EffectId) -> bool {
+        let own = call.within(&[self.turn_scope()]);
+        let by_calls = self.call_run.iter().zip(&own).any(|(run, call)| run.awaits_call(call));
+        let by_child = |child: &Child| {
+            let own = call.within(&self.child_scope(child.call));
+            own.is_some_and(|call| child.machine.awaits_call(&call))
+        };
+        by_calls || self.children.iter().any(by_child)
     }
 
     fn apply_to_child(&mut self, index: usize, event: &Event) {

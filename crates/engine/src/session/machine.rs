@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_protocol::RunId;
+use reknit_protocol::{EffectId, RunId};
 
 use super::Session;
 use crate::answer::{Answer, Status};
@@ -180,6 +180,16 @@ impl Machine {
     /// Whether the machine can only go on after a person's decision.
     pub fn is_waiting_for_person(&self) -> bool {
         either!(self, machine => machine.is_waiting_for_person())
+    }
+
+    /// Whether the machine can only go on after a person's decision or the end of a job.
+    pub fn is_idle(&self) -> bool {
+        either!(self, machine => machine.is_idle())
+    }
+
+    /// Whether the machine waits for the reply to a call, or for the end of a job that the call has started.
+    pub fn awaits_call(&self, call: &EffectId) -> bool {
+        either!(self, machine => machine.awaits_call(call))
     }
 
     /// The run, if it is one.

@@ -126,6 +126,13 @@ impl Session {
         calls.chain(children).reduce(|one, other| one && other).unwrap_or(false)
     }
 
+    /// Whether the session can only go on after a person's decision or the end of a job. Such time is not active.
+    pub fn is_idle(&self) -> bool {
+        let calls = self.call_run.iter().filter(|run| run.answer().is_none()).map(|run| run.is_idle());
+        let children = self.children.iter().map(|child| child.machine.is_idle());
+        calls.chain(children).reduce(|one, other| one && other).unwrap_or(false)
+    }
+
     /// The progress.
     pub fn view(&self) -> SessionView {
         let doing = match &self.state.phase {

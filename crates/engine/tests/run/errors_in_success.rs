@@ -68,7 +68,7 @@ fn a_page_is_an_error_where_the_tool_announces_data() {
         started.catalogue = Arc::new(catalogue);
         let mut play = Play::begin(started);
         let body = ReplyBody::Text("<!DOCTYPE html><title>Log in</title>".to_owned());
-        let reply = ToolReply { status: 200, retry_after_ms: None, body };
+        let reply = ToolReply { status: 200, retry_after_ms: None, body, job: None };
         play.happen(EventKind::ToolAnswered { effect: effect_id("book/call/1"), reply });
         assert_eq!(play.due().first().map(String::as_str), due, "announced: {announced}");
     }

@@ -23,6 +23,7 @@ mod failed_calls;
 mod feedback_rung;
 mod history;
 mod invariants;
+mod jobs;
 mod metadata;
 mod plan_checks;
 mod plan_files;

@@ -167,6 +167,7 @@ pub(crate) fn reply(status: u16, body: &str) -> ToolReply {
         status,
         retry_after_ms: None,
         body: if body.is_empty() { ReplyBody::Empty } else { ReplyBody::Json(json(body)) },
+        job: None,
     }
 }
 

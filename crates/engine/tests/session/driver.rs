@@ -176,7 +176,7 @@ impl TestDriver {
     }
 
     pub(crate) fn reply(&mut self, effect: &str, status: u16, body: &str) {
-        let reply = ToolReply { status, retry_after_ms: None, body: ReplyBody::Json(json(body)) };
+        let reply = ToolReply { status, retry_after_ms: None, body: ReplyBody::Json(json(body)), job: None };
         self.apply(EventKind::ToolAnswered { effect: effect_id(effect), reply });
     }
 

@@ -147,12 +147,18 @@ fn outcome(effect: &Effect, choice: u8) -> Option<EventKind> {
 
 fn long_reply(effect: reknit_protocol::EffectId, bytes: usize) -> EventKind {
     let body = reknit_protocol::ReplyBody::Json(reknit_protocol::Value::from("words ".repeat(bytes / 6)));
-    EventKind::ToolAnswered { effect, reply: reknit_protocol::ToolReply { status: 200, retry_after_ms: None, body } }
+    EventKind::ToolAnswered {
+        effect,
+        reply: reknit_protocol::ToolReply { status: 200, retry_after_ms: None, body, job: None },
+    }
 }
 
 fn reply(effect: reknit_protocol::EffectId, status: u16) -> EventKind {
     let body = reknit_protocol::ReplyBody::Json(crate::driver::json(r#"{"v": 1}"#));
-    EventKind::ToolAnswered { effect, reply: reknit_protocol::ToolReply { status, retry_after_ms: None, body } }
+    EventKind::ToolAnswered {
+        effect,
+        reply: reknit_protocol::ToolReply { status, retry_after_ms: None, body, job: None },
+    }
 }
 
 /// Drives a session to its end in an order that the numbers choose, and checks it after each event.

@@ -70,7 +70,10 @@ async fn a_service_that_refuses_is_reported_with_its_status() {
 async fn the_status_of_a_call_is_the_status_of_its_reply() {
     let (url, _) = start(Script::BusyCalls).await;
     let reply = echo(endpoint(&url), "{}").await.expect("it is answered");
-    assert_eq!(reply, ToolReply { status: 429, retry_after_ms: Some(7_000), body: ReplyBody::Text("busy".to_owned()) });
+    assert_eq!(
+        reply,
+        ToolReply { status: 429, retry_after_ms: Some(7_000), body: ReplyBody::Text("busy".to_owned()), job: None }
+    );
 }
 
 #[tokio::test]

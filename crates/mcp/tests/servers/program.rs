@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use reknit_mcp::{McpConnection, McpOptions, McpProgram, McpSource, ProtocolEra, ToolFilter};
-use reknit_protocol::{Delivery, Number, Object, SideEffect, TransportKind, Value};
+use reknit_protocol::{Delivery, JobRequest, Number, Object, SideEffect, ToolJob, TransportKind, Value};
 use reknit_tools::{ToolSource, discover};
 
 use crate::support::{call, call_with, json, list, route, scripted, value};
@@ -292,9 +292,36 @@ async fn both_eras_of_the_protocol_are_spoken() {
 }
 
 #[tokio::test]
-async fn a_call_that_became_a_task_is_answered_when_the_task_ends() {
+async fn a_call_that_became_a_task_is_a_job_whose_state_is_asked_for_until_it_ends() {
     let source = McpSource::new(scripted("modern"));
     let task = route(&list(&source).await, "task");
     let reply = task.call(&call("task", "{}"), None).await.expect("it is answered");
-    assert_eq!(reply.body.to_value(), Value::from("done"));
+    let running = Some(ToolJob::Ask { handle: "t1".to_owned() });
+    assert_eq!((reply.status, reply.retry_after_ms, &reply.job), (202, Some(1), &running));
+    let ask = JobRequest::Ask("t1".to_owned());
+    for _ in 0..2 {
+        assert_eq!(task.job(&call("task", "{}"), &ask).await.expect("it is answered").job, running);
+    }
+    let ended = task.job(&call("task", "{}"), &ask).await.expect("it is answered");
+    assert_eq!((ended.status, ended.job, ended.body.to_value()), (200, None, Value::from("done")));
+}
+
+#[tokio::test]
+async fn a_task_that_the_server_does_not_know_any_more_is_lost() {
+    let source = McpSource::new(scripted("modern"));
+    let task = route(&list(&source).await, "task");
+    let ask = JobRequest::Ask("t2".to_owned());
+    let reply = task.job(&call("task", "{}"), &ask).await.expect("it is answered");
+    let Some(ToolJob::Lost { reason }) = reply.job else { panic!("it is lost: {reply:?}") };
+    assert_eq!(reason, "the server does not know its task any more: no task t2");
+}
+
+#[tokio::test]
+async fn a_task_can_be_cancelled() {
+    let source = McpSource::new(scripted("modern"));
+    let task = route(&list(&source).await, "task");
+    let cancelled = |id: &str| JobRequest::Cancel(id.to_owned());
+    assert_eq!(task.job(&call("task", "{}"), &cancelled("t1")).await.expect("it is answered").status, 200);
+    let reply = task.job(&call("task", "{}"), &cancelled("t2")).await.expect("it is answered");
+    assert!(reply.status >= 400, "{reply:?}");
 }

@@ -36,6 +36,11 @@ pub(crate) fn serve() {
             ),
             "tools/list" => list(&id, &message, &script),
             "tools/call" => call(&id, &message, &line),
+            "tasks/get" | "tasks/cancel" if message["params"]["taskId"] != "t1" => {
+                let text = format!("no task {}", message["params"]["taskId"].as_str().unwrap_or_default());
+                send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": text}}));
+            }
+            "tasks/cancel" => answer(&id, &json!({"resultType": "complete"})),
             "tasks/get" => {
                 polls += 1;
                 let task = json!({"resultType": "complete", "taskId": "t1", "status": "working",

@@ -43,6 +43,8 @@ pub(crate) fn call_with(tool: &str, parameters: Object) -> CallTool {
         idempotency_key: Some("key-1".to_owned()),
         business_key: None,
         timeout_ms: 20_000,
+        job: None,
+        callback: None,
     }
 }
 

@@ -300,7 +300,7 @@ mod tests {
                 _ => None,
             });
             let body = ReplyBody::Json(Value::from("done"));
-            let reply = ToolReply { status: 200, retry_after_ms: None, body };
+            let reply = ToolReply { status: 200, retry_after_ms: None, body, job: None };
             let kind = EventKind::ToolAnswered { effect: call.expect("a step runs"), reply };
             let records = machine.apply(&Event { at_ms: 1, kind }).unwrap();
             display.add(&records);

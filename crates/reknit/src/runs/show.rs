@@ -140,6 +140,11 @@ fn state_as_json(run: &Run, state: &CurrentState<'_>) -> Result<Value, Failure> 
         if let Some(approval) = state.approval_of(view) {
             object.insert("asks", approval.to_value());
         }
+        if let StepState::AwaitingJob { since_ms, asked, problem } = &view.state {
+            let problem = problem.as_deref().map_or(Value::Null, Value::from);
+            let job = [("since_ms", (*since_ms).into()), ("asked", (*asked).into()), ("problem", problem)];
+            object.insert("job", Value::Object(Object::from(job)));
+        }
         Value::Object(object)
     });
     let mut document = Object::from([
@@ -162,6 +167,7 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::KeyHeld { .. } => "key_held",
         StepState::Mending(_) => "mending",
         StepState::Checking => "checking",
+        StepState::AwaitingJob { .. } => "awaiting_job",
         StepState::AwaitingApproval(_) => "asking",
         StepState::Done => "done",
         StepState::Failed { .. } => "failed",

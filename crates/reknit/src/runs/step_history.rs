@@ -15,6 +15,7 @@ pub(super) fn lines(entries: &[HistoryEntry]) -> Vec<String> {
             HistoryKind::Called { .. }
             | HistoryKind::Checked { .. }
             | HistoryKind::Asked { .. }
+            | HistoryKind::AwaitedJob { .. }
             | HistoryKind::Waited => {
                 format!("  ({})", duration_text(entry.took_ms))
             }
@@ -44,6 +45,10 @@ fn label_and_text(kind: &HistoryKind, calls: &mut u32) -> (String, String) {
             ("model", format!("{target} for {rung}: {}", error.as_deref().unwrap_or("no answer")))
         }
         HistoryKind::Waited => ("waited", "before the next attempt".to_owned()),
+        HistoryKind::AwaitedJob { asked } => {
+            let times = if *asked == 1 { "once".to_owned() } else { format!("{asked} times") };
+            ("job", format!("waited for its end, asked {times}"))
+        }
         HistoryKind::BreakerOpen => ("not sent", "circuit breaker open".to_owned()),
         HistoryKind::KeyFound(finding) => ("not sent", finding.to_string()),
         HistoryKind::Checked { capability, parameters, status } => {

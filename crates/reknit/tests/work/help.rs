@@ -27,6 +27,7 @@ fn the_program_has_a_help_page() {
       rules        List, accept and forget rules: where earlier runs found values that plans left open
       keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools
+      callbacks    Receive the calls with which tools report the end of a long job
       models       List the models, and where their API keys come from
       config       Show settings
       trust        Trust a configuration file in the current folder to decide where API keys are sent
@@ -429,6 +430,44 @@ fn tools_has_a_help_page() {
           --model <NAME>              The name of the model on that server [default: default]
           --model-key-env <VARIABLE>  The environment variable that holds its API key
       -h, --help                      Print help
+    ");
+}
+
+#[test]
+fn callbacks_has_help_pages() {
+    insta::assert_snapshot!(help(&["callbacks"]), @"
+    exit status 0
+    --- stdout
+    Receive the calls with which tools report the end of a long job
+
+    Usage: reknit callbacks <COMMAND>
+
+    Commands:
+      serve  Receive the calls with which tools report the end of a job
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      reknit callbacks serve
+      reknit callbacks serve --listen 0.0.0.0:8099
+
+    Calls carry a signed URL in the header `x-reknit-callback` if `url` in `[callbacks]` is set. A tool that works on a job calls
+    it when the job has ended. docs/tools.md describes it.
+    ");
+    insta::assert_snapshot!(help(&["callbacks", "serve"]), @"
+    exit status 0
+    --- stdout
+    Receive the calls with which tools report the end of a job
+
+    Usage: reknit callbacks serve [OPTIONS]
+
+    Options:
+          --listen <ADDRESS>  The address to listen at [default: 127.0.0.1:8099]
+          --journal <FILE>    The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>     The configuration file [default: reknit.toml in the current folder]
+      -h, --help              Print help
     ");
 }
 

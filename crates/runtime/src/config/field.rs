@@ -138,6 +138,9 @@ fields! {
     Option<PathBuf>:
         to |path| path.as_ref().map_or(Value::Null, |path| path.display().to_string().into()),
         from |value| Some(Some(value.as_str()?.into()));
+    Option<String>:
+        to |text| text.as_deref().map_or(Value::Null, Value::from),
+        from |value| Some(Some(value.as_str()?.to_owned()));
     Option<RedisUrl>:
         to |url| url.as_ref().map_or(Value::Null, |url| url.to_string().into()),
         from |value| RedisUrl::parse(value.as_str()?).ok().map(Some);

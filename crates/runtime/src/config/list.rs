@@ -83,7 +83,7 @@ settings! {
     model_calls(u32: COUNT) "limits.model-calls" => policy.limits.model_calls;
     /// Maximum cost of a run's model calls, in the currency of the prices; every model then needs a price.
     money(f64: Money) "limits.money" => policy.limits.money;
-    /// Maximum duration of a run, without the time it waits for a person.
+    /// Maximum duration of a run, without the time it waits for a person or a job.
     active_time(Duration: POSITIVE_DURATION) "limits.active-time" => policy.limits.active_ms;
     /// Maximum number of concurrent tool calls per run.
     calls_at_once(u32: POSITIVE) "limits.calls-at-once" => policy.limits.calls_at_once;
@@ -95,6 +95,8 @@ settings! {
     drain_time(Duration: DURATION) "limits.drain-time" => policy.limits.drain_ms;
     /// How long to wait for a person's decision; without one the answer is no.
     person_time(Duration: POSITIVE_DURATION) "limits.person-time" => policy.limits.person_ms;
+    /// How long to wait for a job on which a tool works after it has answered a call.
+    job_time(Duration: POSITIVE_DURATION) "limits.job-time" => policy.limits.job_ms;
     /// Maximum number of concurrent tool calls of all runs in a process.
     calls_in_all(u32: POSITIVE) "limits.calls-in-all" => call_limits.in_all;
     /// Maximum number of concurrent calls to one tool, over all runs in a process.
@@ -231,7 +233,7 @@ settings! {
     session_temperature(Option<f64>: TemperatureOrDefault) "session.temperature" => session.temperature;
     /// Reasoning effort of a turn; `default` leaves it to the provider.
     reasoning(Option<Effort>: word::<Option<Effort>>()) "session.reasoning" => session.effort;
-    /// Maximum duration of a session, without the time it waits for a person; no limit if it is left out.
+    /// Maximum duration of a session, without the time it waits for a person or a job; no limit if it is left out.
     session_time(Duration: POSITIVE_DURATION) "session.max-time" => session.max_time_ms;
     /// How far the calls of an agent may be changed: `spelling` only, or by `rules`, or by other `models` too.
     agent_mending(AgentMending: word::<AgentMending>()) "session.mending" => session.mending;
@@ -272,6 +274,13 @@ settings! {
     /// Names of registered services that are not used.
     discovery_exclude(Vec<String>: ServiceNames) "discovery.exclude" => discovery.exclude;
 
+    /// Public base URL of `reknit callbacks serve`; without it no call has a callback URL.
+    callback_url(&str: Text) "callbacks.url" => callbacks.url;
+    /// Environment variable with the secret that signs callback URLs; the default is REKNIT_CALLBACK_SECRET.
+    callback_secret_env(&str: Text) "callbacks.secret-env" => callbacks.secret_env;
+    /// File with that secret, instead of a variable.
+    callback_secret_file(&str: Text) "callbacks.secret-file" => callbacks.secret_file;
+
     /// Level of the log on standard error.
     log_level(LevelFilter: word::<LevelFilter>()) "log.level" = "LOG" => log.level;
     /// Format of a log line.
@@ -285,7 +294,7 @@ settings! {
 }
 
 /// Sections with their descriptions, in the order of the list.
-pub(super) const SECTIONS: [(&str, &str); 18] = [
+pub(super) const SECTIONS: [(&str, &str); 19] = [
     ("limits", "What runs may use: calls, money, time and concurrency."),
     ("resend", "Retries of calls that failed temporarily."),
     ("mending", "Corrections of calls that a tool rejected."),
@@ -301,6 +310,7 @@ pub(super) const SECTIONS: [(&str, &str); 18] = [
     ("journal", "Where runs are recorded."),
     ("catalogue", "What is known about the capabilities of tools."),
     ("discovery", "Services that register themselves in Redis."),
+    ("callbacks", "URLs that tools call when a long job has ended; docs/tools.md describes them."),
     ("log", "The log; docs/telemetry.md describes it, with traces and metrics."),
     ("llm-debug", "Access to the prompts and answers of models."),
     ("", ""),

@@ -73,7 +73,7 @@ impl Transport for FaultyTransport {
                 self.slow_calls.acquire().await.expect("the semaphore is not closed").forget();
             }
             let status = if self.is_down() { 500 } else { 200 };
-            Ok(ToolReply { status, retry_after_ms: None, body: ReplyBody::Empty })
+            Ok(ToolReply { status, retry_after_ms: None, body: ReplyBody::Empty, job: None })
         })
     }
 }

@@ -26,7 +26,7 @@ impl Transport for PanickingTransport {
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         Box::pin(async {
             assert_eq!(call.step.as_str(), "a", "the call of the other step panics");
-            Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty })
+            Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty, job: None })
         })
     }
 }

@@ -31,7 +31,7 @@ impl Transport for SlowTool {
         let ms = call.parameters.get("ms").and_then(|ms| ms.to_string().parse().ok()).expect("a number");
         Box::pin(async move {
             sleep(Duration::from_millis(ms)).await;
-            Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty })
+            Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty, job: None })
         })
     }
 }

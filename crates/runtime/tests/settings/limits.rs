@@ -23,6 +23,11 @@ fn cancelled() -> Scene {
     Scene { cancelled_after: Some(Duration::from_secs(1)), ..scene }
 }
 
+/// A call whose job never ends.
+fn endless_job() -> Scene {
+    Scene::of(vec![step("s", "keyed", "{}")], |_, _| ToolBehavior::WorkOnJob)
+}
+
 /// An unsafe call whose outcome is unknown.
 fn unknown_outcome() -> Scene {
     Scene::of(vec![step("s", "unsafe", "{}")], |_, _| ToolBehavior::FailAfter(0))
@@ -96,6 +101,14 @@ pub(crate) fn cases() -> Vec<Case> {
             |observed| observed.person_ms.unwrap_or(0).to_string(),
             ("604800000", "3600000"),
         ),
+        case(
+            "limits.job-time",
+            "\"1h\"",
+            endless_job,
+            |observed| observed.took.as_secs().to_string(),
+            ("86400", "3600"),
+        )
+        .also_set(WITHOUT_MODEL),
         case("limits.calls-in-all", "7", many_runs, |observed| observed.log.max_calls.to_string(), ("256", "7")),
         case(
             "limits.calls-per-tool",

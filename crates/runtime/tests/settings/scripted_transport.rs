@@ -6,7 +6,7 @@ use std::time::Duration;
 use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, ToolCall, Usage};
 use reknit_engine::AskModel;
 use reknit_protocol::Value;
-use reknit_protocol::{CallTool, Delivery, ReplyBody, ToolReply, TransportFailure, TransportKind};
+use reknit_protocol::{CallTool, Delivery, ReplyBody, ToolJob, ToolReply, TransportFailure, TransportKind};
 use reknit_runtime::{BoxFuture, Transport};
 use tokio::time::Instant;
 
@@ -21,6 +21,8 @@ pub(crate) enum ToolBehavior {
     SucceedAfter(u64),
     /// Fails after this time.
     FailAfter(u64),
+    /// Works on a job that never ends.
+    WorkOnJob,
     /// Responds with a text of this length.
     RespondWithText(usize),
 }
@@ -109,7 +111,7 @@ impl Transport for ScriptedTransport {
                 log.max_calls = log.max_calls.max(log.current_calls);
                 log.calls.len()
             });
-            let reply = |status, retry_after_ms, body| Ok(ToolReply { status, retry_after_ms, body });
+            let reply = |status, retry_after_ms, body| Ok(ToolReply { status, retry_after_ms, body, job: None });
             let failure =
                 |kind| TransportFailure { kind, delivery: Delivery::Possible, message: "it broke".to_owned() };
             let sleep = |ms| tokio::time::sleep(Duration::from_millis(ms));
@@ -129,6 +131,10 @@ impl Transport for ScriptedTransport {
                 ToolBehavior::FailAfter(ms) => {
                     sleep(ms).await;
                     Err(failure(TransportKind::Reset))
+                }
+                ToolBehavior::WorkOnJob => {
+                    let job = Some(ToolJob::Ask { handle: "7".to_owned() });
+                    reply(202, None, ReplyBody::Empty).map(|reply| ToolReply { job, ..reply })
                 }
                 ToolBehavior::RespondWithText(length) => reply(200, None, ReplyBody::Json("x".repeat(length).into())),
             };

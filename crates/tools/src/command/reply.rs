@@ -30,7 +30,7 @@ pub(super) fn of_success(stdout: &[u8], output: Option<CommandOutput>) -> Result
         },
         None => parse_body(stdout, false).map_err(|error| error.to_string())?,
     };
-    Ok(ToolReply { status: 200, retry_after_ms: None, body })
+    Ok(ToolReply { status: 200, retry_after_ms: None, body, job: None })
 }
 
 /// The reply of a process that failed. The status says whether the call can have taken effect, and whether it may be sent again.
@@ -50,7 +50,7 @@ pub(super) fn of_failure(
         let signal = status.signal().map_or_else(String::new, |signal| format!(" by signal {signal}"));
         // Nobody knows how far it came, so this is no structured error.
         let body = ReplyBody::Text(format!("`{program}` was ended{signal}{reason}"));
-        return ToolReply { status: 500, retry_after_ms: None, body };
+        return ToolReply { status: 500, retry_after_ms: None, body, job: None };
     };
     let changes_nothing_known = matches!(effect, SideEffect::Read | SideEffect::Undeclared);
     let (status, category) = match exit {
@@ -62,7 +62,7 @@ pub(super) fn of_failure(
     };
     let message = format!("`{program}` ended with exit status {exit}{reason}");
     let error = ToolError::new("COMMAND_FAILED", message, category).detail("exit_status", exit);
-    ToolReply { status, retry_after_ms: None, body: ReplyBody::Json(ToolResponse::fail(error).to_value()) }
+    ToolReply { status, retry_after_ms: None, body: ReplyBody::Json(ToolResponse::fail(error).to_value()), job: None }
 }
 
 /// The most of an error text that is shown, in bytes.

@@ -89,6 +89,35 @@ impl Address {
     }
 }
 
+impl Address {
+    /// A URL that the service has named, without user, password and the query of the base URL. Fails with its host if that is
+    /// not the host of the service.
+    pub(crate) fn without_credentials(&self, mut url: reqwest::Url) -> Result<reqwest::Url, String> {
+        if url.origin() != self.base.origin() {
+            return Err(url.origin().ascii_serialization());
+        }
+        // Cannot fail: a URL with a host can have both.
+        let _ = (url.set_username(""), url.set_password(None));
+        url.set_fragment(None);
+        let own: Vec<&str> = self.base.query().unwrap_or_default().split('&').collect();
+        let pairs: Vec<&str> = url.query().unwrap_or_default().split('&').filter(|pair| !own.contains(pair)).collect();
+        let query = Some(pairs.join("&")).filter(|query| !query.is_empty());
+        url.set_query(query.as_deref());
+        Ok(url)
+    }
+
+    /// The URL that [`Self::without_credentials`] has returned as it is requested. Fails with its host if that is not the host of
+    /// the service any more.
+    pub(crate) fn with_credentials(&self, text: &str) -> Result<reqwest::Url, String> {
+        let url = reqwest::Url::parse(text).map_err(|error| error.to_string())?;
+        let mut url = self.without_credentials(url)?;
+        let _ = (url.set_username(self.base.username()), url.set_password(self.base.password()));
+        let query = url.query().map(str::to_owned);
+        self.set_query(&mut url, query.as_deref());
+        Ok(url)
+    }
+}
+
 /// Why a path that a tool publishes, or that is configured, is not below its address.
 pub(crate) fn leaves_base(path: &str) -> Option<&'static str> {
     let Some(decoded) = decode_fully(path) else { return Some("it is percent-encoded again and again") };

@@ -3,9 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use reknit_protocol::{
-    AgentName, CallTool, Delivery, ReplyBody, RetryAfter, ToolReply, TransportFailure, TransportKind, Value,
+    AgentName, CallTool, Delivery, JobRequest, ReplyBody, RetryAfter, ToolJob, ToolReply, TransportFailure,
+    TransportKind, Value,
 };
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret as _;
 
 use super::address::Address;
@@ -13,6 +14,7 @@ use super::body::{MAX_BODY, read_body, read_bytes, redirect_note};
 use super::client::{Client, ClientError, ConnectionOptions};
 use super::credential::{Credential, CredentialError, PreparedCredentials};
 use super::failure::{body_failure, is_refused, last_cause, send_failure};
+use super::job::{self, JobSite};
 use super::token::{ClientCredentials, CurrentToken, TokenError, TokenSource};
 
 /// The header with the idempotency key, unless a service names another one.
@@ -138,6 +140,42 @@ impl HttpService {
         }
     }
 
+    /// Asks a status URL about a job. Redirects to the result are followed at the service's own host.
+    pub(crate) async fn job(&self, call: &CallTool, request: &JobRequest) -> Result<ToolReply, TransportFailure> {
+        let handle = match request {
+            JobRequest::Ask(handle) => handle,
+            JobRequest::Cancel(_) => {
+                return Err(not_callable(call, "a job of a service over HTTP cannot be cancelled".to_owned()));
+            }
+        };
+        let reply = self.ask_status_url(call, handle).await?;
+        let reply = match &reply {
+            ToolReply { status: 300..=399, job: Some(ToolJob::Ask { handle }), .. } => {
+                self.ask_status_url(call, handle).await?
+            }
+            _ => reply,
+        };
+        Ok(job::state(reply, handle))
+    }
+
+    async fn ask_status_url(&self, call: &CallTool, handle: &str) -> Result<ToolReply, TransportFailure> {
+        let url = self.address.with_credentials(handle).map_err(|host| {
+            not_callable(call, format!("its status URL is at {host}, which is not the address of the service"))
+        })?;
+        let mut request = reqwest::Request::new(reqwest::Method::GET, url);
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
+        match self.call(call, request, None).await {
+            // It would not become smaller.
+            Err(TransportFailure { kind: TransportKind::TooLarge, message, .. }) => Ok(ToolReply {
+                status: 200,
+                retry_after_ms: None,
+                body: ReplyBody::Empty,
+                job: Some(ToolJob::NotFollowed { reason: message }),
+            }),
+            outcome => outcome,
+        }
+    }
+
     /// Sends one call with a token, if the service needs one. If it refuses a token that was good before, the call had no effect
     /// and is sent once more with a new one.
     async fn send_with_token(
@@ -177,19 +215,38 @@ impl HttpService {
         credentials: &PreparedCredentials,
         traceparent: Option<&str>,
     ) -> Result<ToolReply, TransportFailure> {
+        let requested = request.url().clone();
         let client = if call.needs_claim() { &self.client.unpooled } else { &self.client.http };
         self.complete(&mut request, credentials);
         if let Some(trace) = traceparent.and_then(|trace| trace.parse().ok()) {
             request.headers_mut().insert(TRACE_HEADER, trace);
         }
+        if let Some(url) = call.callback.as_deref().and_then(|url| url.parse().ok()) {
+            request.headers_mut().insert(job::CALLBACK_HEADER, url);
+        }
         let response = client.execute(request).await.map_err(|error| send_failure(call, &error))?;
         let status = response.status().as_u16();
         let retry_after_ms = retry_after_ms(response.headers());
+        let headers = response.headers().clone();
         let redirect_note = redirect_note(&response).map(|note| credentials.secrets().redact(&note).into_owned());
         let body = read_body(response, self.max_body, credentials.secrets()).await;
         let body = body.map_err(|error| body_failure(call, status, &error))?;
         let body = redirect_note.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
-        Ok(ToolReply { status, retry_after_ms, body })
+        let site = JobSite {
+            address: &self.address,
+            requested: &requested,
+            secrets: credentials.secrets(),
+            has_callback: call.callback.is_some(),
+        };
+        let job = match status {
+            202 => site.announced(&headers, &body),
+            300..=399 if call.job.is_some() => site.redirect(&headers).map(|target| match target {
+                Ok(handle) => ToolJob::Ask { handle },
+                Err(reason) => ToolJob::NotFollowed { reason },
+            }),
+            _ => None,
+        };
+        Ok(ToolReply { status, retry_after_ms, body, job })
     }
 
     /// Adds what every request to this service has.
@@ -264,12 +321,17 @@ impl HttpService {
     }
 }
 
+fn not_callable(call: &CallTool, problem: String) -> TransportFailure {
+    let message = format!("`{}`: {problem}", call.agent);
+    TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message }
+}
+
 /// A call that was not sent because there is no token for it. A refused client is an authentication error of the service.
 fn without_token(call: &CallTool, error: TokenError) -> Result<ToolReply, TransportFailure> {
     match error {
         TokenError::Refused(problem) => {
             let body = ReplyBody::Text(format!("`{}` was not called: {problem}", call.agent));
-            Ok(ToolReply { status: 401, retry_after_ms: None, body })
+            Ok(ToolReply { status: 401, retry_after_ms: None, body, job: None })
         }
         TokenError::Unavailable(problem) => Err(TransportFailure {
             kind: TransportKind::Refused,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_openapi::{HttpRequest, Operation};
-use reknit_protocol::{CallTool, Delivery, ToolReply, TransportFailure, TransportKind};
+use reknit_protocol::{CallTool, Delivery, JobRequest, ToolReply, TransportFailure, TransportKind};
 use reqwest::header::{ACCEPT, COOKIE, HeaderName, HeaderValue};
 
 use crate::http::service::{HttpService, IDEMPOTENCY_HEADER};
@@ -51,6 +51,14 @@ impl Route for OperationRoute {
                 Box::pin(std::future::ready(Err(TransportFailure { kind, delivery, message })))
             }
         }
+    }
+
+    fn job<'a>(
+        &'a self,
+        call: &'a CallTool,
+        request: &'a JobRequest,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        Box::pin(self.service.job(call, request))
     }
 }
 

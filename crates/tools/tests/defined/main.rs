@@ -46,5 +46,7 @@ fn call(parameters: Object) -> CallTool {
         idempotency_key: Some("key-1".to_owned()),
         business_key: None,
         timeout_ms: 20_000,
+        job: None,
+        callback: None,
     }
 }

@@ -68,6 +68,8 @@ async fn call(found: &Discovery, capability: &str, parameters: &str) -> Result<T
         idempotency_key: (effect != SideEffect::Read).then(|| "key-1".to_owned()),
         business_key: None,
         timeout_ms: 2_000,
+        job: None,
+        callback: None,
     };
     found.tools.call(&call).await
 }

@@ -23,6 +23,7 @@ pub(super) struct ReadyIndex {
     acting: BTreeSet<StepIndex>,
     calling: usize,
     awaiting_approval: usize,
+    awaiting_job: usize,
     over: usize,
 }
 
@@ -70,12 +71,18 @@ impl ReadyIndex {
         self.awaiting_approval > 0 && self.queued.is_empty() && self.acting.len() == self.awaiting_approval
     }
 
+    pub(super) fn waits_for_people_or_jobs(&self) -> bool {
+        let waiting = self.awaiting_approval + self.awaiting_job;
+        waiting > 0 && self.queued.is_empty() && self.acting.len() == waiting
+    }
+
     fn leave(&mut self, index: StepIndex, stage: &Stage) {
         match stage {
             Stage::Waiting => _ = self.decided.remove(&index),
             Stage::Queued => _ = self.queued.remove(&index),
             Stage::Calling(_) => self.calling -= 1,
             Stage::AwaitingApproval { .. } => self.awaiting_approval -= 1,
+            Stage::AwaitingJob(_) => self.awaiting_job -= 1,
             Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {}
             Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => self.over -= 1,
         }
@@ -93,6 +100,10 @@ impl ReadyIndex {
             }
             Stage::AwaitingApproval { .. } => {
                 self.awaiting_approval += 1;
+                self.acting.insert(index);
+            }
+            Stage::AwaitingJob(_) => {
+                self.awaiting_job += 1;
                 self.acting.insert(index);
             }
             Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {

@@ -107,7 +107,7 @@ fn success(tape: &mut ChoiceTape) -> ToolReply {
         13 => ReplyBody::Json(Value::Object(Object::from([("v", Value::from("v".repeat(20_000)))]))),
         _ => ReplyBody::Json(json(tape.pick_text(&RESULTS))),
     };
-    ToolReply { status, retry_after_ms: None, body }
+    ToolReply { status, retry_after_ms: None, body, job: None }
 }
 
 fn rejection(call: Option<&CallTool>, tape: &mut ChoiceTape) -> ToolReply {
@@ -118,7 +118,7 @@ fn rejection(call: Option<&CallTool>, tape: &mut ChoiceTape) -> ToolReply {
     let message = message.as_str();
     if tape.one_in(2) {
         let body = ReplyBody::Json(Value::Object(Object::from([("detail", Value::from(message))])));
-        return ToolReply { status: 422, retry_after_ms: None, body };
+        return ToolReply { status: 422, retry_after_ms: None, body, job: None };
     }
     let mut status = *tape.pick(&ERROR_STATUSES);
     let body = match tape.below(8) {
@@ -139,7 +139,7 @@ fn rejection(call: Option<&CallTool>, tape: &mut ChoiceTape) -> ToolReply {
         }
     };
     let retry_after_ms = tape.one_in(8).then(|| *tape.pick(&[0, 1_000, 30_000, 10_000_000]));
-    ToolReply { status, retry_after_ms, body }
+    ToolReply { status, retry_after_ms, body, job: None }
 }
 
 fn envelope(message: &str, tape: &mut ChoiceTape) -> Value {

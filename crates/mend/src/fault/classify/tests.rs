@@ -5,7 +5,7 @@ fn classified(status: u16, body: ReplyBody) -> Verdict {
 }
 
 fn classified_for(class: SideEffect, status: u16, body: ReplyBody) -> Verdict {
-    classify_reply(&ToolReply { status, retry_after_ms: None, body }, ReplyContext::new(class, 0))
+    classify_reply(&ToolReply { status, retry_after_ms: None, body, job: None }, ReplyContext::new(class, 0))
 }
 
 /// The kind of a verdict and the fate of the call: `transient rejected`.
@@ -212,7 +212,7 @@ fn a_tool_whose_errors_are_ignored_fails_only_with_success_false() {
         (r#"{"error": {"code": "X", "message": "no"}}"#, "success"),
         (r#"{"success": false, "error": "no"}"#, "correctable rejected"),
     ] {
-        let reply = ToolReply { status: 200, retry_after_ms: None, body: json(body) };
+        let reply = ToolReply { status: 200, retry_after_ms: None, body: json(body), job: None };
         assert_eq!(outcome(&classify_reply(&reply, context)), expected, "{body}");
     }
 }

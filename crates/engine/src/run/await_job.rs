@@ -1,0 +1,279 @@
+//! A tool works on a job after it has answered: its state is asked for until the job has ended.
+//!
+//! Asking never makes the call again. The wait does not count as active time; it has a limit of its own.
+
+use std::sync::Arc;
+
+use reknit_mend::{CallFault, Verdict, classify_reply};
+use reknit_plan::StepIndex;
+use reknit_protocol::{
+    CallTool, EffectId, EffectKind, JobRequest, Object, SideEffect, ToolJob, ToolReply, human_duration,
+};
+use serde::{Deserialize, Serialize};
+
+use super::state::Stage;
+use super::{Run, planned};
+use crate::effect::Effect;
+use crate::elapsed::ms_between;
+use crate::event::EventKind;
+use crate::internal_error::{Decided, InternalError};
+use crate::record::{RunRecord, WaitReason};
+
+/// The first wait before the state of a job is asked for, if the tool names none. It doubles with every question.
+const FIRST_WAIT_MS: u64 = 1_000;
+/// The longest of these waits.
+const LONGEST_WAIT_MS: u64 = 60_000;
+/// A tool may ask for shorter waits, but not than this, nor than this part of the time that its job has taken so far.
+const SHORTEST_WAIT_MS: u64 = 100;
+const SHORTEST_PART: u64 = 60;
+
+/// A step that waits for a job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct JobWait {
+    pub(super) job: Job,
+    activity: JobActivity,
+}
+
+/// The job that a step waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Job {
+    /// The call that started the job.
+    pub(super) call: EffectId,
+    /// What the tool needs to be asked about the job; `None` if it calls back.
+    handle: Option<String>,
+    pub(super) since_ms: i64,
+    /// When the step stops waiting.
+    expires_ms: i64,
+    /// How often the tool was asked.
+    pub(super) asked: u32,
+    /// Why the last question was not answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) problem: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum JobActivity {
+    /// Waiting before the tool is asked.
+    Waiting { id: EffectId, until_ms: i64 },
+    /// The tool is asked.
+    Asking(Arc<CallTool>),
+    /// The run stops: the tool is told to cancel the job.
+    Cancelling { call: Arc<CallTool>, reason: String },
+}
+
+impl JobWait {
+    pub(super) fn effect(&self) -> Effect {
+        match &self.activity {
+            JobActivity::Waiting { id, until_ms } => Effect::Sleep { id: id.clone(), until_ms: *until_ms },
+            JobActivity::Asking(call) | JobActivity::Cancelling { call, .. } => Effect::CallTool(call.as_ref().clone()),
+        }
+    }
+}
+
+impl Job {
+    /// How long to wait before the tool is asked. It may ask for another wait, but not for one so short that a long job
+    /// becomes thousands of questions.
+    fn wait_ms(&self, retry_after_ms: Option<u64>, now_ms: i64) -> u64 {
+        let grown = FIRST_WAIT_MS.saturating_mul(1u64.checked_shl(self.asked).unwrap_or(u64::MAX)).min(LONGEST_WAIT_MS);
+        let shortest = (ms_between(self.since_ms, now_ms) / SHORTEST_PART).clamp(SHORTEST_WAIT_MS, LONGEST_WAIT_MS);
+        retry_after_ms.unwrap_or(grown).max(shortest)
+    }
+}
+
+impl Run {
+    /// The call of a step was answered with a job: waits for its end.
+    pub(super) fn start_job(&mut self, index: StepIndex, call: &EffectId, reply: &ToolReply) -> Decided {
+        let handle = match &reply.job {
+            Some(ToolJob::Ask { handle }) => Some(handle.clone()),
+            Some(ToolJob::CallsBack) => None,
+            Some(ToolJob::Lost { reason }) => return self.on_verdict(index, lost(reason)),
+            Some(ToolJob::NotFollowed { reason }) => return self.on_verdict(index, unfinished(reason.clone())),
+            None => return Err(InternalError::new("a reply without a job")),
+        };
+        let now_ms = self.state.now_ms;
+        let expires_ms = now_ms.saturating_add_unsigned(self.policy().limits.job_ms);
+        self.record(RunRecord::WaitStarted { id: job_id(call), until_ms: expires_ms, reason: WaitReason::Job });
+        let job = Job { call: call.clone(), handle, since_ms: now_ms, expires_ms, asked: 0, problem: None };
+        self.wait_for_job(index, job, reply.retry_after_ms)?;
+        match self.state.stop.as_ref().filter(|stop| stop.is_immediate()).map(ToString::to_string) {
+            Some(reason) => self.stop_job(index, &reason),
+            None => Ok(()),
+        }
+    }
+
+    /// Applies an event to a step that waits for a job; returns whether it is about that job.
+    pub(super) fn on_job_event(&mut self, index: StepIndex, kind: &EventKind) -> Decided<bool> {
+        let Stage::AwaitingJob(wait) = self.state.steps.get(index)?.stage() else { return Ok(false) };
+        let JobWait { job, activity } = wait.as_ref().clone();
+        match (&activity, kind) {
+            // The tool has called back: its message has the id of the call.
+            (_, EventKind::ToolAnswered { effect, reply }) if *effect == job.call => {
+                self.on_job_state(index, job, reply)?;
+            }
+            (JobActivity::Waiting { id, .. }, EventKind::Woke { effect }) if id == effect => match job.handle.clone() {
+                Some(handle) => self.ask_about_job(index, job, JobRequest::Ask(handle))?,
+                None => self.end_job(index, &job, self.expired(&job))?,
+            },
+            (JobActivity::Asking(call), kind) if kind.effect() == Some(&call.id) => match kind {
+                EventKind::ToolAnswered { reply, .. } => self.on_job_state(index, job, reply)?,
+                EventKind::ToolFailed { failure, .. } => {
+                    let job = Job { problem: Some(failure.message.clone()), ..job };
+                    self.wait_for_job(index, job, None)?;
+                }
+                EventKind::Interrupted { .. } => self.wait_for_job(index, job, None)?,
+                EventKind::BreakerOpen { until_ms, .. } => {
+                    let problem = "the circuit breaker of the tool is open, or the tool is at its limit".to_owned();
+                    let wait_ms = ms_between(self.state.now_ms, *until_ms);
+                    self.wait_for_job(index, Job { problem: Some(problem), ..job }, Some(wait_ms))?;
+                }
+                _ => return Ok(false),
+            },
+            (JobActivity::Cancelling { call, reason }, kind) if kind.effect() == Some(&call.id) => {
+                let told = match kind {
+                    EventKind::ToolAnswered { reply, .. } if matches!(reply.status, 200..=299) => {
+                        "the tool was told to cancel the job, which may have finished before".to_owned()
+                    }
+                    EventKind::ToolAnswered { reply, .. } => {
+                        format!("the tool refused to cancel the job (status {}), which may still finish", reply.status)
+                    }
+                    EventKind::ToolFailed { failure, .. } => {
+                        format!("the job may still finish: {}", failure.message)
+                    }
+                    EventKind::Interrupted { .. } | EventKind::BreakerOpen { .. } => MAY_FINISH.to_owned(),
+                    _ => return Ok(false),
+                };
+                let reason = reason.clone();
+                self.fail_job(index, &job, &reason, told)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The tool told the state of the job.
+    fn on_job_state(&mut self, index: StepIndex, job: Job, reply: &ToolReply) -> Decided {
+        let verdict = match &reply.job {
+            None => classify_reply(reply, self.reply_context(planned(&self.plan, index)?)),
+            Some(ToolJob::Lost { reason }) => lost(reason),
+            Some(ToolJob::NotFollowed { reason }) => unfinished(reason.clone()),
+            Some(running @ (ToolJob::Ask { .. } | ToolJob::CallsBack)) => {
+                let handle = match running {
+                    ToolJob::Ask { handle } => Some(handle.clone()),
+                    _ => job.handle.clone(),
+                };
+                let problem = (reply.status >= 400).then(|| format!("the tool answered with status {}", reply.status));
+                return self.wait_for_job(index, Job { handle, problem, ..job }, reply.retry_after_ms);
+            }
+        };
+        self.end_job(index, &job, verdict)
+    }
+
+    /// Waits before the tool is asked, or ends the wait if its time is over.
+    fn wait_for_job(&mut self, index: StepIndex, job: Job, retry_after_ms: Option<u64>) -> Decided {
+        let now_ms = self.state.now_ms;
+        if now_ms >= job.expires_ms {
+            return self.end_job(index, &job, self.expired(&job));
+        }
+        let until_ms = match job.handle {
+            // The tool is asked a last time when the time is over.
+            Some(_) => now_ms.saturating_add_unsigned(job.wait_ms(retry_after_ms, now_ms)).min(job.expires_ms),
+            None => job.expires_ms,
+        };
+        let step_id = planned(&self.plan, index)?.id.clone();
+        let step = self.state.steps.get_mut(index)?;
+        step.job_waits += 1;
+        let id = EffectId::of_step(&step_id, EffectKind::JobWait, step.job_waits);
+        let activity = JobActivity::Waiting { id, until_ms };
+        self.set_stage(index, Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
+    }
+
+    /// Asks the tool about the job. This is a read, and costs nothing of the budget for calls: the time limit of the job and
+    /// the waits between the questions bound their number.
+    fn ask_about_job(&mut self, index: StepIndex, job: Job, request: JobRequest) -> Decided {
+        let call = self.job_request(index, request, self.policy().limits.call_ms)?;
+        let job = Job { asked: job.asked + 1, problem: None, ..job };
+        self.set_stage(index, Stage::AwaitingJob(Arc::new(JobWait { job, activity: JobActivity::Asking(call) })))
+    }
+
+    fn job_request(&mut self, index: StepIndex, request: JobRequest, timeout_ms: u64) -> Decided<Arc<CallTool>> {
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let step = self.state.steps.get_mut(index)?;
+        step.job_requests += 1;
+        Ok(Arc::new(CallTool {
+            id: EffectId::of_step(&planned.id, EffectKind::Job, step.job_requests),
+            step: planned.id.clone(),
+            agent: planned.agent.clone(),
+            capability: planned.capability.clone(),
+            parameters: Object::new(),
+            side_effect: SideEffect::Read,
+            idempotency_key: None,
+            timeout_ms,
+            job: Some(request),
+            callback: None,
+        }))
+    }
+
+    /// The job has ended, or nobody can tell how it ends. The time that it took does not count for the step.
+    fn end_job(&mut self, index: StepIndex, job: &Job, verdict: Verdict) -> Decided {
+        let waited_ms = self.state.now_ms.saturating_sub(job.since_ms);
+        self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
+        self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
+        self.on_verdict(index, verdict)
+    }
+
+    fn expired(&self, job: &Job) -> Verdict {
+        let limit = human_duration(self.policy().limits.job_ms);
+        let asked = match (job.asked, &job.handle) {
+            (_, None) => "; the tool did not call back".to_owned(),
+            (asked, Some(_)) => format!("; the tool was asked {}", times(asked)),
+        };
+        let problem = job.problem.as_ref().map_or_else(String::new, |problem| format!(", at last in vain: {problem}"));
+        unfinished(format!("its job did not end within {limit} (`job-time` in `[limits]`){asked}{problem}"))
+    }
+
+    /// The run stops: a tool that can cancel the job is told to.
+    pub(super) fn stop_job(&mut self, index: StepIndex, reason: &str) -> Decided {
+        let Stage::AwaitingJob(wait) = self.state.steps.get(index)?.stage() else { return Ok(()) };
+        let JobWait { job, activity } = wait.as_ref().clone();
+        match (activity, job.handle.clone()) {
+            (JobActivity::Cancelling { .. }, _) => Ok(()),
+            (_, None) => self.fail_job(index, &job, reason, MAY_FINISH.to_owned()),
+            (_, Some(handle)) => {
+                let timeout_ms = self.policy().limits.drain_ms.max(1);
+                let call = self.job_request(index, JobRequest::Cancel(handle), timeout_ms)?;
+                let activity = JobActivity::Cancelling { call, reason: reason.to_owned() };
+                self.set_stage(index, Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
+            }
+        }
+    }
+
+    fn fail_job(&mut self, index: StepIndex, job: &Job, reason: &str, told: String) -> Decided {
+        self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
+        let fault = Some(Arc::new(CallFault::unfinished_job(told)));
+        self.set_stage(index, Stage::Failed { reason: reason.to_owned(), fault })
+    }
+}
+
+const MAY_FINISH: &str = "the job that the call started may still finish";
+
+/// The id under which records name the wait for the job of a call.
+fn job_id(call: &EffectId) -> EffectId {
+    call.with_kind(EffectKind::JobWait)
+}
+
+/// The tool has forgotten the job: what follows depends on the side effect of the call.
+fn lost(reason: &str) -> Verdict {
+    Verdict::Transient(CallFault::lost_job(reason.to_owned()))
+}
+
+/// The job may still end, so the call is not made again.
+fn unfinished(message: String) -> Verdict {
+    Verdict::Permanent(CallFault::unfinished_job(message))
+}
+
+/// `once` or `3 times`.
+fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
