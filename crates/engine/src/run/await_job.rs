@@ -209,6 +209,7 @@ impl Run {
             parameters: Object::new(),
             side_effect: SideEffect::Read,
             idempotency_key: None,
+            business_key: None,
             timeout_ms,
             job: Some(request),
             callback: None,
@@ -220,7 +221,9 @@ impl Run {
         let waited_ms = self.state.now_ms.saturating_sub(job.since_ms);
         self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
         self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
-        self.on_verdict(index, verdict)
+        let call = Arc::new(self.last_call(index)?);
+        self.on_verdict(index, verdict)?;
+        self.settle_key(index, call)
     }
 
     fn expired(&self, job: &Job) -> Verdict {

@@ -4,10 +4,10 @@ use reknit_engine::{
     DecidedBy, Decision, EventKind, KeyHolder, KeySettlement, KnownReceipt, Outcome, Policy, RecordKind, RunRecord,
     Status, StepState,
 };
-use reknit_protocol::{Delivery, KeyRule, SideEffect, Step, TransportFailure, TransportKind};
+use reknit_protocol::{Delivery, KeyRule, SideEffect, Step, ToolJob, ToolReply, TransportFailure, TransportKind};
 
 use crate::failed_calls::BAD_AMOUNT;
-use crate::world::{Play, effect_id, failure_reason, json, plan, policy, question, started, step};
+use crate::world::{Play, effect_id, failure_reason, json, plan, policy, question, reply, started, step};
 
 const REFUND: &str = r#"{"order_id": 7, "amount": 10}"#;
 
@@ -286,4 +286,18 @@ fn a_run_restored_during_a_wait_goes_on_in_the_same_way() {
     let read: Vec<reknit_engine::Event> =
         events.iter().map(|text| serde_json::from_str(text).expect("an event")).collect();
     assert_eq!(read, play.events);
+}
+
+#[test]
+fn the_key_of_a_call_that_started_a_job_is_settled_when_the_job_ends() {
+    for (status, expected) in [(200, r#"s/call/1 done {"id":7}"#), (400, "s/call/1 released")] {
+        let mut play = refund("unsafe");
+        let job = Some(ToolJob::Ask { handle: "http://t/jobs/7".to_owned() });
+        let running = ToolReply { job, ..reply(202, "{}") };
+        play.happen(EventKind::ToolAnswered { effect: effect_id("s/call/1"), reply: running });
+        assert_eq!(settled(&play), [""; 0], "nobody knows yet how the job ends");
+        play.wake("s/job-wait/1");
+        play.answer_tool("s/job/1", status, r#"{"id": 7}"#);
+        assert_eq!(settled(&play), [expected]);
+    }
 }

@@ -45,7 +45,7 @@ impl Transport for HeldTransport {
             self.started.add_permits(1);
             assert_ne!(call.step.as_str(), "panic", "this call panics");
             self.answers.acquire().await.expect("it is not closed").forget();
-            Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Text("paid".to_owned()) })
+            Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Text("paid".to_owned()), job: None })
         })
     }
 }
