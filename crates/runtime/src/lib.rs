@@ -14,6 +14,7 @@
 pub mod agent;
 mod assembly;
 mod breakers;
+mod call_rate;
 mod clock;
 pub mod config;
 mod driver;
@@ -36,7 +37,8 @@ mod transport;
 mod watcher;
 
 pub use assembly::{Reknit, StartError, new_run_id};
-pub use breakers::{BreakerPolicy, Breakers, CallLimits};
+pub use breakers::{BreakerPolicy, Breakers, CallLimits, ToolLimits};
+pub use call_rate::{CallRate, InvalidRate};
 pub use clock::{Clock, SystemClock};
 pub use driver::{DriveOutcome, Driver};
 pub use error::DriveError;

@@ -14,7 +14,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
 use crate::known_secrets::KnownSecrets;
-use crate::source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+use crate::secret_names::{is_secret_name, is_secret_value, password_in_url};
+use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 use crate::template::TemplateText;
 use crate::tools::timed_out;
 use process::{Finished, RunError};
@@ -135,10 +136,16 @@ impl CommandTool {
         let in_json = entry.parameter_names().into_iter().filter(|_| options.stdin == CommandInput::Json);
         let placeholders: Vec<_> = in_arguments.chain(in_stdin).chain(in_json.map(|name| ("stdin", name))).collect();
         options.capability.check_placeholders(&placeholders)?;
-        let secret = options.environment.iter().filter(|(name, _)| is_secret_name(name));
         let mut secrets = KnownSecrets::default();
-        for (_, value) in secret {
-            secrets.add(value.expose_secret());
+        for (name, value) in &options.environment {
+            let value = value.expose_secret();
+            if is_secret_name(name) || is_secret_value(value) {
+                secrets.add(value);
+            }
+            // A command may print the password without the address.
+            if let Some(password) = password_in_url(value) {
+                secrets.add(password);
+            }
         }
         let program = program.clone();
         Ok(Self { entry, route: Arc::new(CommandRoute { options, program, arguments, stdin, secrets }) })
@@ -148,12 +155,6 @@ impl CommandTool {
     pub fn command_line(&self) -> String {
         self.route.options.command.join(" ")
     }
-}
-
-/// Whether the name of a variable says that its value is a secret.
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["key", "token", "secret", "password", "passwd", "credential", "cookie"].iter().any(|word| name.contains(word))
 }
 
 impl ToolSource for CommandTool {
@@ -168,6 +169,10 @@ impl ToolSource for CommandTool {
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
         let listed = ListedCapability { entry: self.entry.clone(), route: Arc::clone(&self.route) as Arc<dyn Route> };
         Box::pin(std::future::ready(Ok(Listing { capabilities: vec![listed], ..Listing::default() })))
+    }
+
+    fn author(&self) -> DefinitionAuthor {
+        DefinitionAuthor::User
     }
 }
 

@@ -18,17 +18,24 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
     let capability = &entry.capability;
     let class = config.policy.effects.class(tool.name.as_str(), capability.name.as_str(), capability.effect);
     if json {
-        let shown = Object::from([
+        let mut shown = Object::from([
             ("capability", Value::from(tool.key(entry))),
             ("class", class.to_string().into()),
             ("description", capability.description.as_str().into()),
             ("parameters", entry.json_schema().unwrap_or(Value::Null)),
             ("result", capability.output_schema().unwrap_or(Value::Null)),
         ]);
+        if let Some(reason) = &entry.withheld {
+            shown.insert("withheld", reason.as_str());
+        }
         print_data(&format!("{shown}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut page = format!("{}  ({class})\n", one_line(&tool.key(entry), usize::MAX));
+    if let Some(reason) = &entry.withheld {
+        // Writing to a string cannot fail.
+        let _ = writeln!(page, "\nIt is withheld: {}", one_line(reason, usize::MAX));
+    }
     if !capability.description.trim().is_empty() {
         // Writing to a string cannot fail.
         let _ = writeln!(page, "\n{}", escape_controls(capability.description.trim()));

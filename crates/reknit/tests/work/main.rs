@@ -14,6 +14,7 @@ mod interrupt;
 mod llm;
 mod masks;
 mod models;
+mod pins;
 mod plan_check;
 mod plans;
 mod resume;

@@ -21,6 +21,7 @@ use super::EnvironmentLookup;
 use super::api_keys::{KeySource, find_secret};
 use super::entry::Entry;
 use super::error::ConfigError;
+use crate::{CallRate, InvalidRate, ToolLimits};
 
 /// A tool of the configuration.
 #[derive(Debug, Clone)]
@@ -173,6 +174,29 @@ pub(super) fn read_errors_in_success<'a>(
     Ok(known)
 }
 
+/// What `max-concurrent` and `rate` say, by tool. Fails if the entries of one tool say different things.
+pub(super) fn read_limits<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+) -> Result<BTreeMap<String, ToolLimits>, ConfigError> {
+    let mut known: BTreeMap<String, ToolLimits> = BTreeMap::new();
+    for entry in entries {
+        let concurrent: Option<usize> = entry.get("max-concurrent");
+        let rate: Option<Result<CallRate, InvalidRate>> = entry.text("rate").map(str::parse);
+        let rate = rate.transpose().map_err(|error| entry.invalid("rate", &error.to_string()))?;
+        let (Some(name), true) = (entry.text("name"), concurrent.is_some() || rate.is_some()) else { continue };
+        let limits = known.entry(name.to_owned()).or_default();
+        let otherwise = |key| entry.invalid(key, "another entry of this tool says otherwise; write the same");
+        if concurrent.is_some() && limits.concurrent.is_some_and(|earlier| Some(earlier) != concurrent) {
+            return Err(otherwise("max-concurrent"));
+        }
+        if rate.is_some() && limits.rate.is_some_and(|earlier| Some(earlier) != rate) {
+            return Err(otherwise("rate"));
+        }
+        *limits = ToolLimits { concurrent: limits.concurrent.or(concurrent), rate: limits.rate.or(rate) };
+    }
+    Ok(known)
+}
+
 fn service(
     entry: &Entry,
     name: &AgentName,
@@ -222,6 +246,7 @@ fn openapi_options(
         methods: methods(entry)?,
         operation_ids: entry.texts("operations"),
     };
+    options.trusted = entry.get("trusted").unwrap_or(false);
     options.http = http_options(entry)?;
     keys.extend(certificate_key(entry));
     options.user = entry.text("user").map(str::to_owned);

@@ -20,8 +20,9 @@ use case::Case;
 /// Settings that other tests cover: the system calls of a commit can only be observed from outside the process, only the
 /// command line looks for a model, the catalogue needs tools on the network (`tests/catalogue.rs`), and discovery needs a Redis
 /// server (`crates/reknit/tests/third_party/redis.rs`).
-const TESTED_ELSEWHERE: [&str; 9] = [
+const TESTED_ELSEWHERE: [&str; 10] = [
     "catalogue.folder",
+    "catalogue.pin",
     "catalogue.refresh",
     "discovery.enabled",
     "discovery.exclude",
