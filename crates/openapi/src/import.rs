@@ -87,13 +87,8 @@ impl<'a> Importer<'a, '_> {
             self.findings.dropped(pointer, format!("the operations before it have more than {MAX_PARTS} parts"));
             return None;
         }
-        let template = match path_template::read(&site.path) {
-            Ok(template) => template,
-            Err(reason) => {
-                self.findings.dropped(pointer, reason);
-                return None;
-            }
-        };
+        let template = path_template::read(&site.path);
+        let template = template.map_err(|reason| self.findings.dropped(pointer.clone(), reason)).ok()?;
         if template.has_fragment {
             self.findings.note(pointer.clone(), "the part of the path after `#` is never sent");
         }

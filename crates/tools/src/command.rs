@@ -14,6 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
 use crate::known_secrets::KnownSecrets;
+use crate::sandbox::Sandbox;
 use crate::secret_names::{is_secret_name, is_secret_value, password_in_url};
 use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 use crate::template::TemplateText;
@@ -73,6 +74,8 @@ pub struct CommandOptions {
     pub environment: Vec<(String, SecretString)>,
     /// What the standard output is. Without it: JSON if it is valid JSON, else a text.
     pub output: Option<CommandOutput>,
+    /// What it may do.
+    pub sandbox: Sandbox,
 }
 
 impl CommandOptions {
@@ -87,6 +90,7 @@ impl CommandOptions {
             folder: None,
             environment: Vec::new(),
             output: None,
+            sandbox: Sandbox::off(),
         }
     }
 }
@@ -149,6 +153,11 @@ impl CommandTool {
         }
         let program = program.clone();
         Ok(Self { entry, route: Arc::new(CommandRoute { options, program, arguments, stdin, secrets }) })
+    }
+
+    /// What it may do.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.route.options.sandbox
     }
 
     /// The command line, for people.
@@ -223,7 +232,7 @@ impl CommandRoute {
     async fn run(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
         let command = self.command(call, traceparent).map_err(|problem| not_made(call, &problem))?;
         let limit = self.options.time_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
-        let run = process::run(command, self.input(&call.parameters), self.options.max_output);
+        let run = process::run(command, &self.options, self.input(&call.parameters));
         let finished = match tokio::time::timeout(limit, run).await {
             Ok(finished) => finished.map_err(|error| self.failure(call, &error))?,
             Err(_) => return Err(timed_out(call, limit)),

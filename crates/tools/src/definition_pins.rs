@@ -115,7 +115,7 @@ struct Pin {
 pub(crate) struct Pins {
     tool: AgentName,
     scope: String,
-    pins: BTreeMap<String, Pin>,
+    by_capability: BTreeMap<String, Pin>,
     /// The digest of the last listing of which every definition was as pinned.
     pub(crate) listing: Option<String>,
 }
@@ -123,7 +123,7 @@ pub(crate) struct Pins {
 impl Pins {
     /// The pins of a tool of which nothing is known. `scope` is where it is: its address, or that of its registry.
     pub(crate) fn new(tool: AgentName, scope: String) -> Self {
-        Self { tool, scope, pins: BTreeMap::new(), listing: None }
+        Self { tool, scope, by_capability: BTreeMap::new(), listing: None }
     }
 
     /// Reads what [`Pins::saved`] returned.
@@ -134,7 +134,8 @@ impl Pins {
             let text = |key| pin.get(key).and_then(Value::as_str);
             let class = text("class").and_then(SideEffect::from_word).ok_or("a pin has no class")?;
             let digest = text("digest").ok_or("a pin has no digest")?.to_owned();
-            self.pins.insert(name.to_owned(), Pin { class, digest, definition: pin.get("definition").cloned() });
+            self.by_capability
+                .insert(name.to_owned(), Pin { class, digest, definition: pin.get("definition").cloned() });
         }
         self.listing = saved.get("listing").and_then(Value::as_str).map(str::to_owned);
         Ok(self)
@@ -158,7 +159,7 @@ impl Pins {
             }
             (name.clone(), Value::Object(object))
         };
-        let capabilities: Object = self.pins.iter().map(pin).collect();
+        let capabilities: Object = self.by_capability.iter().map(pin).collect();
         let listing = self.listing.as_deref().map_or(Value::Null, Value::from);
         let saved = [
             ("listing", listing),
@@ -174,8 +175,8 @@ impl Pins {
     pub(crate) fn check(&mut self, entry: &mut CatalogueEntry, rules: &PinRules) -> Option<DefinitionChange> {
         let name = entry.capability.name.clone();
         let seen = Pin::of(entry);
-        let Some(pinned) = self.pins.get(name.as_str()) else {
-            self.pins.insert(name.as_str().to_owned(), seen);
+        let Some(pinned) = self.by_capability.get(name.as_str()) else {
+            self.by_capability.insert(name.as_str().to_owned(), seen);
             return None;
         };
         if pinned.digest == seen.digest {
@@ -201,7 +202,7 @@ impl Pins {
             pin: seen.clone(),
         };
         match outcome {
-            ChangeOutcome::Reported => _ = self.pins.insert(name.as_str().to_owned(), seen),
+            ChangeOutcome::Reported => _ = self.by_capability.insert(name.as_str().to_owned(), seen),
             ChangeOutcome::Withheld => entry.withheld = Some(withheld(&self.tool, &name)),
         }
         Some(change)
@@ -209,14 +210,14 @@ impl Pins {
 
     /// Forgets pins of capabilities that the tool no longer has, if there are too many.
     pub(crate) fn bound(&mut self, has: impl Fn(&str) -> bool) {
-        if self.pins.len() > MAX_PINS {
-            self.pins.retain(|name, _| has(name));
+        if self.by_capability.len() > MAX_PINS {
+            self.by_capability.retain(|name, _| has(name));
         }
     }
 
     /// Pins the new definition of a capability.
     pub(crate) fn accept(&mut self, change: &DefinitionChange) {
-        self.pins.insert(change.capability.as_str().to_owned(), change.pin.clone());
+        self.by_capability.insert(change.capability.as_str().to_owned(), change.pin.clone());
         self.listing = None;
     }
 }

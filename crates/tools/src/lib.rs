@@ -31,6 +31,7 @@ mod listing_store;
 mod openapi;
 mod pin_check;
 mod plain_http;
+mod sandbox;
 mod secret_names;
 mod source;
 mod template;
@@ -50,6 +51,7 @@ pub use known_secrets::KnownSecrets;
 pub use listing_store::ListingStore;
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
 pub use plain_http::{BodyFormat, PlainHttpCapability, PlainHttpOptions, PlainHttpService};
+pub use sandbox::{Sandbox, SandboxMode};
 pub use secret_names::{is_secret_name, is_secret_value, password_in_url};
 pub use source::{
     BoxFuture, DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource,

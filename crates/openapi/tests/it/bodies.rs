@@ -37,8 +37,8 @@ fn the_properties_of_an_object_become_parameters() {
 
 /// A document with operations whose bodies refer to one object with many properties.
 fn sharing(operations: usize, properties: usize) -> ApiDocument {
-    let properties: String =
-        (0..properties).map(|number| format!("p{number}: {{type: string, minLength: 1}}, ")).collect();
+    let property = |number: usize| format!("p{number}: {{type: string, minLength: 1}}");
+    let properties = (0..properties).map(property).collect::<Vec<_>>().join(", ");
     let operation = |number: usize| {
         format!(
             "  /o{number}/{{i{number}}}: {{put: {{operationId: o{number}, parameters: [{{name: i{number}, in: path, required: true, \

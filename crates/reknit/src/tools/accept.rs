@@ -1,5 +1,6 @@
 //! `reknit tools accept`: shows how the definition of a capability has changed, and accepts the change.
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
@@ -69,9 +70,10 @@ fn difference(change: &DefinitionChange) -> String {
     for part in ["description", "class", "parameters", "result", "internal"] {
         let (before, now) = (lines(before.get(part)), lines(now.get(part)));
         if before != now {
-            page.push_str(&format!("  {part}:\n"));
+            // Writing to a string cannot fail.
+            let _ = writeln!(page, "  {part}:");
             for (mark, line) in line_difference(&before, &now) {
-                page.push_str(&format!("  {mark} {}\n", escape_controls(line)));
+                let _ = writeln!(page, "  {mark} {}", escape_controls(line));
             }
         }
     }

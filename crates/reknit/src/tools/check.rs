@@ -34,6 +34,12 @@ pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCo
             print_data(&format!("  {}: {class}{source}{withheld}\n", one_line(name, NAME_COLUMNS)))?;
         }
     }
+    for tool in config.tools.iter().filter(|_| !json) {
+        if let Some(sandbox) = tool.sandbox() {
+            let line = format!("tool `{}`: its program is {}", tool.name, sandbox.describe());
+            print_message(&format!("note: {}\n", one_line(&line, usize::MAX)));
+        }
+    }
     for problem in &found.problems {
         print_message(&format!("error: {}\n", one_line(&problem.to_string(), usize::MAX)));
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{Object, Value};
+use reknit_runtime::config::ConfiguredTool;
 
 use super::{find, known_tools};
 use crate::cli::SetupArguments;
@@ -35,6 +36,13 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
     if let Some(reason) = &entry.withheld {
         // Writing to a string cannot fail.
         let _ = writeln!(page, "\nIt is withheld: {}", one_line(reason, usize::MAX));
+    }
+    let configured = config.tools.iter().find(|known| {
+        let is_capability = known.capability.as_ref().is_none_or(|name| *name == capability.name);
+        known.name == tool.name && is_capability
+    });
+    if let Some(sandbox) = configured.and_then(ConfiguredTool::sandbox) {
+        let _ = writeln!(page, "\nIts program is {}.", one_line(&sandbox.describe(), usize::MAX));
     }
     if !capability.description.trim().is_empty() {
         // Writing to a string cannot fail.

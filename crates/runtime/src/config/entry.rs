@@ -6,7 +6,7 @@ use reknit_engine::IfAbsent;
 use reknit_mend::ErrorsInSuccess;
 use reknit_models::{FormatSupport, Provider};
 use reknit_protocol::{Object, SideEffect, Value, redact_url};
-use reknit_tools::{BodyFormat, CommandOutput, ComponentType, is_secret_name, is_secret_value};
+use reknit_tools::{BodyFormat, CommandOutput, ComponentType, SandboxMode, is_secret_name, is_secret_value};
 
 use super::SettingOrigin;
 use super::error::ConfigError;
@@ -210,6 +210,23 @@ pub(super) const HTTP_KEYS: [EntryKey; 13] = [
     optional("proxy", Text, "Address of a proxy for all requests."),
     optional("time", POSITIVE_DURATION, "Time limit of a call, if it is shorter than `limits.call-time`."),
     optional("max-bytes", POSITIVE, "Size limit of a response; the default is 16777216."),
+];
+
+/// The keys of every program that is started here.
+pub(super) const SANDBOX_KEYS: [EntryKey; 4] = [
+    optional(
+        "sandbox",
+        word::<SandboxMode>(),
+        "Whether the program is confined with Landlock: `off`, `auto` (as far as the kernel can) or `required`; the default is `auto` for \
+         MCP servers and `off` for commands.",
+    ),
+    optional("read", TextList, "What it may read, beside the system and what it may write; the default is everything."),
+    optional(
+        "write",
+        TextList,
+        "What it may write, beside its working folder, `/tmp`, `/dev` and the caches of package runners like `npx` and `uvx`.",
+    ),
+    optional("network", Switch, "Whether it may use TCP; the default is `true`."),
 ];
 
 /// The keys of every tool.

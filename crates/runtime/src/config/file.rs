@@ -11,7 +11,7 @@ use serde::Deserialize as _;
 
 use super::entry::{
     APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, LIMIT_KEYS, MCP_KEYS, MODEL_KEYS,
-    OPENAPI_KEYS, PLAIN_HTTP_KEYS, TOOL_KEYS,
+    OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
 };
 use super::error::ConfigError;
 use super::kind::SettingKind;
@@ -54,13 +54,14 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
             "tools" => content.tools = file.entries("tools", &[&TOOL_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?,
             "checks" => content.checks = file.entries("checks", &[&CHECK_KEYS], value)?,
             "openapi" => content.openapi = file.entries("openapi", &[&OPENAPI_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?,
-            "mcp" => content.mcp = file.entries("mcp", &[&MCP_KEYS, &LIMIT_KEYS], value)?,
+            "mcp" => content.mcp = file.entries("mcp", &[&MCP_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?,
             "http" => {
                 content.http =
                     file.entries("http", &[&PLAIN_HTTP_KEYS, &DEFINED_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?
             }
             "command" => {
-                content.command = file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS, &LIMIT_KEYS], value)?
+                content.command =
+                    file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?
             }
             "models" => content.models = file.entries("models", &[&MODEL_KEYS], value)?,
             "approve" => content.approve = file.entries("approve", &[&APPROVE_KEYS], value)?,

@@ -346,6 +346,27 @@ fn every_kind_of_tool_may_limit_its_calls() {
 }
 
 #[test]
+fn programs_that_are_started_here_may_be_confined() {
+    let mode = |file: &str| {
+        let sandbox = read(file).tools.first().and_then(ConfiguredTool::sandbox).expect("it is a program");
+        (sandbox.mode.as_str(), sandbox.network, sandbox.read, sandbox.write)
+    };
+    let command = "[[command]]\nname = \"a\"\ncommand = [\"date\"]\n";
+    let mcp = "[[mcp]]\nname = \"a\"\ncommand = [\"server\", \"--db=/usr/none.db\", \"/etc\", \"/\"]\n";
+    assert_eq!(mode(command), ("off", true, vec![], vec![]));
+    assert_eq!(mode(mcp), ("auto", true, vec![], vec!["/usr".into(), "/etc".into()]), "what its arguments name");
+    let keys = "sandbox = \"required\"\nread = [\"/r\"]\nwrite = [\"/w\"]\nnetwork = false\n";
+    for entry in [command, mcp] {
+        assert_eq!(mode(&format!("{entry}{keys}")), ("required", false, vec!["/r".into()], vec!["/w".into()]));
+        assert_eq!(mode(&format!("{entry}sandbox = \"off\"\n")).0, "off");
+        assert!(set(&[], &format!("{entry}sandbox = \"off\"\nnetwork = false\n")).is_err(), "it has no effect");
+        assert!(set(&[], &format!("{entry}sandbox = \"perhaps\"\n")).is_err());
+    }
+    let service = "[[mcp]]\nname = \"a\"\nurl = \"http://127.0.0.1:1/mcp\"\nsandbox = \"auto\"\n";
+    assert!(set(&[], service).is_err(), "it is not started here");
+}
+
+#[test]
 fn a_check_names_a_capability_that_tells_whether_a_call_took_effect() {
     let file = "[[checks]]\nof = \"shop/pay\"\ncall = \"shop/find\"\nparameters = { order = \"{{call.order}}\" }\n\
                 happened = \"len(reply.items) > 0\"\n";

@@ -4,16 +4,17 @@ mod defined;
 mod mcp;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use reknit_mcp::{McpOptions, McpSource};
+use reknit_mcp::{McpConnection, McpOptions, McpSource};
 use reknit_mend::ErrorsInSuccess;
 use reknit_openapi::{HttpMethod, OperationFilter};
 use reknit_protocol::{AgentName, CapabilityName, Object};
 use reknit_tools::{
     Address, Client, ClientCredentials, CommandTool, ComponentType, ConnectionOptions, Credential, DocumentLocation,
-    HttpOptions, HttpService, OpenApiOptions, OpenApiService, PlainHttpCapability, PlainHttpService, ServiceError,
-    ToolService, ToolSource,
+    HttpOptions, HttpService, OpenApiOptions, OpenApiService, PlainHttpCapability, PlainHttpService, Sandbox,
+    SandboxMode, ServiceError, ToolService, ToolSource,
 };
 use secrecy::SecretString;
 
@@ -102,6 +103,21 @@ impl ConfiguredTool {
         let is_other_capability =
             self.capability.is_some() && other.capability.is_some() && self.capability != other.capability;
         self.name == other.name && !is_other_capability
+    }
+
+    /// What the program may do that is started for it; `None` if there is none.
+    pub fn sandbox(&self) -> Option<Sandbox> {
+        match &self.source {
+            ConfiguredSource::Command(command) => Some(command.sandbox().clone()),
+            ConfiguredSource::Mcp(options) => match &options.connection {
+                McpConnection::Stdio(program) => Some(program.sandbox.clone().unwrap_or_else(Sandbox::off)),
+                McpConnection::Http(_) => None,
+            },
+            ConfiguredSource::Service { .. }
+            | ConfiguredSource::OpenApi(_)
+            | ConfiguredSource::PlainHttp(_)
+            | ConfiguredSource::Program(_) => None,
+        }
     }
 
     /// Its entry as it is written in the configuration, without secrets.
@@ -195,6 +211,24 @@ pub(super) fn read_limits<'a>(
         *limits = ToolLimits { concurrent: limits.concurrent.or(concurrent), rate: limits.rate.or(rate) };
     }
     Ok(known)
+}
+
+/// What a program may do. `usual` is the mode without `sandbox`.
+fn sandbox(entry: &Entry, usual: SandboxMode) -> Result<Sandbox, ConfigError> {
+    let paths = |key| entry.texts(key).into_iter().map(PathBuf::from).collect();
+    let sandbox = Sandbox {
+        mode: entry.get("sandbox").unwrap_or(usual),
+        read: paths("read"),
+        write: paths("write"),
+        network: entry.get("network").unwrap_or(true),
+    };
+    let unused = ["read", "write", "network"].into_iter().find(|key| entry.has(key));
+    match unused {
+        Some(key) if sandbox.mode == SandboxMode::Off => {
+            Err(entry.invalid(key, "it has no effect without a sandbox; write `sandbox = \"auto\"` or `\"required\"`"))
+        }
+        _ => Ok(sandbox),
+    }
 }
 
 fn service(
