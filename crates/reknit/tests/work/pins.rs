@@ -52,7 +52,7 @@ const CHANGED: &str = r#"[{"name": "price", "effect": "read", "description": "Pr
      "input_summary": {"required": [{"name": "amount", "type": "number"}, {"name": "to", "type": "string"}]}}]"#;
 
 #[test]
-fn a_changed_definition_is_reported_or_withheld_until_a_person_accepts_it() {
+fn a_changed_definition_is_reported_or_the_capability_is_withheld() {
     let shop = Announcer::start(FIRST);
     let world = shop.world("");
     assert!(world.reknit(&["tools", "check"]).starts_with("exit status 0"));
@@ -74,6 +74,14 @@ fn a_changed_definition_is_reported_or_withheld_until_a_person_accepts_it() {
     error: cannot run the plan
       caused by: step `pay`: `pay` of `shop` is withheld: its definition has changed since it was first seen; compare and accept it with `reknit tools accept shop/pay`
     ");
+}
+
+#[test]
+fn a_changed_definition_is_accepted_after_its_difference_is_shown() {
+    let shop = Announcer::start(FIRST);
+    let world = shop.world("");
+    world.reknit(&["tools", "check"]);
+    shop.announce(CHANGED);
     insta::assert_snapshot!(world.reknit(&["tools", "accept", "shop/pay"]), @r#"
     exit status 2
     --- stdout
@@ -105,48 +113,14 @@ fn a_changed_definition_is_reported_or_withheld_until_a_person_accepts_it() {
 
     hint: if the change is right, type `reknit tools accept shop/pay --yes`
     "#);
-    insta::assert_snapshot!(world.reknit(&["tools", "accept", "shop", "--yes"]), @r#"
-    exit status 0
-    --- stdout
-    shop/pay
-      description:
-        Pays.
-      - Once.
-      + Twice.
-      parameters:
-        {
-          "additionalProperties": false,
-          "properties": {
-            "amount": {
-              "type": "number"
-      +     },
-      +     "to": {
-      +       "type": "string"
-            }
-          },
-          "required": [
-      -     "amount"
-      +     "amount",
-      +     "to"
-          ],
-          "type": "object"
-        }
-    accepted 1 changed definition
-    "#);
-    insta::assert_snapshot!(world.reknit(&["tools", "check"]), @"
-    exit status 0
-    --- stdout
-    shop
-      price: read
-      pay: unsafe
-    ");
-    insta::assert_snapshot!(world.reknit(&["tools", "accept", "shop", "--yes"]), @"
-    exit status 2
-    --- stderr
-    error: no changed definition of `shop` waits to be accepted
-
-    hint: list the tools and their problems with `reknit tools check`
-    ");
+    let accepted = world.reknit(&["tools", "accept", "shop", "--yes"]);
+    assert!(accepted.starts_with("exit status 0") && accepted.contains("- Once."), "{accepted}");
+    assert!(accepted.ends_with("accepted 1 changed definition\n"), "{accepted}");
+    let checked = world.reknit(&["tools", "check"]);
+    assert!(checked.starts_with("exit status 0") && !checked.contains("withheld"), "{checked}");
+    let again = world.reknit(&["tools", "accept", "shop", "--yes"]);
+    assert!(again.starts_with("exit status 2"), "{again}");
+    assert!(again.contains("no changed definition of `shop` waits to be accepted"), "{again}");
 }
 
 #[test]

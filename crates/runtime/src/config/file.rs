@@ -57,11 +57,11 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
             "mcp" => content.mcp = file.entries("mcp", &[&MCP_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?,
             "http" => {
                 content.http =
-                    file.entries("http", &[&PLAIN_HTTP_KEYS, &DEFINED_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?
+                    file.entries("http", &[&PLAIN_HTTP_KEYS, &DEFINED_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?;
             }
             "command" => {
                 content.command =
-                    file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?
+                    file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?;
             }
             "models" => content.models = file.entries("models", &[&MODEL_KEYS], value)?,
             "approve" => content.approve = file.entries("approve", &[&APPROVE_KEYS], value)?,

@@ -124,8 +124,8 @@ async fn a_document_is_believed_to_do_more_than_its_methods_say_but_less_only_if
 #[tokio::test]
 async fn a_document_cannot_have_a_key_sent_in_a_header_that_frames_the_request() {
     for header in ["Host", "content-length", "Transfer-Encoding", "Connection"] {
-        let document = r##"{"openapi": "3.1.0", "components": {"securitySchemes": {"k": {"type": "apiKey", "in": "header",
-            "name": "HEADER"}}}, "paths": {"/a": {"get": {"operationId": "look", "security": [{"k": []}], "responses": {}}}}}"##
+        let document = r#"{"openapi": "3.1.0", "components": {"securitySchemes": {"k": {"type": "apiKey", "in": "header",
+            "name": "HEADER"}}}, "paths": {"/a": {"get": {"operationId": "look", "security": [{"k": []}], "responses": {}}}}}"#
             .replace("HEADER", header);
         let server = described(document.leak()).await;
         let mut options = options(&server.url);
