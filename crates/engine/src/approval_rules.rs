@@ -26,7 +26,8 @@ pub enum AskScope {
     Rules,
     /// All that do not only read, too.
     All,
-    /// The whole plan, once, from a preview of its calls; then the same as `All` for calls that the preview does not have.
+    /// The whole plan, once, from a preview of its calls; then the same as `All` for calls that the preview does not have. A call
+    /// that matches a rule and has a value from a result is asked about when it is due, for nobody has seen that value.
     Plan,
 }
 
@@ -47,6 +48,11 @@ pub struct ApprovalRule {
 impl ApprovalPolicy {
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether a call matches a rule.
+    pub(crate) fn has_rule_for(&self, call: &CallTool) -> bool {
+        self.rules.iter().any(|rule| rule.reason_to_ask(call).is_some())
     }
 
     /// Why a person approves a call before it is sent, one reason for each rule; empty if nobody is asked.

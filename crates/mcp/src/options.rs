@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reknit_protocol::{AgentName, redact_url};
+use reknit_tools::Sandbox;
 use secrecy::SecretString;
 
 /// The size limit of one message in bytes, unless a server has its own.
@@ -77,6 +78,8 @@ pub struct McpProgram {
     pub secrets: Vec<(String, SecretString)>,
     /// Its working directory, if not ours.
     pub directory: Option<PathBuf>,
+    /// What it may do. `None`: it is not confined.
+    pub sandbox: Option<Sandbox>,
 }
 
 /// The address of an MCP server with streamable HTTP, and what is sent to it.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use reknit_tools::Sandbox;
 use rustix::process::{Pid, Signal, kill_process_group};
 use secrecy::ExposeSecret as _;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -49,8 +50,9 @@ impl ProcessGroup {
 impl ServerProcess {
     /// Starts a server. Fails with the reason.
     pub(crate) fn start(program: &McpProgram) -> Result<(Self, ChildStdin, ChildStdout), String> {
-        let mut child = command(program)
-            .spawn()
+        let sandbox = program.sandbox.clone().unwrap_or_else(Sandbox::off);
+        let mut child = sandbox
+            .spawn(command(program), program.directory.as_deref())
             .map_err(|error| format!("the program `{}` cannot be started: {error}", program.program.display()))?;
         let leader = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let (Some(leader), Some(input), Some(out), Some(errors)) =

@@ -87,13 +87,8 @@ impl<'a> Importer<'a, '_> {
             self.findings.dropped(pointer, format!("the operations before it have more than {MAX_PARTS} parts"));
             return None;
         }
-        let template = match path_template::read(&site.path) {
-            Ok(template) => template,
-            Err(reason) => {
-                self.findings.dropped(pointer, reason);
-                return None;
-            }
-        };
+        let template = path_template::read(&site.path);
+        let template = template.map_err(|reason| self.findings.dropped(pointer.clone(), reason)).ok()?;
         if template.has_fragment {
             self.findings.note(pointer.clone(), "the part of the path after `#` is never sent");
         }
@@ -115,6 +110,7 @@ impl<'a> Importer<'a, '_> {
         let responses = self.responses(site);
         let servers = servers::of_operation(site, self.files, self.dialect, &self.servers, self.findings);
         let security = self.schemes.of_operation(site, self.files, self.findings);
+        let effect = effect::side_effect(site, idempotency_header.is_some(), self.files, self.findings);
         self.parts += parameters.len() + servers.len() + security.iter().map(|way| 1 + way.len()).sum::<usize>();
         Some(Operation {
             name: name.into(),
@@ -124,7 +120,8 @@ impl<'a> Importer<'a, '_> {
             description: description(&site.node),
             tags: texts(&site.node, "tags"),
             deprecated: site.node.flag("deprecated"),
-            effect: effect::side_effect(site, idempotency_header.is_some(), self.files, self.findings),
+            effect: effect.effect,
+            declared_effect: effect.declared,
             idempotency_header,
             parameters,
             body,

@@ -142,8 +142,10 @@ pub struct Operation {
     pub tags: Vec<String>,
     /// Whether the document advises against its use.
     pub deprecated: bool,
-    /// The class of side effect.
+    /// The class of side effect: that of the method, or the declared one if it says that the operation does more.
     pub effect: SideEffect,
+    /// The class that the document declares with `x-reknit-effect`. Use it instead only if whoever wrote the document is trusted.
+    pub declared_effect: Option<SideEffect>,
     /// The header that takes an idempotency key. It is not among the parameters: whoever sends the request sets it.
     pub idempotency_header: Option<String>,
     /// The parameters outside of the body.
@@ -168,6 +170,11 @@ impl Operation {
     /// The JSON Schema (2020-12) of all parameters: an object that allows no others.
     pub fn input_schema(&self) -> Value {
         self.schemas.request_definitions.complete(&self.schemas.input)
+    }
+
+    /// How many values [`Operation::input_schema`] has, which may be many more than the document if operations share large schemas.
+    pub fn input_schema_size(&self) -> usize {
+        self.schemas.request_definitions.complete_size(&self.schemas.input)
     }
 
     /// The JSON Schema of the body of a successful response.

@@ -15,7 +15,7 @@ use reknit_salvage::Schema;
 use crate::files::{Files, Node};
 use crate::finding::Findings;
 use definitions::Definition;
-pub(crate) use definitions::Definitions;
+pub(crate) use definitions::{Definitions, count_values};
 use keywords::{KeywordShape, is_annotation, shape};
 
 /// The version of a document, as far as its schemas differ.

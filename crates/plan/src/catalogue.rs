@@ -1,6 +1,7 @@
 //! The tools that a run may use: a snapshot that never changes during the run.
 
 mod json;
+mod published_schema;
 mod search;
 
 pub use json::CatalogueError;
@@ -11,6 +12,8 @@ use reknit_protocol::schema::normalise_types;
 use reknit_protocol::{AgentName, Capability, Value, exact};
 use reknit_salvage::{Schema, SchemaError};
 use serde::{Deserialize, Serialize};
+
+use published_schema::PublishedSchema;
 
 /// The tools that a run may use. A run keeps the catalogue it started with and does not see tools that are added later.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -37,12 +40,16 @@ pub struct CatalogueEntry {
     #[serde(with = "exact")]
     pub capability: Capability,
     /// The JSON Schema of the parameters, if the tool publishes one.
-    #[serde(with = "exact::option", default)]
-    pub schema: Option<Value>,
+    #[serde(default)]
+    schema: PublishedSchema,
+    /// Why it must not be called now, with what a person can do about it. Planners and agents do not see it then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<String>,
     #[serde(skip)]
-    compiled: OnceLock<Option<Arc<Schema>>>,
+    compiled: OnceLock<Result<Option<Arc<Schema>>, String>>,
 }
 
+/// Whether two entries define the same capability.
 impl PartialEq for CatalogueEntry {
     fn eq(&self, other: &Self) -> bool {
         self.capability == other.capability && self.schema == other.schema
@@ -54,26 +61,51 @@ impl CatalogueEntry {
     /// types of JSON Schema. Fails if the schema is not valid.
     pub fn new(capability: Capability, mut schema: Option<Value>) -> Result<Self, SchemaError> {
         schema.iter_mut().for_each(normalise_types);
-        let entry = Self { capability, schema, compiled: OnceLock::new() };
+        let entry = Self::with_schema(capability, PublishedSchema::from(schema));
         if let Some(source) = entry.json_schema() {
             let compiled = Schema::compile(&source)?;
             // The cell is new, so setting it cannot fail.
-            let _ = entry.compiled.set(Some(Arc::new(compiled)));
+            let _ = entry.compiled.set(Ok(Some(Arc::new(compiled))));
         }
         Ok(entry)
     }
 
-    /// The JSON Schema of the parameters: the published one, or else one made from the parameter hints.
-    pub fn json_schema(&self) -> Option<Value> {
-        self.schema.clone().or_else(|| self.capability.input_schema())
+    /// A capability whose schema is made whenever it is needed, and compiled when it is first used. It is for large schemas of
+    /// which many capabilities share parts. If it is not valid, [`CatalogueEntry::schema_problem`] says so.
+    pub fn deferred(capability: Capability, schema: impl Fn() -> Value + Send + Sync + 'static) -> Self {
+        Self::with_schema(capability, PublishedSchema::Deferred(Arc::new(schema)))
     }
 
-    /// The schema of the parameters, compiled once. `None` if the tool says nothing about its parameters.
+    fn with_schema(capability: Capability, schema: PublishedSchema) -> Self {
+        Self { capability, schema, withheld: None, compiled: OnceLock::new() }
+    }
+
+    /// The JSON Schema of the parameters that the tool publishes.
+    pub fn published_schema(&self) -> Option<Value> {
+        self.schema.get()
+    }
+
+    /// The JSON Schema of the parameters: the published one, or else one made from the parameter hints.
+    pub fn json_schema(&self) -> Option<Value> {
+        self.published_schema().or_else(|| self.capability.input_schema())
+    }
+
+    /// The schema of the parameters, compiled once. `None` if the tool says nothing about its parameters, or if the schema
+    /// cannot be used; see [`CatalogueEntry::schema_problem`].
     pub fn compiled_schema(&self) -> Option<Arc<Schema>> {
-        self.compiled
-            // `new` compiled it before, so it cannot be invalid here.
-            .get_or_init(|| self.json_schema().and_then(|source| Schema::compile(&source).ok()).map(Arc::new))
-            .clone()
+        self.compile().as_ref().ok().cloned().flatten()
+    }
+
+    /// Why the schema of the parameters cannot be used.
+    pub fn schema_problem(&self) -> Option<&str> {
+        self.compile().as_ref().err().map(String::as_str)
+    }
+
+    fn compile(&self) -> &Result<Option<Arc<Schema>>, String> {
+        self.compiled.get_or_init(|| {
+            let compiled = self.json_schema().map(|source| Schema::compile(&source)).transpose();
+            compiled.map(|schema| schema.map(Arc::new)).map_err(|error| error.to_string())
+        })
     }
 
     /// The names of the parameters that the schema declares.
@@ -102,7 +134,7 @@ impl Catalogue {
         self.tool(agent)?.entry(capability)
     }
 
-    /// The catalogue without internal capabilities, as planners and agents may see it.
+    /// The catalogue without internal and withheld capabilities, as planners and agents may see it.
     #[must_use]
     pub fn without_internal(&self) -> Self {
         let tools = self
@@ -129,9 +161,9 @@ impl CatalogueTool {
         self.capabilities.iter().find(|entry| entry.capability.name.as_str() == capability)
     }
 
-    /// The capabilities that planners may see: all but the internal ones.
+    /// The capabilities that planners may see: all but those that are internal or withheld.
     pub fn visible_capabilities(&self) -> impl Iterator<Item = &CatalogueEntry> {
-        self.capabilities.iter().filter(|entry| !entry.capability.internal)
+        self.capabilities.iter().filter(|entry| !entry.capability.internal && entry.withheld.is_none())
     }
 
     /// The key of a capability of this tool in the catalogue: `tool/capability`.

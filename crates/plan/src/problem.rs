@@ -72,6 +72,10 @@ codes! {
     UnknownCapability = "unknown_capability",
     /// The capability exists but was not shown to the model that wrote the plan.
     NotShown = "not_shown",
+    /// The capability must not be called now, because its definition has changed.
+    Withheld = "withheld",
+    /// The schema of the capability's parameters cannot be used.
+    UnusableSchema = "unusable_schema",
     /// A required parameter is missing, and no earlier step could give it.
     MissingParameter = "missing_parameter",
     /// The capability does not have the parameter.

@@ -52,6 +52,7 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
         approval: arguments.approval.clone(),
         json: arguments.json,
         driver: arguments.driver,
+        only_step: None,
     };
     let setup = Setup::with_config(config, &arguments.setup.files, &drive_arguments).await?;
     let mut started = started(&setup, &defaults, agent)?;

@@ -64,7 +64,7 @@ async fn finish(
     let journal = &setup.reknit.journal;
     let code = loop {
         break match outcome {
-            Ok(DriveOutcome::Finished(answer)) => print_answer(run, &answer, arguments.json),
+            Ok(DriveOutcome::Finished(answer)) => print_answer(run, &answer, arguments.json, arguments.only_step),
             Ok(DriveOutcome::Reported(report)) => print_report(run, &report, arguments.json),
             Ok(DriveOutcome::Waiting) => match decide_now(journal, run, &arguments.approval).await {
                 Ok(Decided::Continue) => {

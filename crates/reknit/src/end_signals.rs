@@ -1,8 +1,20 @@
 //! The signals that ask the program to end.
 
+use std::future::Future;
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::failure::Failure;
+
+/// Does some work, unless one of the signals comes first. The work is dropped then, and with it the programs that it started.
+pub(crate) async fn unless_ended<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    let mut signals = EndSignals::new().map_err(Failure::start("the signal handler"))?;
+    tokio::select! {
+        done = work => Ok(done),
+        () = signals.next() => Err(Failure::Interrupted),
+    }
+}
 
 /// Ctrl-C (SIGINT), SIGTERM of a service manager, and SIGHUP of a terminal that closes.
 pub(crate) struct EndSignals {

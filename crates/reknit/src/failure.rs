@@ -56,6 +56,8 @@ pub(crate) enum Failure {
     Send(#[source] Box<SendError>),
     #[error("cannot continue the run")]
     Drive(#[source] Box<DriveError>),
+    #[error("interrupted")]
+    Interrupted,
     #[error("cannot start {what}")]
     Start { what: &'static str, source: Box<dyn Error + Send + Sync> },
     #[error("cannot stop {what}")]
@@ -128,7 +130,7 @@ impl Failure {
         Self::Journal(Box::new(error))
     }
 
-    /// 2 for bad usage, 1 for everything else.
+    /// 2 for bad usage, 130 after a signal, 1 for everything else.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Input { .. }
@@ -137,6 +139,7 @@ impl Failure {
             | Self::Write(_)
             | Self::Config(_)
             | Self::Usage { .. } => 2,
+            Self::Interrupted => 130,
             _ => 1,
         })
     }

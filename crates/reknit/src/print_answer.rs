@@ -27,9 +27,22 @@ fn exit_code(status: Status) -> ExitCode {
     })
 }
 
-/// Prints the answer and returns the exit status.
-pub(crate) fn print_answer(run: &RunId, answer: &Answer, json: bool) -> Result<ExitCode, Failure> {
-    let text = if json { answer_json(run, answer)?.to_string() } else { escape_controls(&answer.full_text()) };
+/// Prints the answer and returns the exit status. Of the results as JSON, only that of `only_step` is printed, if there is one.
+pub(crate) fn print_answer(
+    run: &RunId,
+    answer: &Answer,
+    json: bool,
+    only_step: Option<&str>,
+) -> Result<ExitCode, Failure> {
+    let result = only_step.filter(|_| answer.written_by == AnswerAuthor::Raw).and_then(|step| {
+        let results = Value::parse(&answer.text).ok()?;
+        results.get(step).map(ToString::to_string)
+    });
+    let text = match result {
+        _ if json => answer_json(run, answer)?.to_string(),
+        Some(result) => escape_controls(&result),
+        None => escape_controls(&answer.full_text()),
+    };
     print_with_summary(&text, &summary(run, answer))?;
     Ok(exit_code(answer.status))
 }

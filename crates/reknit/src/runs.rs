@@ -55,7 +55,7 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
     let saved = load_run(&journal, &run).await?.run;
     // An ended run only prints its answer, which needs neither tools nor models.
     match saved.ending() {
-        Some(Ending::Answer(answer)) => return print_answer(&run, answer, arguments.drive.json),
+        Some(Ending::Answer(answer)) => return print_answer(&run, answer, arguments.drive.json, None),
         Some(Ending::Report(report)) => return print_report(&run, report, arguments.drive.json),
         None => {}
     }

@@ -17,6 +17,7 @@ use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, ListingStore, d
 
 use crate::cli::{AnswerBy, ApprovalArguments, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
+use crate::end_signals::unless_ended;
 use crate::environment::{os_variable, state_folder, variable, warn_of_unknown_variables};
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
@@ -72,8 +73,7 @@ impl Setup {
         let mut config = with_detected_model(config).await;
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
-        config.catalogue_folder = config.catalogue_folder.or_else(|| Some(state_folder()?.join(CATALOGUE_FOLDER)));
-        let reknit = Reknit::start(config).await?;
+        let reknit = unless_ended(Reknit::start(with_catalogue_folder(config))).await??;
         warn_about_tools(&reknit.problems, &reknit.notes);
         Ok(Self { reknit, telemetry })
     }
@@ -184,9 +184,19 @@ fn unset_key_variable(name: &str) -> Failure {
 pub(crate) async fn discover_tools(config: &Config, file: Option<&Path>) -> Result<Discovery, Failure> {
     check_listing_trust(config, file)?;
     let client = Client::new().map_err(Failure::start("the HTTP client"))?;
-    let folder = config.catalogue_folder.clone().or_else(|| Some(state_folder()?.join(CATALOGUE_FOLDER)));
-    let store = folder.map_or_else(ListingStore::in_memory, ListingStore::in_folder);
-    Ok(discover_all(&config.tool_sources(&client)?, &config.source_providers(&client), &store).await)
+    let store = listing_store(config);
+    let (sources, providers) = (config.tool_sources(&client)?, config.source_providers(&client));
+    unless_ended(discover_all(&sources, &providers, &store)).await
+}
+
+/// Where the capabilities of tools and their pinned definitions are kept: as configured, or in the state folder.
+pub(crate) fn listing_store(config: &Config) -> ListingStore {
+    with_catalogue_folder(config.clone()).listing_store()
+}
+
+fn with_catalogue_folder(mut config: Config) -> Config {
+    config.catalogue_folder = config.catalogue_folder.or_else(|| Some(state_folder()?.join(CATALOGUE_FOLDER)));
+    config
 }
 
 /// Builds the clients of the models. Fails if one of them is not configured correctly.

@@ -1,5 +1,6 @@
 //! `reknit tools`: lists, shows, finds, calls and connects tools.
 
+mod accept;
 mod add;
 mod call;
 mod check;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::spelling::nearest;
 use reknit_runtime::config::Config;
+use reknit_tools::DiscoveryProblem;
 
 use crate::cli::{SetupArguments, ToolsCommand};
 use crate::failure::Failure;
@@ -23,6 +25,7 @@ pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
         ToolsCommand::Show { capability, json, setup } => show::run(&capability, &setup, json).await,
         ToolsCommand::Search { words, limit, json, setup } => list::search(&words.join(" "), limit, &setup, json).await,
         ToolsCommand::Call(arguments) => call::run(arguments).await,
+        ToolsCommand::Accept(arguments) => accept::run(&arguments).await,
         ToolsCommand::Add(arguments) => add::run(&arguments).await,
         ToolsCommand::Check { json, setup } => check::run(&setup, json).await,
     }
@@ -45,7 +48,9 @@ fn config_with_tools(arguments: &SetupArguments) -> Result<Config, Failure> {
 async fn known_tools(arguments: &SetupArguments) -> Result<(Config, Catalogue), Failure> {
     let config = config_with_tools(arguments)?;
     let found = discover_tools(&config, arguments.files.config.as_deref()).await?;
-    warn_about_tools(&found.problems, &[]);
+    let is_change = |note: &DiscoveryProblem| found.changes.iter().any(|change| change.to_string() == note.message);
+    let changes: Vec<DiscoveryProblem> = found.notes.iter().filter(|note| is_change(note)).cloned().collect();
+    warn_about_tools(&found.problems, &changes);
     config.check_effect_names(&found.catalogue)?;
     Ok((config, found.catalogue))
 }

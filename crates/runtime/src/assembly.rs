@@ -9,7 +9,7 @@ use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_telemetry::{ModelIdentities, ModelIdentity};
-use reknit_tools::{Client, DiscoveryProblem};
+use reknit_tools::{Client, DefinitionChange, DiscoveryProblem};
 use uuid::Uuid;
 
 use crate::config::{Config, ConfigBuilder, ConfigError};
@@ -128,6 +128,20 @@ impl Reknit {
         }
     }
 
+    /// The capabilities whose definitions differ from those that were first seen. Those that are withheld cannot be called
+    /// until the change is accepted.
+    pub fn definition_changes(&self) -> Vec<DefinitionChange> {
+        self.live.as_ref().map(|live| live.latest().changes.clone()).unwrap_or_default()
+    }
+
+    /// Accepts the new definition of a capability, and asks all tools again. Returns what cannot be used.
+    pub async fn accept_definition(&self, change: &DefinitionChange) -> std::io::Result<Vec<DiscoveryProblem>> {
+        if let Some(live) = &self.live {
+            live.accept(change)?;
+        }
+        Ok(self.refresh_tools().await)
+    }
+
     /// Starts with another transport, which reaches the tools and models; the addresses in the configuration are not used.
     pub fn with_transport(
         transport: Arc<dyn Transport>,
@@ -160,7 +174,10 @@ impl Reknit {
             live: None,
             callbacks: None,
             transport,
-            breakers: Arc::new(Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)),
+            breakers: Arc::new(
+                Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)
+                    .with_tool_limits(config.tool_limits),
+            ),
             clock,
         }
     }

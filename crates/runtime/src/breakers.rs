@@ -3,12 +3,13 @@
 //! A caller waits here, in the order of arrival, until it may make another concurrent call. It does not wait for an open
 //! [`Breaker`]: it learns until when the breaker stays open.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reknit_dialogue::{Admission, Breaker, BreakerRules, CallOutcome, CallPermit, TargetName};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
+use crate::call_rate::{CallRate, RateLimit};
 use crate::clock::{Clock, unsigned};
 
 /// How long a model counts as blocked while another caller probes it. Callers ask other models meanwhile.
@@ -23,6 +24,15 @@ pub struct CallLimits {
     pub per_tool: usize,
     /// To one model.
     pub per_model: usize,
+}
+
+/// The limits of one tool, beside those of all tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ToolLimits {
+    /// How many calls may be in progress at the same time, instead of [`CallLimits::per_tool`].
+    pub concurrent: Option<usize>,
+    /// How many calls may be started in a time.
+    pub rate: Option<CallRate>,
 }
 
 impl Default for CallLimits {
@@ -73,24 +83,40 @@ impl Breakers {
         }
     }
 
+    /// Sets limits of single tools, by name.
+    #[must_use]
+    pub fn with_tool_limits(mut self, limits: BTreeMap<String, ToolLimits>) -> Self {
+        self.tools.limits = limits;
+        self
+    }
+
     /// Waits until a tool may be called. If another caller probes the tool, this waits for the result. Fails if the breaker
     /// of the tool is open.
     pub(crate) async fn acquire_tool(&self, tool: &str) -> Result<Permit, BreakerOpen> {
         let endpoint = self.tools.endpoint(tool);
         loop {
-            // The tool's own limit comes first, so that calls waiting for a slow tool do not use up the limit of all tools.
+            // The tool's own limits come first, so that calls waiting for a slow tool do not use up the limit of all tools.
             // The semaphores are never closed, so a slot always comes.
             let own_slot = Arc::clone(&endpoint.slots).acquire_owned().await.ok();
+            let turn = match &endpoint.rate {
+                Some(rate) => Some(rate.wait(tool, self.clock.as_ref()).await),
+                None => None,
+            };
             let shared_slot = Arc::clone(&self.all_tools).acquire_owned().await.ok();
             let mut changed = Box::pin(endpoint.changed.notified());
             // Register before asking the breaker, so that no notification is missed.
             changed.as_mut().enable();
             match endpoint.admit(self.clock.now_ms()) {
-                Admission::Allowed(permit) => return Ok(self.permit(&endpoint, permit, [own_slot, shared_slot])),
+                Admission::Allowed(permit) => {
+                    if let Some(turn) = turn {
+                        turn.take(self.clock.now_ms());
+                    }
+                    return Ok(self.permit(&endpoint, permit, [own_slot, shared_slot]));
+                }
                 Admission::Rejected { until_ms } => return Err(BreakerOpen::until(until_ms)),
                 Admission::ProbeInFlight => {}
             }
-            drop((own_slot, shared_slot));
+            drop((own_slot, shared_slot, turn));
             changed.await;
         }
     }
@@ -153,6 +179,8 @@ impl Drop for Permit {
 struct Endpoints {
     slots: usize,
     rules: BreakerRules,
+    /// The limits of single ones.
+    limits: BTreeMap<String, ToolLimits>,
     by_name: Mutex<HashMap<String, Arc<Endpoint>>>,
 }
 
@@ -160,6 +188,7 @@ struct Endpoints {
 #[derive(Debug)]
 struct Endpoint {
     slots: Arc<Semaphore>,
+    rate: Option<RateLimit>,
     breaker: Mutex<Breaker>,
     /// Notified when the outcome of a call is recorded.
     changed: Notify,
@@ -167,7 +196,7 @@ struct Endpoint {
 
 impl Endpoints {
     fn new(slots: usize, rules: BreakerRules) -> Self {
-        Self { slots, rules, by_name: Mutex::default() }
+        Self { slots, rules, limits: BTreeMap::new(), by_name: Mutex::default() }
     }
 
     fn endpoint(&self, name: &str) -> Arc<Endpoint> {
@@ -175,8 +204,10 @@ impl Endpoints {
         if let Some(endpoint) = endpoints.get(name) {
             return Arc::clone(endpoint);
         }
+        let limits = self.limits.get(name).copied().unwrap_or_default();
         let endpoint = Arc::new(Endpoint {
-            slots: Arc::new(Semaphore::new(self.slots)),
+            slots: Arc::new(Semaphore::new(limits.concurrent.unwrap_or(self.slots))),
+            rate: limits.rate.map(RateLimit::new),
             breaker: Mutex::new(Breaker::new(self.rules.clone())),
             changed: Notify::new(),
         });

@@ -68,13 +68,13 @@ use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::{KeyRule, Value};
-use reknit_tools::{Client, ListingStore, ToolSource};
+use reknit_tools::{Client, ListingStore, PinPolicy, ToolSource};
 use secrecy::SecretString;
 use tracing::level_filters::LevelFilter;
 
 use crate::telemetry::Telemetry;
 use crate::telemetry::log::{Log, LogSettings};
-use crate::{BreakerPolicy, CallLimits};
+use crate::{BreakerPolicy, CallLimits, ToolLimits};
 use approval_rules::RuleWithOrigin;
 use entry::Entry;
 use origin::ConfiguredValues;
@@ -98,6 +98,8 @@ pub struct Config {
     pub session: SessionRules,
     /// The limits of concurrent calls over all runs.
     pub call_limits: CallLimits,
+    /// The limits of single tools, by name.
+    pub tool_limits: BTreeMap<String, ToolLimits>,
     /// The rules of the circuit breakers of tools and models.
     pub breakers: BreakerPolicy,
     /// The path of the journal, if one is set.
@@ -108,6 +110,8 @@ pub struct Config {
     pub catalogue_folder: Option<PathBuf>,
     /// How often the tools are asked again for their capabilities; never if it is zero.
     pub catalogue_refresh: Duration,
+    /// What happens when a service changes the definition of a capability.
+    pub catalogue_pin: PinPolicy,
     /// Where services register themselves.
     pub discovery: DiscoverySettings,
     /// The URLs that tools call when a job has ended. See [`Config::callbacks`].
@@ -191,11 +195,13 @@ impl Default for Config {
             agent_mending: MendingPolicy::default(),
             session: SessionRules::default(),
             call_limits: CallLimits::default(),
+            tool_limits: BTreeMap::new(),
             breakers: BreakerPolicy::default(),
             journal: None,
             durability: Durability::Full,
             catalogue_folder: None,
             catalogue_refresh: Duration::from_secs(30),
+            catalogue_pin: PinPolicy::default(),
             discovery: DiscoverySettings::default(),
             callbacks: CallbackSettings::default(),
             callback_secret: None,
@@ -227,6 +233,7 @@ impl Config {
         discovery::add_usual_variable(&mut config.values, environment)?;
         tools::read_tools(file.tools(), &mut config.tools, environment)?;
         config.errors_in_success = tools::read_errors_in_success(file.tools())?;
+        config.tool_limits = tools::read_limits(file.tools())?;
         config.checks = checks::read_checks(&file.checks)?;
         config.business_keys = business_keys::read_keys(&file.keys)?;
         config.approval_rules = approval_rules::read_rules(&file.approve)?;
@@ -281,6 +288,7 @@ impl Config {
             Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, ..Self::default() };
         config.policy.errors_in_success.clone_from(&errors_in_success);
         config.errors_in_success = errors_in_success;
+        config.tool_limits = self.tool_limits;
         config.checks = checks;
         config.business_keys = business_keys;
         config.callback_secret = callback_secret;
@@ -451,9 +459,11 @@ impl Config {
         Ok(())
     }
 
-    /// Where the last known capabilities of each tool are kept.
+    /// Where the last known capabilities of each tool are kept, with their pinned definitions.
     pub fn listing_store(&self) -> ListingStore {
-        self.catalogue_folder.as_ref().map_or_else(ListingStore::in_memory, ListingStore::in_folder)
+        let store = self.catalogue_folder.as_ref().map_or_else(ListingStore::in_memory, ListingStore::in_folder);
+        let effects = self.policy.effects.clone();
+        store.pinning(self.catalogue_pin, move |tool, capability, declared| effects.class(tool, capability, declared))
     }
 
     /// The sources of all tools. Fails if the key of a tool is missing or cannot be sent.

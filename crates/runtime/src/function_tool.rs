@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{AgentName, CallTool, Delivery, ToolReply, TransportFailure, TransportKind, Value};
 use reknit_toolkit::{BuildError, CapabilityDefinition, IdempotencyKey, LocalCapability};
-use reknit_tools::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+use reknit_tools::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 
 /// A function of this program as one capability of a tool.
 #[derive(Debug)]
@@ -46,6 +46,10 @@ impl ToolSource for FunctionTool {
 
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
         Box::pin(std::future::ready(self.listing()))
+    }
+
+    fn author(&self) -> DefinitionAuthor {
+        DefinitionAuthor::User
     }
 }
 

@@ -15,6 +15,7 @@ pub mod agent;
 mod assembly;
 mod breakers;
 mod business_keys;
+mod call_rate;
 mod callbacks;
 mod clock;
 pub mod config;
@@ -38,7 +39,8 @@ mod transport;
 mod watcher;
 
 pub use assembly::{Reknit, StartError, new_run_id};
-pub use breakers::{BreakerPolicy, Breakers, CallLimits};
+pub use breakers::{BreakerPolicy, Breakers, CallLimits, ToolLimits};
+pub use call_rate::{CallRate, InvalidRate};
 pub use callbacks::{Callbacks, TokenRefusal};
 pub use clock::{Clock, SystemClock};
 pub use driver::{DriveOutcome, Driver};

@@ -5,8 +5,13 @@ use std::time::Duration;
 
 use reknit_plan::Catalogue;
 use reknit_protocol::AgentName;
-use reknit_tools::{Discovery, DiscoveryProblem, ListingStore, SourceProvider, ToolSource, Tools, discover_all};
+use reknit_telemetry::Severity;
+use reknit_tools::{
+    DefinitionChange, Discovery, DiscoveryProblem, ListingStore, SourceProvider, ToolSource, Tools, discover_all,
+};
 use tokio_util::task::AbortOnDropHandle;
+
+use crate::telemetry::log::emit_event;
 
 /// What was found out about the tools, at one time.
 #[derive(Debug)]
@@ -16,6 +21,15 @@ pub(crate) struct FoundCatalogue {
     pub(crate) stale: Vec<AgentName>,
     pub(crate) problems: Vec<DiscoveryProblem>,
     pub(crate) notes: Vec<DiscoveryProblem>,
+    /// The capabilities whose definitions differ from those that were first seen.
+    pub(crate) changes: Vec<DefinitionChange>,
+}
+
+impl FoundCatalogue {
+    fn new(found: Discovery) -> (Self, Tools) {
+        let Discovery { catalogue, tools, stale, problems, notes, changes } = found;
+        (Self { catalogue: Arc::new(catalogue), stale, problems, notes, changes }, tools)
+    }
 }
 
 /// The catalogue of a process, which can be refreshed. Cloning is cheap.
@@ -42,8 +56,7 @@ impl LiveCatalogue {
         providers: Vec<Arc<dyn SourceProvider>>,
         store: ListingStore,
     ) -> Self {
-        let Discovery { catalogue, tools, stale, problems, notes } = discover_all(&sources, &providers, &store).await;
-        let latest = FoundCatalogue { catalogue: Arc::new(catalogue), stale, problems, notes };
+        let (latest, tools) = FoundCatalogue::new(discover_all(&sources, &providers, &store).await);
         let shared = Shared { sources, providers, store, tools, latest: RwLock::new(Arc::new(latest)) };
         Self { shared: Arc::new(shared), background: Arc::default() }
     }
@@ -55,6 +68,11 @@ impl LiveCatalogue {
 
     pub(crate) fn latest(&self) -> Arc<FoundCatalogue> {
         self.shared.latest()
+    }
+
+    /// Pins the new definition of a capability. It can be called after the next refresh.
+    pub(crate) fn accept(&self, change: &DefinitionChange) -> std::io::Result<()> {
+        self.shared.store.accept(change)
     }
 
     /// Asks all sources again.
@@ -72,12 +90,22 @@ impl LiveCatalogue {
             loop {
                 tokio::time::sleep(interval).await;
                 let Some(shared) = shared.upgrade() else { return };
-                shared.refresh().await;
+                let before = shared.latest();
+                let now = shared.refresh().await;
+                log_news(&before.problems, &now.problems, Severity::Warning);
+                log_news(&before.notes, &now.notes, Severity::Info);
             }
         });
         if let Ok(mut background) = self.background.write() {
             *background = Some(AbortOnDropHandle::new(task));
         }
+    }
+}
+
+/// Logs what was not known before. What stays the same is not repeated with every refresh.
+fn log_news(before: &[DiscoveryProblem], now: &[DiscoveryProblem], severity: Severity) {
+    for problem in now.iter().filter(|problem| !before.contains(problem)) {
+        emit_event(severity, "the catalogue of tools was refreshed", "problem", &problem.to_string());
     }
 }
 
@@ -91,10 +119,9 @@ impl Shared {
     }
 
     async fn refresh(&self) -> Arc<FoundCatalogue> {
-        let Discovery { catalogue, tools, stale, problems, notes } =
-            discover_all(&self.sources, &self.providers, &self.store).await;
+        let (latest, tools) = FoundCatalogue::new(discover_all(&self.sources, &self.providers, &self.store).await);
         self.tools.update(&tools);
-        let latest = Arc::new(FoundCatalogue { catalogue: Arc::new(catalogue), stale, problems, notes });
+        let latest = Arc::new(latest);
         match self.latest.write() {
             Ok(mut known) => *known = Arc::clone(&latest),
             Err(poisoned) => *poisoned.into_inner() = Arc::clone(&latest),

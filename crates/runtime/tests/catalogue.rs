@@ -1,16 +1,18 @@
 //! What is known about tools while they come and go.
 #![cfg(test)]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reknit_plan::{Catalogue, CatalogueEntry};
 use reknit_protocol::{AgentName, CallTool, Capability, ReplyBody, SideEffect, ToolReply, TransportFailure, Value};
 use reknit_registry::RedisUrl;
 use reknit_runtime::Reknit;
+use reknit_runtime::telemetry::log::{Log, LogSettings};
 use reknit_testing::ScriptedTool;
 use reknit_tools::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+use tracing::level_filters::LevelFilter;
 
 fn names(catalogue: &Catalogue) -> Vec<&str> {
     catalogue.tools.iter().flat_map(|tool| &tool.capabilities).map(|entry| entry.capability.name.as_str()).collect()
@@ -30,12 +32,12 @@ async fn a_tool_that_is_down_keeps_its_last_known_capabilities_also_across_resta
     drop(tool);
     let problems = reknit.refresh_tools().await;
     assert_eq!(problems.len(), 1);
-    assert!(problems[0].message.ends_with("; its last known capabilities are used"), "{problems:?}");
+    assert!(problems[0].message.contains("its last known capabilities are used"), "{problems:?}");
     assert_eq!(names(&reknit.current_catalogue()), ["price"]);
     let restarted = start().await.expect("it starts");
     assert_eq!(names(&restarted.catalogue), ["price"]);
     let message = &restarted.problems[0].message;
-    assert_eq!(message, "connection refused; is the tool running?; its last known capabilities are used");
+    assert_eq!(message, "connection refused; is the tool running? (its last known capabilities are used)");
     let elsewhere = Reknit::builder().tool("shop", &url).start().await.expect("it starts");
     assert_eq!(names(&elsewhere.catalogue), Vec::<&str>::new(), "without a folder nothing is known");
 }
@@ -108,4 +110,44 @@ async fn a_registry_that_is_down_prevents_neither_the_start_nor_the_use_of_confi
     assert!(problem.starts_with(expected) && !problem.contains("hunter2"), "{problem}");
     let without = builder().discovery(false).start().await.expect("it starts");
     assert!(without.problems.is_empty(), "{:?}", without.problems);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_refresh_in_the_background_finds_is_logged_once() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let written = Arc::clone(&lines);
+    let settings = LogSettings { level: LevelFilter::INFO, ..LogSettings::default() };
+    let log = Log::new(settings, move |line| written.lock().expect("no panic").push(line.to_owned()));
+    let _log = tracing::subscriber::set_default(log);
+    let source = Arc::new(Failing { name: "shaky".into(), asked: AtomicUsize::new(0) });
+    let reknit = Reknit::builder().tool_source(source).catalogue_refresh(Duration::from_secs(5));
+    let _reknit = reknit.start().await.expect("it starts");
+    assert_eq!(lines.lock().expect("no panic").len(), 0, "the caller gets the problems of the start");
+    tokio::time::sleep(Duration::from_secs(21)).await;
+    let lines = lines.lock().expect("no panic").clone();
+    let [line] = lines.as_slice() else { panic!("{lines:?}") };
+    assert!(line.contains("WARN") && line.contains("tool `shaky` at nowhere: it has gone"), "{line}");
+}
+
+/// A source that answers once.
+#[derive(Debug)]
+struct Failing {
+    name: AgentName,
+    asked: AtomicUsize,
+}
+
+impl ToolSource for Failing {
+    fn name(&self) -> &AgentName {
+        &self.name
+    }
+
+    fn address(&self) -> String {
+        "nowhere".to_owned()
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
+        let is_first = self.asked.fetch_add(1, Ordering::SeqCst) == 0;
+        let listing = if is_first { Ok(Listing::default()) } else { Err("it has gone".to_owned()) };
+        Box::pin(std::future::ready(listing))
+    }
 }

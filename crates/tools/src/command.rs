@@ -14,7 +14,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
 use crate::known_secrets::KnownSecrets;
-use crate::source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+use crate::sandbox::Sandbox;
+use crate::secret_names::{is_secret_name, is_secret_value, password_in_url};
+use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 use crate::template::TemplateText;
 use crate::tools::timed_out;
 use process::{Finished, RunError};
@@ -72,6 +74,8 @@ pub struct CommandOptions {
     pub environment: Vec<(String, SecretString)>,
     /// What the standard output is. Without it: JSON if it is valid JSON, else a text.
     pub output: Option<CommandOutput>,
+    /// What it may do.
+    pub sandbox: Sandbox,
 }
 
 impl CommandOptions {
@@ -86,6 +90,7 @@ impl CommandOptions {
             folder: None,
             environment: Vec::new(),
             output: None,
+            sandbox: Sandbox::off(),
         }
     }
 }
@@ -135,25 +140,30 @@ impl CommandTool {
         let in_json = entry.parameter_names().into_iter().filter(|_| options.stdin == CommandInput::Json);
         let placeholders: Vec<_> = in_arguments.chain(in_stdin).chain(in_json.map(|name| ("stdin", name))).collect();
         options.capability.check_placeholders(&placeholders)?;
-        let secret = options.environment.iter().filter(|(name, _)| is_secret_name(name));
         let mut secrets = KnownSecrets::default();
-        for (_, value) in secret {
-            secrets.add(value.expose_secret());
+        for (name, value) in &options.environment {
+            let value = value.expose_secret();
+            if is_secret_name(name) || is_secret_value(value) {
+                secrets.add(value);
+            }
+            // A command may print the password without the address.
+            if let Some(password) = password_in_url(value) {
+                secrets.add(password);
+            }
         }
         let program = program.clone();
         Ok(Self { entry, route: Arc::new(CommandRoute { options, program, arguments, stdin, secrets }) })
+    }
+
+    /// What it may do.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.route.options.sandbox
     }
 
     /// The command line, for people.
     pub fn command_line(&self) -> String {
         self.route.options.command.join(" ")
     }
-}
-
-/// Whether the name of a variable says that its value is a secret.
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["key", "token", "secret", "password", "passwd", "credential", "cookie"].iter().any(|word| name.contains(word))
 }
 
 impl ToolSource for CommandTool {
@@ -168,6 +178,10 @@ impl ToolSource for CommandTool {
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
         let listed = ListedCapability { entry: self.entry.clone(), route: Arc::clone(&self.route) as Arc<dyn Route> };
         Box::pin(std::future::ready(Ok(Listing { capabilities: vec![listed], ..Listing::default() })))
+    }
+
+    fn author(&self) -> DefinitionAuthor {
+        DefinitionAuthor::User
     }
 }
 
@@ -218,7 +232,7 @@ impl CommandRoute {
     async fn run(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
         let command = self.command(call, traceparent).map_err(|problem| not_made(call, &problem))?;
         let limit = self.options.time_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
-        let run = process::run(command, self.input(&call.parameters), self.options.max_output);
+        let run = process::run(command, &self.options, self.input(&call.parameters));
         let finished = match tokio::time::timeout(limit, run).await {
             Ok(finished) => finished.map_err(|error| self.failure(call, &error))?,
             Err(_) => return Err(timed_out(call, limit)),

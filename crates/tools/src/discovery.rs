@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_plan::{Catalogue, CatalogueTool};
-use reknit_protocol::AgentName;
+use reknit_protocol::{AgentName, CapabilityName};
 
+use crate::definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy, Pins, WithheldRoute};
 use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::service::HttpService;
 use crate::instances::Instances;
 use crate::listing_store::{ListingOwner, ListingStore};
-use crate::source::{FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
+use crate::pin_check::{CheckedListing, check_listing};
+use crate::source::{DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
 use crate::tool_service::ToolService;
 use crate::tools::Tools;
 
@@ -32,6 +34,8 @@ pub struct Discovery {
     pub problems: Vec<DiscoveryProblem>,
     /// What tools announce that has no effect, such as an unknown key of a summary or an unknown type of a schema.
     pub notes: Vec<DiscoveryProblem>,
+    /// The capabilities whose definitions differ from those that were first seen. Each is among the problems or notes, too.
+    pub changes: Vec<DefinitionChange>,
 }
 
 /// Why a tool, a capability or a schema is missing from the catalogue.
@@ -56,7 +60,7 @@ pub async fn discover(sources: &[Arc<dyn ToolSource>]) -> Discovery {
 /// instances of one tool.
 pub async fn discover_with(sources: &[Arc<dyn ToolSource>], store: Option<&ListingStore>) -> Discovery {
     let mut found = FoundTools::default();
-    found.ask(sources, store).await;
+    found.ask(&sources.iter().cloned().map(AskedSource::configured).collect::<Vec<_>>(), store).await;
     found.finish()
 }
 
@@ -68,14 +72,15 @@ pub async fn discover_all(
     store: &ListingStore,
 ) -> Discovery {
     let mut found = FoundTools::default();
-    let mut all = sources.to_vec();
+    let mut all: Vec<AskedSource> = sources.iter().cloned().map(AskedSource::configured).collect();
     for provider in providers {
         for source in provided_sources(provider.as_ref(), store, &mut found).await {
             if sources.iter().any(|configured| configured.name() == source.name()) {
                 let message = "it is not used, for a tool with this name is configured".to_owned();
                 found.notes.push(problem_of(source.as_ref(), message));
             } else {
-                all.push(source);
+                // Instances come and go, so the pins of a tool belong to its registry.
+                all.push(AskedSource { source, scope: provider.address() });
             }
         }
     }
@@ -122,10 +127,23 @@ async fn provided_sources(
 }
 
 /// What is known about a source that cannot be reached: its last good listing, else what it registered.
-fn restore(source: &dyn ToolSource, store: Option<&ListingStore>) -> Option<Listing> {
+fn restore(source: &dyn ToolSource, store: Option<&ListingStore>) -> Option<(Listing, ListingAge)> {
     // A listing that cannot be read is as good as none: the source itself has a problem that is reported.
     let saved = store.and_then(|store| store.load(ListingOwner::Source(source)).ok().flatten());
-    saved.and_then(|saved| source.restore(&saved).ok()).or_else(|| source.registered())
+    let saved = saved.and_then(|saved| source.restore(&saved).ok()).map(|listing| (listing, ListingAge::Earlier));
+    saved.or_else(|| Some((source.registered()?, ListingAge::Registered)))
+}
+
+/// A source, and where its tool is for pinned definitions.
+struct AskedSource {
+    source: Arc<dyn ToolSource>,
+    scope: String,
+}
+
+impl AskedSource {
+    fn configured(source: Arc<dyn ToolSource>) -> Self {
+        Self { scope: source.address(), source }
+    }
 }
 
 fn problem_of(source: &dyn ToolSource, message: String) -> DiscoveryProblem {
@@ -138,6 +156,8 @@ enum ListingAge {
     Fresh,
     /// It cannot be reached, and the listing is from before.
     Earlier,
+    /// It cannot be reached and never was: this is what it wrote into a registry, which is less than it lists itself.
+    Registered,
 }
 
 /// What all sources offer.
@@ -150,20 +170,22 @@ struct FoundTools {
     fresh: HashSet<AgentName>,
     problems: Vec<DiscoveryProblem>,
     notes: Vec<DiscoveryProblem>,
+    changes: Vec<DefinitionChange>,
 }
 
 impl FoundTools {
-    async fn ask(&mut self, sources: &[Arc<dyn ToolSource>], store: Option<&ListingStore>) {
+    async fn ask(&mut self, sources: &[AskedSource], store: Option<&ListingStore>) {
         // Concurrently: ten tools that are down must not take ten times the limit.
-        let listings = sources.iter().map(|source| tokio::time::timeout(TIMEOUT, source.list()));
+        let listings = sources.iter().map(|asked| tokio::time::timeout(TIMEOUT, asked.source.list()));
         let outcomes = futures_util::future::join_all(listings).await;
         let mut asked: Vec<_> = sources.iter().zip(outcomes).collect();
         // Of the instances of a tool, those that answer come first: what was known before must not replace what is true now.
-        asked.sort_by_cached_key(|(source, outcome)| {
-            let tool = sources.iter().position(|first| first.name() == source.name());
+        asked.sort_by_cached_key(|(asked, outcome)| {
+            let tool = sources.iter().position(|first| first.source.name() == asked.source.name());
             (tool, !matches!(outcome, Ok(Ok(_))))
         });
-        for (source, outcome) in asked {
+        for (asked, outcome) in asked {
+            let source = &asked.source;
             let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")));
             match outcome {
                 Ok(listing) => {
@@ -174,22 +196,31 @@ impl FoundTools {
                         self.problems.push(problem_of(source.as_ref(), message));
                     }
                     self.fresh.insert(source.name().clone());
-                    self.add(source.as_ref(), listing, ListingAge::Fresh);
+                    self.add(asked, listing, ListingAge::Fresh, store).await;
                 }
                 Err(cause) => {
                     let known = restore(source.as_ref(), store);
-                    let note = if known.is_some() { "; its last known capabilities are used" } else { "" };
-                    self.problems.push(problem_of(source.as_ref(), format!("{cause}{note}")));
-                    if let Some(listing) = known {
-                        self.add(source.as_ref(), listing, ListingAge::Earlier);
+                    let message = match &known {
+                        None => cause,
+                        Some(_) if cause.ends_with('?') => format!("{cause} (its last known capabilities are used)"),
+                        Some(_) => format!("{cause}; its last known capabilities are used"),
+                    };
+                    self.problems.push(problem_of(source.as_ref(), message));
+                    if let Some((listing, age)) = known {
+                        self.add(asked, listing, age, store).await;
                     }
                 }
             }
         }
     }
 
-    fn add(&mut self, source: &dyn ToolSource, listing: Listing, age: ListingAge) {
+    async fn add(&mut self, asked: &AskedSource, listing: Listing, age: ListingAge, store: Option<&ListingStore>) {
+        let source = asked.source.as_ref();
         let problem = |message| problem_of(source, message);
+        let listing = match store.filter(|_| age != ListingAge::Registered) {
+            Some(store) => self.check_pins(asked, listing, store).await,
+            None => listing,
+        };
         self.problems.extend(listing.problems.into_iter().map(problem));
         self.notes.extend(listing.notes.into_iter().map(problem));
         let name = source.name();
@@ -205,18 +236,55 @@ impl FoundTools {
             let capability = entry.capability.name.as_str();
             match tool.entry(capability) {
                 // The instance is down, and when it is back it is asked again.
-                Some(known) if *known != entry && age == ListingAge::Earlier => continue,
+                Some(known) if *known != entry && age != ListingAge::Fresh => continue,
                 Some(known) if *known != entry => {
                     let message =
                         format!("there are two capabilities `{capability}` that differ; the first one is used");
                     self.problems.push(problem(message));
                     continue;
                 }
+                Some(known) if known.withheld.is_some() => continue,
                 Some(_) => {}
                 None => tool.capabilities.push(entry.clone()),
             }
-            routes.entry(capability.to_owned()).or_default().push(route);
+            let route = match entry.withheld {
+                Some(reason) => Arc::new(WithheldRoute { reason }),
+                None => route,
+            };
+            routes.entry(entry.capability.name.as_str().to_owned()).or_default().push(route);
         }
+    }
+
+    /// Compares the capabilities with their pinned definitions, except for those that another instance has as well.
+    async fn check_pins(&mut self, asked: &AskedSource, listing: Listing, store: &ListingStore) -> Listing {
+        let source = asked.source.as_ref();
+        if store.pin_rules().policy == PinPolicy::Off || source.author() == DefinitionAuthor::User {
+            return listing;
+        }
+        let known = self.tools.iter().find(|tool| tool.name == *source.name());
+        let known: HashSet<CapabilityName> =
+            known.into_iter().flat_map(|tool| &tool.capabilities).map(|entry| entry.capability.name.clone()).collect();
+        let (pins, store) = (Pins::new(source.name().clone(), asked.scope.clone()), store.clone());
+        // Large schemas take a while, and files block.
+        let checked = tokio::task::spawn_blocking(move || check_listing(pins, listing, &known, &store)).await;
+        let CheckedListing { listing, changes, problem } = match checked {
+            Ok(checked) => checked,
+            // It panicked, so nothing is known about its definitions.
+            Err(error) => {
+                let message = format!("its definitions cannot be compared with the pinned ones: {error}");
+                CheckedListing { problem: Some(message), ..CheckedListing::default() }
+            }
+        };
+        self.problems.extend(problem.map(|problem| problem_of(source, problem)));
+        for change in &changes {
+            let list = match change.outcome {
+                ChangeOutcome::Reported => &mut self.notes,
+                ChangeOutcome::Withheld => &mut self.problems,
+            };
+            list.push(problem_of(source, change.to_string()));
+        }
+        self.changes.extend(changes);
+        listing
     }
 
     fn finish(self) -> Discovery {
@@ -231,7 +299,7 @@ impl FoundTools {
         let names = self.tools.iter().map(|tool| tool.name.clone());
         let stale = names.filter(|name| !self.fresh.contains(name)).collect();
         let (catalogue, tools) = (Catalogue { tools: self.tools }, Tools::new(routes));
-        Discovery { catalogue, tools, stale, problems: self.problems, notes: self.notes }
+        Discovery { catalogue, tools, stale, problems: self.problems, notes: self.notes, changes: self.changes }
     }
 }
 

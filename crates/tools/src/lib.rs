@@ -22,6 +22,7 @@
 
 mod command;
 mod defined_capability;
+mod definition_pins;
 mod discovery;
 mod http;
 mod instances;
@@ -29,7 +30,10 @@ mod known_secrets;
 mod listing_store;
 mod off_workers;
 mod openapi;
+mod pin_check;
 mod plain_http;
+mod sandbox;
+mod secret_names;
 mod source;
 mod template;
 mod tool_service;
@@ -37,6 +41,7 @@ mod tools;
 
 pub use command::{CommandInput, CommandOptions, CommandOutput, CommandTool};
 pub use defined_capability::{DefinedCapability, InvalidDefinition};
+pub use definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy};
 pub use discovery::{Discovery, DiscoveryProblem, discover, discover_all, discover_with};
 pub use http::address::{Address, AddressError, ComponentType};
 pub use http::client::{Client, ClientError, ConnectionOptions};
@@ -49,6 +54,10 @@ pub use listing_store::ListingStore;
 pub use off_workers::{LARGE_BYTES, off_workers};
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
 pub use plain_http::{BodyFormat, PlainHttpCapability, PlainHttpOptions, PlainHttpService};
-pub use source::{BoxFuture, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
+pub use sandbox::{Sandbox, SandboxMode};
+pub use secret_names::{is_secret_name, is_secret_value, password_in_url};
+pub use source::{
+    BoxFuture, DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource,
+};
 pub use tool_service::ToolService;
 pub use tools::Tools;

@@ -7,14 +7,17 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use reknit_protocol::SideEffect;
 use sha2::{Digest as _, Sha256};
 
+use crate::definition_pins::{DefinitionChange, PinPolicy, PinRules, Pins};
 use crate::source::{SourceProvider, ToolSource};
 
 /// The last listing of each source, and the last sources of each provider.
 #[derive(Debug, Clone)]
 pub struct ListingStore {
     place: Place,
+    pin_rules: PinRules,
 }
 
 #[derive(Debug, Clone)]
@@ -27,12 +30,56 @@ enum Place {
 impl ListingStore {
     /// A store that ends with the process.
     pub fn in_memory() -> Self {
-        Self { place: Place::Memory(Arc::default()) }
+        Self { place: Place::Memory(Arc::default()), pin_rules: PinRules::default() }
     }
 
     /// A store in a folder, which is created when the first listing is saved.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
-        Self { place: Place::Folder(folder.into()) }
+        Self { place: Place::Folder(folder.into()), pin_rules: PinRules::default() }
+    }
+
+    /// Sets what happens when a service changes the definition of a capability. `find_class` returns the class of side effect of
+    /// a call by tool, capability and declared class.
+    #[must_use]
+    pub fn pinning(
+        mut self,
+        policy: PinPolicy,
+        find_class: impl Fn(&str, &str, SideEffect) -> SideEffect + Send + Sync + 'static,
+    ) -> Self {
+        self.pin_rules = PinRules { policy, find_class: Some(Arc::new(find_class)) };
+        self
+    }
+
+    pub(crate) fn pin_rules(&self) -> &PinRules {
+        &self.pin_rules
+    }
+
+    /// Pins the new definition of a capability, which is then no longer withheld.
+    pub fn accept(&self, change: &DefinitionChange) -> io::Result<()> {
+        let mut pins = self.load_pins(change.pins())?;
+        pins.accept(change);
+        self.save_pins(&pins)
+    }
+
+    /// The pinned definitions of a tool.
+    pub(crate) fn load_pins(&self, pins: Pins) -> io::Result<Pins> {
+        match self.load(ListingOwner::Pins(&pins))? {
+            Some(saved) => {
+                let key = ListingOwner::Pins(&pins).key();
+                pins.restore(&saved).map_err(|problem| match &self.place {
+                    Place::Memory(_) => io::Error::other(problem),
+                    Place::Folder(folder) => io::Error::other(format!(
+                        "{problem}; if you remove {}, they are pinned again as they are then",
+                        folder.join(key).display()
+                    )),
+                })
+            }
+            None => Ok(pins),
+        }
+    }
+
+    pub(crate) fn save_pins(&self, pins: &Pins) -> io::Result<()> {
+        self.save(ListingOwner::Pins(pins), &pins.saved())
     }
 
     /// The saved listing of a source or a provider. `None` if there is none.
@@ -64,12 +111,14 @@ impl ListingStore {
 pub(crate) enum ListingOwner<'a> {
     Source(&'a dyn ToolSource),
     Provider(&'a dyn SourceProvider),
+    Pins(&'a Pins),
 }
 
 impl ListingOwner<'_> {
     fn key(self) -> String {
         let text = match self {
             Self::Source(source) => format!("{}\n{}", source.name(), source.address()),
+            Self::Pins(pins) => format!("pins\n{}\n{}", pins.tool(), pins.scope()),
             Self::Provider(provider) => format!("provider\n{}\n{}", provider.name(), provider.address()),
         };
         let digest = Sha256::digest(text);

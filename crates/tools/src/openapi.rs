@@ -15,11 +15,16 @@ use secrecy::SecretString;
 
 use crate::http::client::Client;
 use crate::http::service::{HttpOptions, HttpService};
-use crate::source::{BoxFuture, ListedCapability, Listing, ToolSource};
+use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, ToolSource};
 use credentials::ChosenCredentials;
 pub use document::DocumentLocation;
 use route::OperationRoute;
 use server::Servers;
+
+/// How many values a schema may have to be compiled when the document is read, and all of them together. Others are compiled when
+/// they are first used: operations share schemas by reference, so a small document could otherwise take minutes and all memory.
+const MAX_COMPILED: usize = 5_000;
+const MAX_COMPILED_TOGETHER: usize = 100_000;
 
 /// A service and the document that describes it.
 #[derive(Debug, Clone)]
@@ -42,6 +47,8 @@ pub struct OpenApiOptions {
     pub user: Option<String>,
     /// The secrets of single security schemes, by name.
     pub scheme_keys: HashMap<String, SecretString>,
+    /// Whether `x-reknit-effect` of the document is believed also where it says that an operation does less than its method.
+    pub trusted: bool,
     /// How requests are made. Credentials in it are sent with every request, whatever the document says.
     pub http: HttpOptions,
 }
@@ -59,6 +66,7 @@ impl OpenApiOptions {
             key: None,
             user: None,
             scheme_keys: HashMap::new(),
+            trusted: false,
             http: HttpOptions::default(),
         }
     }
@@ -87,7 +95,10 @@ impl OpenApiService {
 
     async fn import(&self) -> Result<Listing, String> {
         let (document, saved) = document::load(&self.options, &self.client).await?;
-        Ok(Listing { saved, ..self.listing(document) })
+        let service = Self { options: self.options.clone(), client: self.client.clone() };
+        // Schemas are compiled, which takes a while.
+        let listing = tokio::task::spawn_blocking(move || service.listing(document)).await;
+        Ok(Listing { saved, ..listing.map_err(|error| format!("the import failed: {error}"))? })
     }
 
     fn listing(&self, document: ApiDocument) -> Listing {
@@ -98,7 +109,8 @@ impl OpenApiService {
                 FindingKind::Note => listing.notes.push(finding.to_string()),
             }
         }
-        let mut services = Services { options: &self.options, client: &self.client, known: HashMap::new() };
+        let mut services =
+            Services { options: &self.options, client: &self.client, known: HashMap::new(), compiled: 0 };
         for operation in document.operations {
             if self.options.filter.matches(&operation)
                 && let Err(problem) = services.add(operation, &mut listing)
@@ -136,6 +148,13 @@ impl ToolSource for OpenApiService {
     fn restore(&self, saved: &str) -> Result<Listing, String> {
         document::restore(saved).map(|document| self.listing(document))
     }
+
+    fn author(&self) -> DefinitionAuthor {
+        match self.options.document {
+            DocumentLocation::File(_) => DefinitionAuthor::User,
+            DocumentLocation::Url(_) => DefinitionAuthor::Service,
+        }
+    }
 }
 
 /// The services to which the operations of a document go: one for each address and choice of credentials.
@@ -143,18 +162,38 @@ struct Services<'a> {
     options: &'a OpenApiOptions,
     client: &'a Client,
     known: HashMap<(String, Vec<String>), Arc<HttpService>>,
+    /// How many values the schemas have that are compiled already.
+    compiled: usize,
 }
 
 impl Services<'_> {
     /// Adds an operation to the listing. Fails with a message if it cannot be called.
-    fn add(&mut self, operation: Operation, listing: &mut Listing) -> Result<(), String> {
+    fn add(&mut self, mut operation: Operation, listing: &mut Listing) -> Result<(), String> {
+        if let Some(declared) = operation.declared_effect.filter(|declared| *declared != operation.effect) {
+            if self.options.trusted {
+                operation.effect = declared;
+            } else {
+                listing.notes.push(format!(
+                    "`{}` counts as {}, although the document says `{declared}`; if it is right, write `trusted = true`",
+                    operation.name, operation.effect
+                ));
+            }
+        }
         let address = Servers::of(self.options).address(&operation)?;
         let chosen = ChosenCredentials::of(&operation, self.options, &address);
         listing.notes.extend(chosen.note.clone());
         let service = self.service(&address, chosen)?;
         let name = operation.name.clone();
-        let entry = CatalogueEntry::new(operation.capability(), Some(operation.input_schema()))
-            .map_err(|error| format!("{}: the schema of `{name}` cannot be used: {error}", operation.pointer))?;
+        let operation = Arc::new(operation);
+        let size = operation.input_schema_size();
+        let entry = if size <= MAX_COMPILED && self.compiled + size <= MAX_COMPILED_TOGETHER {
+            self.compiled += size;
+            CatalogueEntry::new(operation.capability(), Some(operation.input_schema()))
+                .map_err(|error| format!("{}: the schema of `{name}` cannot be used: {error}", operation.pointer))?
+        } else {
+            let deferred = Arc::clone(&operation);
+            CatalogueEntry::deferred(operation.capability(), move || deferred.input_schema())
+        };
         let route = Arc::new(OperationRoute::new(service, operation));
         listing.capabilities.push(ListedCapability { entry, route });
         Ok(())

@@ -13,7 +13,7 @@ use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
 use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::service::{HttpOptions, HttpService, ServiceError};
-use crate::source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 use request::RequestTemplate;
 use result::ResultPath;
 
@@ -118,6 +118,10 @@ impl ToolSource for PlainHttpService {
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
         let listed = ListedCapability { entry: self.entry.clone(), route: Arc::clone(&self.route) as Arc<dyn Route> };
         Box::pin(std::future::ready(Ok(Listing { capabilities: vec![listed], ..Listing::default() })))
+    }
+
+    fn author(&self) -> DefinitionAuthor {
+        DefinitionAuthor::User
     }
 }
 

@@ -32,6 +32,20 @@ pub trait ToolSource: Send + Sync + fmt::Debug {
     fn registered(&self) -> Option<Listing> {
         None
     }
+
+    /// Who writes the definitions of its capabilities.
+    fn author(&self) -> DefinitionAuthor {
+        DefinitionAuthor::Service
+    }
+}
+
+/// Who writes what models read about the capabilities of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefinitionAuthor {
+    /// The user, in a file or a program. A change is their own.
+    User,
+    /// Somebody else. Definitions are pinned when they are first seen, see [`PinPolicy`](crate::PinPolicy).
+    Service,
 }
 
 /// Finds sources that come and go, such as the services of a registry.

@@ -114,7 +114,7 @@ async fn a_registered_service_that_is_down_is_known_by_its_registration() {
     assert_eq!(names(&found), ["shop/price"]);
     assert_eq!(found.catalogue.tools[0].description, "Sells");
     assert_eq!(found.stale.iter().map(ToString::to_string).collect::<Vec<_>>(), ["shop"]);
-    assert_eq!(messages(&found), ["connection refused; is the tool running?; its last known capabilities are used"]);
+    assert_eq!(messages(&found), ["connection refused; is the tool running? (its last known capabilities are used)"]);
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn an_instance_that_is_down_does_not_replace_what_another_one_announces() 
     let entry = &found.catalogue.tools[0].capabilities[0];
     assert_eq!(entry.capability.effect, SideEffect::Read, "the registration does not say it");
     assert!(found.stale.is_empty());
-    assert_eq!(messages(&found), ["connection refused; is the tool running?; its last known capabilities are used"]);
+    assert_eq!(messages(&found), ["connection refused; is the tool running? (its last known capabilities are used)"]);
     for _ in 0..4 {
         assert!(found.tools.call(&call()).await.is_ok(), "it is reached");
     }

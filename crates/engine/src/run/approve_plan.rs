@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_bind::Provenance;
+use reknit_bind::{InputSource, Provenance};
 use reknit_mend::PeoplePolicy;
-use reknit_plan::StepIndex;
+use reknit_plan::{INPUTS, StepIndex};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SideEffect, StepId};
 
 use super::Run;
@@ -120,7 +120,26 @@ impl Run {
     pub(super) fn is_in_approved_plan(&self, index: StepIndex) -> Decided<bool> {
         let step = self.state.steps.get(index)?;
         let is_approved = self.state.plan_approval == PlanApproval::Approved;
-        Ok(is_approved && step.correction == 0 && step.provenance.iter().all(|(_, origin)| is_previewed(origin)))
+        let is_shown = step.correction == 0 && step.provenance.iter().all(|(_, origin)| is_previewed(origin));
+        // Whoever writes a rule wants to judge the values that it is about.
+        let has_unseen_value = step.provenance.iter().any(|(_, origin)| has_result(origin));
+        Ok(is_approved
+            && is_shown
+            && !(has_unseen_value && self.policy().approvals.has_rule_for(&self.next_call(index)?)))
+    }
+}
+
+/// Whether a part of a value comes from the result of a step, which did not exist when the plan was previewed.
+fn has_result(origin: &Provenance) -> bool {
+    let is_result = |step: &StepId| step.as_str() != INPUTS;
+    match origin {
+        Provenance::Reference { step, .. } | Provenance::Wired { step, .. } => is_result(step),
+        Provenance::Expression { inputs, .. } | Provenance::Text { inputs, .. } => {
+            inputs.iter().any(|input| matches!(&input.source, InputSource::Reference { step, .. } if is_result(step)))
+        }
+        Provenance::Nested { parts } => parts.iter().any(|part| has_result(&part.provenance)),
+        Provenance::Resolved { origin, .. } => has_result(origin),
+        Provenance::Literal | Provenance::Inferred | Provenance::Person | Provenance::Corrected { .. } => false,
     }
 }
 

@@ -62,7 +62,7 @@ impl Toolbox {
         let mut entries: Vec<NamedTool> = Vec::new();
         let mut definitions = Vec::new();
         for tool in &catalogue.tools {
-            for entry in tool.capabilities.iter().filter(|entry| !entry.capability.internal) {
+            for entry in tool.visible_capabilities() {
                 let name = unique_name(tool.name.as_str(), entry.capability.name.as_str(), &entries);
                 let (agent, capability) = (tool.name.clone(), entry.capability.name.clone());
                 let class = policy.effects.class(agent.as_str(), capability.as_str(), entry.capability.effect);

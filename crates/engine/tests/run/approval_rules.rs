@@ -281,6 +281,32 @@ fn a_plan_is_approved_once_from_a_preview_of_its_calls() {
 }
 
 #[test]
+fn a_call_with_a_rule_and_a_value_from_a_result_is_asked_about_although_its_plan_is_approved() {
+    let rule = ApprovalRule { when: Some("amount > 100".to_owned()), ..ApprovalRule::default() };
+    for (parameters, found, is_asked) in [
+        (r#"{"amount": "{{a.v}}", "to": "ann"}"#, 150, true),
+        (r#"{"amount": "{{a.v}}", "to": "ann"}"#, 50, false),
+        (r#"{"amount": "{{a.v * 2}}", "to": "ann"}"#, 60, true),
+        (r#"{"amount": 150, "to": "to {{a.v}}"}"#, 1, true),
+        (r#"{"amount": 150, "to": "ann"}"#, 1, false),
+    ] {
+        let approvals = ApprovalPolicy { ask: AskScope::Plan, rules: vec![rule.clone()] };
+        let steps = vec![step("a", "read", "{}"), step("s", "pay", parameters).after("a")];
+        let mut play = paying(SideEffect::Keyed, Policy { approvals, ..policy() }, steps);
+        decide(&mut play, Decision::Approve);
+        play.answer_tool("a/call/1", 200, &format!(r#"{{"v": {found}}}"#));
+        let is_due = play.due().contains(&"s/call/1".to_owned());
+        assert_eq!(is_due, !is_asked, "{parameters} with {found}");
+        if is_asked {
+            let Question::SendCall { reason, .. } = question(&play).question else { panic!("{parameters}") };
+            assert_eq!(reason, "rule: amount > 100");
+            decide(&mut play, Decision::Approve);
+            assert!(play.due().contains(&"s/call/1".to_owned()), "it is asked about once");
+        }
+    }
+}
+
+#[test]
 fn a_value_that_the_preview_does_not_show_is_asked_about() {
     let approvals = ApprovalPolicy { ask: AskScope::Plan, ..ApprovalPolicy::default() };
     let steps = vec![step("a", "read", "{}"), step("s", "pay", "{}").after("a")];

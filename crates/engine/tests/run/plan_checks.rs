@@ -148,10 +148,38 @@ fn each_problem_code_has_a_plan_with_this_problem_only() {
         let found: Vec<Code> = problems(steps.clone()).iter().map(|problem| problem.code).collect();
         assert_eq!(found, [*code], "{}", lines(&problems(steps.clone())));
     }
-    // Other tests cover these: they depend on the author of the plan or on its inputs.
-    let elsewhere = [Code::NotShown, Code::UnknownInput, Code::MissingInput, Code::UnknownType, Code::ReservedId];
+    // Other tests cover these: they depend on the author of the plan, on its inputs, or on other tools.
+    let elsewhere = [
+        Code::NotShown,
+        Code::Withheld,
+        Code::UnusableSchema,
+        Code::UnknownInput,
+        Code::MissingInput,
+        Code::UnknownType,
+        Code::ReservedId,
+    ];
     let covered = |code: &Code| cases.iter().any(|(covered, _)| covered == code) || elsewhere.contains(code);
     assert_eq!(Code::ALL.iter().find(|code| !covered(code)), None, "every code has a case");
+}
+
+#[test]
+fn a_capability_that_is_withheld_or_has_a_schema_that_is_found_to_be_wrong_later_is_a_problem() {
+    let mut withheld = CatalogueEntry::new(Capability::new("pay"), None).expect("there is no schema");
+    withheld.withheld = Some("its definition has changed".to_owned());
+    let wrong = || json(r#"{"type": 7}"#);
+    let capabilities = vec![withheld, CatalogueEntry::deferred(Capability::new("book"), wrong)];
+    let shop = CatalogueTool { name: "shop".into(), description: String::new(), capabilities };
+    let catalogue = Catalogue { tools: vec![shop] };
+    assert_eq!(catalogue.search("pay"), ["shop/book"], "a planner does not see what is withheld");
+    let plan = plan(vec![Step::new("p", "shop", "pay", ""), Step::new("b", "shop", "book", "")]);
+    for author in [PlanAuthor::Person, PlanAuthor::Model] {
+        let problems = check(&plan, &catalogue, author).expect_err("nothing can be called");
+        let codes: Vec<Code> = problems.iter().map(|problem| problem.code).collect();
+        assert_eq!(codes, [Code::Withheld, Code::UnusableSchema]);
+        let shown = lines(&problems);
+        assert!(shown.contains("`pay` of `shop` is withheld: its definition has changed"), "{shown}");
+        assert!(shown.contains("the schema of `book` of `shop` cannot be used: "), "{shown}");
+    }
 }
 
 #[test]

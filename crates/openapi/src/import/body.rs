@@ -10,6 +10,11 @@ use super::{Importer, media_types, texts};
 use crate::files::Node;
 use crate::operation::{BodyContent, BodyKind, BodyProperty, PartEncoding, RequestBody};
 use crate::parameter::{ParameterLocation, ParameterStyle};
+use crate::schema::count_values;
+
+/// The largest schema that a body may refer to for its properties to become parameters, in values. A larger one is the parameter
+/// `body`, whose schema all operations share.
+const MAX_FLAT_VALUES: usize = 5_000;
 
 /// A body whose parameters have no names yet.
 pub(super) struct ImportedBody {
@@ -168,6 +173,7 @@ impl<'a> Importer<'a, '_> {
             body.parts = self.parts(node, declared.encoding.as_ref());
         }
         if kind != BodyKind::Text
+            && !(kind == BodyKind::Json && self.is_large_reference(node))
             && let Some(flat) = self.flattened(node)
             && !flat.iter().any(|property| is_taken(&property.name))
         {
@@ -187,6 +193,12 @@ impl<'a> Importer<'a, '_> {
             self.requests.convert(node, self.findings)
         };
         ImportedBody { body, schema: described(schema, &declared.node), properties: Vec::new() }
+    }
+
+    /// Whether a schema is a reference to a large one. Its properties would be copied into every operation that has this body.
+    fn is_large_reference(&self, node: &Node<'a>) -> bool {
+        let is_reference = node.text("$ref").is_some();
+        is_reference && self.files.resolve(node).is_ok_and(|target| count_values(target.value) > MAX_FLAT_VALUES)
     }
 
     fn is_scalar(&self, node: &Node<'a>) -> bool {

@@ -11,19 +11,39 @@ use crate::parameter::ParameterLocation;
 /// The extension by which a document declares the class.
 const EXTENSION: &str = "x-reknit-effect";
 
-/// The class that the document declares, else the one of the method.
-pub(super) fn side_effect(site: &Site<'_>, has_key: bool, files: &Files, findings: &mut Findings) -> SideEffect {
-    if let Some(declared) = site.node.get(EXTENSION) {
-        return declared.value.as_str().and_then(SideEffect::from_word).unwrap_or_else(|| {
-            let words: Vec<&str> = SideEffect::ALL.iter().map(|effect| effect.as_str()).collect();
-            let message = format!("`{EXTENSION}` must be one of {}; the operation counts as unsafe", words.join(", "));
-            findings.problem(files.place(&declared), message);
-            SideEffect::Unsafe
-        });
-    }
-    match site.method.side_effect() {
+/// The class of an operation.
+pub(super) struct OperationEffect {
+    /// The class of the method, or the declared one if it says that the operation does more.
+    pub(super) effect: SideEffect,
+    /// The class that the document declares.
+    pub(super) declared: Option<SideEffect>,
+}
+
+/// The class that the method has, and the one that the document declares.
+pub(super) fn side_effect(site: &Site<'_>, has_key: bool, files: &Files, findings: &mut Findings) -> OperationEffect {
+    let effect = match site.method.side_effect() {
         SideEffect::Unsafe if has_key => SideEffect::Keyed,
         effect => effect,
+    };
+    let Some(extension) = site.node.get(EXTENSION) else { return OperationEffect { effect, declared: None } };
+    let declared = extension.value.as_str().and_then(SideEffect::from_word).unwrap_or_else(|| {
+        let words: Vec<&str> = SideEffect::ALL.iter().map(|effect| effect.as_str()).collect();
+        let message = format!("`{EXTENSION}` must be one of {}; the operation counts as unsafe", words.join(", "));
+        findings.problem(files.place(&extension), message);
+        SideEffect::Unsafe
+    });
+    let effect = if danger(declared) > danger(effect) { declared } else { effect };
+    OperationEffect { effect, declared: Some(declared) }
+}
+
+/// How much a call may do if it is sent again, or without being asked for.
+fn danger(effect: SideEffect) -> u8 {
+    match effect {
+        SideEffect::Read => 0,
+        SideEffect::Idempotent => 1,
+        SideEffect::Keyed => 2,
+        SideEffect::Undeclared => 3,
+        SideEffect::Unsafe => 4,
     }
 }
 

@@ -24,6 +24,8 @@ impl Definition {
 #[derive(Default)]
 pub(crate) struct Definitions {
     schemas: HashMap<String, (Value, Vec<String>)>,
+    /// How many values each definition has.
+    sizes: HashMap<String, usize>,
 }
 
 impl fmt::Debug for Definitions {
@@ -34,11 +36,13 @@ impl fmt::Debug for Definitions {
 
 impl Definitions {
     pub(super) fn new(definitions: HashMap<String, Definition>) -> Self {
+        let size = |(name, definition): (&String, &Definition)| (name.clone(), count_values(&definition.schema));
+        let sizes = definitions.iter().map(size).collect();
         let schemas = definitions.into_iter().map(|(name, definition)| {
             let names = referenced(&definition.schema);
             (name, (definition.schema, names))
         });
-        Self { schemas: schemas.collect() }
+        Self { schemas: schemas.collect(), sizes }
     }
 
     /// The definition to which a schema refers, or the schema itself.
@@ -55,17 +59,35 @@ impl Definitions {
         schema
     }
 
-    /// The schema with `$schema`, and with all definitions it needs under `$defs`.
-    pub(crate) fn complete(&self, schema: &Value) -> Value {
+    /// How many values the complete schema has.
+    pub(crate) fn complete_size(&self, schema: &Value) -> usize {
+        let size = |name: &str| self.sizes.get(name).copied().unwrap_or(0);
+        self.needed(&referenced(schema))
+            .into_iter()
+            .fold(count_values(schema), |total, name| total.saturating_add(size(name)))
+    }
+
+    /// The names of all definitions that are needed if these are.
+    fn needed<'a>(&'a self, names: &'a [String]) -> Vec<&'a str> {
         let mut seen: HashSet<&str> = HashSet::new();
-        let mut definitions = Object::new();
-        let names = referenced(schema);
+        let mut needed = Vec::new();
         let mut waiting: Vec<&str> = names.iter().rev().map(String::as_str).collect();
         while let Some(name) = waiting.pop() {
-            let Some((schema, names)) = self.schemas.get(name) else { continue };
+            let Some((_, names)) = self.schemas.get(name) else { continue };
             if seen.insert(name) {
-                definitions.insert(name, schema.clone());
+                needed.push(name);
                 waiting.extend(names.iter().rev().map(String::as_str));
+            }
+        }
+        needed
+    }
+
+    /// The schema with `$schema`, and with all definitions it needs under `$defs`.
+    pub(crate) fn complete(&self, schema: &Value) -> Value {
+        let mut definitions = Object::new();
+        for name in self.needed(&referenced(schema)) {
+            if let Some((schema, _)) = self.schemas.get(name) {
+                definitions.insert(name, schema.clone());
             }
         }
         let mut out = Object::new();
@@ -79,6 +101,15 @@ impl Definitions {
             out.insert("$defs", definitions);
         }
         Value::Object(out)
+    }
+}
+
+/// How many values a value consists of.
+pub(crate) fn count_values(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(count_values).sum::<usize>(),
+        Value::Object(object) => 1 + object.iter().map(|(_, member)| count_values(member)).sum::<usize>(),
+        _ => 1,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Bodies: one schema for all parameters, and the bytes that are sent.
 
-use reknit_openapi::{BodyContent, BodyKind, Operation, RenderError};
+use reknit_openapi::{ApiDocument, BodyContent, BodyKind, Operation, RenderError};
 
-use crate::support::{api30, body, header, json, problems, properties, render};
+use crate::support::{api, api30, body, header, json, problems, properties, render};
 
 fn with_body(parameters: &str, request_body: &str) -> Operation {
     let document = api30(&format!(
@@ -33,6 +33,38 @@ fn the_properties_of_an_object_become_parameters() {
         ("/a?dry=true", Some("application/json"))
     );
     assert_eq!(render(&operation, r#"{"tags": []}"#), Err(RenderError::Missing { parameter: "name".to_owned() }));
+}
+
+/// A document with operations whose bodies refer to one object with many properties.
+fn sharing(operations: usize, properties: usize) -> ApiDocument {
+    let property = |number: usize| format!("p{number}: {{type: string, minLength: 1}}");
+    let properties = (0..properties).map(property).collect::<Vec<_>>().join(", ");
+    let operation = |number: usize| {
+        format!(
+            "  /o{number}/{{i{number}}}: {{put: {{operationId: o{number}, parameters: [{{name: i{number}, in: path, required: true, \
+             schema: {{type: string}}}}], requestBody: {{content: {{application/json: {{schema: {{$ref: \
+             '#/components/schemas/Huge'}}}}}}}}, responses: {{}}}}}}\n"
+        )
+    };
+    let paths: String = (0..operations).map(operation).collect();
+    api(&format!(
+        "openapi: 3.1.0\npaths:\n{paths}components: {{schemas: {{Huge: {{type: object, properties: {{{properties}}}}}}}}}\n"
+    ))
+}
+
+#[test]
+fn a_large_body_that_operations_refer_to_is_shared_by_them() {
+    let document = sharing(300, 4_000);
+    assert_eq!((document.operations.len(), problems(&document)), (300, Vec::new()), "no operation is left out");
+    let operation = &document.operations[7];
+    assert_eq!(properties(operation).as_object().map(|all| all.keys().collect()), Some(vec!["i7", "body"]));
+    let request = render(operation, r#"{"i7": "x", "body": {"p1": "y"}}"#).expect("it can be sent");
+    assert_eq!((request.target().as_str(), body(&request)), ("/o7/x", r#"{"p1":"y"}"#));
+    assert!(operation.input_schema_size() > 12_000);
+    let small = sharing(2, 4);
+    let names =
+        properties(&small.operations[1]).as_object().map(|all| all.keys().map(str::to_owned).collect::<Vec<_>>());
+    assert_eq!(names.map(|names| names.join(" ")), Some("i1 p0 p1 p2 p3".to_owned()));
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn a_long_name_is_cut_and_stays_unique() {
 }
 
 #[test]
-fn the_method_decides_the_side_effect_unless_the_document_declares_it() {
+fn the_method_decides_the_side_effect_unless_the_document_declares_more() {
     let document = api30(
         "
   /a:
@@ -57,10 +57,16 @@ fn the_method_decides_the_side_effect_unless_the_document_declares_it() {
   /b:
     post: {operationId: keyed, parameters: [{name: Idempotency-Key, in: header, schema: {type: string}}], responses: {}}
     patch: {operationId: search, x-reknit-effect: read, responses: {}}
-    get: {operationId: odd, x-reknit-effect: harmless, responses: {}}",
+    get: {operationId: odd, x-reknit-effect: harmless, responses: {}}
+    put: {operationId: charge, x-reknit-effect: unsafe, responses: {}}",
     );
     let effects: Vec<_> = document.operations.iter().map(|operation| operation.effect).collect();
-    assert_eq!(effects, [Read, Read, Read, Read, Idempotent, Idempotent, Unsafe, Unsafe, Keyed, Read, Unsafe]);
+    assert_eq!(
+        effects,
+        [Read, Read, Read, Read, Idempotent, Idempotent, Unsafe, Unsafe, Keyed, Unsafe, Unsafe, Unsafe]
+    );
+    let declared = |name| operation(&document, name).declared_effect;
+    assert_eq!([declared("search"), declared("charge"), declared("keyed")], [Some(Read), Some(Unsafe), None]);
     let keyed = operation(&document, "keyed");
     assert_eq!(keyed.idempotency_header.as_deref(), Some("Idempotency-Key"));
     assert_eq!(properties(keyed), json("{}"), "the key is not a parameter");

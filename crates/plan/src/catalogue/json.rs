@@ -109,8 +109,8 @@ fn read_entry(tool: &str, value: &Value) -> Result<CatalogueEntry, CatalogueErro
 
 fn write_entry(entry: &CatalogueEntry) -> Value {
     let mut value = entry.capability.to_value();
-    if let (Some(object), Some(schema)) = (value.as_object_mut(), &entry.schema) {
-        object.insert("schema", schema.clone());
+    if let (Some(object), Some(schema)) = (value.as_object_mut(), entry.published_schema()) {
+        object.insert("schema", schema);
     }
     value
 }

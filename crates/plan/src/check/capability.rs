@@ -23,7 +23,17 @@ pub(super) fn find<'c>(
         return Err(PlanProblem::new(Code::UnknownCapability, location, message).with_hint(Some(listed(&names))));
     };
     match tool.entry(wanted) {
-        Some(entry) if is_visible(entry, author) => Ok(entry),
+        Some(CatalogueEntry { withheld: Some(reason), .. }) => {
+            let message = format!("`{wanted}` of `{agent}` is withheld: {reason}");
+            Err(PlanProblem::new(Code::Withheld, location, message))
+        }
+        Some(entry) if is_visible(entry, author) => match entry.schema_problem() {
+            None => Ok(entry),
+            Some(problem) => {
+                let message = format!("the schema of `{wanted}` of `{agent}` cannot be used: {problem}");
+                Err(PlanProblem::new(Code::UnusableSchema, location, message))
+            }
+        },
         Some(_) => {
             let message = format!("`{wanted}` of `{agent}` is not among the capabilities that were offered");
             Err(PlanProblem::new(Code::NotShown, location, message).with_hint(Some(listed(&names))))
@@ -37,10 +47,11 @@ pub(super) fn find<'c>(
 }
 
 fn is_visible(entry: &CatalogueEntry, author: PlanAuthor) -> bool {
-    match author {
+    let is_shown = match author {
         PlanAuthor::Person => true,
         PlanAuthor::Model => !entry.capability.internal,
-    }
+    };
+    is_shown && entry.withheld.is_none()
 }
 
 fn unknown_tool(step: &Step, location: PlanLocation, catalogue: &Catalogue) -> PlanProblem {

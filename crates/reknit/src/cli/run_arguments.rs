@@ -87,6 +87,10 @@ pub(crate) struct DriveArguments {
     /// How the run is driven: `segments` reloads it from the journal after every event
     #[arg(long, value_name = "DRIVER", default_value = "steady", hide = true)]
     pub(crate) driver: DriverKind,
+
+    /// The step whose result alone is printed, if results are printed as JSON.
+    #[arg(skip)]
+    pub(crate) only_step: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -25,6 +25,14 @@ Examples:
 Exit status: 0 complete, 1 failed, 2 bad usage, 3 partial, 4 impossible, 5 a limit was reached,
 6 waiting for approval, 130 cancelled.";
 
+const ACCEPT_DETAILS: &str = "\
+What a service says about a capability (description, parameters, result, side effect class) is pinned when it is first seen. If it
+changes later and the capability does not only read, the capability is withheld. This command shows the difference and asks.
+
+Examples:
+  reknit tools accept shop/create_order
+  reknit tools accept shop --yes";
+
 const ADD_DETAILS: &str = "\
 TARGET is the address of a service, or an OpenAPI or Swagger document (a file or an address). At an address, Reknit looks for the
 tool protocol (`/api/capabilities`), for an API description (`/openapi.json`, `/swagger.json` and other usual places), and for an
@@ -77,6 +85,9 @@ pub(crate) enum ToolsCommand {
     /// Connect a service: find out what it is, and write its entry into the configuration
     #[command(after_help = ADD_DETAILS)]
     Add(AddArguments),
+    /// Accept the changed definition of a capability, which is withheld until then
+    #[command(after_help = ACCEPT_DETAILS)]
+    Accept(AcceptArguments),
     /// List the capabilities of each tool, with every problem, and those that declare no side effect class
     Check {
         /// Print the capabilities as JSON, for `reknit plan check --tools`
@@ -99,6 +110,18 @@ pub(crate) struct CallArguments {
     pub(crate) setup: SetupArguments,
     #[command(flatten)]
     pub(crate) drive: DriveArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AcceptArguments {
+    /// The capability, or a tool for all of its capabilities
+    #[arg(value_name = "TOOL[/CAPABILITY]")]
+    pub(crate) subject: String,
+    /// Accept without a question
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) setup: SetupArguments,
 }
 
 #[derive(Debug, Args)]

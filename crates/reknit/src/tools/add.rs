@@ -14,6 +14,7 @@ use reknit_tools::Client;
 use super::probe::{FoundService, Wanted, probe, probe_command};
 use crate::cli::AddArguments;
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
+use crate::end_signals::unless_ended;
 use crate::environment::variable;
 use crate::failure::Failure;
 use crate::input::Input;
@@ -30,8 +31,8 @@ pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
     let client = Client::new().map_err(Failure::start("the HTTP client"))?;
     let key = arguments.key_env.as_deref().and_then(variable).map(Into::into);
     let found = match &arguments.target {
-        Some(target) => probe(&Wanted { target, url: arguments.url.as_deref(), key }, &client).await?,
-        None => probe_command(&arguments.command).await?,
+        Some(target) => unless_ended(probe(&Wanted { target, url: arguments.url.as_deref(), key }, &client)).await??,
+        None => unless_ended(probe_command(&arguments.command)).await??,
     };
     let name = match &arguments.name {
         Some(name) => name.clone(),
@@ -43,6 +44,7 @@ pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
     }
     let entry = entry(&name, &found, arguments.key_env.as_deref());
     print_findings(&found);
+    print_message(&format!("{}\n", destination(&found, arguments)));
     let summary = summary(&found);
     if found.listing.capabilities.is_empty() {
         let hint = "see the messages above; filters, `--url` or a key may be missing";
@@ -109,6 +111,26 @@ fn free_name(title: &str, known: &Config) -> String {
     let is_free = |name: &String| !known.tools.iter().any(|tool| tool.name.as_str() == name);
     let numbered = (2..).map(|number| format!("{base}-{number}"));
     std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base)
+}
+
+/// Where calls and the key go, so that nobody sends a key to a host that a document has chosen.
+fn destination(found: &FoundService, arguments: &AddArguments) -> String {
+    let text = |name: &str| {
+        let value = found.keys.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())?;
+        Value::parse(value).ok()?.as_str().map(str::to_owned)
+    };
+    let Some(address) = text("url").or_else(|| text("document")).filter(|address| address.contains("://")) else {
+        return match found.list {
+            "mcp" => "calls go to a program on this machine".to_owned(),
+            _ => "calls go to the hosts that the document names and `allow-hosts` allows".to_owned(),
+        };
+    };
+    let host = address.split("://").nth(1).unwrap_or_default().split(['/', '?', '#']).next().unwrap_or_default();
+    let host = one_line(host.rsplit('@').next().unwrap_or_default(), usize::MAX);
+    match &arguments.key_env {
+        Some(variable) => format!("calls, with the key in `{variable}`, go to {host}"),
+        None => format!("calls go to {host}"),
+    }
 }
 
 fn print_findings(found: &FoundService) {

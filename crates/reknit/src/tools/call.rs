@@ -12,12 +12,15 @@ use crate::failure::Failure;
 use crate::plan_file;
 use crate::setup::Setup;
 
+/// The only step.
+const STEP: &str = "call";
+
 pub(super) async fn run(mut arguments: CallArguments) -> Result<ExitCode, Failure> {
     let parameters = parse(&arguments.parameters)?;
     arguments.drive.answer.get_or_insert(AnswerBy::Raw);
     let setup = Setup::new(&arguments.setup, &arguments.drive).await?;
     let (tool, entry) = find(&setup.reknit.catalogue, &arguments.capability)?;
-    let step = Step::new("call", tool.name.clone(), entry.capability.name.as_str(), "").with_parameters(parameters);
+    let step = Step::new(STEP, tool.name.clone(), entry.capability.name.as_str(), "").with_parameters(parameters);
     // What a person typed is what they want: it supports corrections.
     let request = format!("{} {}", tool.key(entry), arguments.parameters.join(" "));
     let plan = Plan::new(tool.key(entry), request.trim(), vec![step]);
@@ -27,6 +30,7 @@ pub(super) async fn run(mut arguments: CallArguments) -> Result<ExitCode, Failur
         let hint = format!("`reknit tools show {}` lists its parameters", tool.key(entry));
         return Err(Failure::Plan { problems: plan_file::lines(&problems), hint: Some(hint) });
     }
+    arguments.drive.only_step = Some(STEP);
     drive(&setup, setup.reknit.started(&plan.original_request.clone(), Some(plan)), &arguments.drive).await
 }
 

@@ -29,8 +29,15 @@ pub(crate) async fn run(arguments: &SetupArguments, json: bool) -> Result<ExitCo
             let (agent, name) = (tool.name.as_str(), entry.capability.name.as_str());
             let class = config.policy.effects.class(agent, name, entry.capability.effect);
             let source = if class == entry.capability.effect { "" } else { " (by configuration)" };
+            let withheld = if entry.withheld.is_some() { ", withheld" } else { "" };
             undeclared += usize::from(class == SideEffect::Undeclared);
-            print_data(&format!("  {}: {class}{source}\n", one_line(name, NAME_COLUMNS)))?;
+            print_data(&format!("  {}: {class}{source}{withheld}\n", one_line(name, NAME_COLUMNS)))?;
+        }
+    }
+    for tool in config.tools.iter().filter(|_| !json) {
+        if let Some(sandbox) = tool.sandbox() {
+            let line = format!("tool `{}`: its program is {}", tool.name, sandbox.describe());
+            print_message(&format!("note: {}\n", one_line(&line, usize::MAX)));
         }
     }
     for problem in &found.problems {

@@ -57,11 +57,14 @@ fn print(config: &Config, entries: &[(&CatalogueTool, &CatalogueEntry)], json: b
     };
     if json {
         for (tool, entry) in entries {
-            let shown = Object::from([
+            let mut shown = Object::from([
                 ("capability", Value::from(tool.key(entry))),
                 ("class", class(tool, entry).into()),
                 ("description", entry.capability.description.as_str().into()),
             ]);
+            if let Some(reason) = &entry.withheld {
+                shown.insert("withheld", reason.as_str());
+            }
             print_data(&format!("{shown}\n"))?;
         }
         return Ok(ExitCode::SUCCESS);
@@ -69,9 +72,10 @@ fn print(config: &Config, entries: &[(&CatalogueTool, &CatalogueEntry)], json: b
     let mut rows = Vec::new();
     for (tool, entry) in entries {
         let description = entry.capability.description.lines().next().unwrap_or_default();
+        let withheld = if entry.withheld.is_some() { ", withheld" } else { "" };
         rows.push([
             one_line(&tool.key(entry), NAME_COLUMNS),
-            class(tool, entry),
+            class(tool, entry) + withheld,
             one_line(description.trim(), DESCRIPTION_COLUMNS),
         ]);
     }

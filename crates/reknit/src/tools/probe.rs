@@ -5,7 +5,8 @@ use std::time::Duration;
 use reknit_mcp::{McpConnection, McpEndpoint, McpOptions, McpProgram, McpSource};
 use reknit_protocol::{AgentName, redact_url};
 use reknit_tools::{
-    Address, Client, DocumentLocation, HttpService, Listing, OpenApiOptions, OpenApiService, ToolService, ToolSource,
+    Address, Client, DocumentLocation, HttpService, Listing, OpenApiOptions, OpenApiService, Sandbox, SandboxMode,
+    ToolService, ToolSource,
 };
 use secrecy::SecretString;
 
@@ -107,7 +108,12 @@ pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Fa
     let (program, arguments) = command
         .split_first()
         .ok_or_else(|| Failure::usage("there is no command", "write it behind `--`: `-- uvx mcp-server-time`"))?;
-    let program = McpProgram { program: program.into(), arguments: arguments.to_vec(), ..McpProgram::default() };
+    let program = McpProgram {
+        program: program.into(),
+        arguments: arguments.to_vec(),
+        sandbox: Some(Sandbox::new(SandboxMode::Auto)),
+        ..McpProgram::default()
+    };
     let title = program.program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let source = McpSource::new(McpOptions::new("tool", McpConnection::Stdio(program)));
     let listing = source.list().await.map_err(|problem| {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{Object, Value, human_duration};
+use reknit_runtime::config::ConfiguredTool;
 
 use super::{find, known_tools};
 use crate::cli::SetupArguments;
@@ -28,10 +29,24 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
             ("result", capability.output_schema().unwrap_or(Value::Null)),
         ]);
         shown.extend(key.map(|rule| ("business_key".to_owned(), rule.to_value())));
+        if let Some(reason) = &entry.withheld {
+            shown.insert("withheld", reason.as_str());
+        }
         print_data(&format!("{shown}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut page = format!("{}  ({class})\n", one_line(&tool.key(entry), usize::MAX));
+    if let Some(reason) = &entry.withheld {
+        // Writing to a string cannot fail.
+        let _ = writeln!(page, "\nIt is withheld: {}", one_line(reason, usize::MAX));
+    }
+    let configured = config.tools.iter().find(|known| {
+        let is_capability = known.capability.as_ref().is_none_or(|name| *name == capability.name);
+        known.name == tool.name && is_capability
+    });
+    if let Some(sandbox) = configured.and_then(ConfiguredTool::sandbox) {
+        let _ = writeln!(page, "\nIts program is {}.", one_line(&sandbox.describe(), usize::MAX));
+    }
     if !capability.description.trim().is_empty() {
         // Writing to a string cannot fail.
         let _ = writeln!(page, "\n{}", escape_controls(capability.description.trim()));

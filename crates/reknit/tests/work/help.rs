@@ -401,6 +401,7 @@ fn tools_has_a_help_page() {
       search  Find capabilities by words, the best match first
       call    Call a capability once, and print its result
       add     Connect a service: find out what it is, and write its entry into the configuration
+      accept  Accept the changed definition of a capability, which is withheld until then
       check   List the capabilities of each tool, with every problem, and those that declare no side effect class
       help    Print this message or the help of the given subcommand(s)
 

@@ -5,7 +5,7 @@ use std::process::Child;
 use reknit_protocol::SideEffect;
 use reknit_testing::tool::{CallMatcher, RunningTool};
 use reknit_testing::{Reply, ScriptedTool};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 
 use crate::world::{World, plan};
 
@@ -120,5 +120,36 @@ async fn a_signal_to_terminate_or_to_hang_up_cancels_the_run_like_an_interrupt()
         let shown = world.show(&output);
         assert!(shown.starts_with("exit status 130\n--- stdout\nThe run was cancelled.\n"), "{signal:?}: {shown}");
         assert!(world.reknit(&["runs", "list"]).contains("cancelled"), "{signal:?}");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_programs_that_were_started_to_list_tools() {
+    for (signal, command) in [
+        (Signal::INT, &["tools", "list"][..]),
+        (Signal::TERM, &["tools", "check"]),
+        (Signal::HUP, &["tools", "call", "hung/x"]),
+        (Signal::INT, &["tools", "add", "--", "sh", "-c", "echo $$ > started; sleep 600 & wait"]),
+    ] {
+        let script = "[[mcp]]\nname = \"hung\"\ncommand = [\"sh\", \"-c\", \"echo $$ > started; sleep 600 & wait\"]\n";
+        let world = World::new().file("reknit.toml", script);
+        let config = ["--config", "reknit.toml"];
+        let (before, behind) = command.split_at(2);
+        let child = world.spawn(&[before, &config, behind].concat());
+        let started = world.path().join("started");
+        let group = loop {
+            let text = std::fs::read_to_string(&started).unwrap_or_default();
+            if let Some(group) = text.trim().parse().ok().and_then(Pid::from_raw) {
+                break group;
+            }
+            std::thread::yield_now();
+        };
+        send(&child, signal);
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(130), "{command:?}: {}", world.show(&output));
+        // The processes are killed; they are gone once the system has noticed.
+        while test_kill_process_group(group).is_ok() {
+            std::thread::yield_now();
+        }
     }
 }

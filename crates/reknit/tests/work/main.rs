@@ -17,6 +17,7 @@ mod keys;
 mod llm;
 mod masks;
 mod models;
+mod pins;
 mod plan_check;
 mod plans;
 mod resume;

@@ -34,7 +34,7 @@ async fn a_run_is_not_resumed_while_its_tool_is_missing() {
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
     exit status 2
     --- stderr
-    warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running?; its last known capabilities are used
+    warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running? (its last known capabilities are used)
     error: cannot resume run `RUN` without `price` of tool `shop`
 
     hint: start or configure what is missing (`--tool NAME=URL`, `--model-url URL`, reknit.toml) and resume again; the run is saved
@@ -76,7 +76,7 @@ async fn a_run_can_be_cancelled_without_its_tools() {
     Missing:
     - price (price): failed: the process that made the call ended before the answer came; the run was cancelled
     --- stderr
-    warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running?; its last known capabilities are used
+    warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running? (its last known capabilities are used)
     > price  price  running
     ✗ price  price  failed: the process that made the call ended before the answer came; the run was cancelled
 

@@ -204,7 +204,7 @@ async fn tools_call_makes_one_journalled_call() {
     insta::assert_snapshot!(world.reknit(&["tools", "call", "shop/price", "of=tea"]), @r#"
     exit status 0
     --- stdout
-    {"call":{"price":12.50}}
+    {"price":12.50}
     --- stderr
     > call  price  running
     ✓ call  price  done
@@ -217,7 +217,7 @@ async fn tools_call_makes_one_journalled_call() {
     insta::assert_snapshot!(world.reknit(&["tools", "call", "price", r#"{"of": "tea"}"#]), @r#"
     exit status 0
     --- stdout
-    {"call":{"price":12.50}}
+    {"price":12.50}
     --- stderr
     > call  price  running
     ✓ call  price  done
@@ -256,6 +256,7 @@ async fn tools_add_writes_the_entry_of_a_service_and_of_a_document() {
     name = "shop"
     url = "http://127.0.0.1:PORT"
     --- stderr
+    calls go to 127.0.0.1:PORT
     found 4 capabilities (1 keyed, 2 read, 1 unsafe); this entry would be added to reknit.toml:
     "#);
     insta::assert_snapshot!(world.reknit(&["tools", "add", &shop.base_url(), "--name", "shop"]), @"
@@ -263,6 +264,7 @@ async fn tools_add_writes_the_entry_of_a_service_and_of_a_document() {
     --- stdout
     added `shop` to reknit.toml: 4 capabilities (1 keyed, 2 read, 1 unsafe)
     --- stderr
+    calls go to 127.0.0.1:PORT
     hint: list them with `reknit tools list`, try one with `reknit tools call shop/...`
     ");
     insta::assert_snapshot!(world.reknit(&["tools", "add", "pets.json"]), @"
@@ -270,6 +272,7 @@ async fn tools_add_writes_the_entry_of_a_service_and_of_a_document() {
     --- stdout
     added `pet-store` to reknit.toml: 2 capabilities (1 read, 1 unsafe)
     --- stderr
+    calls go to pets.example.com
     hint: list them with `reknit tools list`, try one with `reknit tools call pet-store/...`
     ");
     insta::assert_snapshot!(world.reknit(&["tools", "add", "pets.json", "--name", "pet-store"]), @"
@@ -328,7 +331,7 @@ async fn a_tool_that_is_down_makes_a_failing_call_and_not_an_invalid_plan() {
     --- stdout
     {}
     --- stderr
-    warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running?; its last known capabilities are used
+    warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running? (its last known capabilities are used)
     > call  price  running
     ✗ call  price  failed: `shop` cannot be reached: Connection refused (os error 111); the call is not sent again (`times` in `[resend]` is 0)
 

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 
 use super::field::Field;
 use super::{Config, ConfigError, ConfiguredTool, Opaque, SettingOrigin};
+use crate::ToolLimits;
 use crate::function_tool::FunctionTool;
 
 /// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.
@@ -137,6 +138,15 @@ impl ConfigBuilder {
                 .map_err(|error| ConfigError::UnusableTool { tool: tool.to_owned(), problem: error.to_string() })?;
             let tool = ConfiguredTool::capability_of_program(Arc::new(function), capability);
             Ok(config.with_tool(tool, SettingOrigin::Program))
+        })
+    }
+
+    /// Limits the calls of a tool, beside the limits of all tools.
+    #[must_use]
+    pub fn tool_limits(self, tool: &str, limits: ToolLimits) -> Self {
+        self.change(|mut config| {
+            config.tool_limits.insert(tool.to_owned(), limits);
+            Ok(config)
         })
     }
 

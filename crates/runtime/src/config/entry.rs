@@ -6,7 +6,7 @@ use reknit_engine::IfAbsent;
 use reknit_mend::ErrorsInSuccess;
 use reknit_models::{FormatSupport, Provider};
 use reknit_protocol::{Object, SideEffect, Value, redact_url};
-use reknit_tools::{BodyFormat, CommandOutput, ComponentType};
+use reknit_tools::{BodyFormat, CommandOutput, ComponentType, SandboxMode, is_secret_name, is_secret_value};
 
 use super::SettingOrigin;
 use super::error::ConfigError;
@@ -49,7 +49,7 @@ pub(super) const TOOL_KEYS: [EntryKey; 4] = [
     ),
 ];
 
-pub(super) const OPENAPI_KEYS: [EntryKey; 11] = [
+pub(super) const OPENAPI_KEYS: [EntryKey; 12] = [
     required("name", "Name of the tool in plans."),
     required("document", "File or address of the API description: OpenAPI 3 or Swagger 2, JSON or YAML."),
     optional("url", Text, "Address of the service, instead of the servers that the document names."),
@@ -63,6 +63,11 @@ pub(super) const OPENAPI_KEYS: [EntryKey; 11] = [
         "schemes",
         TextTable,
         "Environment variable with the key of each security scheme, by its name in the document.",
+    ),
+    optional(
+        "trusted",
+        Switch,
+        "Whether `x-reknit-effect` is believed also where it says that an operation does less than its method; the default is `false`.",
     ),
     optional(
         "errors-in-success",
@@ -207,6 +212,37 @@ pub(super) const HTTP_KEYS: [EntryKey; 13] = [
     optional("max-bytes", POSITIVE, "Size limit of a response; the default is 16777216."),
 ];
 
+/// The keys of every program that is started here.
+pub(super) const SANDBOX_KEYS: [EntryKey; 4] = [
+    optional(
+        "sandbox",
+        word::<SandboxMode>(),
+        "Whether the program is confined with Landlock: `off`, `auto` (as far as the kernel can) or `required`; the default is `auto` for \
+         MCP servers and `off` for commands.",
+    ),
+    optional("read", TextList, "What it may read, beside the system and what it may write; the default is everything."),
+    optional(
+        "write",
+        TextList,
+        "What it may write, beside its working folder, `/tmp`, `/dev` and the caches of package runners like `npx` and `uvx`.",
+    ),
+    optional("network", Switch, "Whether it may use TCP; the default is `true`."),
+];
+
+/// The keys of every tool.
+pub(super) const LIMIT_KEYS: [EntryKey; 2] = [
+    optional(
+        "max-concurrent",
+        POSITIVE,
+        "How many calls to it may be in progress at the same time, instead of `limits.calls-per-tool`.",
+    ),
+    optional(
+        "rate",
+        Text,
+        "How many calls to it may be started per second, minute or hour, like `10/s`, `100/m` or `1000/h`; others wait.",
+    ),
+];
+
 pub(super) const MODEL_KEYS: [EntryKey; 18] = [
     required("name", "Name of the model in this configuration."),
     required("model", "Name of the model at its provider."),
@@ -301,6 +337,16 @@ pub(super) fn entry_name(entry: &Object) -> String {
     }
 }
 
+/// Headers without the values that look like secrets. A secret belongs to `key-env`, but people write it here as well.
+fn redacted_headers(headers: &Value) -> Value {
+    let Value::Object(headers) = headers else { return headers.clone() };
+    let shown = |(name, value): (&str, &Value)| {
+        let is_secret = is_secret_name(name) || value.as_str().is_some_and(is_secret_value);
+        (name.to_owned(), if is_secret { "[redacted]".into() } else { value.clone() })
+    };
+    Value::Object(headers.iter().map(shown).collect())
+}
+
 /// An entry as it is written in a file. The kind of each key accepts its value.
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -350,6 +396,7 @@ impl Entry {
         let shown = |(key, (value, _)): (&&'static str, &(Value, SettingOrigin))| {
             let value = match value.as_str() {
                 Some(text) if matches!(*key, "url" | "document" | "token-url" | "proxy") => redact_url(text).into(),
+                _ if matches!(*key, "headers" | "request-headers") => redacted_headers(value),
                 _ => value.clone(),
             };
             ((*key).to_owned(), value)

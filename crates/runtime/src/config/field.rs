@@ -13,7 +13,7 @@ use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, Res
 use reknit_models::FormatSupport;
 use reknit_protocol::{Number, Object, SideEffect, Value};
 use reknit_registry::{Namespace, RedisUrl};
-use reknit_tools::{BodyFormat, CommandOutput};
+use reknit_tools::{BodyFormat, CommandOutput, PinPolicy, SandboxMode};
 use tracing::level_filters::LevelFilter;
 
 use super::FindModel;
@@ -81,6 +81,8 @@ choices! {
     UndeclaredPolicy { "send-again": Self::SendAgain, "ask": Self::Ask }
     Durability { "full": Self::Full, "normal": Self::Normal, "off": Self::Off }
     OnAuthError { "end": Self::End, "skip": Self::Skip }
+    PinPolicy { "confirm": Self::Confirm, "report": Self::Report, "off": Self::Off }
+    SandboxMode { "off": Self::Off, "auto": Self::Auto, "required": Self::Required }
     RotationPolicy { "advance": Self::Advance, "prefer-primary": Self::PreferPrimary }
     Authentication {
         "bearer": Self::Bearer, "basic": Self::Basic, "header": Self::Header, "query": Self::Query, "cookie": Self::Cookie,

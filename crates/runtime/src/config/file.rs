@@ -10,8 +10,8 @@ use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
 use super::entry::{
-    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, KEY_KEYS, MCP_KEYS, MODEL_KEYS,
-    OPENAPI_KEYS, PLAIN_HTTP_KEYS, TOOL_KEYS,
+    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, KEY_KEYS, LIMIT_KEYS, MCP_KEYS,
+    MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
 };
 use super::error::ConfigError;
 use super::kind::SettingKind;
@@ -52,13 +52,19 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
     let mut content = FileContent::default();
     for (key, value) in table.get_ref() {
         match folded(key.get_ref()).as_str() {
-            "tools" => content.tools = file.entries("tools", &[&TOOL_KEYS, &HTTP_KEYS], value)?,
+            "tools" => content.tools = file.entries("tools", &[&TOOL_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?,
             "checks" => content.checks = file.entries("checks", &[&CHECK_KEYS], value)?,
             "keys" => content.keys = file.entries("keys", &[&KEY_KEYS], value)?,
-            "openapi" => content.openapi = file.entries("openapi", &[&OPENAPI_KEYS, &HTTP_KEYS], value)?,
-            "mcp" => content.mcp = file.entries("mcp", &[&MCP_KEYS], value)?,
-            "http" => content.http = file.entries("http", &[&PLAIN_HTTP_KEYS, &DEFINED_KEYS, &HTTP_KEYS], value)?,
-            "command" => content.command = file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS], value)?,
+            "openapi" => content.openapi = file.entries("openapi", &[&OPENAPI_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?,
+            "mcp" => content.mcp = file.entries("mcp", &[&MCP_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?,
+            "http" => {
+                content.http =
+                    file.entries("http", &[&PLAIN_HTTP_KEYS, &DEFINED_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?;
+            }
+            "command" => {
+                content.command =
+                    file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?;
+            }
             "models" => content.models = file.entries("models", &[&MODEL_KEYS], value)?,
             "approve" => content.approve = file.entries("approve", &[&APPROVE_KEYS], value)?,
             _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,

@@ -8,6 +8,7 @@ use reknit_engine::{AgentMending, AskScope, Synthesis, UndeclaredPolicy};
 use reknit_journal::Durability;
 use reknit_protocol::SideEffect;
 use reknit_registry::RedisUrl;
+use reknit_tools::PinPolicy;
 use tracing::level_filters::LevelFilter;
 
 use super::builder::Argument as _;
@@ -262,6 +263,8 @@ settings! {
     catalogue_refresh(Duration: DURATION) "catalogue.refresh" => catalogue_refresh;
     /// Folder with the last known capabilities of each tool; the default is reknit/catalogue in your state folder.
     catalogue_folder(&str: Text) "catalogue.folder" => catalogue_folder;
+    /// What a changed definition of a service leads to: nothing (`off`), a `report`, or the need to `confirm` it unless it only reads.
+    catalogue_pin(PinPolicy: word::<PinPolicy>()) "catalogue.pin" => catalogue_pin;
 
     /// Whether services are looked up in the registry. If the variable is `true`, `REDIS_URL` may name the registry too.
     discovery(bool: Switch) "discovery.enabled" => discovery.enabled;

@@ -3,8 +3,8 @@
 use reknit_protocol::Value;
 
 use super::entry::{
-    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, EntryKey, HTTP_KEYS, KEY_KEYS, MCP_KEYS, MODEL_KEYS,
-    OPENAPI_KEYS, PLAIN_HTTP_KEYS, TOOL_KEYS,
+    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, EntryKey, HTTP_KEYS, KEY_KEYS, LIMIT_KEYS, MCP_KEYS,
+    MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
 };
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
@@ -71,6 +71,10 @@ pub fn reference() -> String {
     page.push_str(&key_group("Capabilities that you define", about_defined, &DEFINED_KEYS));
     let about_http = "The keys that every service over HTTP has, beside its own.";
     page.push_str(&key_group("Services over HTTP", about_http, &HTTP_KEYS));
+    let about_programs = "The keys that every `[[command]]` and every `[[mcp]]` with a `command` has.";
+    page.push_str(&key_group("Programs that are started here", about_programs, &SANDBOX_KEYS));
+    let about_limits = "The keys that every tool has, whatever its list.";
+    page.push_str(&key_group("Limits of a tool", about_limits, &LIMIT_KEYS));
     let about_models = "Models, each in a `[[models]]` of its own, the preferred one first.";
     page.push_str(&key_list("models", about_models, &MODEL_KEYS));
     let about_checks = "Checks of calls with an unknown outcome, each in a `[[checks]]` of its own.";

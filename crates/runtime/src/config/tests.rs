@@ -316,6 +316,57 @@ fn a_tool_says_whether_errors_are_looked_for_in_its_successes() {
 }
 
 #[test]
+fn every_kind_of_tool_may_limit_its_calls() {
+    let limits = "max-concurrent = 4\nrate = \"10/s\"\n";
+    let entries = [
+        "[[tools]]\nname = \"a\"\nurl = \"http://127.0.0.1:1\"\n",
+        "[[openapi]]\nname = \"a\"\ndocument = \"api.yaml\"\n",
+        "[[mcp]]\nname = \"a\"\ncommand = [\"server\"]\n",
+        "[[http]]\nname = \"a\"\ncapability = \"c\"\nurl = \"http://127.0.0.1:1\"\n",
+        "[[command]]\nname = \"a\"\ncommand = [\"date\"]\n",
+    ];
+    let expected = crate::ToolLimits { concurrent: Some(4), rate: "10/s".parse().ok() };
+    for entry in entries {
+        let config = read(&format!("{entry}{limits}"));
+        assert_eq!(config.tool_limits.get("a"), Some(&expected), "{entry}");
+        for wrong in ["rate = \"10/d\"", "rate = 10", "max-concurrent = 0"] {
+            assert!(set(&[], &format!("{entry}{wrong}\n")).is_err(), "{entry}{wrong}");
+        }
+    }
+    let two = |one: &str, other: &str| {
+        let command = |name: &str, limits: &str| {
+            format!("[[command]]\nname = \"a\"\ncapability = \"{name}\"\ncommand = [\"date\"]\n{limits}\n")
+        };
+        Config::read(&(command("one", one) + &command("other", other)), "reknit.toml", &|_| None)
+    };
+    let both = two("rate = \"10/s\"", "max-concurrent = 4").expect("the entries agree");
+    assert_eq!(both.tool_limits.get("a"), Some(&expected), "one of them is enough");
+    let error = two("rate = \"10/s\"", "rate = \"9/s\"").expect_err("they differ").to_string();
+    assert!(error.ends_with("another entry of this tool says otherwise; write the same"), "{error}");
+}
+
+#[test]
+fn programs_that_are_started_here_may_be_confined() {
+    let mode = |file: &str| {
+        let sandbox = read(file).tools.first().and_then(ConfiguredTool::sandbox).expect("it is a program");
+        (sandbox.mode.as_str(), sandbox.network, sandbox.read, sandbox.write)
+    };
+    let command = "[[command]]\nname = \"a\"\ncommand = [\"date\"]\n";
+    let mcp = "[[mcp]]\nname = \"a\"\ncommand = [\"server\", \"--db=/usr/none.db\", \"/etc\", \"/\"]\n";
+    assert_eq!(mode(command), ("off", true, vec![], vec![]));
+    assert_eq!(mode(mcp), ("auto", true, vec![], vec!["/usr".into(), "/etc".into()]), "what its arguments name");
+    let keys = "sandbox = \"required\"\nread = [\"/r\"]\nwrite = [\"/w\"]\nnetwork = false\n";
+    for entry in [command, mcp] {
+        assert_eq!(mode(&format!("{entry}{keys}")), ("required", false, vec!["/r".into()], vec!["/w".into()]));
+        assert_eq!(mode(&format!("{entry}sandbox = \"off\"\n")).0, "off");
+        assert!(set(&[], &format!("{entry}sandbox = \"off\"\nnetwork = false\n")).is_err(), "it has no effect");
+        assert!(set(&[], &format!("{entry}sandbox = \"perhaps\"\n")).is_err());
+    }
+    let service = "[[mcp]]\nname = \"a\"\nurl = \"http://127.0.0.1:1/mcp\"\nsandbox = \"auto\"\n";
+    assert!(set(&[], service).is_err(), "it is not started here");
+}
+
+#[test]
 fn a_check_names_a_capability_that_tells_whether_a_call_took_effect() {
     let file = "[[checks]]\nof = \"shop/pay\"\ncall = \"shop/find\"\nparameters = { order = \"{{call.order}}\" }\n\
                 happened = \"len(reply.items) > 0\"\n";

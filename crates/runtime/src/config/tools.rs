@@ -4,16 +4,17 @@ mod defined;
 mod mcp;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use reknit_mcp::{McpOptions, McpSource};
+use reknit_mcp::{McpConnection, McpOptions, McpSource};
 use reknit_mend::ErrorsInSuccess;
 use reknit_openapi::{HttpMethod, OperationFilter};
 use reknit_protocol::{AgentName, CapabilityName, Object};
 use reknit_tools::{
     Address, Client, ClientCredentials, CommandTool, ComponentType, ConnectionOptions, Credential, DocumentLocation,
-    HttpOptions, HttpService, OpenApiOptions, OpenApiService, PlainHttpCapability, PlainHttpService, ServiceError,
-    ToolService, ToolSource,
+    HttpOptions, HttpService, OpenApiOptions, OpenApiService, PlainHttpCapability, PlainHttpService, Sandbox,
+    SandboxMode, ServiceError, ToolService, ToolSource,
 };
 use secrecy::SecretString;
 
@@ -21,6 +22,7 @@ use super::EnvironmentLookup;
 use super::api_keys::{KeySource, find_secret};
 use super::entry::Entry;
 use super::error::ConfigError;
+use crate::{CallRate, InvalidRate, ToolLimits};
 
 /// A tool of the configuration.
 #[derive(Debug, Clone)]
@@ -103,6 +105,21 @@ impl ConfiguredTool {
         self.name == other.name && !is_other_capability
     }
 
+    /// What the program may do that is started for it; `None` if there is none.
+    pub fn sandbox(&self) -> Option<Sandbox> {
+        match &self.source {
+            ConfiguredSource::Command(command) => Some(command.sandbox().clone()),
+            ConfiguredSource::Mcp(options) => match &options.connection {
+                McpConnection::Stdio(program) => Some(program.sandbox.clone().unwrap_or_else(Sandbox::off)),
+                McpConnection::Http(_) => None,
+            },
+            ConfiguredSource::Service { .. }
+            | ConfiguredSource::OpenApi(_)
+            | ConfiguredSource::PlainHttp(_)
+            | ConfiguredSource::Program(_) => None,
+        }
+    }
+
     /// Its entry as it is written in the configuration, without secrets.
     pub fn shown(&self) -> &Object {
         &self.shown
@@ -173,6 +190,47 @@ pub(super) fn read_errors_in_success<'a>(
     Ok(known)
 }
 
+/// What `max-concurrent` and `rate` say, by tool. Fails if the entries of one tool say different things.
+pub(super) fn read_limits<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+) -> Result<BTreeMap<String, ToolLimits>, ConfigError> {
+    let mut known: BTreeMap<String, ToolLimits> = BTreeMap::new();
+    for entry in entries {
+        let concurrent: Option<usize> = entry.get("max-concurrent");
+        let rate: Option<Result<CallRate, InvalidRate>> = entry.text("rate").map(str::parse);
+        let rate = rate.transpose().map_err(|error| entry.invalid("rate", &error.to_string()))?;
+        let (Some(name), true) = (entry.text("name"), concurrent.is_some() || rate.is_some()) else { continue };
+        let limits = known.entry(name.to_owned()).or_default();
+        let otherwise = |key| entry.invalid(key, "another entry of this tool says otherwise; write the same");
+        if concurrent.is_some() && limits.concurrent.is_some_and(|earlier| Some(earlier) != concurrent) {
+            return Err(otherwise("max-concurrent"));
+        }
+        if rate.is_some() && limits.rate.is_some_and(|earlier| Some(earlier) != rate) {
+            return Err(otherwise("rate"));
+        }
+        *limits = ToolLimits { concurrent: limits.concurrent.or(concurrent), rate: limits.rate.or(rate) };
+    }
+    Ok(known)
+}
+
+/// What a program may do. `usual` is the mode without `sandbox`.
+fn sandbox(entry: &Entry, usual: SandboxMode) -> Result<Sandbox, ConfigError> {
+    let paths = |key| entry.texts(key).into_iter().map(PathBuf::from).collect();
+    let sandbox = Sandbox {
+        mode: entry.get("sandbox").unwrap_or(usual),
+        read: paths("read"),
+        write: paths("write"),
+        network: entry.get("network").unwrap_or(true),
+    };
+    let unused = ["read", "write", "network"].into_iter().find(|key| entry.has(key));
+    match unused {
+        Some(key) if sandbox.mode == SandboxMode::Off => {
+            Err(entry.invalid(key, "it has no effect without a sandbox; write `sandbox = \"auto\"` or `\"required\"`"))
+        }
+        _ => Ok(sandbox),
+    }
+}
+
 fn service(
     entry: &Entry,
     name: &AgentName,
@@ -222,6 +280,7 @@ fn openapi_options(
         methods: methods(entry)?,
         operation_ids: entry.texts("operations"),
     };
+    options.trusted = entry.get("trusted").unwrap_or(false);
     options.http = http_options(entry)?;
     keys.extend(certificate_key(entry));
     options.user = entry.text("user").map(str::to_owned);

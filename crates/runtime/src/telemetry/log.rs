@@ -61,6 +61,32 @@ pub(super) fn is_observed() -> bool {
     LevelFilter::current() != LevelFilter::OFF
 }
 
+/// Emits a log line that belongs to no run, with one field.
+pub(crate) fn emit_event(severity: Severity, message: &str, field: &str, value: &str) {
+    let fields = Value::Object(Map::from_iter([(field.to_owned(), Value::from(value))]));
+    let at_ms = jiff::Timestamp::now().as_millisecond();
+    // `tracing` needs a constant level for each event.
+    macro_rules! emit_at {
+        ($level:ident) => {
+            tracing::event!(
+                target: TARGET,
+                Level::$level,
+                message,
+                source = "tools",
+                severity = severity.as_str(),
+                at_ms,
+                fields = %fields,
+            )
+        };
+    }
+    match level(severity) {
+        Level::ERROR => emit_at!(ERROR),
+        Level::WARN => emit_at!(WARN),
+        Level::INFO => emit_at!(INFO),
+        _ => emit_at!(DEBUG),
+    }
+}
+
 /// Emits the log lines among the signals to the current `tracing` subscriber.
 pub(super) fn emit(batch: &SignalBatch<'_>) {
     for signal in batch.signals {

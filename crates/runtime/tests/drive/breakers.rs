@@ -1,5 +1,6 @@
 //! All runs share the circuit breakers of tools and models.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use reknit_engine::{Answer as RunAnswer, AskModel, Outcome, Policy, Started, Sta
 use reknit_protocol::SideEffect;
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::test_support::SegmentedDriver;
-use reknit_runtime::{BoxFuture, BreakerPolicy, Breakers, CallLimits, DriveOutcome, Driver, Transport};
+use reknit_runtime::{BoxFuture, BreakerPolicy, Breakers, CallLimits, DriveOutcome, Driver, ToolLimits, Transport};
 use reknit_testing::ScriptedTool;
 use reknit_testing::tool::RunningTool;
 use tokio::sync::Semaphore;
@@ -214,6 +215,57 @@ async fn a_dropped_probe_lets_the_next_run_probe() {
     scene.transport.is_slow.store(false, Ordering::SeqCst);
     scene.transport.is_down.store(false, Ordering::SeqCst);
     assert_eq!(scene.run(scene.started("next")).await.status, Status::Complete);
+}
+
+/// A plan with four calls that do not wait for each other, with limits of its tool.
+async fn limited(limits: ToolLimits) -> (Scene, tokio::task::JoinHandle<RunAnswer>) {
+    let mut scene = Scene::new().await;
+    scene.transport.is_down.store(false, Ordering::SeqCst);
+    scene.transport.is_slow.store(limits.rate.is_none(), Ordering::SeqCst);
+    let clock = Arc::new(ManualClock(scene.fixture.clock.clone()));
+    let breakers = Breakers::new(CallLimits::default(), BreakerPolicy::default(), Arc::clone(&clock) as _)
+        .with_tool_limits(BTreeMap::from([("t".to_owned(), limits)]));
+    let (journal, transport) = (scene.fixture.journal.clone(), Arc::clone(&scene.transport) as _);
+    scene.driver = Driver::with_breakers(journal, transport, clock, Arc::new(breakers));
+    let mut started = scene.started("limited");
+    started.plan = Some(plan(["a", "b", "c", "d"].map(|id| step(id, "t", "read", "{}")).into()));
+    let driver = scene.driver.clone();
+    let run = tokio::spawn(async move { finished(driver.start(started).await) });
+    (scene, run)
+}
+
+/// How many calls are made until nothing happens any more.
+async fn calls_so_far(scene: &Scene, at_least: usize) -> usize {
+    let mut count = 0;
+    while count < at_least {
+        count += scene.transport.take_calls().len();
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    count + scene.transport.take_calls().len()
+}
+
+#[tokio::test]
+async fn a_tool_with_its_own_limit_gets_no_more_calls_at_once() {
+    let (scene, run) = limited(ToolLimits { concurrent: Some(2), rate: None }).await;
+    assert_eq!(calls_so_far(&scene, 2).await, 2);
+    scene.transport.slow_calls.add_permits(1);
+    assert_eq!(calls_so_far(&scene, 1).await, 1);
+    scene.transport.slow_calls.add_permits(3);
+    assert_eq!(run.await.expect("the task does not panic").status, Status::Complete);
+}
+
+#[tokio::test]
+async fn a_tool_with_a_rate_gets_no_more_calls_in_a_time_and_the_others_wait() {
+    let (scene, run) = limited(ToolLimits { concurrent: None, rate: "3/s".parse().ok() }).await;
+    assert_eq!(calls_so_far(&scene, 3).await, 3);
+    scene.fixture.clock.advance(999);
+    assert_eq!(calls_so_far(&scene, 0).await, 0);
+    scene.fixture.clock.advance(1);
+    let answer = run.await.expect("the task does not panic");
+    assert_eq!((answer.status, answer.spent.tool_calls), (Status::Complete, 4));
 }
 
 #[tokio::test]

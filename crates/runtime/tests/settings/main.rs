@@ -20,11 +20,12 @@ use case::Case;
 /// Settings that other tests cover: the system calls of a commit can only be observed from outside the process, only the
 /// command line looks for a model, the catalogue needs tools on the network (`tests/catalogue.rs`), discovery needs a Redis server
 /// (`crates/reknit/tests/third_party/redis.rs`), and callbacks need a listener (`crates/reknit/tests/work/callbacks.rs`).
-const TESTED_ELSEWHERE: [&str; 12] = [
+const TESTED_ELSEWHERE: [&str; 13] = [
     "callbacks.secret-env",
     "callbacks.secret-file",
     "callbacks.url",
     "catalogue.folder",
+    "catalogue.pin",
     "catalogue.refresh",
     "discovery.enabled",
     "discovery.exclude",

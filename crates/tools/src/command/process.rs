@@ -10,6 +10,8 @@ use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use super::CommandOptions;
+
 /// How long a process may take to end after SIGTERM before SIGKILL follows.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -34,9 +36,15 @@ pub(super) enum RunError {
 }
 
 /// Runs a process to its end. What it leaves running in its group is killed then. Dropping the future ends all of them.
-pub(super) async fn run(mut command: Command, input: Option<String>, max_output: usize) -> Result<Finished, RunError> {
+pub(super) async fn run(
+    mut command: Command,
+    options: &CommandOptions,
+    input: Option<String>,
+) -> Result<Finished, RunError> {
+    let max_output = options.max_output;
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
-    let mut child = command.process_group(0).spawn().map_err(RunError::Start)?;
+    command.process_group(0);
+    let mut child = options.sandbox.spawn(command, options.folder.as_deref()).map_err(RunError::Start)?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let mut group = ProcessGroup::of(child);
     let (mut output, mut errors) = (Vec::new(), Vec::new());

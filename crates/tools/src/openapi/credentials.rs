@@ -9,6 +9,23 @@ use super::server::is_allowed;
 use crate::http::credential::Credential;
 use crate::http::token::ClientCredentials;
 
+/// Headers that decide where a request goes or how it is read. A document must not have a key sent as one of them.
+const FRAMING_HEADERS: [&str; 13] = [
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "forwarded",
+    "host",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "x-forwarded-host",
+];
+
 /// The credentials of an operation.
 #[derive(Debug, Default)]
 pub(super) struct ChosenCredentials {
@@ -77,6 +94,12 @@ fn credential(
         SecurityScheme::ApiKey { location, parameter } => match location {
             ParameterLocation::Query => Credential::Query { name: parameter.clone(), key },
             ParameterLocation::Cookie => Credential::Cookie { name: parameter.clone(), key },
+            ParameterLocation::Header | ParameterLocation::Path if frames_request(parameter) => {
+                return Err(format!(
+                    "the document sends the credential `{name}` in the header `{parameter}`, which decides where a request goes or \
+                     how it is read; say how to send it with `auth` and `key-env`"
+                ));
+            }
             ParameterLocation::Header | ParameterLocation::Path => Credential::Header { name: parameter.clone(), key },
         },
         SecurityScheme::ClientCredentials { token_url, .. } => {
@@ -85,6 +108,11 @@ fn credential(
         SecurityScheme::Unsupported { .. } => return Err(format!("the credential `{name}` is not supported")),
     };
     Ok(FoundCredential::Fixed(fixed))
+}
+
+/// Whether a header decides where a request goes or how it is read.
+fn frames_request(header: &str) -> bool {
+    FRAMING_HEADERS.contains(&header.trim().to_ascii_lowercase().as_str())
 }
 
 /// A credential for one need.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use reknit_openapi::{ApiDocument, ApiDocumentError, MAX_DOCUMENT_BYTES};
 use reknit_protocol::{Object, Value, redact_url};
@@ -118,18 +119,17 @@ async fn fetch(
     }
     let service = HttpService::at(options.name.clone(), url.clone(), client.clone(), http);
     let service = service.map_err(|error| error.to_string())?;
-    let text = service.get_text(url.clone()).await?;
+    let text = Arc::new(service.get_text(url.clone()).await?);
     // The document is read again whenever files have arrived to which it refers.
     let mut files: HashMap<String, Result<String, String>> = HashMap::new();
     for _ in 0..MAX_ROUNDS {
-        let mut missing: Vec<String> = Vec::new();
-        let mut load = |name: &str| {
-            files.get(name).cloned().unwrap_or_else(|| {
-                missing.push(name.to_owned());
-                Err("it is not fetched yet".to_owned())
-            })
+        let parse = {
+            let (text, files) = (Arc::clone(&text), files.clone());
+            move || parse(&text, &files)
         };
-        let document = ApiDocument::parse_with_files(&text, "", &mut load).map_err(|error| describe(&error))?;
+        // Large documents take a while.
+        let parsed = tokio::task::spawn_blocking(parse).await;
+        let (document, missing) = parsed.map_err(|error| format!("the import failed: {error}"))??;
         if missing.is_empty() {
             return Ok((document, Some(saved(&text, &files))));
         }
@@ -143,6 +143,19 @@ async fn fetch(
         }
     }
     Err(format!("the document refers to files that refer to files, more than {MAX_ROUNDS} times"))
+}
+
+/// A document, and the names of the files that are missing.
+fn parse(text: &str, files: &HashMap<String, Result<String, String>>) -> Result<(ApiDocument, Vec<String>), String> {
+    let mut missing: Vec<String> = Vec::new();
+    let mut load = |name: &str| {
+        files.get(name).cloned().unwrap_or_else(|| {
+            missing.push(name.to_owned());
+            Err("it is not fetched yet".to_owned())
+        })
+    };
+    let document = ApiDocument::parse_with_files(text, "", &mut load).map_err(|error| describe(&error))?;
+    Ok((document, missing))
 }
 
 fn describe(error: &ApiDocumentError) -> String {

@@ -13,11 +13,11 @@ use crate::source::{BoxFuture, Route};
 #[derive(Debug)]
 pub(super) struct OperationRoute {
     service: Arc<HttpService>,
-    operation: Operation,
+    operation: Arc<Operation>,
 }
 
 impl OperationRoute {
-    pub(super) fn new(service: Arc<HttpService>, operation: Operation) -> Self {
+    pub(super) fn new(service: Arc<HttpService>, operation: Arc<Operation>) -> Self {
         Self { service, operation }
     }
 

@@ -45,6 +45,22 @@ async fn a_placeholder_is_one_argument_without_a_shell() {
 }
 
 #[tokio::test]
+async fn secrets_in_the_environment_do_not_come_back() {
+    for (name, value, script_text) in [
+        ("SMTP_PASS", "hunter22", "printf '%s' \"$SMTP_PASS\""),
+        ("DATABASE_URL", "postgres://me:hunter22@db/x", "printf '%s' \"$DATABASE_URL\""),
+        ("STORE", "postgres://me:hunter22@db/x", "printf 'wrong password: %s' hunter22"),
+        ("SENTRY_DSN", "https://hunter22@sentry.example/1", "printf '%s' \"$SENTRY_DSN\""),
+    ] {
+        let mut options = script(script_text);
+        options.environment.push((name.to_owned(), value.into()));
+        let reply = made(options, "{}").await.expect("a reply");
+        let ReplyBody::Text(text) = reply.body else { panic!("{reply:?}") };
+        assert!(text.contains("[redacted]") && !text.contains("hunter22"), "{name}: {text}");
+    }
+}
+
+#[tokio::test]
 async fn a_value_that_could_be_an_option_is_refused() {
     for (value, command) in [("-x", "{a}"), ("--output=/etc/x", "{a}"), ("-5", "{a}{b}")] {
         let options = options(r#"{"a": {}, "b": {}}"#, &["echo", command, "{b}"]);

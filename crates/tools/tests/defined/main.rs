@@ -5,6 +5,7 @@ mod command;
 mod command_faults;
 mod plain_http;
 mod recorder;
+mod sandbox;
 
 use reknit_protocol::{CallTool, Object, SideEffect, Value};
 use reknit_tools::DefinedCapability;

@@ -95,6 +95,85 @@ async fn every_operation_is_a_capability_with_schema_class_and_result() {
     );
 }
 
+/// A service whose document has these paths and components.
+async fn described(document: &'static str) -> RawServer {
+    RawServer::start(move |request| {
+        let is_document = request.target.contains("/openapi.json");
+        (200, JSON.to_owned(), if is_document { document.to_owned() } else { echo(request) })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_document_is_believed_to_do_more_than_its_methods_say_but_less_only_if_it_is_trusted() {
+    let server = described(
+        r#"{"openapi": "3.1.0", "paths": {"/a": {
+            "post": {"operationId": "wipe", "x-reknit-effect": "read", "responses": {}},
+            "get": {"operationId": "look", "x-reknit-effect": "unsafe", "responses": {}}}}}"#,
+    )
+    .await;
+    for (trusted, expected) in [(false, "wipe unsafe, look unsafe"), (true, "wipe read, look unsafe")] {
+        let found = import(OpenApiOptions { trusted, ..options(&server.url) }).await;
+        let entries = &found.catalogue.tools[0].capabilities;
+        let classes: Vec<String> =
+            entries.iter().map(|entry| format!("{} {}", entry.capability.name, entry.capability.effect)).collect();
+        assert_eq!(classes.join(", "), expected);
+        let notes: Vec<&str> = found.notes.iter().map(|note| note.message.as_str()).collect();
+        let note = "`wipe` counts as unsafe, although the document says `read`; if it is right, write `trusted = true`";
+        assert_eq!(notes, if trusted { vec![] } else { vec![note] });
+    }
+}
+
+#[tokio::test]
+async fn a_document_cannot_have_a_key_sent_in_a_header_that_frames_the_request() {
+    for header in ["Host", "content-length", "Transfer-Encoding", "Connection"] {
+        let document = r#"{"openapi": "3.1.0", "components": {"securitySchemes": {"k": {"type": "apiKey", "in": "header",
+            "name": "HEADER"}}}, "paths": {"/a": {"get": {"operationId": "look", "security": [{"k": []}], "responses": {}}}}}"#
+            .replace("HEADER", header);
+        let server = described(document.leak()).await;
+        let mut options = options(&server.url);
+        options.key = Some("secret-token".into());
+        let found = import(options).await;
+        assert!(
+            found.notes.iter().any(|note| note.message.contains("decides where a request goes")),
+            "{:?}",
+            found.notes
+        );
+        call(&found, "look", "{}").await.expect("an answer");
+        let requests = server.take_except("/openapi.json");
+        assert!(requests.iter().all(|request| !format!("{request:?}").contains("secret-token")), "{requests:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_large_schema_that_operations_share_is_compiled_when_it_is_first_used() {
+    let fields: Vec<String> = (0..4_000).map(|number| format!(r#""p{number}": {{"type": "string"}}"#)).collect();
+    let operation = |number: usize| {
+        format!(
+            r##""/o{number}": {{"put": {{"operationId": "o{number}", "requestBody": {{"content": {{"application/json": {{"schema":
+                {{"$ref": "#/components/schemas/Huge"}}}}}}}}, "responses": {{}}}}}}"##
+        )
+    };
+    let operations: Vec<String> = (0..200).map(operation).collect();
+    let document = format!(
+        r#"{{"openapi": "3.1.0", "paths": {{{}}}, "components": {{"schemas": {{"Huge": {{"type": "object", "properties": {{{}}}}}}}}}}}"#,
+        operations.join(", "),
+        fields.join(", ")
+    );
+    let server = described(document.leak()).await;
+    let found = import(options(&server.url)).await;
+    assert_eq!(found.problems, []);
+    let last = found.catalogue.entry("shop", "o199").expect("no operation is left out");
+    assert!(format!("{last:?}").contains("schema: Deferred"), "its schema is not in memory");
+    let schema = last.compiled_schema().expect("it is compiled now");
+    let value = |text: &str| Value::parse(text).expect("JSON");
+    assert!(schema.fits(&value(r#"{"body": {"p1": "x"}}"#)) && !schema.fits(&value(r#"{"body": {"p1": 1}}"#)));
+    assert_eq!(last.schema_problem(), None);
+    let saved =
+        reknit_plan::Catalogue::from_value(&found.catalogue.restricted_to(&["shop/o199".to_owned()]).to_value());
+    assert_eq!(saved.expect("a catalogue").entry("shop", "o199"), Some(last));
+}
+
 #[tokio::test]
 async fn a_call_goes_to_the_server_of_the_document_with_its_key_and_cookies() {
     let server = shop().await;

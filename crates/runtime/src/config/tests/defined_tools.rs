@@ -135,11 +135,11 @@ fn a_mistake_is_an_error_that_says_where_it_is() {
     reknit.toml, line 11: `http.capability` is "get_order"; another entry of this tool has it; write a different one
     reknit.toml, line 3: `http.name` is "shop"; another one has this name; write a different one
     reknit.toml, line 16: `http.errors-in-success` is "detect"; another entry of this tool says otherwise; write the same
-    reknit.toml, line 8: there is no setting `http.stdin`; there is: name, capability, url, method, path, query, request-headers, body, body-format, result, description, effect, parameters, required, schema, errors-in-success, auth, auth-name, user, token-url, scopes, key-env, key-file, headers, ca-file, certificate-file, proxy, time, max-bytes
+    reknit.toml, line 8: there is no setting `http.stdin`; there is: name, capability, url, method, path, query, request-headers, body, body-format, result, description, effect, parameters, required, schema, errors-in-success, auth, auth-name, user, token-url, scopes, key-env, key-file, headers, ca-file, certificate-file, proxy, time, max-bytes, max-concurrent, rate
     reknit.toml, line 4: `command.command` is ["{file}","-c","--","{pattern}","{file}"]; the program cannot be a parameter
     reknit.toml, line 4: `command.command` is [1, "grep", "-c", "--", "{pattern}", "{file}"]; write a list of texts, like `["orders", "refunds"]`
     reknit.toml, line 6: `command.environment` is hidden; write the names of variables, without values
-    reknit.toml, line 6: there is no setting `command.key-env`; there is: name, capability, command, stdin, time, max-bytes, folder, environment, output, description, effect, parameters, required, schema, errors-in-success
+    reknit.toml, line 6: there is no setting `command.key-env`; there is: name, capability, command, stdin, time, max-bytes, folder, environment, output, description, effect, parameters, required, schema, errors-in-success, sandbox, read, write, network, max-concurrent, rate
     reknit.toml, line 7: `command.capability` is missing; another entry of this tool has it; write a different one
     "#);
 }

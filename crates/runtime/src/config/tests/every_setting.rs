@@ -208,6 +208,23 @@ fn secrets_are_not_shown() {
 }
 
 #[test]
+fn headers_that_look_like_secrets_are_not_shown() {
+    let tool = "name = \"a\"\nurl = \"http://x/v1\"\n";
+    let headers =
+        "{ Authorization = \"s3cret\", x-api-key = \"s3cret\", X-Plain = \"Bearer s3cret\", Accept-Language = \"de\" }";
+    let text = format!(
+        "[[tools]]\n{tool}headers = {headers}\n[[http]]\ncapability = \"c\"\n{}headers = {headers}\n[[mcp]]\n{}headers = {headers}\n",
+        tool.replace("\"a\"", "\"b\""),
+        tool.replace("\"a\"", "\"c\"")
+    );
+    let config = Config::read(&text, "reknit.toml", &|_| None).unwrap();
+    for shown in [config.to_toml(ShowSettings::All), config.to_value(ShowSettings::All).to_string()] {
+        assert!(!shown.contains("s3cret"), "{shown}");
+        assert_eq!((shown.matches("[redacted]").count(), shown.matches("\"de\"").count()), (9, 3), "{shown}");
+    }
+}
+
+#[test]
 fn an_error_about_a_url_does_not_show_its_secrets() {
     let tool = |url: &str| format!("[[tools]]\nname = \"a\"\nurl = {url}\n");
     for text in [

@@ -8,10 +8,10 @@ use reknit_openapi::HttpMethod;
 use reknit_protocol::{AgentName, CapabilityName, Object, SideEffect, Value};
 use reknit_tools::{
     Address, CommandInput, CommandOptions, CommandTool, DefinedCapability, InvalidDefinition, PlainHttpCapability,
-    PlainHttpOptions,
+    PlainHttpOptions, SandboxMode,
 };
 
-use super::{ConfiguredSource, http_options_with_key};
+use super::{ConfiguredSource, http_options_with_key, sandbox};
 use crate::config::EnvironmentLookup;
 use crate::config::api_keys::KeySource;
 use crate::config::entry::Entry;
@@ -87,6 +87,7 @@ pub(super) fn command(
     options.max_output = entry.get("max-bytes").unwrap_or(options.max_output);
     options.folder = entry.text("folder").map(PathBuf::from);
     options.output = entry.get("output");
+    options.sandbox = sandbox(entry, SandboxMode::Off)?;
     let usual = USUAL_VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), environment(name)?.into())));
     options.environment = usual.collect();
     for variable in entry.texts("environment") {

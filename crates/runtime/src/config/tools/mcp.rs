@@ -1,10 +1,12 @@
 //! The MCP servers of `[[mcp]]`.
 
+use std::path::{Path, PathBuf};
+
 use reknit_mcp::{McpConnection, McpEndpoint, McpOptions, McpProgram, ToolFilter};
 use reknit_protocol::{AgentName, Object};
-use reknit_tools::Address;
+use reknit_tools::{Address, SandboxMode};
 
-use super::EnvironmentLookup;
+use super::{EnvironmentLookup, sandbox};
 use crate::config::api_keys::{KeySource, find_secret};
 use crate::config::entry::Entry;
 use crate::config::error::ConfigError;
@@ -58,13 +60,34 @@ fn program(
             None => keys.push(KeySource::UnsetVariable(variable)),
         }
     }
+    let arguments: Vec<String> = words.collect();
+    let mut sandbox = sandbox(entry, SandboxMode::Auto)?;
+    if !entry.has("write") {
+        sandbox.write = named_paths(&arguments);
+    }
     Ok(McpProgram {
         program: program.into(),
-        arguments: words.collect(),
+        arguments,
         environment: Vec::new(),
         secrets,
         directory: entry.text("folder").map(Into::into),
+        sandbox: Some(sandbox),
     })
+}
+
+/// The endings of programs, which a server is made of and does not write.
+const PROGRAMS: [&str; 6] = ["js", "mjs", "cjs", "ts", "py", "jar"];
+
+/// The folders that arguments name, and those of the files that they name: what a server is told to work on it may write.
+fn named_paths(arguments: &[String]) -> Vec<PathBuf> {
+    let paths =
+        arguments.iter().map(|argument| argument.rsplit_once('=').map_or(argument.as_str(), |(_, value)| value));
+    let is_program =
+        |path: &Path| path.extension().and_then(|ending| ending.to_str()).is_some_and(|it| PROGRAMS.contains(&it));
+    let paths = paths.map(Path::new).filter(|path| path.is_absolute() && !is_program(path));
+    let folder = |path: &Path| if path.is_dir() { Some(path.to_owned()) } else { path.parent().map(Path::to_owned) };
+    // `/` itself, or a file in it, is not what anybody means.
+    paths.filter_map(folder).filter(|folder| folder.is_dir() && folder.parent().is_some()).collect()
 }
 
 fn endpoint(
@@ -76,7 +99,7 @@ fn endpoint(
 ) -> Result<McpEndpoint, ConfigError> {
     let expected = "write an http or https address, like `http://127.0.0.1:3001/mcp`";
     Address::parse(name.clone(), url).map_err(|_| entry.invalid("url", expected))?;
-    for key in ["environment", "folder"] {
+    for key in ["environment", "folder", "sandbox", "read", "write", "network"] {
         if entry.has(key) {
             return Err(entry.invalid(key, "it is only for servers with a `command`"));
         }

@@ -1,0 +1,285 @@
+//! Pinned definitions: what a model reads about a capability is remembered when it is first seen, so that a change is noticed.
+//!
+//! A service may change what it says about a capability after a person has looked at it. If the capability only reads, the
+//! change is reported. If not, the capability is withheld until a person accepts the change.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use reknit_plan::CatalogueEntry;
+use reknit_protocol::{
+    AgentName, CallTool, CapabilityName, Delivery, Object, SideEffect, ToolReply, TransportFailure, TransportKind,
+    Value, word_enum,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::source::{BoxFuture, Route};
+
+/// The largest definition of which the text is kept, to show what has changed. Of a larger one the digest is kept.
+const MAX_TEXT: usize = 32 << 10;
+
+/// The most capabilities of a tool that are pinned. Beyond that, those that the tool no longer has are forgotten.
+const MAX_PINS: usize = 20_000;
+
+word_enum! {
+    /// What happens when a service changes the definition of a capability.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum PinPolicy {
+        /// Nothing: definitions are not pinned.
+        Off = "off",
+        /// The change is reported.
+        Report = "report",
+        /// The change is reported, and a capability that does not only read is withheld until a person accepts the change.
+        #[default]
+        Confirm = "confirm",
+    }
+}
+
+/// Finds the class of side effect of a call by tool, capability and the class that the tool declares.
+type FindClass = dyn Fn(&str, &str, SideEffect) -> SideEffect + Send + Sync;
+
+/// What happens when a definition changes.
+#[derive(Clone, Default)]
+pub(crate) struct PinRules {
+    pub(crate) policy: PinPolicy,
+    pub(crate) find_class: Option<Arc<FindClass>>,
+}
+
+impl fmt::Debug for PinRules {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.policy.fmt(out)
+    }
+}
+
+/// What became of a capability whose definition has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeOutcome {
+    /// The new definition is used and pinned.
+    Reported,
+    /// The capability must not be called until a person accepts the change.
+    Withheld,
+}
+
+/// A definition that differs from the pinned one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DefinitionChange {
+    /// The tool.
+    pub tool: AgentName,
+    /// The capability.
+    pub capability: CapabilityName,
+    /// The pinned definition: `description`, `class`, `parameters` and `result`. `None` if it is too large to be kept.
+    pub before: Option<Value>,
+    /// The new definition, in the same form.
+    pub now: Option<Value>,
+    /// What became of the capability.
+    pub outcome: ChangeOutcome,
+    scope: String,
+    pin: Pin,
+}
+
+impl DefinitionChange {
+    /// The pins that it belongs to, without their content.
+    pub(crate) fn pins(&self) -> Pins {
+        Pins::new(self.tool.clone(), self.scope.clone())
+    }
+}
+
+impl fmt::Display for DefinitionChange {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tool, capability, .. } = self;
+        match self.outcome {
+            ChangeOutcome::Reported => write!(out, "the definition of `{capability}` has changed; the new one is used"),
+            ChangeOutcome::Withheld => write!(out, "`{capability}` is withheld: {}", withheld(tool, capability)),
+        }
+    }
+}
+
+fn withheld(tool: &AgentName, capability: &CapabilityName) -> String {
+    format!(
+        "its definition has changed since it was first seen; compare and accept it with `reknit tools accept {tool}/{capability}`"
+    )
+}
+
+/// The definition of one capability as it was first seen, or accepted.
+#[derive(Debug, Clone, PartialEq)]
+struct Pin {
+    class: SideEffect,
+    digest: String,
+    /// `None` if it is too large to be kept.
+    definition: Option<Value>,
+}
+
+/// The pinned definitions of one tool.
+#[derive(Debug)]
+pub(crate) struct Pins {
+    tool: AgentName,
+    scope: String,
+    by_capability: BTreeMap<String, Pin>,
+    /// The digest of the last listing of which every definition was as pinned.
+    pub(crate) listing: Option<String>,
+}
+
+impl Pins {
+    /// The pins of a tool of which nothing is known. `scope` is where it is: its address, or that of its registry.
+    pub(crate) fn new(tool: AgentName, scope: String) -> Self {
+        Self { tool, scope, by_capability: BTreeMap::new(), listing: None }
+    }
+
+    /// Reads what [`Pins::saved`] returned.
+    pub(crate) fn restore(mut self, saved: &str) -> Result<Self, String> {
+        let saved = Value::parse(saved).map_err(|error| error.to_string())?;
+        let pins = saved.get("capabilities").and_then(Value::as_object).ok_or("it has no capabilities")?;
+        for (name, pin) in pins {
+            let text = |key| pin.get(key).and_then(Value::as_str);
+            let class = text("class").and_then(SideEffect::from_word).ok_or("a pin has no class")?;
+            let digest = text("digest").ok_or("a pin has no digest")?.to_owned();
+            self.by_capability
+                .insert(name.to_owned(), Pin { class, digest, definition: pin.get("definition").cloned() });
+        }
+        self.listing = saved.get("listing").and_then(Value::as_str).map(str::to_owned);
+        Ok(self)
+    }
+
+    pub(crate) fn tool(&self) -> &AgentName {
+        &self.tool
+    }
+
+    pub(crate) fn scope(&self) -> &str {
+        &self.scope
+    }
+
+    /// A text from which [`Pins::restore`] makes these pins again.
+    pub(crate) fn saved(&self) -> String {
+        let pin = |(name, pin): (&String, &Pin)| {
+            let mut object =
+                Object::from([("class", pin.class.as_str().into()), ("digest", pin.digest.as_str().into())]);
+            if let Some(definition) = &pin.definition {
+                object.insert("definition", definition.clone());
+            }
+            (name.clone(), Value::Object(object))
+        };
+        let capabilities: Object = self.by_capability.iter().map(pin).collect();
+        let listing = self.listing.as_deref().map_or(Value::Null, Value::from);
+        let saved = [
+            ("listing", listing),
+            ("tool", self.tool.as_str().into()),
+            ("address", self.scope.as_str().into()),
+            ("capabilities", Value::Object(capabilities)),
+        ];
+        Object::from(saved).to_string()
+    }
+
+    /// Compares a capability with its pin, and withholds it if a person has to accept a change first. A capability without a
+    /// pin is pinned.
+    pub(crate) fn check(&mut self, entry: &mut CatalogueEntry, rules: &PinRules) -> Option<DefinitionChange> {
+        let name = entry.capability.name.clone();
+        let seen = Pin::of(entry);
+        let Some(pinned) = self.by_capability.get(name.as_str()) else {
+            self.by_capability.insert(name.as_str().to_owned(), seen);
+            return None;
+        };
+        if pinned.digest == seen.digest {
+            return None;
+        }
+        let only_reads = [pinned.class, seen.class].into_iter().all(|declared| {
+            let find = rules.find_class.as_ref();
+            let class = find.map_or(declared, |find| find(self.tool.as_str(), name.as_str(), declared));
+            class == SideEffect::Read
+        });
+        let outcome = if only_reads || rules.policy == PinPolicy::Report {
+            ChangeOutcome::Reported
+        } else {
+            ChangeOutcome::Withheld
+        };
+        let change = DefinitionChange {
+            tool: self.tool.clone(),
+            capability: name.clone(),
+            before: pinned.definition.clone(),
+            now: seen.definition.clone(),
+            outcome,
+            scope: self.scope.clone(),
+            pin: seen.clone(),
+        };
+        match outcome {
+            ChangeOutcome::Reported => _ = self.by_capability.insert(name.as_str().to_owned(), seen),
+            ChangeOutcome::Withheld => entry.withheld = Some(withheld(&self.tool, &name)),
+        }
+        Some(change)
+    }
+
+    /// Forgets pins of capabilities that the tool no longer has, if there are too many.
+    pub(crate) fn bound(&mut self, has: impl Fn(&str) -> bool) {
+        if self.by_capability.len() > MAX_PINS {
+            self.by_capability.retain(|name, _| has(name));
+        }
+    }
+
+    /// Pins the new definition of a capability.
+    pub(crate) fn accept(&mut self, change: &DefinitionChange) {
+        self.by_capability.insert(change.capability.as_str().to_owned(), change.pin.clone());
+        self.listing = None;
+    }
+}
+
+impl Pin {
+    fn of(entry: &CatalogueEntry) -> Self {
+        let capability = &entry.capability;
+        let parameters = entry.json_schema();
+        let result = capability.output_schema();
+        let texts = [
+            capability.description.clone(),
+            capability.effect.as_str().to_owned(),
+            capability.internal.to_string(),
+            parameters.as_ref().map(Value::canonical).unwrap_or_default(),
+            result.as_ref().map(Value::canonical).unwrap_or_default(),
+        ];
+        let digest = digest(texts.iter().map(String::as_str));
+        let is_small = texts.iter().map(String::len).sum::<usize>() <= MAX_TEXT;
+        let definition = is_small.then(|| {
+            let mut shown = Object::from([
+                ("description", capability.description.as_str().into()),
+                ("class", capability.effect.as_str().into()),
+                ("parameters", parameters.unwrap_or(Value::Null)),
+                ("result", result.unwrap_or(Value::Null)),
+            ]);
+            if capability.internal {
+                shown.insert("internal", true);
+            }
+            Value::Object(shown)
+        });
+        Self { class: capability.effect, digest, definition }
+    }
+}
+
+/// The digest of several texts. Each is preceded by its length, so different splits have different digests.
+pub(crate) fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// The route of a capability that is withheld: every call fails with the reason, and nothing is sent.
+#[derive(Debug)]
+pub(crate) struct WithheldRoute {
+    pub(crate) reason: String,
+}
+
+impl Route for WithheldRoute {
+    fn call<'a>(
+        &'a self,
+        call: &'a CallTool,
+        _traceparent: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        let message = format!("`{}` of `{}` is withheld: {}", call.capability, call.agent, self.reason);
+        let failure = TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message };
+        Box::pin(std::future::ready(Err(failure)))
+    }
+}

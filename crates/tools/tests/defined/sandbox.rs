@@ -1,0 +1,86 @@
+//! Confinement of commands.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use reknit_protocol::TransportKind;
+use reknit_tools::{Sandbox, SandboxMode};
+use tempfile::TempDir;
+
+use crate::command::{made, script};
+
+/// A folder that is not one for temporary files, which every program may write.
+fn folder() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+}
+
+/// Whether a script succeeds in a sandbox.
+async fn succeeds(text: &str, folder: &Path, sandbox: &Sandbox) -> bool {
+    let mut options = script(text);
+    (options.folder, options.sandbox) = (Some(folder.to_owned()), sandbox.clone());
+    let reply = made(options, "{}").await.expect("it starts");
+    (200..300).contains(&reply.status)
+}
+
+/// A sandbox that the kernel enforces, unless it cannot.
+fn sandbox() -> Option<Sandbox> {
+    let sandbox = Sandbox::new(SandboxMode::Required);
+    sandbox.describe().starts_with("sandboxed: ").then_some(sandbox)
+}
+
+#[tokio::test]
+async fn a_confined_command_writes_only_where_it_may() {
+    let Some(mut sandbox) = sandbox() else { return };
+    let (own, other, allowed) = (folder(), folder(), folder());
+    let write = |folder: &Path| format!("echo x > '{}/file'", folder.display());
+    assert!(succeeds(&write(other.path()), own.path(), &Sandbox::off()).await);
+    sandbox.write = vec![allowed.path().to_owned()];
+    assert!(succeeds(&write(own.path()), own.path(), &sandbox).await);
+    assert!(succeeds(&write(allowed.path()), own.path(), &sandbox).await);
+    assert!(succeeds("echo x > /dev/null", own.path(), &sandbox).await);
+    assert!(!succeeds(&write(other.path()), own.path(), &sandbox).await);
+    assert!(!succeeds(&format!("sh -c \"rm '{}/file'\"", other.path().display()), own.path(), &sandbox).await);
+    std::fs::write(other.path().join("ours"), "x").expect("our own process is not confined");
+}
+
+#[tokio::test]
+async fn a_confined_command_reads_only_what_it_may() {
+    let Some(mut sandbox) = sandbox() else { return };
+    let (own, other, allowed) = (folder(), folder(), folder());
+    for folder in [&own, &other, &allowed] {
+        std::fs::write(folder.path().join("file"), "x").expect("it is written");
+    }
+    let read = |folder: &TempDir| format!("cat '{}/file'", folder.path().display());
+    assert!(succeeds(&read(&other), own.path(), &sandbox).await, "without a list everything can be read");
+    sandbox.read = vec![allowed.path().to_owned()];
+    assert!(succeeds(&read(&own), own.path(), &sandbox).await);
+    assert!(succeeds(&read(&allowed), own.path(), &sandbox).await);
+    assert!(!succeeds(&read(&other), own.path(), &sandbox).await);
+}
+
+#[tokio::test]
+async fn a_confined_command_without_network_opens_no_connection() {
+    let Some(mut sandbox) = sandbox() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let connect = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
+    let own = folder();
+    if !succeeds(&connect, own.path(), &sandbox).await {
+        return; // There is no bash here.
+    }
+    sandbox.network = false;
+    if sandbox.describe().ends_with("it does not use TCP") {
+        assert!(!succeeds(&connect, own.path(), &sandbox).await);
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_that_cannot_be_set_up_prevents_the_start() {
+    let Some(mut sandbox) = sandbox() else { return };
+    sandbox.write = vec![PathBuf::from("/no/such/folder")];
+    let mut options = script("echo x");
+    options.sandbox = sandbox;
+    let failure = made(options, "{}").await.expect_err("it does not start");
+    assert_eq!(failure.kind, TransportKind::NotCallable);
+    assert!(failure.message.contains("the sandbox cannot allow `/no/such/folder`"), "{failure}");
+}
