@@ -8,7 +8,11 @@ use secrecy::ExposeSecret as _;
 
 use crate::http::HttpClient;
 use crate::options::{McpEndpoint, McpOAuth};
+use crate::redirect::RedirectListener;
 use crate::token_file::TokenFile;
+
+/// The address of a client that only renews tokens: nobody is sent there.
+const UNUSED_REDIRECT: &str = "http://127.0.0.1/callback";
 
 /// A sign-in that waits for a person.
 pub struct SignIn {
@@ -26,12 +30,13 @@ impl SignIn {
     pub(crate) async fn start(
         endpoint: &McpEndpoint,
         oauth: &McpOAuth,
+        redirect_url: &str,
         challenge: Option<&str>,
     ) -> Result<Self, AuthError> {
         let mut manager = manager(endpoint, oauth).await?;
         let resolution = manager.resolve_metadata_from_challenge(challenge).await?;
         manager.set_metadata(resolution.metadata);
-        let mut request = AuthorizationRequest::new(oauth.redirect_url.clone())
+        let mut request = AuthorizationRequest::new(redirect_url)
             .with_client_name("Reknit")
             .with_scopes(scopes(endpoint, oauth, challenge).await?);
         request.client_id.clone_from(&oauth.client_id);
@@ -50,13 +55,33 @@ impl SignIn {
     pub async fn finish(self, callback_url: &str) -> Result<(), String> {
         self.session.handle_callback_url(callback_url).await.map(drop).map_err(|error| error.to_string())
     }
+
+    /// Waits for the browser, and ends the sign-in with the URL that it asks for. Fails with the reason.
+    pub async fn finish_at(self, listener: &RedirectListener) -> Result<(), String> {
+        let state = reqwest::Url::parse(self.url())
+            .ok()
+            .and_then(|url| url.query_pairs().find(|(name, _)| name == "state").map(|(_, value)| value.into_owned()));
+        let state = state.ok_or("the server's page for the sign-in has no `state`")?;
+        let browser = listener.wait(&state).await.map_err(|error| format!("the browser cannot be heard: {error}"))?;
+        let finished = match browser.refusal() {
+            Some(refusal) => Err(refusal),
+            None => self.finish(&browser.callback_url).await,
+        };
+        match &finished {
+            Ok(()) => browser.tell("200 OK", "You are signed in. You can close this page.").await,
+            Err(problem) => browser.tell("400 Bad Request", &format!("You are not signed in: {problem}")).await,
+        }
+        finished
+    }
 }
 
 /// The scopes to ask for; empty for what the server proposes. A server that asks for more gets what was granted before as well.
 async fn scopes(endpoint: &McpEndpoint, oauth: &McpOAuth, challenge: Option<&str>) -> Result<Vec<String>, AuthError> {
     let url = reqwest::Url::parse(&endpoint.url)?;
     let asked = challenge.and_then(|challenge| WWWAuthenticateParams::parse(challenge, &url).scope);
-    let granted = token_file(oauth).load().await?.map(|stored| stored.granted_scopes).unwrap_or_default();
+    // Tokens that cannot be read any more are replaced by this sign-in.
+    let stored = token_file(oauth).load().await.ok().flatten();
+    let granted = stored.map(|stored| stored.granted_scopes).unwrap_or_default();
     let mut scopes = oauth.scopes.clone();
     if let Some(asked) = asked.filter(|_| !granted.is_empty()) {
         let more = granted.into_iter().chain(asked.split_whitespace().map(str::to_owned));
@@ -79,7 +104,7 @@ pub(crate) async fn authorized(
     if manager.initialize_from_store().await?
         && let (Some(client_id), Some(secret)) = (&oauth.client_id, &oauth.client_secret)
     {
-        let client = OAuthClientConfig::new(client_id.clone(), oauth.redirect_url.clone());
+        let client = OAuthClientConfig::new(client_id.clone(), UNUSED_REDIRECT);
         manager.configure_client(client.with_client_secret(secret.expose_secret()))?;
     }
     Ok(AuthClient::new(http.clone(), manager))
@@ -89,6 +114,12 @@ async fn manager(endpoint: &McpEndpoint, oauth: &McpOAuth) -> Result<Authorizati
     let mut manager = AuthorizationManager::new(endpoint.url.as_str()).await?;
     manager.set_credential_store(token_file(oauth));
     Ok(manager)
+}
+
+/// Removes the stored tokens. Returns whether there were any. Fails with the reason.
+pub(crate) async fn sign_out(oauth: &McpOAuth) -> Result<bool, String> {
+    let was_signed_in = oauth.token_file.exists();
+    token_file(oauth).clear().await.map(|()| was_signed_in).map_err(|error| error.to_string())
 }
 
 fn token_file(oauth: &McpOAuth) -> TokenFile {

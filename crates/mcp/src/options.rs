@@ -45,6 +45,21 @@ impl McpOptions {
         }
     }
 
+    /// What a person types to sign in.
+    pub(crate) fn sign_in_command(&self) -> String {
+        format!("`reknit tools sign-in {}`", self.name)
+    }
+
+    /// What a refused request means, if a person can sign in.
+    pub(crate) fn sign_in_needed(&self) -> Option<String> {
+        match &self.connection {
+            McpConnection::Http(McpEndpoint { oauth: Some(_), .. }) => {
+                Some(format!("needs sign-in: {}", self.sign_in_command()))
+            }
+            _ => None,
+        }
+    }
+
     /// Where the server is, for messages. Secrets are redacted, and arguments are left out.
     pub(crate) fn address(&self) -> String {
         match &self.connection {
@@ -95,8 +110,6 @@ pub struct McpEndpoint {
 /// How to sign in at an MCP server with OAuth 2.1 and PKCE.
 #[derive(Debug, Clone)]
 pub struct McpOAuth {
-    /// The URL to which a browser is sent back, on loopback: `http://127.0.0.1:8123/callback`.
-    pub redirect_url: String,
     /// The id under which we are registered. Without it we register ourselves.
     pub client_id: Option<String>,
     /// The secret that belongs to the id.
@@ -105,10 +118,23 @@ pub struct McpOAuth {
     pub client_metadata_url: Option<String>,
     /// What we ask to be allowed; empty for what the server proposes.
     pub scopes: Vec<String>,
+    /// The port of 127.0.0.1 to which a browser is sent back; 0 for any free one.
+    pub redirect_port: u16,
     /// The file for the tokens.
     pub token_file: PathBuf,
     /// The key with which the file is encrypted.
-    pub token_key: SecretString,
+    pub token_key: TokenKey,
+}
+
+/// Where the key is with which tokens are encrypted.
+#[derive(Debug, Clone)]
+pub enum TokenKey {
+    /// This text.
+    Text(SecretString),
+    /// This file, which only its owner can read. It is made, with a random key, when the first tokens are stored.
+    File(PathBuf),
+    /// There is none, for this reason.
+    Missing(String),
 }
 
 /// The versions of the protocol that are spoken.

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 use crate::connection::{Connection, Unavailable};
 use crate::http::HttpClient;
-use crate::oauth::SignIn;
-use crate::options::{McpConnection, McpOptions, ProtocolEra};
+use crate::oauth::{self, SignIn};
+use crate::options::{McpConnection, McpEndpoint, McpOAuth, McpOptions, ProtocolEra};
 use crate::restart_delay::restart_delay;
 use crate::secrets::Secrets;
 
@@ -90,15 +90,27 @@ impl Server {
     }
 
     /// Starts a sign-in at the server. Fails with the reason.
-    pub(crate) async fn sign_in(&self) -> Result<SignIn, String> {
+    pub(crate) async fn sign_in(&self, redirect_url: &str) -> Result<SignIn, String> {
+        let (endpoint, oauth) = self.oauth()?;
+        let challenge = self.http.as_ref().map_err(Clone::clone)?.as_ref().and_then(HttpClient::challenge);
+        // The next connection starts with the new tokens.
+        self.state.lock().await.connection = None;
+        SignIn::start(endpoint, oauth, redirect_url, challenge.as_deref()).await.map_err(|error| error.to_string())
+    }
+
+    /// Removes the stored tokens, and ends the connection that uses them.
+    pub(crate) async fn sign_out(&self) -> Result<bool, String> {
+        let (_, oauth) = self.oauth()?;
+        self.state.lock().await.connection = None;
+        oauth::sign_out(oauth).await
+    }
+
+    fn oauth(&self) -> Result<(&McpEndpoint, &McpOAuth), String> {
         let McpConnection::Http(endpoint) = &self.options.connection else {
             return Err("a program needs no sign-in".to_owned());
         };
         let oauth = endpoint.oauth.as_ref().ok_or("no OAuth is configured for this server")?;
-        let challenge = self.http.as_ref().map_err(Clone::clone)?.as_ref().and_then(HttpClient::challenge);
-        // The next connection starts with the new tokens.
-        self.state.lock().await.connection = None;
-        SignIn::start(endpoint, oauth, challenge.as_deref()).await.map_err(|error| error.to_string())
+        Ok((endpoint, oauth))
     }
 
     /// Ends the connection in good order.

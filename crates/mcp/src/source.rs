@@ -50,9 +50,15 @@ impl McpSource {
         self.server.generation()
     }
 
-    /// Starts a sign-in with OAuth, as the last refusal of the server asks for. Fails with the reason.
-    pub async fn sign_in(&self) -> Result<SignIn, String> {
-        self.server.sign_in().await
+    /// Starts a sign-in with OAuth, as the last refusal of the server asks for. The browser is to be sent back to `redirect_url`,
+    /// on loopback. Fails with the reason.
+    pub async fn sign_in(&self, redirect_url: &str) -> Result<SignIn, String> {
+        self.server.sign_in(redirect_url).await
+    }
+
+    /// Removes the stored tokens of OAuth. Returns whether there were any. Fails with the reason.
+    pub async fn sign_out(&self) -> Result<bool, String> {
+        self.server.sign_out().await
     }
 
     /// Ends the connection in good order. Without it the process of a server is killed when the source and its routes are

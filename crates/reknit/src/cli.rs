@@ -29,7 +29,7 @@ pub(crate) use run_arguments::{
 pub(crate) use runs::{
     ApproveArguments, DecideArguments, DenyArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments,
 };
-pub(crate) use tools::{AddArguments, CallArguments, ToolsCommand};
+pub(crate) use tools::{AddArguments, CallArguments, SignInArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
 
 macro_rules! examples {

@@ -6,6 +6,7 @@ mod check;
 mod list;
 mod probe;
 mod show;
+mod sign_in;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,8 @@ pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
         ToolsCommand::Search { words, limit, json, setup } => list::search(&words.join(" "), limit, &setup, json).await,
         ToolsCommand::Call(arguments) => call::run(arguments).await,
         ToolsCommand::Add(arguments) => add::run(&arguments).await,
+        ToolsCommand::SignIn(arguments) => sign_in::sign_in(&arguments).await,
+        ToolsCommand::SignOut(arguments) => sign_in::sign_out(&arguments).await,
         ToolsCommand::Check { json, setup } => check::run(&setup, json).await,
     }
 }

@@ -125,7 +125,12 @@ fn unusual_key_uses<'a>(targets: impl Iterator<Item = &'a Target>, config: &Conf
     targets.filter_map(use_of).collect()
 }
 
-/// What a tool runs: `tool, command`.
+/// The same for one tool, whose key or token is used.
+pub(crate) fn check_tool_trust(tool: &ConfiguredTool, file: Option<&Path>) -> Result<(), Failure> {
+    require_trust(&command_of(tool).into_iter().chain(key_uses(tool, is_there)).collect::<Vec<_>>(), file)
+}
+
+/// What a tool runs, or the token that it is sent: `tool, command`.
 fn command_of(tool: &ConfiguredTool) -> Option<String> {
     match &tool.source {
         ConfiguredSource::Command(command) => {
@@ -137,13 +142,21 @@ fn command_of(tool: &ConfiguredTool) -> Option<String> {
                 let line = words.iter().chain(&program.arguments).cloned().collect::<Vec<_>>().join(" ");
                 Some(format!("tool `{}`: the MCP server `{line}` is started", tool.name))
             }
-            McpConnection::Http(_) => None,
+            McpConnection::Http(endpoint) => endpoint.oauth.as_ref().map(|_| {
+                let (url, through) = (redact_url(&endpoint.url), through_proxy(tool));
+                format!("tool `{}`: the token of its sign-in is sent to {url}{through}", tool.name)
+            }),
         },
         ConfiguredSource::Service { .. }
         | ConfiguredSource::OpenApi(_)
         | ConfiguredSource::PlainHttp(_)
         | ConfiguredSource::Program(_) => None,
     }
+}
+
+fn through_proxy(tool: &ConfiguredTool) -> String {
+    let proxy = tool.shown().get("proxy").and_then(Value::as_str);
+    proxy.map(|proxy| format!(", through the proxy {proxy}")).unwrap_or_default()
 }
 
 /// Where the keys of a tool go: `tool, source, URL`.
@@ -164,9 +177,8 @@ fn key_uses(tool: &ConfiguredTool, counts: fn(&KeySource) -> bool) -> Vec<String
             let others = [
                 text("token-url").map(|url| format!(", to {url} for a token")),
                 hosts.map(|hosts| format!(", to the hosts {hosts}")),
-                text("proxy").map(|proxy| format!(", through the proxy {proxy}")),
             ];
-            format!("sent to {address}{}", others.into_iter().flatten().collect::<String>())
+            format!("sent to {address}{}{}", others.into_iter().flatten().collect::<String>(), through_proxy(tool))
         }
     };
     let use_of = |source: &KeySource| {

@@ -426,7 +426,7 @@ impl Config {
     /// The sources of all tools. Fails if the key of a tool is missing or cannot be sent.
     pub fn tool_sources(&self, client: &Client) -> Result<Vec<Arc<dyn ToolSource>>, ConfigError> {
         for tool in &self.tools {
-            if let Some(place) = tool.keys.iter().find_map(KeySource::missing) {
+            if let Some(place) = tool.missing_key() {
                 return Err(ConfigError::MissingToolKey { tool: tool.name.to_string(), place });
             }
         }

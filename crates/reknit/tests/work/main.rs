@@ -21,6 +21,8 @@ mod rules;
 mod runs;
 mod session_scenarios;
 mod settings;
+mod sign_in;
+mod sign_in_server;
 mod telemetry;
 mod terminal;
 mod tools;

@@ -18,7 +18,7 @@ use tracing::level_filters::LevelFilter;
 
 use super::FindModel;
 use super::duration::{format_ms, parse_ms};
-use super::tools::Authentication;
+use super::tools::{Authentication, McpAuthentication};
 use crate::telemetry::log::Form;
 
 /// A type that can be written in a configuration. `from_value` reads what `to_value` returns, except for null.
@@ -86,6 +86,7 @@ choices! {
         "bearer": Self::Bearer, "basic": Self::Basic, "header": Self::Header, "query": Self::Query, "cookie": Self::Cookie,
         "client-credentials": Self::ClientCredentials
     }
+    McpAuthentication { "bearer": Self::Bearer, "oauth": Self::OAuth }
     BodyFormat { "json": Self::Json, "form": Self::Form, "text": Self::Text }
     CommandOutput { "json": Self::Json, "text": Self::Text, "lines": Self::Lines }
     FormatSupport { "schema": Self::Schema, "json": Self::Json, "text": Self::Text }

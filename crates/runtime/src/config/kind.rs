@@ -62,6 +62,7 @@ pub enum SettingKind {
 }
 
 pub(crate) const COUNT: SettingKind = SettingKind::Count { min: 0, max: u32::MAX };
+pub(crate) const PORT: SettingKind = SettingKind::Count { min: 1, max: 65_535 };
 pub(crate) const POSITIVE: SettingKind = SettingKind::Count { min: 1, max: u32::MAX };
 pub(crate) const PERCENT: SettingKind = SettingKind::Count { min: 1, max: 100 };
 pub(crate) const DURATION: SettingKind = SettingKind::Duration { min_ms: 0 };

@@ -72,6 +72,13 @@ pub(crate) enum Authentication {
     ClientCredentials,
 }
 
+/// How we are let in by an MCP server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum McpAuthentication {
+    Bearer,
+    OAuth,
+}
+
 impl ConfiguredTool {
     /// A service that speaks the tool protocol and needs no credentials.
     pub fn service(address: Address) -> Self {
@@ -101,6 +108,11 @@ impl ConfiguredTool {
         let is_other_capability =
             self.capability.is_some() && other.capability.is_some() && self.capability != other.capability;
         self.name == other.name && !is_other_capability
+    }
+
+    /// Where a key should be but is not, and why; `None` if nothing is missing.
+    pub fn missing_key(&self) -> Option<String> {
+        self.keys.iter().find_map(KeySource::missing)
     }
 
     /// Its entry as it is written in the configuration, without secrets.
