@@ -60,6 +60,20 @@ impl McpOptions {
         }
     }
 
+    /// Which server it is: what was known of another program or address does not hold for it.
+    pub(crate) fn fingerprint(&self) -> String {
+        let parts = match &self.connection {
+            McpConnection::Stdio(program) => {
+                let words = [program.program.display().to_string(), format!("{:?}", program.directory)];
+                words.into_iter().chain(program.arguments.iter().cloned()).collect()
+            }
+            McpConnection::Http(endpoint) => vec![endpoint.url.clone()],
+        };
+        let digest = ring::digest::digest(&ring::digest::SHA256, parts.join("\0").as_bytes());
+        let number = digest.as_ref().iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
+        format!("{number:032x}")
+    }
+
     /// Where the server is, for messages. Secrets are redacted, and arguments are left out.
     pub(crate) fn address(&self) -> String {
         match &self.connection {

@@ -1,6 +1,7 @@
 //! A server: one shared connection, opened when it is needed and again when it has ended.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use reknit_protocol::human_duration;
 use tokio::sync::{Mutex, watch};
@@ -21,6 +22,8 @@ pub(crate) struct Server {
     http: Result<Option<HttpClient>, String>,
     state: Arc<Mutex<State>>,
     generation: watch::Sender<u64>,
+    /// Whether the last connection failed because nobody is signed in.
+    needs_sign_in: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -45,7 +48,8 @@ impl Server {
         let state = State { connection: None, was_open: false, era: options.era, failures: 0, wait: None };
         let state = Arc::new(Mutex::new(state));
         let secrets = Secrets::of(&options.connection);
-        Self { options: Arc::new(options), secrets, http, state, generation: watch::Sender::new(0) }
+        let (generation, needs_sign_in) = (watch::Sender::new(0), AtomicBool::new(false));
+        Self { options: Arc::new(options), secrets, http, state, generation, needs_sign_in }
     }
 
     /// How often the server told that its tools have changed. A connection that was opened again counts, too.
@@ -86,7 +90,16 @@ impl Server {
             }
             Ok(connection)
         });
-        opening.await.unwrap_or_else(|error| Err(Unavailable::Down(format!("it cannot be opened: {error}"))))
+        let opened = opening.await;
+        let opened = opened.unwrap_or_else(|error| Err(Unavailable::Down(format!("it cannot be opened: {error}"))));
+        let needs_sign_in = matches!(opened, Err(Unavailable::NeedsSignIn(_)));
+        self.needs_sign_in.store(needs_sign_in, Ordering::Relaxed);
+        opened
+    }
+
+    /// Whether the last connection failed because nobody is signed in.
+    pub(crate) fn needs_sign_in(&self) -> bool {
+        self.needs_sign_in.load(Ordering::Relaxed)
     }
 
     /// Starts a sign-in at the server. Fails with the reason.

@@ -7,6 +7,8 @@ mod http;
 mod oauth;
 #[path = "servers/program.rs"]
 mod program;
+#[path = "servers/restarts.rs"]
+mod restarts;
 #[path = "servers/scripted_program.rs"]
 mod scripted_program;
 #[path = "servers/scripted_service.rs"]
