@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::error::Error as _;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -25,7 +24,6 @@ use crate::options::McpEndpoint;
 use crate::secrets::Secrets;
 use crate::wire::{self, ExactCall};
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const SESSION_HEADER: &str = "Mcp-Session-Id";
 const RESUME_HEADER: &str = "Last-Event-ID";
 const JSON: &str = "application/json";
@@ -105,9 +103,10 @@ impl HttpClient {
         }
         // Fails if another part of the process has installed a provider before; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = || endpoint.connection.client_builder().map_err(|error| error.to_string());
         let problem = |error: reqwest::Error| format!("cannot create the HTTP client: {error}");
-        let http = builder().build().map_err(problem)?;
-        let unpooled = builder().pool_max_idle_per_host(0).build().map_err(problem)?;
+        let http = builder()?.build().map_err(problem)?;
+        let unpooled = builder()?.pool_max_idle_per_host(0).build().map_err(problem)?;
         let secrets = Secrets::new(endpoint.headers.iter().map(|(_, value)| value).chain(&endpoint.bearer));
         let (with_token, challenge) = (Arc::default(), Arc::default());
         Ok(Self { http, unpooled, headers, max_message, secrets, with_token, challenge })
@@ -125,6 +124,11 @@ impl HttpClient {
                 secrets
             }
         }
+    }
+
+    /// The client for requests that are not part of the protocol, such as those of OAuth. It follows no redirects.
+    pub(crate) fn plain(&self) -> &reqwest::Client {
+        &self.http
     }
 
     /// The last `WWW-Authenticate` header of the server.
@@ -368,14 +372,6 @@ fn readable(data: String, request: Option<&PostedRequest>) -> String {
     let Ok(message) = wire::decode(data.as_bytes()) else { return data };
     let message = request.map_or_else(|| message.clone(), |request| request.checked(message.clone()));
     serde_json::to_string(&message).unwrap_or(data)
-}
-
-fn builder() -> reqwest::ClientBuilder {
-    reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT)
-        .no_proxy()
-        .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
 }
 
 fn secret_value(value: &str, name: &str) -> Result<HeaderValue, String> {

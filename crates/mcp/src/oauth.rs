@@ -1,8 +1,11 @@
 //! Signing in at a server with OAuth 2.1 and PKCE.
 
+use std::sync::Arc;
+
+use reknit_tools::ConnectionOptions;
 use rmcp::transport::auth::{
     AuthClient, AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, CredentialStore as _,
-    OAuthClientConfig, WWWAuthenticateParams,
+    OAuthClientConfig, OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest, WWWAuthenticateParams,
 };
 use secrecy::ExposeSecret as _;
 
@@ -11,6 +14,8 @@ use crate::options::{McpEndpoint, McpOAuth};
 use crate::redirect::RedirectListener;
 use crate::token_file::TokenFile;
 
+/// The largest answer of an authorization server, in bytes.
+const MAX_OAUTH_BODY: usize = 1 << 20;
 /// The address of a client that only renews tokens: nobody is sent there.
 const UNUSED_REDIRECT: &str = "http://127.0.0.1/callback";
 
@@ -26,14 +31,16 @@ impl std::fmt::Debug for SignIn {
 }
 
 impl SignIn {
-    /// Starts a sign-in. `challenge` is the `WWW-Authenticate` header with which the server refused a request.
+    /// Starts a sign-in, as the `WWW-Authenticate` header asks for with which the server refused a request.
     pub(crate) async fn start(
         endpoint: &McpEndpoint,
         oauth: &McpOAuth,
+        http: &HttpClient,
         redirect_url: &str,
-        challenge: Option<&str>,
     ) -> Result<Self, AuthError> {
-        let mut manager = manager(endpoint, oauth).await?;
+        let challenge = http.challenge();
+        let challenge = challenge.as_deref();
+        let mut manager = manager(endpoint, oauth, http).await?;
         let resolution = manager.resolve_metadata_from_challenge(challenge).await?;
         manager.set_metadata(resolution.metadata);
         let mut request = AuthorizationRequest::new(redirect_url)
@@ -100,7 +107,7 @@ pub(crate) async fn authorized(
     oauth: &McpOAuth,
     http: &HttpClient,
 ) -> Result<AuthClient<HttpClient>, AuthError> {
-    let mut manager = manager(endpoint, oauth).await?;
+    let mut manager = manager(endpoint, oauth, http).await?;
     if manager.initialize_from_store().await?
         && let (Some(client_id), Some(secret)) = (&oauth.client_id, &oauth.client_secret)
     {
@@ -110,8 +117,18 @@ pub(crate) async fn authorized(
     Ok(AuthClient::new(http.clone(), manager))
 }
 
-async fn manager(endpoint: &McpEndpoint, oauth: &McpOAuth) -> Result<AuthorizationManager, AuthError> {
-    let mut manager = AuthorizationManager::new(endpoint.url.as_str()).await?;
+async fn manager(
+    endpoint: &McpEndpoint,
+    oauth: &McpOAuth,
+    http: &HttpClient,
+) -> Result<AuthorizationManager, AuthError> {
+    let mut manager = if endpoint.connection == ConnectionOptions::default() {
+        // This client refuses private addresses that the metadata of a public server names.
+        AuthorizationManager::new(endpoint.url.as_str()).await?
+    } else {
+        let client = Arc::new(OAuthClient { http: http.plain().clone() });
+        AuthorizationManager::new_with_oauth_http_client(endpoint.url.as_str(), client).await?
+    };
     manager.set_credential_store(token_file(oauth));
     Ok(manager)
 }
@@ -120,6 +137,36 @@ async fn manager(endpoint: &McpEndpoint, oauth: &McpOAuth) -> Result<Authorizati
 pub(crate) async fn sign_out(oauth: &McpOAuth) -> Result<bool, String> {
     let was_signed_in = oauth.token_file.exists();
     token_file(oauth).clear().await.map(|()| was_signed_in).map_err(|error| error.to_string())
+}
+
+/// Makes the requests of OAuth with the certificates and the proxy of the entry. Redirects are returned: rmcp follows those that
+/// it allows.
+struct OAuthClient {
+    http: reqwest::Client,
+}
+
+impl OAuthHttpClient for OAuthClient {
+    fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        Box::pin(async move {
+            let (parts, body) = request.request.into_parts();
+            let mut sent = self.http.request(parts.method, parts.uri.to_string()).headers(parts.headers).body(body);
+            if let Some(limit) = request.timeout {
+                sent = sent.timeout(limit);
+            }
+            let mut response = sent.send().await?;
+            let mut body = Vec::new();
+            while let Some(chunk) = response.chunk().await? {
+                if body.len() + chunk.len() > MAX_OAUTH_BODY {
+                    return Err(format!("the answer is larger than {MAX_OAUTH_BODY} bytes").into());
+                }
+                body.extend_from_slice(&chunk);
+            }
+            let mut answer = http::Response::new(body);
+            *answer.status_mut() = response.status();
+            *answer.headers_mut() = response.headers().clone();
+            Ok(answer)
+        })
+    }
 }
 
 fn token_file(oauth: &McpOAuth) -> TokenFile {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reknit_protocol::{AgentName, redact_url};
+use reknit_tools::ConnectionOptions;
 use secrecy::SecretString;
 
 /// The size limit of one message in bytes, unless a server has its own.
@@ -119,6 +120,8 @@ pub struct McpEndpoint {
     pub bearer: Option<SecretString>,
     /// How to sign in with OAuth, instead of a token.
     pub oauth: Option<McpOAuth>,
+    /// How connections are made, also to the authorization server.
+    pub connection: ConnectionOptions,
 }
 
 /// How to sign in at an MCP server with OAuth 2.1 and PKCE.

@@ -105,10 +105,10 @@ impl Server {
     /// Starts a sign-in at the server. Fails with the reason.
     pub(crate) async fn sign_in(&self, redirect_url: &str) -> Result<SignIn, String> {
         let (endpoint, oauth) = self.oauth()?;
-        let challenge = self.http.as_ref().map_err(Clone::clone)?.as_ref().and_then(HttpClient::challenge);
+        let http = self.http.as_ref().map_err(Clone::clone)?.as_ref().ok_or("there is no HTTP client")?;
         // The next connection starts with the new tokens.
         self.state.lock().await.connection = None;
-        SignIn::start(endpoint, oauth, redirect_url, challenge.as_deref()).await.map_err(|error| error.to_string())
+        SignIn::start(endpoint, oauth, http, redirect_url).await.map_err(|error| error.to_string())
     }
 
     /// Removes the stored tokens, and ends the connection that uses them.

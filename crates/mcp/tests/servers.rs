@@ -1,6 +1,8 @@
 //! Real MCP servers: a program that this test starts from itself, and a service on loopback.
 #![cfg(test)]
 
+#[path = "servers/connections.rs"]
+mod connections;
 #[path = "servers/http.rs"]
 mod http;
 #[path = "servers/oauth.rs"]
@@ -15,6 +17,8 @@ mod scripted_program;
 mod scripted_service;
 #[path = "servers/support.rs"]
 mod support;
+#[path = "servers/tls_front.rs"]
+mod tls_front;
 
 /// The server that other tests start. It does nothing unless it is started as such.
 #[test]

@@ -13,6 +13,7 @@ mod help;
 mod interrupt;
 mod llm;
 mod masks;
+mod mcp;
 mod models;
 mod plan_check;
 mod plans;

@@ -71,7 +71,7 @@ pub(super) const OPENAPI_KEYS: [EntryKey; 11] = [
     ),
 ];
 
-pub(super) const MCP_KEYS: [EntryKey; 20] = [
+pub(super) const MCP_KEYS: [EntryKey; 23] = [
     required("name", "Name of the tool in plans."),
     optional(
         "command",
@@ -110,6 +110,9 @@ pub(super) const MCP_KEYS: [EntryKey; 20] = [
         "Environment variable with the key that encrypts the stored tokens; the default is a random key in a file of its own.",
     ),
     optional("headers", TextTable, "Other headers of every request, without secrets."),
+    optional("ca-file", Text, "File with certificates (PEM) of authorities to trust besides those of the system."),
+    optional("certificate-file", Text, "File with the certificate and the key (PEM) of the client."),
+    optional("proxy", Text, "Address of a proxy for all requests."),
     optional(
         "trusted",
         Switch,

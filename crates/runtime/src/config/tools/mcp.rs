@@ -6,7 +6,7 @@ use reknit_mcp::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpProgram, T
 use reknit_protocol::{AgentName, Object};
 use reknit_tools::Address;
 
-use super::{EnvironmentLookup, McpAuthentication};
+use super::{EnvironmentLookup, McpAuthentication, certificate_key, connection};
 use crate::config::api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, find_secret, is_key_instead_of_variable};
 use crate::config::entry::Entry;
 use crate::config::error::ConfigError;
@@ -15,6 +15,8 @@ use crate::config::error::ConfigError;
 const TOKEN_FOLDER: &str = "reknit/mcp";
 /// The file with the key that encrypts them, in the data folder of the user: a copy of one folder does not contain both.
 const KEY_FILE: &str = "reknit/token-key";
+/// The keys of an entry that are only for a server with a `url`.
+const HTTP_KEYS: [&str; 7] = ["headers", "key-env", "key-file", "auth", "ca-file", "certificate-file", "proxy"];
 /// The keys of an entry that are only for a sign-in.
 const OAUTH_KEYS: [&str; 5] = ["client-id-env", "client-secret-env", "scopes", "redirect-port", "token-key-env"];
 
@@ -49,7 +51,7 @@ fn program(
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,
 ) -> Result<McpProgram, ConfigError> {
-    for key in ["headers", "key-env", "key-file", "auth"].into_iter().chain(OAUTH_KEYS) {
+    for key in HTTP_KEYS.into_iter().chain(OAUTH_KEYS) {
         if entry.has(key) {
             return Err(entry.invalid(key, "it is only for servers with a `url`; pass variables with `environment`"));
         }
@@ -103,7 +105,9 @@ fn endpoint(
     keys.push(source);
     let headers = entry.get::<Object>("headers").unwrap_or_default();
     let headers = headers.iter().map(|(name, value)| (name.to_owned(), value.as_str().unwrap_or_default().into()));
-    Ok(McpEndpoint { url: url.to_owned(), headers: headers.collect(), bearer: key.map(Into::into), oauth })
+    keys.extend(certificate_key(entry));
+    let (headers, bearer) = (headers.collect(), key.map(Into::into));
+    Ok(McpEndpoint { url: url.to_owned(), headers, bearer, oauth, connection: connection(entry) })
 }
 
 /// How a person signs in, and where the tokens are stored.
