@@ -206,6 +206,8 @@ pub enum DecidedBy {
     Person,
     /// The flag `--yes` of the command line.
     YesFlag,
+    /// The signed answer of the approval webhook.
+    Webhook,
 }
 
 impl DecidedBy {
@@ -214,6 +216,7 @@ impl DecidedBy {
         match self {
             Self::Person => "a person",
             Self::YesFlag => "`--yes`",
+            Self::Webhook => "the webhook",
         }
     }
 

@@ -52,6 +52,7 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
     let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
     let config = Config::read(&text, &path.display().to_string(), &variable)?;
     let mut uses = unusual_key_uses(config.models.iter(), &config);
+    uses.extend(webhook_use(&config));
     uses.extend(config.tools.iter().flat_map(|tool| command_of(tool).into_iter().chain(key_uses(tool, |_| true))));
     store.add(TrustedFile { digest: sha256_hex(&text), path: name.clone() })?;
     print_data(&escape_controls(&format!("trusted: {name}\n{}", lines(&uses))))?;
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
 /// that of `--config`. Call it before the first request.
 pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
     let of_tool = |tool: &ConfiguredTool| command_of(tool).into_iter().chain(key_uses(tool, is_there));
-    let uses = model_uses(config).into_iter().chain(config.tools.iter().flat_map(of_tool));
+    let uses = model_uses(config).into_iter().chain(webhook_use(config)).chain(config.tools.iter().flat_map(of_tool));
     require_trust(&uses.collect::<Vec<_>>(), file)
 }
 
@@ -82,6 +83,18 @@ pub(crate) fn check_listing_trust(config: &Config, file: Option<&Path>) -> Resul
 /// The unusual uses of keys that are there. A key that is not there is not sent; its absence is reported elsewhere.
 fn model_uses(config: &Config) -> Vec<String> {
     unusual_key_uses(config.models.iter().filter(|target| target.key.is_some()), config)
+}
+
+/// Where questions to a person go.
+fn webhook_use(config: &Config) -> Option<String> {
+    let (url, key) = config.webhook_key()?;
+    let signed = match key {
+        KeySource::Variable(name) | KeySource::UnsetVariable(name) => {
+            format!(", signed with the key in the variable `{name}`")
+        }
+        KeySource::None | KeySource::File(_) | KeySource::UnusableFile { .. } => String::new(),
+    };
+    Some(format!("approvals: each question to a person is sent to {url}{signed}"))
 }
 
 fn is_there(source: &KeySource) -> bool {

@@ -12,6 +12,7 @@ use reknit_telemetry::{ModelIdentities, ModelIdentity};
 use reknit_tools::{Client, DiscoveryProblem};
 use uuid::Uuid;
 
+use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
 use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
 use crate::telemetry::otlp::Otlp;
@@ -59,6 +60,7 @@ pub struct Reknit {
     breakers: Arc<Breakers>,
     clock: Arc<SystemClock>,
     telemetry: Telemetry,
+    webhook: Option<Arc<ApprovalWebhook>>,
 }
 
 /// Why [`Reknit`] cannot start.
@@ -90,6 +92,7 @@ impl Reknit {
         config.check_keys()?;
         config.check_prices()?;
         config.check_effect_tools()?;
+        let webhook = config.approval_webhook()?.map(Arc::new);
         let templates = config.templates()?;
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
@@ -102,7 +105,8 @@ impl Reknit {
         let refresh = config.catalogue_refresh;
         let reknit = Self::assemble(config, templates, journal, Arc::clone(&found.catalogue), transport);
         live.refresh_every(refresh);
-        Ok(Self { live: Some(live), problems: found.problems.clone(), notes: found.notes.clone(), ..reknit })
+        let (problems, notes) = (found.problems.clone(), found.notes.clone());
+        Ok(Self { live: Some(live), problems, notes, webhook, ..reknit })
     }
 
     /// The capabilities of the tools as they are known now. With `tools.refresh`, they are asked again in the background.
@@ -132,9 +136,10 @@ impl Reknit {
         catalogue: Catalogue,
         config: Config,
     ) -> Result<Self, StartError> {
+        let webhook = config.approval_webhook()?.map(Arc::new);
         let templates = config.templates()?;
         let journal = open_journal(&config)?;
-        Ok(Self::assemble(config, templates, journal, Arc::new(catalogue), transport))
+        Ok(Self { webhook, ..Self::assemble(config, templates, journal, Arc::new(catalogue), transport) })
     }
 
     fn assemble(
@@ -156,6 +161,7 @@ impl Reknit {
             problems: Vec::new(),
             notes: Vec::new(),
             live: None,
+            webhook: None,
             transport,
             breakers: Arc::new(Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)),
             clock,
@@ -234,7 +240,16 @@ impl Reknit {
     pub fn driver(&self) -> Driver {
         let (transport, clock) = (Arc::clone(&self.transport), Arc::clone(&self.clock));
         let driver = Driver::with_breakers(self.journal.clone(), transport, clock as _, Arc::clone(&self.breakers));
-        driver.with_telemetry(self.telemetry.clone())
+        driver.with_webhook(self.webhook.clone()).with_telemetry(self.telemetry.clone())
+    }
+
+    /// Waits until the approval webhook has heard of the questions of a run, or cannot be reached. Call it when a run waits; if it
+    /// decided, resume the run. Without a webhook nothing happens.
+    pub async fn settle_webhook(&self, run: &RunId) -> WebhookReport {
+        match &self.webhook {
+            Some(webhook) => webhook.settle(run).await,
+            None => WebhookReport::default(),
+        }
     }
 }
 

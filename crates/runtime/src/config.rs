@@ -15,6 +15,7 @@
 
 mod api_keys;
 mod approval_rules;
+mod approval_webhook;
 mod builder;
 mod checks;
 mod discovery;
@@ -38,6 +39,7 @@ mod tests;
 mod tools;
 
 pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
+pub use approval_webhook::{WebhookSettings, WebhookUrl};
 pub use builder::ConfigBuilder;
 pub use discovery::DiscoverySettings;
 pub use error::ConfigError;
@@ -66,8 +68,10 @@ use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::Value;
 use reknit_tools::{Client, ListingStore, ToolSource};
+use secrecy::SecretString;
 use tracing::level_filters::LevelFilter;
 
+use crate::approval_webhook::ApprovalWebhook;
 use crate::telemetry::Telemetry;
 use crate::telemetry::log::{Log, LogSettings};
 use crate::{BreakerPolicy, CallLimits};
@@ -106,6 +110,10 @@ pub struct Config {
     pub catalogue_refresh: Duration,
     /// Where services register themselves.
     pub discovery: DiscoverySettings,
+    /// Where questions to a person are sent.
+    pub webhook: WebhookSettings,
+    /// The key that signs them, and where it comes from.
+    webhook_secret: (Option<SecretString>, KeySource),
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
     /// The level and the format of the log. See [`ConfigBuilder::log_to`].
@@ -187,6 +195,8 @@ impl Default for Config {
             catalogue_folder: None,
             catalogue_refresh: Duration::from_secs(30),
             discovery: DiscoverySettings::default(),
+            webhook: WebhookSettings::default(),
+            webhook_secret: (None, KeySource::None),
             prompts: None,
             log: LogSettings::default(),
             log_writer: None,
@@ -216,6 +226,7 @@ impl Config {
         config.errors_in_success = tools::read_errors_in_success(file.tools())?;
         config.checks = checks::read_checks(&file.checks)?;
         config.approval_rules = approval_rules::read_rules(&file.approve)?;
+        config.webhook_secret = approval_webhook::find_secret(&config.values, environment)?;
         config.entry_origins = file.tools().chain(&file.models).chain(&file.checks).map(Entry::origin).collect();
         Ok(config.apply_values())
     }
@@ -258,6 +269,7 @@ impl Config {
     fn apply_values(self) -> Self {
         let Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, values, .. } = self;
         let (errors_in_success, checks, approval_rules) = (self.errors_in_success, self.checks, self.approval_rules);
+        let webhook_secret = self.webhook_secret;
         let mut config =
             Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, ..Self::default() };
         config.policy.errors_in_success.clone_from(&errors_in_success);
@@ -265,6 +277,7 @@ impl Config {
         config.checks = checks;
         config.policy.approvals.rules = approval_rules.iter().map(|(rule, _)| rule.clone()).collect();
         config.approval_rules = approval_rules;
+        config.webhook_secret = webhook_secret;
         // The rotation policy decides the defaults of other settings, so it comes first.
         let policy = Setting::find("rotation.policy").and_then(|setting| values.get(setting));
         if policy.is_some_and(|(word, _)| word.as_str() == Some("prefer-primary")) {
@@ -416,6 +429,31 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// Uses this key to sign what is sent to the approval webhook, instead of the one in a variable.
+    #[must_use]
+    pub fn with_webhook_secret(mut self, secret: SecretString) -> Self {
+        self.webhook_secret = (Some(secret), KeySource::None);
+        self
+    }
+
+    /// The address to which questions to a person are sent, and where the key of their signature comes from.
+    pub fn webhook_key(&self) -> Option<(&WebhookUrl, &KeySource)> {
+        Some((self.webhook.url.as_ref()?, &self.webhook_secret.1))
+    }
+
+    /// What sends questions to a person. Fails if the key of the signature is missing.
+    pub(crate) fn approval_webhook(&self) -> Result<Option<ApprovalWebhook>, ConfigError> {
+        let Some(url) = &self.webhook.url else { return Ok(None) };
+        match &self.webhook_secret {
+            (Some(secret), _) => Ok(Some(ApprovalWebhook::new(url.clone(), secret))),
+            (None, source) => {
+                let place =
+                    source.missing().unwrap_or_else(|| "`approvals.webhook-secret-env`, which is not set".to_owned());
+                Err(ConfigError::MissingWebhookKey { place })
+            }
+        }
     }
 
     /// Where the last known capabilities of each tool are kept.

@@ -12,6 +12,7 @@
 //! calls of all runs, [`telemetry`] exports logs, traces and metrics, and [`ModelClient`] asks models outside of a run.
 
 pub mod agent;
+mod approval_webhook;
 mod assembly;
 mod breakers;
 mod clock;
@@ -35,6 +36,7 @@ mod tokens;
 mod transport;
 mod watcher;
 
+pub use approval_webhook::WebhookReport;
 pub use assembly::{Reknit, StartError, new_run_id};
 pub use breakers::{BreakerPolicy, Breakers, CallLimits};
 pub use clock::{Clock, SystemClock};

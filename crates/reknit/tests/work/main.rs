@@ -3,6 +3,7 @@
 
 mod agents;
 mod approval_rules;
+mod approval_webhook;
 mod approvals;
 mod bad_usage;
 mod configuration;

@@ -17,6 +17,7 @@ use reknit_tools::{BodyFormat, CommandOutput};
 use tracing::level_filters::LevelFilter;
 
 use super::FindModel;
+use super::approval_webhook::WebhookUrl;
 use super::duration::{format_ms, parse_ms};
 use super::tools::{Authentication, McpAuthentication};
 use crate::telemetry::log::Form;
@@ -115,7 +116,7 @@ macro_rules! fields {
 }
 
 // `u64` is a number of milliseconds, `Vec<u16>` a list of HTTP statuses, `Vec<String>` of metadata keys or names of
-// services. The credentials of a `RedisUrl` are redacted. Without a `Temperature` the provider chooses it.
+// services. The credentials of a `RedisUrl` or a `WebhookUrl` are redacted. Without a `Temperature` the provider chooses it.
 // An infinite `f64` becomes null, which no setting accepts.
 fields! {
     u32: to |count| (*count).into(), from |value| whole_number(value)?.try_into().ok();
@@ -142,6 +143,12 @@ fields! {
     Option<RedisUrl>:
         to |url| url.as_ref().map_or(Value::Null, |url| url.to_string().into()),
         from |value| RedisUrl::parse(value.as_str()?).ok().map(Some);
+    Option<WebhookUrl>:
+        to |url| url.as_ref().map_or(Value::Null, |url| url.to_string().into()),
+        from |value| WebhookUrl::parse(value.as_str()?).map(Some);
+    Option<String>:
+        to |text| text.as_deref().map_or(Value::Null, Value::from),
+        from |value| Some(Some(value.as_str()?.to_owned()));
     Namespace: to |namespace| namespace.as_str().into(), from |value| Self::parse(value.as_str()?).ok();
     Object: to |object| Value::Object(object.clone()), from |value| value.as_object().cloned();
     Vec<u16>:

@@ -14,7 +14,7 @@ use super::builder::Argument as _;
 use super::field::Field as _;
 use super::kind::SettingKind::{
     MetadataKeys, Money, RedisAddress, RegistryNamespace, ServiceNames, SideEffects, Statuses, Switch, Temperature,
-    TemperatureOrDefault, Text,
+    TemperatureOrDefault, Text, WebhookAddress,
 };
 use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
 use super::setting::assign;
@@ -250,6 +250,11 @@ settings! {
 
     /// What a person approves before it is sent: calls that match `[[approve]]` (`rules`), `all` but reads, or a whole `plan`.
     ask_scope(AskScope: word::<AskScope>()) "approvals.ask" => policy.approvals.ask;
+
+    /// Address to which each question to a person is sent, signed; docs/approvals.md describes what is sent.
+    approval_webhook(&str: WebhookAddress) "approvals.webhook" => webhook.url;
+    /// Environment variable with the key that signs what is sent to the webhook, and its answer.
+    approval_webhook_secret_env(&str: Text) "approvals.webhook-secret-env" => webhook.secret_variable;
 
     /// Journal file; the default is reknit/journal.db in your data folder.
     journal_path(&str: Text) "journal.path" = "JOURNAL" => journal;

@@ -18,9 +18,11 @@ use reknit_runtime::config::SETTINGS;
 use case::Case;
 
 /// Settings that other tests cover: the system calls of a commit can only be observed from outside the process, only the
-/// command line looks for a model, the catalogue needs tools on the network (`tests/catalogue.rs`), and discovery needs a Redis
+/// command line looks for a model, the webhook needs a server (`crates/reknit/tests/work/approval_webhook.rs`), the catalogue needs tools on the network (`tests/catalogue.rs`), and discovery needs a Redis
 /// server (`crates/reknit/tests/third_party/redis.rs`).
-const TESTED_ELSEWHERE: [&str; 9] = [
+const TESTED_ELSEWHERE: [&str; 11] = [
+    "approvals.webhook",
+    "approvals.webhook-secret-env",
     "catalogue.folder",
     "catalogue.refresh",
     "discovery.enabled",
