@@ -449,8 +449,8 @@ impl Config {
         match &self.webhook_secret {
             (Some(secret), _) => Ok(Some(ApprovalWebhook::new(url.clone(), secret))),
             (None, source) => {
-                let place =
-                    source.missing().unwrap_or_else(|| "`approvals.webhook-secret-env`, which is not set".to_owned());
+                let unnamed = || "variable that `approvals.webhook-secret-env` names; write that setting".to_owned();
+                let place = source.missing().unwrap_or_else(unnamed);
                 Err(ConfigError::MissingWebhookKey { place })
             }
         }

@@ -211,9 +211,13 @@ async fn a_webhook_needs_its_key_and_a_found_file_must_be_trusted() {
         unset.contains("the key of the approval webhook should be in the variable `HOOK_KEY`, which is not set"),
         "{unset}"
     );
-    let world = World::new().file("reknit.toml", "[approvals]\nwebhook = \"https://a.example/?key=url-secret\"\n");
-    let unsigned = world.reknit(&["config", "show"]);
-    assert!(unsigned.contains("write also `webhook-secret-env`") && !unsigned.contains("url-secret"), "{unsigned}");
+    let config = format!("[approvals]\nwebhook = \"{}?key=url-secret\"\n", webhook.url);
+    let world = World::new().configured(&[&shop], &config).file("plan.json", &plan(&[("pay", "{}")]));
+    let unsigned = world.reknit(&RUN);
+    let missing = "should be in the variable that `approvals.webhook-secret-env` names; write that setting";
+    assert!(unsigned.contains(missing) && !unsigned.contains("url-secret"), "{unsigned}");
+    let shown = world.reknit(&["config", "show"]);
+    assert!(shown.contains("approvals") && !shown.contains("url-secret"), "{shown}");
     let world = World::new().file("reknit.toml", "[approvals]\nwebhook = \"ftp://a.example/url-secret\"\n");
     let other = world.reknit(&["config", "show"]);
     assert!(other.contains("write an http or https address") && !other.contains("url-secret"), "{other}");

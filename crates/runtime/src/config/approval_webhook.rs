@@ -52,15 +52,8 @@ pub(super) fn find_secret(
     values: &ConfiguredValues,
     environment: EnvironmentLookup<'_>,
 ) -> Result<(Option<SecretString>, KeySource), ConfigError> {
-    let (Some(url), Some(secret)) = (Setting::find("approvals.webhook"), Setting::find("approvals.webhook-secret-env"))
-    else {
-        return Ok((None, KeySource::None));
-    };
-    let Some((_, url_origin)) = values.get(url) else { return Ok((None, KeySource::None)) };
-    let Some((variable, origin)) = values.get(secret) else {
-        let expected = "write also `webhook-secret-env`: the variable with the key that signs what is sent";
-        return Err(ConfigError::invalid_value(url_origin.clone(), url.name, "not shown", expected));
-    };
+    let Some(secret) = Setting::find("approvals.webhook-secret-env") else { return Ok((None, KeySource::None)) };
+    let Some((variable, origin)) = values.get(secret) else { return Ok((None, KeySource::None)) };
     let variable = variable.as_str().unwrap_or_default();
     match environment(variable).filter(|key| !key.is_empty()) {
         Some(key) => Ok((Some(key.into()), KeySource::Variable(variable.to_owned()))),
