@@ -10,6 +10,7 @@ use reknit_protocol::SideEffect;
 use reknit_registry::RedisUrl;
 use tracing::level_filters::LevelFilter;
 
+use super::approval_webhook::WebhookUrl;
 use super::builder::Argument as _;
 use super::field::Field as _;
 use super::kind::SettingKind::{
@@ -252,7 +253,7 @@ settings! {
     ask_scope(AskScope: word::<AskScope>()) "approvals.ask" => policy.approvals.ask;
 
     /// Address to which each question to a person is sent, signed; docs/approvals.md describes what is sent.
-    approval_webhook(&str: WebhookAddress) "approvals.webhook" => webhook.url;
+    approval_webhook(WebhookUrl: WebhookAddress) "approvals.webhook" => webhook.url;
     /// Environment variable with the key that signs what is sent to the webhook, and its answer.
     approval_webhook_secret_env(&str: Text) "approvals.webhook-secret-env" => webhook.secret_variable;
 
