@@ -3,6 +3,8 @@
 
 #[path = "servers/connections.rs"]
 mod connections;
+#[path = "servers/faults.rs"]
+mod faults;
 #[path = "servers/http.rs"]
 mod http;
 #[path = "servers/oauth.rs"]
