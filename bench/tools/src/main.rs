@@ -1,6 +1,8 @@
-//! Measures what a call of a tool costs beside bare `reqwest`, how long an import of 1,000 operations takes, and how long a search
+//! Measures what a call of a tool costs beside bare `reqwest` and bare `rmcp`, how long an import of 1,000 operations takes, and how long a search
 //! in 4,000 capabilities takes. All numbers of a comparison come from one run, in turns.
 #![expect(clippy::print_stdout, reason = "it is a program for people")]
+
+mod mcp;
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -24,8 +26,14 @@ const MAX_OVERHEAD: Duration = Duration::from_micros(30);
 const MAX_IMPORT: Duration = Duration::from_secs(1);
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
+    if std::env::args().nth(1).as_deref() == Some(mcp::SERVE) {
+        mcp::serve_stdio()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let all_hold = [runtime.block_on(calls())?, runtime.block_on(import())?, runtime.block_on(search())?];
+    let calls_hold = runtime.block_on(calls())?;
+    runtime.block_on(mcp::calls())?;
+    let all_hold = [calls_hold, runtime.block_on(import())?, runtime.block_on(search())?];
     Ok(if all_hold.iter().all(|holds| *holds) { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 

@@ -226,6 +226,8 @@ pub enum DecidedBy {
     Person,
     /// The flag `--yes` of the command line.
     YesFlag,
+    /// The signed answer of the approval webhook.
+    Webhook,
 }
 
 impl DecidedBy {
@@ -234,6 +236,7 @@ impl DecidedBy {
         match self {
             Self::Person => "a person",
             Self::YesFlag => "`--yes`",
+            Self::Webhook => "the webhook",
         }
     }
 

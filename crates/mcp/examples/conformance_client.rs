@@ -5,12 +5,14 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use reknit_mcp::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpSource};
+use reknit_mcp::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpSource, TokenKey};
 use reknit_protocol::{CallTool, Object, SideEffect, Value};
 use reknit_tools::{Listing, ToolSource as _};
 
 /// How often a refusal is answered with a new sign-in.
 const MAX_SIGN_INS: usize = 3;
+/// Where a browser would be sent back to.
+const REDIRECT: &str = "http://127.0.0.1:8123/callback";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -20,7 +22,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut sign_ins = 0;
     let listing = loop {
         match source.list().await {
-            Err(refusal) if refusal.contains("status 401") && sign_ins < MAX_SIGN_INS => {
+            Err(refusal) if refusal.contains("needs sign-in") && sign_ins < MAX_SIGN_INS => {
                 sign_ins += 1;
                 sign_in(&source).await?;
             }
@@ -50,13 +52,13 @@ fn options(url: String, folder: &Path) -> Result<McpOptions, Box<dyn Error>> {
     let context = context()?.unwrap_or_default();
     let text = |name: &str| context.get(name).and_then(Value::as_str).map(str::to_owned);
     let oauth = McpOAuth {
-        redirect_url: "http://127.0.0.1:8123/callback".to_owned(),
         client_id: text("client_id"),
         client_secret: text("client_secret").map(Into::into),
         client_metadata_url: Some("https://conformance-test.local/client-metadata.json".to_owned()),
         scopes: Vec::new(),
+        redirect_port: 0,
         token_file: folder.join("tokens.json"),
-        token_key: "a key of the test".into(),
+        token_key: TokenKey::Text("a key of the test".into()),
     };
     let endpoint = McpEndpoint { url, oauth: Some(oauth), ..McpEndpoint::default() };
     Ok(McpOptions::new("conformance", McpConnection::Http(endpoint)))
@@ -64,7 +66,7 @@ fn options(url: String, folder: &Path) -> Result<McpOptions, Box<dyn Error>> {
 
 /// Signs in as a browser would whose user agrees at once.
 async fn sign_in(source: &McpSource) -> Result<(), Box<dyn Error>> {
-    let sign_in = source.sign_in().await?;
+    let sign_in = source.sign_in(REDIRECT).await?;
     let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
     let page = browser.get(sign_in.url()).send().await?;
     let location = page.headers().get("location").ok_or("the page does not send back")?.to_str()?;

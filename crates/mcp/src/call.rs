@@ -10,7 +10,7 @@ use rmcp::service::{PeerRequestOptions, ServiceError};
 use tokio::time::Instant;
 
 use crate::connection::{Connection, Unavailable};
-use crate::failure::{failure, lost, not_sent, status_reply, unreadable};
+use crate::failure::{failure, lost, not_sent, status_reply, unauthorized, unreadable};
 use crate::options::McpConnection;
 use crate::reply::{reply_of_error, reply_of_result};
 use crate::server::Server;
@@ -77,6 +77,7 @@ impl McpRoute {
             Some(Err(Unavailable::Status { status, retry_after_ms, body })) => {
                 return on_status(status_reply(status, retry_after_ms, body));
             }
+            Some(Err(Unavailable::NeedsSignIn(text))) => return Ok(unauthorized(&text)),
         };
         let Some(outcome) = within(until, act(connection)).await else {
             let problem = format!("did not answer within {limit:?}");

@@ -33,12 +33,14 @@ pub(crate) enum Unavailable {
     Down(String),
     /// The server refused the connection with a status of HTTP.
     Status { status: u16, retry_after_ms: Option<u64>, body: String },
+    /// A person has to sign in; the text says how.
+    NeedsSignIn(String),
 }
 
 impl Unavailable {
     pub(crate) fn message(&self) -> String {
         match self {
-            Self::Down(message) => message.clone(),
+            Self::Down(message) | Self::NeedsSignIn(message) => message.clone(),
             Self::Status { status, body, .. } => format!("it answered with status {status}: {body}"),
         }
     }
@@ -52,6 +54,8 @@ pub(crate) struct Connection {
     stop: ReadStop,
     has_answered: AtomicBool,
     listener: Option<tokio::task::JoinHandle<()>>,
+    /// What a refused request means, if a person can sign in.
+    sign_in_needed: Option<String>,
 }
 
 impl Drop for Connection {
@@ -80,7 +84,10 @@ impl Connection {
                     config.max_sse_event_size = options.max_message;
                     let mode = lifecycle(era);
                     let service = if let Some(oauth) = &endpoint.oauth {
-                        let refused = |error: AuthError| Unavailable::Down(format!("cannot sign in: {error}"));
+                        let refused = |error: AuthError| {
+                            let again = options.sign_in_command();
+                            Unavailable::Down(format!("its tokens cannot be used: {error}; sign in again: {again}"))
+                        };
                         let http = authorized(endpoint, oauth, http).await.map_err(refused)?;
                         let transport = StreamableHttpClientTransport::with_client(http, config);
                         handler.serve_with_lifecycle(transport, mode).await
@@ -88,7 +95,11 @@ impl Connection {
                         let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
                         handler.serve_with_lifecycle(transport, mode).await
                     };
-                    service.map(|service| (service, None, ReadStop::default())).map_err(|error| refusal(&error))
+                    let refused = |error: ClientInitializeError| match (refusal(&error), options.sign_in_needed()) {
+                        (Unavailable::Status { status: 401, .. }, Some(text)) => Unavailable::NeedsSignIn(text),
+                        (refusal, _) => refusal,
+                    };
+                    service.map(|service| (service, None, ReadStop::default())).map_err(refused)
                 }
                 (McpConnection::Http(_), None) => Err(Unavailable::Down("there is no HTTP client".to_owned())),
             }
@@ -97,7 +108,8 @@ impl Connection {
         let late = |_| Unavailable::Down(format!("it did not get ready within {limit:?}"));
         let (service, process, stop) = tokio::time::timeout(limit, connecting).await.map_err(late)??;
         let listener = listen(&service, generation);
-        Ok(Self { service, process, stop, has_answered: AtomicBool::new(false), listener })
+        let sign_in_needed = options.sign_in_needed();
+        Ok(Self { service, process, stop, has_answered: AtomicBool::new(false), listener, sign_in_needed })
     }
 
     /// Starts a program. One that ends because it is asked for its protocol is started again with the handshake.
@@ -139,6 +151,11 @@ impl Connection {
             Some(_) => ProtocolEra::Stateless,
             None => ProtocolEra::Detect,
         }
+    }
+
+    /// What a refused request means, if a person can sign in.
+    pub(crate) fn sign_in_needed(&self) -> Option<&str> {
+        self.sign_in_needed.as_deref()
     }
 
     pub(crate) fn is_open(&self) -> bool {

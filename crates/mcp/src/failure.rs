@@ -1,6 +1,6 @@
 //! Calls without an answer, and answers that are only a status.
 
-use reknit_protocol::{CallTool, Delivery, ReplyBody, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_protocol::{CallTool, Delivery, Object, ReplyBody, ToolReply, TransportFailure, TransportKind, Value};
 use rmcp::service::ServiceError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
@@ -27,6 +27,9 @@ pub(crate) async fn lost(
     }
     let fault = error.error.downcast_ref::<StreamableHttpError<HttpFault>>();
     if let Some((status, retry_after_ms, body)) = fault.and_then(status_of) {
+        if let (401, Some(text)) = (status, connection.sign_in_needed()) {
+            return Ok(unauthorized(text));
+        }
         return Ok(status_reply(status, retry_after_ms, body));
     }
     let (kind, delivery, problem) = match fault {
@@ -38,6 +41,10 @@ pub(crate) async fn lost(
                 HttpFault::Broken(_) | HttpFault::Status { .. } => (TransportKind::Reset, Delivery::Possible),
             };
             (kind, delivery, fault.to_string())
+        }
+        // A token that cannot be renewed is found out before the call is sent, or after it was refused.
+        Some(StreamableHttpError::Auth(error)) => {
+            (TransportKind::Refused, Delivery::NotSent, format!("the sign-in cannot be renewed: {error}"))
         }
         _ => (TransportKind::Reset, Delivery::Possible, error.error.to_string()),
     };
@@ -51,6 +58,13 @@ pub(crate) fn status_reply(status: u16, retry_after_ms: Option<u64>, body: Strin
         Err(_) => ReplyBody::Text(body),
     };
     ToolReply { status, retry_after_ms, body, job: None }
+}
+
+/// The reply to a call for which nobody is signed in.
+pub(crate) fn unauthorized(text: &str) -> ToolReply {
+    let error = Object::from([("code", "unauthorized".into()), ("message", text.into())]);
+    let body = ReplyBody::Json(Object::from([("error", Value::Object(error))]).into());
+    ToolReply { status: 401, retry_after_ms: None, body }
 }
 
 pub(crate) fn not_sent(call: &CallTool, reason: &str) -> TransportFailure {

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::error::Error as _;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -25,7 +24,6 @@ use crate::options::McpEndpoint;
 use crate::secrets::Secrets;
 use crate::wire::{self, ExactCall};
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const SESSION_HEADER: &str = "Mcp-Session-Id";
 const RESUME_HEADER: &str = "Last-Event-ID";
 const JSON: &str = "application/json";
@@ -81,6 +79,8 @@ pub(crate) struct HttpClient {
     headers: HeaderMap,
     max_message: usize,
     secrets: Secrets,
+    /// The token of the last request that had one, and all secrets with it.
+    with_token: Arc<Mutex<Option<(String, Secrets)>>>,
     /// The last `WWW-Authenticate` header: what is missing to be let in.
     challenge: Arc<Mutex<Option<String>>>,
 }
@@ -103,11 +103,32 @@ impl HttpClient {
         }
         // Fails if another part of the process has installed a provider before; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = || endpoint.connection.client_builder().map_err(|error| error.to_string());
         let problem = |error: reqwest::Error| format!("cannot create the HTTP client: {error}");
-        let http = builder().build().map_err(problem)?;
-        let unpooled = builder().pool_max_idle_per_host(0).build().map_err(problem)?;
+        let http = builder()?.build().map_err(problem)?;
+        let unpooled = builder()?.pool_max_idle_per_host(0).build().map_err(problem)?;
         let secrets = Secrets::new(endpoint.headers.iter().map(|(_, value)| value).chain(&endpoint.bearer));
-        Ok(Self { http, unpooled, headers, max_message, secrets, challenge: Arc::default() })
+        let (with_token, challenge) = (Arc::default(), Arc::default());
+        Ok(Self { http, unpooled, headers, max_message, secrets, with_token, challenge })
+    }
+
+    /// What is replaced in the answer to a request with this token.
+    fn secrets(&self, token: Option<&str>) -> Secrets {
+        let Some(token) = token else { return self.secrets.clone() };
+        let mut known = self.with_token.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((last, secrets)) if last == token => secrets.clone(),
+            _ => {
+                let secrets = self.secrets.and(token);
+                *known = Some((token.to_owned(), secrets.clone()));
+                secrets
+            }
+        }
+    }
+
+    /// The client for requests that are not part of the protocol, such as those of OAuth. It follows no redirects.
+    pub(crate) fn plain(&self) -> &reqwest::Client {
+        &self.http
     }
 
     /// The last `WWW-Authenticate` header of the server.
@@ -116,9 +137,9 @@ impl HttpClient {
     }
 
     /// The refusal of a request whose sender is not known or may not do this, if the server says what is missing.
-    fn refusal(&self, response: &Response) -> Option<Fault> {
+    fn refusal(&self, response: &Response, secrets: &Secrets) -> Option<Fault> {
         let challenge = text_header(response.headers(), WWW_AUTHENTICATE.as_str())?;
-        let challenge = self.secrets.redact(&challenge).into_owned();
+        let challenge = secrets.redact(&challenge).into_owned();
         let fault = match response.status() {
             StatusCode::UNAUTHORIZED => StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge.clone())),
             StatusCode::FORBIDDEN => {
@@ -163,6 +184,7 @@ impl HttpClient {
         let request = PostedRequest::of(&message);
         let is_claimed = ExactCall::of(&message).is_some_and(|call| call.is_claimed);
         let http = if is_claimed { &self.unpooled } else { &self.http };
+        let secrets = self.secrets(token.as_deref());
         let response = self
             .request(http, Method::POST, &url, session.as_deref(), token, headers)
             .header(ACCEPT, format!("{JSON}, {EVENTS}"))
@@ -178,23 +200,23 @@ impl HttpClient {
         if status == StatusCode::NOT_FOUND && session.is_some() {
             return Err(StreamableHttpError::SessionExpired);
         }
-        if let Some(fault) = self.refusal(&response) {
+        if let Some(fault) = self.refusal(&response, &secrets) {
             return Err(fault);
         }
         if !status.is_success() {
-            return self.error_response(response, request).await;
+            return error_response(response, request, &secrets).await;
         }
         let new_session = text_header(response.headers(), SESSION_HEADER);
         let kind = text_header(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default().to_ascii_lowercase();
         let Some(request) = request else { return Ok(StreamableHttpPostResponse::Accepted) };
         if kind.starts_with(EVENTS) {
-            return Ok(StreamableHttpPostResponse::Sse(self.events(response, Some(request)), new_session));
+            return Ok(StreamableHttpPostResponse::Sse(self.events(response, Some(request), secrets), new_session));
         }
         if !kind.starts_with(JSON) {
             let problem = format!("its content type is `{kind}`, neither JSON nor an event stream");
             return Err(StreamableHttpError::Client(HttpFault::Unreadable(problem)));
         }
-        let bytes = self.read_body(response, self.max_message).await?;
+        let bytes = read_body(response, self.max_message, &secrets).await?;
         let message = wire::decode(&bytes).map_err(|problem| {
             let start = String::from_utf8_lossy(bytes.get(..200).unwrap_or(&bytes)).into_owned();
             StreamableHttpError::Client(HttpFault::Unreadable(format!("{problem}: {start}")))
@@ -202,47 +224,14 @@ impl HttpClient {
         Ok(StreamableHttpPostResponse::Json(request.checked(message), new_session))
     }
 
-    /// A status that says that the request failed. An error of the protocol in the body counts more than the status.
-    async fn error_response(
+    /// The events of a response, in a form that rmcp reads without loss.
+    fn events(
         &self,
         response: Response,
         request: Option<PostedRequest>,
-    ) -> Result<StreamableHttpPostResponse, Fault> {
-        let status = response.status();
-        let retry_after_ms = retry_after_ms(response.headers());
-        let body = self.read_body(response, MAX_ERROR_BODY).await.unwrap_or_default();
-        let is_denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        let error = match wire::decode(&body) {
-            Ok(JsonRpcMessage::Error(error)) if !is_denied => Some(error.error),
-            _ => None,
-        };
-        if let Some(request) = request {
-            let is_old_server = request.is_discover && status.is_client_error() && !is_denied;
-            let unknown = || ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("status {status}"), None);
-            if let Some(error) = error.or_else(|| is_old_server.then(unknown)) {
-                let message = ServerJsonRpcMessage::error(error, Some(request.id));
-                return Ok(StreamableHttpPostResponse::Json(message, None));
-            }
-        }
-        let body = String::from_utf8_lossy(&body).trim().to_owned();
-        Err(StreamableHttpError::Client(HttpFault::Status { status: status.as_u16(), retry_after_ms, body }))
-    }
-
-    async fn read_body(&self, mut response: Response, limit: usize) -> Result<Vec<u8>, Fault> {
-        let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| broken(&error))? {
-            if bytes.len() + chunk.len() > limit {
-                return Err(StreamableHttpError::Client(HttpFault::TooLarge(limit)));
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(self.secrets.redact_bytes(&bytes).into_owned())
-    }
-
-    /// The events of a response, in a form that rmcp reads without loss.
-    fn events(&self, response: Response, request: Option<PostedRequest>) -> BoxStream<'static, Result<Sse, SseError>> {
+        secrets: Secrets,
+    ) -> BoxStream<'static, Result<Sse, SseError>> {
         let bytes = limit_events(response.bytes_stream(), self.max_message);
-        let secrets = self.secrets.clone();
         SseStream::from_bytes_stream(bytes)
             .map(move |event| {
                 event.map(|mut event| {
@@ -288,13 +277,14 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
+        let secrets = self.secrets(token.as_deref());
         let mut request =
             self.request(&self.http, Method::GET, &url, session.as_deref(), token, headers).header(ACCEPT, EVENTS);
         if let Some(last_event) = last_event {
             request = request.header(RESUME_HEADER, last_event);
         }
         let response = request.send().await.map_err(|error| send_fault(&error))?;
-        if let Some(fault) = self.refusal(&response) {
+        if let Some(fault) = self.refusal(&response, &secrets) {
             return Err(fault);
         }
         let status = response.status();
@@ -302,8 +292,45 @@ impl StreamableHttpClient for HttpClient {
         if !status.is_success() || !kind.starts_with(EVENTS) {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
-        Ok(self.events(response, None))
+        Ok(self.events(response, None, secrets))
     }
+}
+
+/// A status that says that the request failed. An error of the protocol in the body counts more than the status.
+async fn error_response(
+    response: Response,
+    request: Option<PostedRequest>,
+    secrets: &Secrets,
+) -> Result<StreamableHttpPostResponse, Fault> {
+    let status = response.status();
+    let retry_after_ms = retry_after_ms(response.headers());
+    let body = read_body(response, MAX_ERROR_BODY, secrets).await.unwrap_or_default();
+    let is_denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let error = match wire::decode(&body) {
+        Ok(JsonRpcMessage::Error(error)) if !is_denied => Some(error.error),
+        _ => None,
+    };
+    if let Some(request) = request {
+        let is_old_server = request.is_discover && status.is_client_error() && !is_denied;
+        let unknown = || ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("status {status}"), None);
+        if let Some(error) = error.or_else(|| is_old_server.then(unknown)) {
+            let message = ServerJsonRpcMessage::error(error, Some(request.id));
+            return Ok(StreamableHttpPostResponse::Json(message, None));
+        }
+    }
+    let body = String::from_utf8_lossy(&body).trim().to_owned();
+    Err(StreamableHttpError::Client(HttpFault::Status { status: status.as_u16(), retry_after_ms, body }))
+}
+
+async fn read_body(mut response: Response, limit: usize, secrets: &Secrets) -> Result<Vec<u8>, Fault> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| broken(&error))? {
+        if bytes.len() + chunk.len() > limit {
+            return Err(StreamableHttpError::Client(HttpFault::TooLarge(limit)));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(secrets.redact_bytes(&bytes).into_owned())
 }
 
 /// The request whose answer is read.
@@ -345,14 +372,6 @@ fn readable(data: String, request: Option<&PostedRequest>) -> String {
     let Ok(message) = wire::decode(data.as_bytes()) else { return data };
     let message = request.map_or_else(|| message.clone(), |request| request.checked(message.clone()));
     serde_json::to_string(&message).unwrap_or(data)
-}
-
-fn builder() -> reqwest::ClientBuilder {
-    reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT)
-        .no_proxy()
-        .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")))
 }
 
 fn secret_value(value: &str, name: &str) -> Result<HeaderValue, String> {

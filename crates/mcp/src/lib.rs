@@ -32,6 +32,7 @@ mod listing;
 mod oauth;
 mod options;
 mod process;
+mod redirect;
 mod reply;
 mod restart_delay;
 mod secrets;
@@ -43,5 +44,7 @@ mod token_file;
 mod wire;
 
 pub use oauth::SignIn;
-pub use options::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpProgram, ProtocolEra, ToolFilter};
+pub use options::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpProgram, ProtocolEra, TokenKey, ToolFilter};
+pub use redirect::RedirectListener;
 pub use source::McpSource;
+pub use token_file::token_file_name;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reknit_protocol::{AgentName, redact_url};
+use reknit_tools::ConnectionOptions;
 use reknit_tools::Sandbox;
 use secrecy::SecretString;
 
@@ -44,6 +45,35 @@ impl McpOptions {
             call_limit: None,
             max_message: MAX_MESSAGE,
         }
+    }
+
+    /// What a person types to sign in.
+    pub(crate) fn sign_in_command(&self) -> String {
+        format!("`reknit tools sign-in {}`", self.name)
+    }
+
+    /// What a refused request means, if a person can sign in.
+    pub(crate) fn sign_in_needed(&self) -> Option<String> {
+        match &self.connection {
+            McpConnection::Http(McpEndpoint { oauth: Some(_), .. }) => {
+                Some(format!("needs sign-in: {}", self.sign_in_command()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Which server it is: what was known of another program or address does not hold for it.
+    pub(crate) fn fingerprint(&self) -> String {
+        let parts = match &self.connection {
+            McpConnection::Stdio(program) => {
+                let words = [program.program.display().to_string(), format!("{:?}", program.directory)];
+                words.into_iter().chain(program.arguments.iter().cloned()).collect()
+            }
+            McpConnection::Http(endpoint) => vec![endpoint.url.clone()],
+        };
+        let digest = ring::digest::digest(&ring::digest::SHA256, parts.join("\0").as_bytes());
+        let number = digest.as_ref().iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
+        format!("{number:032x}")
     }
 
     /// Where the server is, for messages. Secrets are redacted, and arguments are left out.
@@ -93,13 +123,13 @@ pub struct McpEndpoint {
     pub bearer: Option<SecretString>,
     /// How to sign in with OAuth, instead of a token.
     pub oauth: Option<McpOAuth>,
+    /// How connections are made, also to the authorization server.
+    pub connection: ConnectionOptions,
 }
 
 /// How to sign in at an MCP server with OAuth 2.1 and PKCE.
 #[derive(Debug, Clone)]
 pub struct McpOAuth {
-    /// The URL to which a browser is sent back, on loopback: `http://127.0.0.1:8123/callback`.
-    pub redirect_url: String,
     /// The id under which we are registered. Without it we register ourselves.
     pub client_id: Option<String>,
     /// The secret that belongs to the id.
@@ -108,10 +138,23 @@ pub struct McpOAuth {
     pub client_metadata_url: Option<String>,
     /// What we ask to be allowed; empty for what the server proposes.
     pub scopes: Vec<String>,
+    /// The port of 127.0.0.1 to which a browser is sent back; 0 for any free one.
+    pub redirect_port: u16,
     /// The file for the tokens.
     pub token_file: PathBuf,
     /// The key with which the file is encrypted.
-    pub token_key: SecretString,
+    pub token_key: TokenKey,
+}
+
+/// Where the key is with which tokens are encrypted.
+#[derive(Debug, Clone)]
+pub enum TokenKey {
+    /// This text.
+    Text(SecretString),
+    /// This file, which only its owner can read. It is made, with a random key, when the first tokens are stored.
+    File(PathBuf),
+    /// There is none, for this reason.
+    Missing(String),
 }
 
 /// The versions of the protocol that are spoken.

@@ -32,6 +32,13 @@ impl Secrets {
         }
     }
 
+    /// These secrets and one more.
+    pub(crate) fn and(&self, secret: &str) -> Self {
+        let mut known = KnownSecrets::clone(&self.0);
+        known.add(secret);
+        Self(Arc::new(known))
+    }
+
     /// A text without the secrets.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.0.redact(text)

@@ -1,6 +1,7 @@
 //! A server: one shared connection, opened when it is needed and again when it has ended.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use reknit_protocol::human_duration;
 use tokio::sync::{Mutex, watch};
@@ -8,8 +9,8 @@ use tokio::time::Instant;
 
 use crate::connection::{Connection, Unavailable};
 use crate::http::HttpClient;
-use crate::oauth::SignIn;
-use crate::options::{McpConnection, McpOptions, ProtocolEra};
+use crate::oauth::{self, SignIn};
+use crate::options::{McpConnection, McpEndpoint, McpOAuth, McpOptions, ProtocolEra};
 use crate::restart_delay::restart_delay;
 use crate::secrets::Secrets;
 
@@ -21,6 +22,8 @@ pub(crate) struct Server {
     http: Result<Option<HttpClient>, String>,
     state: Arc<Mutex<State>>,
     generation: watch::Sender<u64>,
+    /// Whether the last connection failed because nobody is signed in.
+    needs_sign_in: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -45,7 +48,8 @@ impl Server {
         let state = State { connection: None, was_open: false, era: options.era, failures: 0, wait: None };
         let state = Arc::new(Mutex::new(state));
         let secrets = Secrets::of(&options.connection);
-        Self { options: Arc::new(options), secrets, http, state, generation: watch::Sender::new(0) }
+        let (generation, needs_sign_in) = (watch::Sender::new(0), AtomicBool::new(false));
+        Self { options: Arc::new(options), secrets, http, state, generation, needs_sign_in }
     }
 
     /// How often the server told that its tools have changed. A connection that was opened again counts, too.
@@ -86,19 +90,40 @@ impl Server {
             }
             Ok(connection)
         });
-        opening.await.unwrap_or_else(|error| Err(Unavailable::Down(format!("it cannot be opened: {error}"))))
+        let opened = opening.await;
+        let opened = opened.unwrap_or_else(|error| Err(Unavailable::Down(format!("it cannot be opened: {error}"))));
+        let needs_sign_in = matches!(opened, Err(Unavailable::NeedsSignIn(_)));
+        self.needs_sign_in.store(needs_sign_in, Ordering::Relaxed);
+        opened
+    }
+
+    /// Whether the last connection failed because nobody is signed in.
+    pub(crate) fn needs_sign_in(&self) -> bool {
+        self.needs_sign_in.load(Ordering::Relaxed)
     }
 
     /// Starts a sign-in at the server. Fails with the reason.
-    pub(crate) async fn sign_in(&self) -> Result<SignIn, String> {
+    pub(crate) async fn sign_in(&self, redirect_url: &str) -> Result<SignIn, String> {
+        let (endpoint, oauth) = self.oauth()?;
+        let http = self.http.as_ref().map_err(Clone::clone)?.as_ref().ok_or("there is no HTTP client")?;
+        // The next connection starts with the new tokens.
+        self.state.lock().await.connection = None;
+        SignIn::start(endpoint, oauth, http, redirect_url).await.map_err(|error| error.to_string())
+    }
+
+    /// Removes the stored tokens, and ends the connection that uses them.
+    pub(crate) async fn sign_out(&self) -> Result<bool, String> {
+        let (_, oauth) = self.oauth()?;
+        self.state.lock().await.connection = None;
+        oauth::sign_out(oauth).await
+    }
+
+    fn oauth(&self) -> Result<(&McpEndpoint, &McpOAuth), String> {
         let McpConnection::Http(endpoint) = &self.options.connection else {
             return Err("a program needs no sign-in".to_owned());
         };
         let oauth = endpoint.oauth.as_ref().ok_or("no OAuth is configured for this server")?;
-        let challenge = self.http.as_ref().map_err(Clone::clone)?.as_ref().and_then(HttpClient::challenge);
-        // The next connection starts with the new tokens.
-        self.state.lock().await.connection = None;
-        SignIn::start(endpoint, oauth, challenge.as_deref()).await.map_err(|error| error.to_string())
+        Ok((endpoint, oauth))
     }
 
     /// Ends the connection in good order.

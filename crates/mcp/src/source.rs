@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use reknit_protocol::{AgentName, Value, truncate};
+use reknit_protocol::{AgentName, Object, Value, truncate};
 use reknit_tools::{BoxFuture, ListedCapability, Listing, ToolSource};
 use rmcp::model::{ServerPeerInfo, ServerResult};
 use rmcp::service::ServiceError;
@@ -25,6 +25,8 @@ const MAX_TOOLS: usize = 10_000;
 const MAX_PAGES: usize = 1_000;
 /// The most problems and notes that are reported one by one.
 const MAX_PROBLEMS: usize = 1_000;
+/// The largest listing that is saved, in bytes.
+const MAX_SAVED: usize = 64 << 20;
 /// The longest description of a server, in bytes.
 const MAX_DESCRIPTION: usize = 4 << 10;
 
@@ -50,9 +52,15 @@ impl McpSource {
         self.server.generation()
     }
 
-    /// Starts a sign-in with OAuth, as the last refusal of the server asks for. Fails with the reason.
-    pub async fn sign_in(&self) -> Result<SignIn, String> {
-        self.server.sign_in().await
+    /// Starts a sign-in with OAuth, as the last refusal of the server asks for. The browser is to be sent back to `redirect_url`,
+    /// on loopback. Fails with the reason.
+    pub async fn sign_in(&self, redirect_url: &str) -> Result<SignIn, String> {
+        self.server.sign_in(redirect_url).await
+    }
+
+    /// Removes the stored tokens of OAuth. Returns whether there were any. Fails with the reason.
+    pub async fn sign_out(&self) -> Result<bool, String> {
+        self.server.sign_out().await
     }
 
     /// Ends the connection in good order. Without it the process of a server is killed when the source and its routes are
@@ -65,38 +73,62 @@ impl McpSource {
         let connection = self.server.connection().await.map_err(|unavailable| unavailable.message())?;
         let description = connection.peer_info().map(|info| describe(&info)).unwrap_or_default();
         let mut listing = Listing { description, ..Listing::default() };
+        let mut tools = Vec::new();
+        self.read_pages(&connection, &mut listing, &mut tools).await?;
+        listing.saved = self.save(&listing.description, tools);
+        if listing.saved.is_none() {
+            listing
+                .notes
+                .insert(0, "its list of tools is too large to be saved for the time when it is down".to_owned());
+        }
+        Ok(bounded(listing))
+    }
+
+    /// Adds the tools of all pages to `listing`, and as the server lists them to `tools`.
+    async fn read_pages(
+        &self,
+        connection: &Connection,
+        listing: &mut Listing,
+        tools: &mut Vec<Value>,
+    ) -> Result<(), String> {
         let (mut cursor, mut cursors) = (None, HashSet::new());
         let mut count = 0;
         for _ in 0..MAX_PAGES {
             let page = connection.list_page(cursor.take()).await;
             let page = match page {
                 Ok(page) => page,
-                Err(error) => return Err(list_failure(&error, &connection).await),
+                Err(error) => return Err(list_failure(&error, connection).await),
             };
-            count += self.add_page(&page, &mut listing, MAX_TOOLS - count)?;
+            count += self.add_page(&page, listing, tools, MAX_TOOLS - count)?;
             let next = match page {
                 ServerResult::ListToolsResult(page) => page.next_cursor,
                 _ => None,
             };
-            let Some(next) = next.filter(|next| !next.is_empty()) else { return Ok(bounded(listing)) };
+            let Some(next) = next.filter(|next| !next.is_empty()) else { return Ok(()) };
             if count >= MAX_TOOLS {
                 listing
                     .problems
                     .insert(0, format!("the server lists more than {MAX_TOOLS} tools; the rest is left out"));
-                return Ok(bounded(listing));
+                return Ok(());
             }
             if !cursors.insert(next.clone()) {
                 listing.problems.insert(0, "the server lists the same page again; the rest is left out".to_owned());
-                return Ok(bounded(listing));
+                return Ok(());
             }
             cursor = Some(next);
         }
         listing.problems.insert(0, format!("the server lists more than {MAX_PAGES} pages; the rest is left out"));
-        Ok(bounded(listing))
+        Ok(())
     }
 
     /// Adds the tools of a page. Returns how many it has.
-    fn add_page(&self, page: &ServerResult, listing: &mut Listing, room: usize) -> Result<usize, String> {
+    fn add_page(
+        &self,
+        page: &ServerResult,
+        listing: &mut Listing,
+        all: &mut Vec<Value>,
+        room: usize,
+    ) -> Result<usize, String> {
         let raw = raw_result(page).ok_or("it answered `tools/list` with something else")?;
         let raw = Value::parse(raw).map_err(|error| format!("its list of tools cannot be read: {error}"))?;
         let accepted: HashSet<&str> = match page {
@@ -109,22 +141,46 @@ impl McpSource {
         }
         for tool in tools.iter().take(room) {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            if accepted.contains(name) {
+                self.add_tool(tool, listing);
+                all.push(tool.clone());
+                continue;
+            }
             match read_tool(tool, &self.server.options) {
-                Ok(Some(_)) if !accepted.contains(name) => {
-                    listing
-                        .problems
-                        .push(format!("tool `{name}` is not valid: an attribute or an `x-mcp-header` is wrong"));
-                }
-                Ok(Some(read)) => {
-                    listing.notes.extend(read.notes);
-                    let route = Arc::new(McpRoute { server: Arc::clone(&self.server), tool: name.to_owned() });
-                    listing.capabilities.push(ListedCapability { entry: read.entry, route });
+                Ok(Some(_)) => {
+                    let problem = format!("tool `{name}` is not valid: an attribute or an `x-mcp-header` is wrong");
+                    listing.problems.push(problem);
                 }
                 Ok(None) => {}
                 Err(problem) => listing.problems.push(problem),
             }
         }
         Ok(tools.len().min(room))
+    }
+
+    /// Adds one tool, or the reason why it cannot be used.
+    fn add_tool(&self, tool: &Value, listing: &mut Listing) {
+        match read_tool(tool, &self.server.options) {
+            Ok(Some(read)) => {
+                listing.notes.extend(read.notes);
+                let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+                let route = Arc::new(McpRoute { server: Arc::clone(&self.server), tool: name.to_owned() });
+                listing.capabilities.push(ListedCapability { entry: read.entry, route });
+            }
+            Ok(None) => {}
+            Err(problem) => listing.problems.push(problem),
+        }
+    }
+
+    /// A text from which the listing can be made again, without secrets; `None` if it is too large.
+    fn save(&self, description: &str, tools: Vec<Value>) -> Option<String> {
+        let saved = Object::from([
+            ("server", self.server.options.fingerprint().into()),
+            ("description", description.into()),
+            ("tools", Value::Array(tools)),
+        ]);
+        let saved = self.server.secrets.redact(&saved.to_string()).into_owned();
+        (saved.len() <= MAX_SAVED).then_some(saved)
     }
 }
 
@@ -143,6 +199,22 @@ impl ToolSource for McpSource {
             let listed = tokio::time::timeout(limit, self.read_tools()).await;
             listed.unwrap_or_else(|_| Err(format!("it did not list its tools within {limit:?}")))
         })
+    }
+
+    fn restore(&self, saved: &str) -> Result<Listing, String> {
+        if self.server.needs_sign_in() {
+            return Err("nobody is signed in".to_owned());
+        }
+        let saved = Value::parse(saved).map_err(|error| error.to_string())?;
+        let text = |key: &str| saved.get(key).and_then(Value::as_str).unwrap_or_default();
+        if text("server") != self.server.options.fingerprint() {
+            return Err("it is the listing of another program or address".to_owned());
+        }
+        let mut listing = Listing { description: text("description").to_owned(), ..Listing::default() };
+        for tool in saved.get("tools").and_then(Value::as_array).ok_or("it has no tools")? {
+            self.add_tool(tool, &mut listing);
+        }
+        Ok(bounded(listing))
     }
 }
 

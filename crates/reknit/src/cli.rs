@@ -33,7 +33,7 @@ pub(crate) use run_arguments::{
 pub(crate) use runs::{
     ApproveArguments, DecideArguments, DenyArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments,
 };
-pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, ToolsCommand};
+pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
 
 macro_rules! examples {

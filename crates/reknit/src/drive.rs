@@ -21,6 +21,7 @@ use crate::print_answer::{print_answer, print_waiting};
 use crate::print_report::print_report;
 use crate::progress::display::ProgressDisplay;
 use crate::setup::Setup;
+use crate::terminal_text::one_line;
 
 /// Starts a run, drives it until it ends or waits, and prints the result.
 pub(crate) async fn drive(
@@ -71,7 +72,17 @@ async fn finish(
                     outcome = resume_once(setup, run, arguments).await;
                     continue;
                 }
-                Ok(Decided::Later(approvals)) => print_waiting(run, &approvals, arguments.json),
+                Ok(Decided::Later(approvals)) => {
+                    let report = setup.reknit.settle_webhook(run).await;
+                    for problem in &report.problems {
+                        print_message(&format!("warning: {}\n", one_line(problem, usize::MAX)));
+                    }
+                    if report.decided > 0 {
+                        outcome = resume_once(setup, run, arguments).await;
+                        continue;
+                    }
+                    print_waiting(run, &approvals, arguments.json)
+                }
                 Err(failure) => Err(failure),
             },
             Err(error) => Err(error.into()),

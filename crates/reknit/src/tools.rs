@@ -7,6 +7,7 @@ mod check;
 mod list;
 mod probe;
 mod show;
+mod sign_in;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,8 @@ pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
         ToolsCommand::Call(arguments) => call::run(arguments).await,
         ToolsCommand::Accept(arguments) => accept::run(&arguments).await,
         ToolsCommand::Add(arguments) => add::run(&arguments).await,
+        ToolsCommand::SignIn(arguments) => sign_in::sign_in(&arguments).await,
+        ToolsCommand::SignOut(arguments) => sign_in::sign_out(&arguments).await,
         ToolsCommand::Check { json, setup } => check::run(&setup, json).await,
     }
 }

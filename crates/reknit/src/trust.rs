@@ -52,6 +52,7 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
     let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
     let config = Config::read(&text, &path.display().to_string(), &variable)?;
     let mut uses = unusual_key_uses(config.models.iter(), &config);
+    uses.extend(webhook_use(&config));
     uses.extend(config.tools.iter().flat_map(|tool| command_of(tool).into_iter().chain(key_uses(tool, |_| true))));
     uses.extend(callback_use(&config));
     store.add(TrustedFile { digest: sha256_hex(&text), path: name.clone() })?;
@@ -63,7 +64,8 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
 /// that of `--config`. Call it before the first request.
 pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
     let of_tool = |tool: &ConfiguredTool| command_of(tool).into_iter().chain(key_uses(tool, is_there));
-    let uses = model_uses(config).into_iter().chain(config.tools.iter().flat_map(of_tool)).chain(callback_use(config));
+    let uses = model_uses(config).into_iter().chain(webhook_use(config));
+    let uses = uses.chain(config.tools.iter().flat_map(of_tool)).chain(callback_use(config));
     require_trust(&uses.collect::<Vec<_>>(), file)
 }
 
@@ -83,6 +85,18 @@ pub(crate) fn check_listing_trust(config: &Config, file: Option<&Path>) -> Resul
 /// The unusual uses of keys that are there. A key that is not there is not sent; its absence is reported elsewhere.
 fn model_uses(config: &Config) -> Vec<String> {
     unusual_key_uses(config.models.iter().filter(|target| target.key.is_some()), config)
+}
+
+/// Where questions to a person go.
+fn webhook_use(config: &Config) -> Option<String> {
+    let (url, key) = config.webhook_key()?;
+    let signed = match key {
+        KeySource::Variable(name) | KeySource::UnsetVariable(name) => {
+            format!(", signed with the key in the variable `{name}`")
+        }
+        KeySource::None | KeySource::File(_) | KeySource::UnusableFile { .. } => String::new(),
+    };
+    Some(format!("approvals: each question to a person is sent to {url}{signed}"))
 }
 
 fn is_there(source: &KeySource) -> bool {
@@ -132,7 +146,12 @@ fn callback_use(config: &Config) -> Option<String> {
     Some(format!("callbacks: tools may send results to {}", redact_url(url)))
 }
 
-/// What a tool runs: `tool, command`.
+/// The same for one tool, whose key or token is used.
+pub(crate) fn check_tool_trust(tool: &ConfiguredTool, file: Option<&Path>) -> Result<(), Failure> {
+    require_trust(&command_of(tool).into_iter().chain(key_uses(tool, is_there)).collect::<Vec<_>>(), file)
+}
+
+/// What a tool runs, or the token that it is sent: `tool, command`.
 fn command_of(tool: &ConfiguredTool) -> Option<String> {
     match &tool.source {
         ConfiguredSource::Command(command) => {
@@ -144,13 +163,21 @@ fn command_of(tool: &ConfiguredTool) -> Option<String> {
                 let line = words.iter().chain(&program.arguments).cloned().collect::<Vec<_>>().join(" ");
                 Some(format!("tool `{}`: the MCP server `{line}` is started", tool.name))
             }
-            McpConnection::Http(_) => None,
+            McpConnection::Http(endpoint) => endpoint.oauth.as_ref().map(|_| {
+                let (url, through) = (redact_url(&endpoint.url), through_proxy(tool));
+                format!("tool `{}`: the token of its sign-in is sent to {url}{through}", tool.name)
+            }),
         },
         ConfiguredSource::Service { .. }
         | ConfiguredSource::OpenApi(_)
         | ConfiguredSource::PlainHttp(_)
         | ConfiguredSource::Program(_) => None,
     }
+}
+
+fn through_proxy(tool: &ConfiguredTool) -> String {
+    let proxy = tool.shown().get("proxy").and_then(Value::as_str);
+    proxy.map(|proxy| format!(", through the proxy {proxy}")).unwrap_or_default()
 }
 
 /// Where the keys of a tool go: `tool, source, URL`.
@@ -171,9 +198,8 @@ fn key_uses(tool: &ConfiguredTool, counts: fn(&KeySource) -> bool) -> Vec<String
             let others = [
                 text("token-url").map(|url| format!(", to {url} for a token")),
                 hosts.map(|hosts| format!(", to the hosts {hosts}")),
-                text("proxy").map(|proxy| format!(", through the proxy {proxy}")),
             ];
-            format!("sent to {address}{}", others.into_iter().flatten().collect::<String>())
+            format!("sent to {address}{}{}", others.into_iter().flatten().collect::<String>(), through_proxy(tool))
         }
     };
     let use_of = |source: &KeySource| {

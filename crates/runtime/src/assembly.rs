@@ -12,6 +12,7 @@ use reknit_telemetry::{ModelIdentities, ModelIdentity};
 use reknit_tools::{Client, DefinitionChange, DiscoveryProblem};
 use uuid::Uuid;
 
+use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
 use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
 use crate::telemetry::otlp::Otlp;
@@ -60,6 +61,7 @@ pub struct Reknit {
     clock: Arc<SystemClock>,
     callbacks: Option<Arc<Callbacks>>,
     telemetry: Telemetry,
+    webhook: Option<Arc<ApprovalWebhook>>,
 }
 
 /// Why [`Reknit`] cannot start.
@@ -91,6 +93,7 @@ impl Reknit {
         config.check_keys()?;
         config.check_prices()?;
         config.check_effect_tools()?;
+        let webhook = config.approval_webhook()?.map(Arc::new);
         let templates = config.templates()?;
         let callbacks = config.callbacks()?.map(Arc::new);
         let models = Arc::new(Models::new(config.models.clone())?);
@@ -104,7 +107,8 @@ impl Reknit {
         let refresh = config.catalogue_refresh;
         let reknit = Self::assemble(config, templates, journal, Arc::clone(&found.catalogue), transport);
         live.refresh_every(refresh);
-        Ok(Self { callbacks, live: Some(live), problems: found.problems.clone(), notes: found.notes.clone(), ..reknit })
+        let (problems, notes) = (found.problems.clone(), found.notes.clone());
+        Ok(Self { callbacks, live: Some(live), problems, notes, webhook, ..reknit })
     }
 
     /// The capabilities of the tools as they are known now. With `tools.refresh`, they are asked again in the background.
@@ -148,9 +152,10 @@ impl Reknit {
         catalogue: Catalogue,
         config: Config,
     ) -> Result<Self, StartError> {
+        let webhook = config.approval_webhook()?.map(Arc::new);
         let templates = config.templates()?;
         let journal = open_journal(&config)?;
-        Ok(Self::assemble(config, templates, journal, Arc::new(catalogue), transport))
+        Ok(Self { webhook, ..Self::assemble(config, templates, journal, Arc::new(catalogue), transport) })
     }
 
     fn assemble(
@@ -173,6 +178,7 @@ impl Reknit {
             notes: Vec::new(),
             live: None,
             callbacks: None,
+            webhook: None,
             transport,
             breakers: Arc::new(
                 Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)
@@ -254,7 +260,17 @@ impl Reknit {
     pub fn driver(&self) -> Driver {
         let (transport, clock) = (Arc::clone(&self.transport), Arc::clone(&self.clock));
         let driver = Driver::with_breakers(self.journal.clone(), transport, clock as _, Arc::clone(&self.breakers));
-        driver.with_telemetry(self.telemetry.clone()).with_callbacks(self.callbacks.clone())
+        let driver = driver.with_webhook(self.webhook.clone()).with_callbacks(self.callbacks.clone());
+        driver.with_telemetry(self.telemetry.clone())
+    }
+
+    /// Waits until the approval webhook has heard of the questions of a run, or cannot be reached. Call it when a run waits; if it
+    /// decided, resume the run. Without a webhook nothing happens.
+    pub async fn settle_webhook(&self, run: &RunId) -> WebhookReport {
+        match &self.webhook {
+            Some(webhook) => webhook.settle(run).await,
+            None => WebhookReport::default(),
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 
 mod api_keys;
 mod approval_rules;
+mod approval_webhook;
 mod builder;
 mod business_keys;
 mod callbacks;
@@ -40,6 +41,7 @@ mod tests;
 mod tools;
 
 pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
+pub use approval_webhook::{WebhookSettings, WebhookUrl};
 pub use builder::ConfigBuilder;
 pub use callbacks::{CALLBACK_SECRET_VARIABLE, CallbackSettings};
 pub use discovery::DiscoverySettings;
@@ -72,6 +74,7 @@ use reknit_tools::{Client, ListingStore, PinPolicy, ToolSource};
 use secrecy::SecretString;
 use tracing::level_filters::LevelFilter;
 
+use crate::approval_webhook::ApprovalWebhook;
 use crate::telemetry::Telemetry;
 use crate::telemetry::log::{Log, LogSettings};
 use crate::{BreakerPolicy, CallLimits, ToolLimits};
@@ -118,6 +121,10 @@ pub struct Config {
     pub callbacks: CallbackSettings,
     /// The secret that signs them, or where it should be; `None` if the environment was not read.
     callback_secret: Option<Result<SecretString, String>>,
+    /// Where questions to a person are sent.
+    pub webhook: WebhookSettings,
+    /// The key that signs them, and where it comes from.
+    webhook_secret: (Option<SecretString>, KeySource),
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
     /// The level and the format of the log. See [`ConfigBuilder::log_to`].
@@ -205,6 +212,8 @@ impl Default for Config {
             discovery: DiscoverySettings::default(),
             callbacks: CallbackSettings::default(),
             callback_secret: None,
+            webhook: WebhookSettings::default(),
+            webhook_secret: (None, KeySource::None),
             prompts: None,
             log: LogSettings::default(),
             log_writer: None,
@@ -237,6 +246,7 @@ impl Config {
         config.checks = checks::read_checks(&file.checks)?;
         config.business_keys = business_keys::read_keys(&file.keys)?;
         config.approval_rules = approval_rules::read_rules(&file.approve)?;
+        config.webhook_secret = approval_webhook::find_secret(&config.values, environment)?;
         let entries = file.tools().chain(&file.models).chain(&file.checks).chain(&file.keys);
         config.entry_origins = entries.map(Entry::origin).collect();
         let mut config = config.apply_values();
@@ -284,6 +294,7 @@ impl Config {
         let callback_secret = self.callback_secret;
         let (errors_in_success, checks, approval_rules) = (self.errors_in_success, self.checks, self.approval_rules);
         let business_keys = self.business_keys;
+        let webhook_secret = self.webhook_secret;
         let mut config =
             Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, ..Self::default() };
         config.policy.errors_in_success.clone_from(&errors_in_success);
@@ -294,6 +305,7 @@ impl Config {
         config.callback_secret = callback_secret;
         config.policy.approvals.rules = approval_rules.iter().map(|(rule, _)| rule.clone()).collect();
         config.approval_rules = approval_rules;
+        config.webhook_secret = webhook_secret;
         // The rotation policy decides the defaults of other settings, so it comes first.
         let policy = Setting::find("rotation.policy").and_then(|setting| values.get(setting));
         if policy.is_some_and(|(word, _)| word.as_str() == Some("prefer-primary")) {
@@ -459,6 +471,31 @@ impl Config {
         Ok(())
     }
 
+    /// Uses this key to sign what is sent to the approval webhook, instead of the one in a variable.
+    #[must_use]
+    pub fn with_webhook_secret(mut self, secret: SecretString) -> Self {
+        self.webhook_secret = (Some(secret), KeySource::None);
+        self
+    }
+
+    /// The address to which questions to a person are sent, and where the key of their signature comes from.
+    pub fn webhook_key(&self) -> Option<(&WebhookUrl, &KeySource)> {
+        Some((self.webhook.url.as_ref()?, &self.webhook_secret.1))
+    }
+
+    /// What sends questions to a person. Fails if the key of the signature is missing.
+    pub(crate) fn approval_webhook(&self) -> Result<Option<ApprovalWebhook>, ConfigError> {
+        let Some(url) = &self.webhook.url else { return Ok(None) };
+        match &self.webhook_secret {
+            (Some(secret), _) => Ok(Some(ApprovalWebhook::new(url.clone(), secret))),
+            (None, source) => {
+                let unnamed = || "variable that `approvals.webhook-secret-env` names; write that setting".to_owned();
+                let place = source.missing().unwrap_or_else(unnamed);
+                Err(ConfigError::MissingWebhookKey { place })
+            }
+        }
+    }
+
     /// Where the last known capabilities of each tool are kept, with their pinned definitions.
     pub fn listing_store(&self) -> ListingStore {
         let store = self.catalogue_folder.as_ref().map_or_else(ListingStore::in_memory, ListingStore::in_folder);
@@ -469,7 +506,7 @@ impl Config {
     /// The sources of all tools. Fails if the key of a tool is missing or cannot be sent.
     pub fn tool_sources(&self, client: &Client) -> Result<Vec<Arc<dyn ToolSource>>, ConfigError> {
         for tool in &self.tools {
-            if let Some(place) = tool.keys.iter().find_map(KeySource::missing) {
+            if let Some(place) = tool.missing_key() {
                 return Err(ConfigError::MissingToolKey { tool: tool.name.to_string(), place });
             }
         }

@@ -16,6 +16,7 @@ use reknit_protocol::RunId;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::approval_webhook::ApprovalWebhook;
 use crate::breakers::{BreakerPolicy, Breakers, CallLimits};
 use crate::business_keys::key_changes;
 use crate::callbacks::Callbacks;
@@ -68,6 +69,7 @@ pub struct Driver {
     watcher: Watcher,
     pub(crate) cancel: CancellationToken,
     pub(crate) stop: CancellationToken,
+    webhook: Option<Arc<ApprovalWebhook>>,
 }
 
 impl std::fmt::Debug for Driver {
@@ -101,7 +103,15 @@ impl Driver {
             watcher: Watcher::default(),
             cancel: CancellationToken::new(),
             stop: CancellationToken::new(),
+            webhook: None,
         }
+    }
+
+    /// Sends each question to a person to a webhook.
+    #[must_use]
+    pub(crate) fn with_webhook(mut self, webhook: Option<Arc<ApprovalWebhook>>) -> Self {
+        self.webhook = webhook;
+        self
     }
 
     /// Calls the watcher with every committed event. It replaces an earlier watcher.
@@ -280,6 +290,9 @@ impl Driver {
     pub(crate) fn notify(&self, state: &mut DrivenMachine, events: &[Event]) {
         state.release_results();
         self.executor.telemetry.deliver(state.reporter.as_mut());
+        if let Some(webhook) = &self.webhook {
+            webhook.send_questions(state.machine.id(), &state.pending, &self.executor.journal);
+        }
         let decided = std::mem::take(&mut state.decided);
         for (event, records) in events.iter().zip(&decided) {
             let origin = EventOrigin::New;

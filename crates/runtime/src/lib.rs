@@ -12,6 +12,7 @@
 //! calls of all runs, [`telemetry`] exports logs, traces and metrics, and [`ModelClient`] asks models outside of a run.
 
 pub mod agent;
+mod approval_webhook;
 mod assembly;
 mod breakers;
 mod business_keys;
@@ -38,6 +39,7 @@ mod tokens;
 mod transport;
 mod watcher;
 
+pub use approval_webhook::WebhookReport;
 pub use assembly::{Reknit, StartError, new_run_id};
 pub use breakers::{BreakerPolicy, Breakers, CallLimits, ToolLimits};
 pub use call_rate::{CallRate, InvalidRate};

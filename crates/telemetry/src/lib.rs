@@ -37,6 +37,7 @@ pub use interaction::{Interaction, interactions};
 pub use markdown::markdown_tables;
 pub use model_identity::{ModelIdentities, ModelIdentity};
 pub use prometheus::{prometheus_name, prometheus_series};
+pub use redact::redact_object;
 pub use signal::{LogLine, Metric, Signal, Span, SpanEvent, SpanKind, SpanStatus};
 pub use table::table;
 pub use table_entry::{Severity, SignalKind, TableEntry};

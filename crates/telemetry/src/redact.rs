@@ -68,7 +68,7 @@ const KEY_PREFIXES: [&str; 29] = [
 const MIN_KEY_LENGTH: usize = 16;
 
 /// Redacts the values of secret names, at any depth.
-pub(super) fn redact_object(object: &Object) -> Object {
+pub fn redact_object(object: &Object) -> Object {
     let redacted = object.iter().map(|(name, value)| {
         let value = if is_secret_name(name) { REDACTED.into() } else { redact_value(value) };
         (name.to_owned(), value)

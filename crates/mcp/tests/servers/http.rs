@@ -42,7 +42,7 @@ async fn headers_and_token_are_sent_with_every_request_and_shown_nowhere() {
         url,
         headers: vec![("X-Tenant".to_owned(), "tenant-secret".into())],
         bearer: Some("token-secret".into()),
-        oauth: None,
+        ..McpEndpoint::default()
     });
     let options = McpOptions::new("service", connection);
     assert!(!format!("{options:?}").contains("-secret"));

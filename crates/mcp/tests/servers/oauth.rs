@@ -8,11 +8,13 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use reknit_mcp::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpSource};
+use reknit_mcp::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpSource, TokenKey};
 use reknit_protocol::Value;
 use reknit_tools::ToolSource as _;
 
 use crate::support::list;
+
+const REDIRECT: &str = "http://127.0.0.1:8123/callback";
 
 #[derive(Clone)]
 struct Service {
@@ -79,21 +81,21 @@ async fn a_person_signs_in_once_and_the_tokens_are_stored_encrypted() {
     tokio::spawn(async move { axum::serve(listener, router).await });
     let folder = tempfile::tempdir().expect("a folder");
     let oauth = McpOAuth {
-        redirect_url: "http://127.0.0.1:8123/callback".to_owned(),
         client_id: None,
         client_secret: None,
         client_metadata_url: None,
         scopes: Vec::new(),
+        redirect_port: 0,
         token_file: folder.path().join("tokens.json"),
-        token_key: "key-secret".into(),
+        token_key: TokenKey::Text("key-secret".into()),
     };
     let endpoint = McpEndpoint { url: format!("{base}/mcp"), oauth: Some(oauth), ..McpEndpoint::default() };
     let options = McpOptions::new("service", McpConnection::Http(endpoint));
     let source = McpSource::new(options.clone());
     let refusal = source.list().await.expect_err("nobody has signed in");
-    assert!(refusal.contains("status 401"), "{refusal}");
+    assert_eq!(refusal, "needs sign-in: `reknit tools sign-in service`");
 
-    let sign_in = source.sign_in().await.expect("the server says how");
+    let sign_in = source.sign_in(REDIRECT).await.expect("the server says how");
     let asked = parameters(sign_in.url().split_once('?').expect("a query").1);
     assert_eq!(asked["code_challenge_method"], "S256");
     assert_eq!(asked["resource"], format!("{base}/mcp"));
@@ -113,6 +115,6 @@ async fn a_person_signs_in_once_and_the_tokens_are_stored_encrypted() {
 #[tokio::test]
 async fn a_server_without_oauth_has_no_sign_in() {
     let source = McpSource::new(crate::support::endpoint("http://127.0.0.1:9/mcp"));
-    let problem = source.sign_in().await.expect_err("there is no OAuth");
+    let problem = source.sign_in(REDIRECT).await.expect_err("there is no OAuth");
     assert_eq!(problem, "no OAuth is configured for this server");
 }

@@ -44,6 +44,13 @@ Examples:
   reknit tools add petstore.yaml --url https://petstore.example.com/v3 --dry-run
   reknit tools add --name time -- uvx mcp-server-time --local-timezone Asia/Seoul";
 
+const SIGN_IN_DETAILS: &str = "\
+Prints the address of a page. When a person has signed in there, the browser is sent back to a port of 127.0.0.1, where Reknit
+waits. The tokens are stored encrypted, and renewed when they expire. The command says where the file and its key are.
+
+Example:
+  reknit tools sign-in docs";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
     /// List all capabilities, with their side effect classes
@@ -88,6 +95,11 @@ pub(crate) enum ToolsCommand {
     /// Accept the changed definition of a capability, which is withheld until then
     #[command(after_help = ACCEPT_DETAILS)]
     Accept(AcceptArguments),
+    /// Sign in at an MCP server with `auth = "oauth"`, in a browser
+    #[command(after_help = SIGN_IN_DETAILS)]
+    SignIn(SignInArguments),
+    /// Sign out: remove the stored tokens of an MCP server
+    SignOut(SignInArguments),
     /// List the capabilities of each tool, with every problem, and those that declare no side effect class
     Check {
         /// Print the capabilities as JSON, for `reknit plan check --tools`
@@ -144,6 +156,16 @@ pub(crate) struct AddArguments {
     /// Print the entry, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// The configuration file [default: reknit.toml in the current folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SignInArguments {
+    /// The tool, as it is named in the configuration
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
     /// The configuration file [default: reknit.toml in the current folder]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,

@@ -396,14 +396,16 @@ fn tools_has_a_help_page() {
     Usage: reknit tools <COMMAND>
 
     Commands:
-      list    List all capabilities, with their side effect classes
-      show    Show a capability: what it does, what it needs and what it returns
-      search  Find capabilities by words, the best match first
-      call    Call a capability once, and print its result
-      add     Connect a service: find out what it is, and write its entry into the configuration
-      accept  Accept the changed definition of a capability, which is withheld until then
-      check   List the capabilities of each tool, with every problem, and those that declare no side effect class
-      help    Print this message or the help of the given subcommand(s)
+      list      List all capabilities, with their side effect classes
+      show      Show a capability: what it does, what it needs and what it returns
+      search    Find capabilities by words, the best match first
+      call      Call a capability once, and print its result
+      add       Connect a service: find out what it is, and write its entry into the configuration
+      accept    Accept the changed definition of a capability, which is withheld until then
+      sign-in   Sign in at an MCP server with `auth = \"oauth\"`, in a browser
+      sign-out  Sign out: remove the stored tokens of an MCP server
+      check     List the capabilities of each tool, with every problem, and those that declare no side effect class
+      help      Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help  Print help

@@ -3,6 +3,7 @@
 
 mod agents;
 mod approval_rules;
+mod approval_webhook;
 mod approvals;
 mod bad_usage;
 mod callbacks;
@@ -16,6 +17,7 @@ mod jobs;
 mod keys;
 mod llm;
 mod masks;
+mod mcp;
 mod models;
 mod pins;
 mod plan_check;
@@ -25,6 +27,8 @@ mod rules;
 mod runs;
 mod session_scenarios;
 mod settings;
+mod sign_in;
+mod sign_in_server;
 mod telemetry;
 mod terminal;
 mod tools;

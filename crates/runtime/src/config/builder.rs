@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::approval_webhook::WebhookUrl;
 use super::field::Field;
 use super::{Config, ConfigError, ConfiguredTool, Opaque, SettingOrigin};
 use crate::ToolLimits;
@@ -228,6 +229,12 @@ impl Argument for &str {
 impl Argument for RedisUrl {
     fn into_value(self) -> Value {
         self.expose().into()
+    }
+}
+
+impl Argument for WebhookUrl {
+    fn into_value(self) -> Value {
+        self.expose().as_str().into()
     }
 }
 

@@ -14,8 +14,8 @@ use super::field::Field;
 use super::kind::SettingKind::{
     self, AnyTemplate, ParameterTable, Price, Switch, Templates, Text, TextList, TextTable, Word,
 };
-use super::kind::{POSITIVE, POSITIVE_DURATION, word};
-use super::tools::Authentication;
+use super::kind::{PORT, POSITIVE, POSITIVE_DURATION, word};
+use super::tools::{Authentication, McpAuthentication};
 
 /// A key of an entry.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +76,7 @@ pub(super) const OPENAPI_KEYS: [EntryKey; 12] = [
     ),
 ];
 
-pub(super) const MCP_KEYS: [EntryKey; 14] = [
+pub(super) const MCP_KEYS: [EntryKey; 23] = [
     required("name", "Name of the tool in plans."),
     optional(
         "command",
@@ -92,7 +92,32 @@ pub(super) const MCP_KEYS: [EntryKey; 14] = [
     optional("url", Text, "Address of a server with streamable HTTP, like `http://127.0.0.1:3001/mcp`."),
     optional("key-env", Text, "Environment variable with its bearer token."),
     optional("key-file", Text, "File with its bearer token."),
+    optional(
+        "auth",
+        word::<McpAuthentication>(),
+        "How we are let in: with a `bearer` token (the default), or with `oauth`: a person signs in once with `reknit tools sign-in NAME`.",
+    ),
+    optional(
+        "client-id-env",
+        Text,
+        "Environment variable with the id of a client that is registered for `oauth`; the default is to register one.",
+    ),
+    optional("client-secret-env", Text, "Environment variable with the secret of that client."),
+    optional("scopes", TextList, "Scopes to ask for at a sign-in; the default is what the server proposes."),
+    optional(
+        "redirect-port",
+        PORT,
+        "Port of 127.0.0.1 to which the browser is sent back; the default is any free one.",
+    ),
+    optional(
+        "token-key-env",
+        Text,
+        "Environment variable with the key that encrypts the stored tokens; the default is a random key in a file of its own.",
+    ),
     optional("headers", TextTable, "Other headers of every request, without secrets."),
+    optional("ca-file", Text, "File with certificates (PEM) of authorities to trust besides those of the system."),
+    optional("certificate-file", Text, "File with the certificate and the key (PEM) of the client."),
+    optional("proxy", Text, "Address of a proxy for all requests."),
     optional(
         "trusted",
         Switch,

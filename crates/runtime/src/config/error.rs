@@ -34,6 +34,12 @@ pub enum ConfigError {
         /// The variable or the file, and why it cannot be used.
         place: String,
     },
+    /// The key of the approval webhook is missing.
+    #[error("the key of the approval webhook should be in the {place}")]
+    MissingWebhookKey {
+        /// The variable, and why it cannot be used.
+        place: String,
+    },
     /// A tool cannot be used with its settings.
     #[error("tool `{tool}`: {problem}")]
     UnusableTool {

@@ -17,8 +17,9 @@ use reknit_tools::{BodyFormat, CommandOutput, PinPolicy, SandboxMode};
 use tracing::level_filters::LevelFilter;
 
 use super::FindModel;
+use super::approval_webhook::WebhookUrl;
 use super::duration::{format_ms, parse_ms};
-use super::tools::Authentication;
+use super::tools::{Authentication, McpAuthentication};
 use crate::telemetry::log::Form;
 
 /// A type that can be written in a configuration. `from_value` reads what `to_value` returns, except for null.
@@ -88,6 +89,7 @@ choices! {
         "bearer": Self::Bearer, "basic": Self::Basic, "header": Self::Header, "query": Self::Query, "cookie": Self::Cookie,
         "client-credentials": Self::ClientCredentials
     }
+    McpAuthentication { "bearer": Self::Bearer, "oauth": Self::OAuth }
     BodyFormat { "json": Self::Json, "form": Self::Form, "text": Self::Text }
     CommandOutput { "json": Self::Json, "text": Self::Text, "lines": Self::Lines }
     FormatSupport { "schema": Self::Schema, "json": Self::Json, "text": Self::Text }
@@ -116,7 +118,7 @@ macro_rules! fields {
 }
 
 // `u64` is a number of milliseconds, `Vec<u16>` a list of HTTP statuses, `Vec<String>` of metadata keys or names of
-// services. The credentials of a `RedisUrl` are redacted. Without a `Temperature` the provider chooses it.
+// services. The credentials of a `RedisUrl` or a `WebhookUrl` are redacted. Without a `Temperature` the provider chooses it.
 // An infinite `f64` becomes null, which no setting accepts.
 fields! {
     u32: to |count| (*count).into(), from |value| whole_number(value)?.try_into().ok();
@@ -146,6 +148,12 @@ fields! {
     Option<RedisUrl>:
         to |url| url.as_ref().map_or(Value::Null, |url| url.to_string().into()),
         from |value| RedisUrl::parse(value.as_str()?).ok().map(Some);
+    Option<WebhookUrl>:
+        to |url| url.as_ref().map_or(Value::Null, |url| url.to_string().into()),
+        from |value| WebhookUrl::parse(value.as_str()?).map(Some);
+    Option<String>:
+        to |text| text.as_deref().map_or(Value::Null, Value::from),
+        from |value| Some(Some(value.as_str()?.to_owned()));
     Namespace: to |namespace| namespace.as_str().into(), from |value| Self::parse(value.as_str()?).ok();
     Object: to |object| Value::Object(object.clone()), from |value| value.as_object().cloned();
     Vec<u16>:

@@ -6,6 +6,7 @@ use reknit_dialogue::{Money, Temperature};
 use reknit_protocol::{Number, Object, SideEffect, Value};
 use reknit_registry::{Namespace, RedisUrl};
 
+use super::approval_webhook::WebhookUrl;
 use super::field::{Choice, Field, words};
 
 /// Which values a setting accepts.
@@ -57,11 +58,14 @@ pub enum SettingKind {
     ServiceNames,
     /// The address of a Redis server.
     RedisAddress,
+    /// The address of a webhook.
+    WebhookAddress,
     /// The first part of the keys of a registry.
     RegistryNamespace,
 }
 
 pub(crate) const COUNT: SettingKind = SettingKind::Count { min: 0, max: u32::MAX };
+pub(crate) const PORT: SettingKind = SettingKind::Count { min: 1, max: 65_535 };
 pub(crate) const POSITIVE: SettingKind = SettingKind::Count { min: 1, max: u32::MAX };
 pub(crate) const PERCENT: SettingKind = SettingKind::Count { min: 1, max: 100 };
 pub(crate) const DURATION: SettingKind = SettingKind::Duration { min_ms: 0 };
@@ -106,20 +110,26 @@ impl SettingKind {
                 "write a list of names of letters, digits, `_`, `-` and `.`, like `[\"weather-tool\"]`".to_owned()
             }
             Self::RedisAddress => "write the address of a Redis server, like `redis://127.0.0.1:6379`".to_owned(),
+            Self::WebhookAddress => "write an http or https address, like `https://example.com/approvals`".to_owned(),
             Self::RegistryNamespace => "write letters, digits, `_`, `-`, `.` and `:`".to_owned(),
         }
     }
 
     /// A value that is not accepted, for a message. What should be an address with a password is not shown.
     pub(super) fn shown(self, written: String) -> String {
-        if matches!(self, Self::RedisAddress) { "not shown".to_owned() } else { written }
+        if matches!(self, Self::RedisAddress | Self::WebhookAddress) { "not shown".to_owned() } else { written }
     }
 
     /// Whether a file holds the value in quotes.
     pub(super) fn is_text(self) -> bool {
         matches!(
             self,
-            Self::Duration { .. } | Self::Word(_) | Self::Text | Self::RedisAddress | Self::RegistryNamespace
+            Self::Duration { .. }
+                | Self::Word(_)
+                | Self::Text
+                | Self::RedisAddress
+                | Self::WebhookAddress
+                | Self::RegistryNamespace
         )
     }
 
@@ -134,6 +144,7 @@ impl SettingKind {
             Self::Statuses => Vec::<u16>::from_value(value).is_some(),
             Self::MetadataKeys | Self::ServiceNames => Vec::<String>::from_value(value).is_some(),
             Self::RedisAddress => Option::<RedisUrl>::from_value(value).is_some(),
+            Self::WebhookAddress => Option::<WebhookUrl>::from_value(value).is_some(),
             Self::RegistryNamespace => Namespace::from_value(value).is_some(),
             Self::SideEffects => BTreeMap::<String, SideEffect>::from_value(value).is_some(),
             Self::Templates => value.as_object().is_some(),
@@ -176,9 +187,12 @@ impl SettingKind {
             Self::Templates | Self::AnyTemplate | Self::ParameterTable | Self::TextTable | Self::TextList => {
                 Value::parse(text).ok()?
             }
-            Self::Duration { .. } | Self::Word(_) | Self::Text | Self::RedisAddress | Self::RegistryNamespace => {
-                text.into()
-            }
+            Self::Duration { .. }
+            | Self::Word(_)
+            | Self::Text
+            | Self::RedisAddress
+            | Self::WebhookAddress
+            | Self::RegistryNamespace => text.into(),
         };
         self.accepts(&value).then_some(value)
     }

@@ -11,11 +11,12 @@ use reknit_registry::RedisUrl;
 use reknit_tools::PinPolicy;
 use tracing::level_filters::LevelFilter;
 
+use super::approval_webhook::WebhookUrl;
 use super::builder::Argument as _;
 use super::field::Field as _;
 use super::kind::SettingKind::{
     MetadataKeys, Money, RedisAddress, RegistryNamespace, ServiceNames, SideEffects, Statuses, Switch, Temperature,
-    TemperatureOrDefault, Text,
+    TemperatureOrDefault, Text, WebhookAddress,
 };
 use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
 use super::setting::assign;
@@ -253,6 +254,11 @@ settings! {
 
     /// What a person approves before it is sent: calls that match `[[approve]]` (`rules`), `all` but reads, or a whole `plan`.
     ask_scope(AskScope: word::<AskScope>()) "approvals.ask" => policy.approvals.ask;
+
+    /// Address to which each question to a person is sent, signed; docs/approvals.md describes what is sent.
+    approval_webhook(WebhookUrl: WebhookAddress) "approvals.webhook" => webhook.url;
+    /// Environment variable with the key that signs what is sent to the webhook, and its answer.
+    approval_webhook_secret_env(&str: Text) "approvals.webhook-secret-env" => webhook.secret_variable;
 
     /// Journal file; the default is reknit/journal.db in your data folder.
     journal_path(&str: Text) "journal.path" = "JOURNAL" => journal;

@@ -74,6 +74,13 @@ pub(crate) enum Authentication {
     ClientCredentials,
 }
 
+/// How we are let in by an MCP server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum McpAuthentication {
+    Bearer,
+    OAuth,
+}
+
 impl ConfiguredTool {
     /// A service that speaks the tool protocol and needs no credentials.
     pub fn service(address: Address) -> Self {
@@ -118,6 +125,11 @@ impl ConfiguredTool {
             | ConfiguredSource::PlainHttp(_)
             | ConfiguredSource::Program(_) => None,
         }
+    }
+
+    /// Where a key should be but is not, and why; `None` if nothing is missing.
+    pub fn missing_key(&self) -> Option<String> {
+        self.keys.iter().find_map(KeySource::missing)
     }
 
     /// Its entry as it is written in the configuration, without secrets.
@@ -331,6 +343,15 @@ fn certificate_key(entry: &Entry) -> Option<KeySource> {
     entry.text("certificate-file").map(|path| KeySource::File(path.to_owned()))
 }
 
+/// The certificates and the proxy of a service.
+fn connection(entry: &Entry) -> ConnectionOptions {
+    ConnectionOptions {
+        ca_file: entry.text("ca-file").map(Into::into),
+        certificate_file: entry.text("certificate-file").map(Into::into),
+        proxy: entry.text("proxy").map(str::to_owned),
+    }
+}
+
 fn http_options(entry: &Entry) -> Result<HttpOptions, ConfigError> {
     let mut options = HttpOptions::default();
     for (name, value) in &entry.get::<Object>("headers").unwrap_or_default() {
@@ -339,11 +360,7 @@ fn http_options(entry: &Entry) -> Result<HttpOptions, ConfigError> {
             .add_header(name, value)
             .map_err(|_| entry.hidden("headers", &format!("the header `{name}` is not valid")))?;
     }
-    options.connection = ConnectionOptions {
-        ca_file: entry.text("ca-file").map(Into::into),
-        certificate_file: entry.text("certificate-file").map(Into::into),
-        proxy: entry.text("proxy").map(str::to_owned),
-    };
+    options.connection = connection(entry);
     options.time_limit = entry.get("time");
     options.max_body = entry.get("max-bytes").unwrap_or(options.max_body);
     Ok(options)

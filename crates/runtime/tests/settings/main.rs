@@ -18,9 +18,12 @@ use reknit_runtime::config::SETTINGS;
 use case::Case;
 
 /// Settings that other tests cover: the system calls of a commit can only be observed from outside the process, only the
-/// command line looks for a model, the catalogue needs tools on the network (`tests/catalogue.rs`), discovery needs a Redis server
-/// (`crates/reknit/tests/third_party/redis.rs`), and callbacks need a listener (`crates/reknit/tests/work/callbacks.rs`).
-const TESTED_ELSEWHERE: [&str; 13] = [
+/// command line looks for a model, the webhook needs a server (`crates/reknit/tests/work/approval_webhook.rs`), the catalogue needs
+/// tools on the network (`tests/catalogue.rs`), discovery needs a Redis server (`crates/reknit/tests/third_party/redis.rs`), and
+/// callbacks need a listener (`crates/reknit/tests/work/callbacks.rs`).
+const TESTED_ELSEWHERE: [&str; 15] = [
+    "approvals.webhook",
+    "approvals.webhook-secret-env",
     "callbacks.secret-env",
     "callbacks.secret-file",
     "callbacks.url",

@@ -57,7 +57,16 @@ impl Client {
     pub fn with_connection(options: &ConnectionOptions) -> Result<Self, ClientError> {
         // Fails if another part of the process has installed a provider before; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Ok(Self { http: builder(options)?.build()?, unpooled: builder(options)?.pool_max_idle_per_host(0).build()? })
+        let builder = || options.client_builder();
+        Ok(Self { http: builder()?.build()?, unpooled: builder()?.pool_max_idle_per_host(0).build()? })
+    }
+}
+
+impl ConnectionOptions {
+    /// What every client of a service has: no redirects, a time limit to connect, its own certificates or its own proxy. The
+    /// caller installs a provider of cryptography.
+    pub fn client_builder(&self) -> Result<reqwest::ClientBuilder, ClientError> {
+        builder(self)
     }
 }
 

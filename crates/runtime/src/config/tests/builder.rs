@@ -39,6 +39,7 @@ samples! {
     Duration: Duration::from_millis(1_500);
     &str: "there";
     RedisUrl: RedisUrl::parse("redis://there:6379").expect("an address");
+    WebhookUrl: WebhookUrl::parse("https://there.example/hook").expect("an address");
     Vec<u16>: vec![418];
     Vec<String>: vec!["tenant".to_owned()];
     BTreeMap<String, SideEffect>: BTreeMap::from([("shop".to_owned(), SideEffect::Unsafe)]);

@@ -28,6 +28,7 @@ fn other_value(setting: &Setting) -> Value {
         SettingKind::Text | SettingKind::AnyTemplate | SettingKind::RegistryNamespace => vec!["there".into()],
         SettingKind::ServiceNames => vec![vec!["shop".into()].into()],
         SettingKind::RedisAddress => vec!["redis://there:6379".into()],
+        SettingKind::WebhookAddress => vec!["https://there.example/hook".into()],
     };
     candidates.into_iter().find(|value| *value != setting.default()).expect("one candidate is not the default")
 }

@@ -2,14 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use reknit_mcp::{McpConnection, McpEndpoint, McpOptions, McpProgram, ToolFilter};
+use reknit_mcp::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpProgram, TokenKey, ToolFilter, token_file_name};
 use reknit_protocol::{AgentName, Object};
 use reknit_tools::{Address, SandboxMode};
 
-use super::{EnvironmentLookup, sandbox};
-use crate::config::api_keys::{KeySource, find_secret};
+use super::{EnvironmentLookup, McpAuthentication, certificate_key, connection, sandbox};
+use crate::config::api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, find_secret, is_key_instead_of_variable};
 use crate::config::entry::Entry;
 use crate::config::error::ConfigError;
+
+/// The folder with the tokens of sign-ins, in the state folder of the user.
+const TOKEN_FOLDER: &str = "reknit/mcp";
+/// The file with the key that encrypts them, in the data folder of the user: a copy of one folder does not contain both.
+const KEY_FILE: &str = "reknit/token-key";
+/// The keys of an entry that are only for a server with a `url`.
+const HTTP_KEYS: [&str; 7] = ["headers", "key-env", "key-file", "auth", "ca-file", "certificate-file", "proxy"];
+/// The keys of an entry that are only for a sign-in.
+const OAUTH_KEYS: [&str; 5] = ["client-id-env", "client-secret-env", "scopes", "redirect-port", "token-key-env"];
 
 /// Reads an entry of `[[mcp]]`.
 pub(super) fn options(
@@ -42,7 +51,7 @@ fn program(
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,
 ) -> Result<McpProgram, ConfigError> {
-    for key in ["headers", "key-env", "key-file"] {
+    for key in HTTP_KEYS.into_iter().chain(OAUTH_KEYS) {
         if entry.has(key) {
             return Err(entry.invalid(key, "it is only for servers with a `url`; pass variables with `environment`"));
         }
@@ -104,9 +113,75 @@ fn endpoint(
             return Err(entry.invalid(key, "it is only for servers with a `command`"));
         }
     }
+    let oauth = match entry.get("auth").unwrap_or(McpAuthentication::Bearer) {
+        McpAuthentication::OAuth => Some(oauth(entry, name, url, keys, environment)?),
+        McpAuthentication::Bearer => {
+            if let Some(key) = OAUTH_KEYS.into_iter().find(|key| entry.has(key)) {
+                return Err(entry.invalid(key, "it has no effect without `auth = \"oauth\"`; remove it, or write that"));
+            }
+            None
+        }
+    };
     let (key, source) = find_secret(entry, environment)?;
     keys.push(source);
     let headers = entry.get::<Object>("headers").unwrap_or_default();
     let headers = headers.iter().map(|(name, value)| (name.to_owned(), value.as_str().unwrap_or_default().into()));
-    Ok(McpEndpoint { url: url.to_owned(), headers: headers.collect(), bearer: key.map(Into::into), oauth: None })
+    keys.extend(certificate_key(entry));
+    let (headers, bearer) = (headers.collect(), key.map(Into::into));
+    Ok(McpEndpoint { url: url.to_owned(), headers, bearer, oauth, connection: connection(entry) })
+}
+
+/// How a person signs in, and where the tokens are stored.
+fn oauth(
+    entry: &Entry,
+    name: &AgentName,
+    url: &str,
+    keys: &mut Vec<KeySource>,
+    environment: EnvironmentLookup<'_>,
+) -> Result<McpOAuth, ConfigError> {
+    if let Some(key) = ["key-env", "key-file"].into_iter().find(|key| entry.has(key)) {
+        return Err(entry.invalid(key, "`auth = \"oauth\"` has tokens of its own; remove one of the two"));
+    }
+    if entry.has("client-secret-env") && !entry.has("client-id-env") {
+        return Err(entry.invalid("client-secret-env", "write also `client-id-env`: a secret belongs to a client"));
+    }
+    let folder = |variable: &str, usual: &str| {
+        let expected = || format!("there is no folder for tokens: set HOME or {variable} to an absolute path");
+        user_folder(environment, variable, usual).ok_or_else(|| entry.invalid("auth", &expected()))
+    };
+    let token_folder = folder("XDG_STATE_HOME", ".local/state")?.join(TOKEN_FOLDER);
+    let key_file = folder("XDG_DATA_HOME", ".local/share")?.join(KEY_FILE);
+    let mut variable = |key: &'static str| -> Result<Option<String>, ConfigError> {
+        let Some(variable) = entry.text(key) else { return Ok(None) };
+        let value = environment(variable).filter(|value| !value.is_empty());
+        if value.is_none() && is_key_instead_of_variable(variable) {
+            return Err(entry.hidden(key, KEY_INSTEAD_OF_VARIABLE));
+        }
+        let variable = variable.to_owned();
+        keys.push(if value.is_some() { KeySource::Variable(variable) } else { KeySource::UnsetVariable(variable) });
+        Ok(value)
+    };
+    let client_id = variable("client-id-env")?;
+    let client_secret = variable("client-secret-env")?.map(Into::into);
+    let token_key = match (variable("token-key-env")?, entry.text("token-key-env")) {
+        (Some(key), _) => TokenKey::Text(key.into()),
+        (None, Some(variable)) => TokenKey::Missing(format!("the variable `{variable}` is not set")),
+        (None, None) => TokenKey::File(key_file),
+    };
+    Ok(McpOAuth {
+        client_id,
+        client_secret,
+        client_metadata_url: None,
+        scopes: entry.texts("scopes"),
+        redirect_port: entry.get::<u32>("redirect-port").and_then(|port| u16::try_from(port).ok()).unwrap_or(0),
+        token_file: token_folder.join(token_file_name(name.as_str(), url)),
+        token_key,
+    })
+}
+
+/// A folder of the user: that of a variable, or the usual one at home.
+fn user_folder(environment: EnvironmentLookup<'_>, variable: &str, usual: &str) -> Option<PathBuf> {
+    // A relative path would name another folder in another folder.
+    let folder = |name| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    folder(variable).or_else(|| Some(folder("HOME")?.join(usual)))
 }
