@@ -227,7 +227,7 @@ impl Config {
         config.approval_rules = approval_rules::read_rules(&file.approve)?;
         config.entry_origins = file.tools().chain(&file.models).chain(&file.checks).map(Entry::origin).collect();
         let mut config = config.apply_values();
-        config.callback_secret = Some(config.callbacks.find_secret(environment));
+        config.callback_secret = config.callbacks.url.is_some().then(|| config.callbacks.find_secret(environment));
         Ok(config)
     }
 
