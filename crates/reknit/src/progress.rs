@@ -283,6 +283,8 @@ mod tests {
         ~ k     breaker    circuit breaker of tool open, retrying in 3 s
         + f     mend       mending: asking a model (context)
         ? g     ask        waiting for approval
+        ~ l     job        waiting for a job since 1969-12-31T23:00:00Z, asked 3 times
+        ~ m     job        waiting for a job since 1970-01-01T00:00:00Z, asked once; not answered: no answer
         ✓ 가격  done       done
         ✓ h     mended     done, mended by schema, context
         ✗ i     fail       failed: 404 NOT_FOUND:\nnothing \u{1b}[31mthere

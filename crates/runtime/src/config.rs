@@ -250,7 +250,7 @@ impl Config {
         let entries = file.tools().chain(&file.models).chain(&file.checks).chain(&file.keys);
         config.entry_origins = entries.map(Entry::origin).collect();
         let mut config = config.apply_values();
-        config.callback_secret = Some(config.callbacks.find_secret(environment));
+        config.callback_secret = config.callbacks.url.is_some().then(|| config.callbacks.find_secret(environment));
         Ok(config)
     }
 

@@ -23,11 +23,14 @@ fn answer(status: u16, headers: &[(&'static str, &str)], body: &'static str) -> 
     (status, headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(), body)
 }
 
+/// One request to the service: method, URI and credentials.
+type Asked = (Method, String, Option<String>);
+
 /// A service that gives its answers one after the other, and keeps the requests.
 #[derive(Clone, Default)]
 struct Service {
     answers: Arc<Mutex<VecDeque<Answer>>>,
-    requests: Arc<Mutex<Vec<(Method, String, Option<String>)>>>,
+    requests: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Service {
@@ -65,7 +68,7 @@ impl Service {
         self.answers.lock().expect("no panic").extend(answers);
     }
 
-    fn requests(&self) -> Vec<(Method, String, Option<String>)> {
+    fn requests(&self) -> Vec<Asked> {
         self.requests.lock().expect("no panic").clone()
     }
 }
@@ -118,8 +121,8 @@ impl Scene {
     }
 }
 
-fn asks(handle: String) -> Option<ToolJob> {
-    Some(ToolJob::Ask { handle })
+fn asks(handle: String) -> ToolJob {
+    ToolJob::Ask { handle }
 }
 
 #[tokio::test]
@@ -137,7 +140,7 @@ async fn a_202_with_a_status_url_is_a_job_wherever_the_url_is() {
         let headers: Vec<(&str, &str)> = headers.into_iter().chain([("retry-after", "7")]).collect();
         scene.service.will(vec![answer(202, &headers, body)]);
         let reply = scene.call().await;
-        assert_eq!(reply.job, asks(format!("{}/jobs/7?full=1", scene.base)), "{body}");
+        assert_eq!(reply.job, Some(asks(format!("{}/jobs/7?full=1", scene.base))), "{body}");
         assert_eq!((reply.status, reply.retry_after_ms), (202, Some(7_000)));
     }
 }
@@ -178,7 +181,7 @@ async fn a_status_url_is_asked_with_the_credentials_of_the_service_which_are_not
         answer(200, &[], r#"{"status": "running"}"#),
     ]);
     let handle = format!("{}/jobs/7?full=1", scene.base);
-    assert_eq!(scene.call().await.job, asks(handle.clone()));
+    assert_eq!(scene.call().await.job, Some(asks(handle.clone())));
     scene.ask(&handle).await.expect("an answer");
     let requests = scene.service.requests();
     assert_eq!(requests.len(), 2);
@@ -192,10 +195,10 @@ async fn a_status_url_is_asked_with_the_credentials_of_the_service_which_are_not
 async fn the_answers_of_a_status_url_tell_the_state_of_the_job() {
     let scene = Scene::new().await;
     let handle = format!("{}/jobs/7", scene.base);
-    let running = || asks(handle.clone());
+    let running = || Some(asks(handle.clone()));
     for (answers, status, job, body) in [
         (vec![answer(202, &[], "{}")], 202, running(), "{}"),
-        (vec![answer(202, &[("location", "/jobs/8")], "")], 202, asks(format!("{}/jobs/8", scene.base)), "null"),
+        (vec![answer(202, &[("location", "/jobs/8")], "")], 202, Some(asks(format!("{}/jobs/8", scene.base))), "null"),
         (vec![answer(200, &[], r#"{"status": "running"}"#)], 200, running(), r#"{"status":"running"}"#),
         (vec![answer(200, &[], r#"{"status": "succeeded", "result": {"id": 9}}"#)], 200, None, r#"{"id":9}"#),
         (vec![answer(200, &[], r#"{"id": 9}"#)], 200, None, r#"{"id":9}"#),
@@ -270,7 +273,7 @@ async fn the_result_of_a_job_is_where_the_definition_of_a_plain_service_says() {
         answer(200, &[], r#"{"status": "done", "result": {}}"#),
     ]);
     let handle = format!("{base}/jobs/7");
-    assert_eq!(discovery.tools.call(&call(None)).await.expect("an answer").job, asks(handle.clone()));
+    assert_eq!(discovery.tools.call(&call(None)).await.expect("an answer").job, Some(asks(handle.clone())));
     let ask = call(Some(JobRequest::Ask(handle)));
     assert_eq!(discovery.tools.call(&ask).await.expect("an answer").body.to_value(), Value::from(9));
     let job = discovery.tools.call(&ask).await.expect("an answer").job;

@@ -244,8 +244,9 @@ fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
             Some(Stage::Failed { reason, fault: Some(fault.clone()) })
         }
         Stage::Calling(call) => Some(Stage::Stopping(call.clone())),
-        // The tool is told to cancel the job.
-        Stage::AwaitingJob(_) => None,
-        Stage::Stopping(_) | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => None,
+        // `stop_job` has told the tool to cancel its job.
+        Stage::AwaitingJob(_) | Stage::Stopping(_) | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => {
+            None
+        }
     }
 }

@@ -285,7 +285,7 @@ settings! {
 
     /// Public base URL of `reknit callbacks serve`; without it no call has a callback URL.
     callback_url(&str: Text) "callbacks.url" => callbacks.url;
-    /// Environment variable with the secret that signs callback URLs; the default is REKNIT_CALLBACK_SECRET.
+    /// Environment variable with the secret that signs callback URLs; the default is `REKNIT_CALLBACK_SECRET`.
     callback_secret_env(&str: Text) "callbacks.secret-env" => callbacks.secret_env;
     /// File with that secret, instead of a variable.
     callback_secret_file(&str: Text) "callbacks.secret-file" => callbacks.secret_file;

@@ -145,7 +145,7 @@ impl HttpService {
         let handle = match request {
             JobRequest::Ask(handle) => handle,
             JobRequest::Cancel(_) => {
-                return Err(not_callable(call, "a job of a service over HTTP cannot be cancelled".to_owned()));
+                return Err(not_callable(call, "a job of a service over HTTP cannot be cancelled"));
             }
         };
         let reply = self.ask_status_url(call, handle).await?;
@@ -160,7 +160,7 @@ impl HttpService {
 
     async fn ask_status_url(&self, call: &CallTool, handle: &str) -> Result<ToolReply, TransportFailure> {
         let url = self.address.with_credentials(handle).map_err(|host| {
-            not_callable(call, format!("its status URL is at {host}, which is not the address of the service"))
+            not_callable(call, &format!("its status URL is at {host}, which is not the address of the service"))
         })?;
         let mut request = reqwest::Request::new(reqwest::Method::GET, url);
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
@@ -321,7 +321,7 @@ impl HttpService {
     }
 }
 
-fn not_callable(call: &CallTool, problem: String) -> TransportFailure {
+fn not_callable(call: &CallTool, problem: &str) -> TransportFailure {
     let message = format!("`{}`: {problem}", call.agent);
     TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message }
 }
