@@ -93,6 +93,8 @@ async fn calls() -> Result<bool, Box<dyn Error>> {
         idempotency_key: None,
         business_key: None,
         timeout_ms: 10_000,
+        job: None,
+        callback: None,
     };
     let bare = reqwest::Client::builder().no_proxy().build()?;
     let target: reqwest::Url = format!("{url}/items0/7?limit=3").parse()?;

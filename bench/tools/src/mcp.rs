@@ -107,6 +107,9 @@ async fn compare(name: &str, ours: &Tools, bare: &RunningService<RoleClient, ()>
         side_effect: SideEffect::Read,
         idempotency_key: None,
         timeout_ms: 10_000,
+        business_key: None,
+        job: None,
+        callback: None,
     };
     let arguments = json!({"id": "7", "limit": 3});
     let mut parameters = CallToolRequestParams::new("get_item");

@@ -64,7 +64,7 @@ pub(crate) fn status_reply(status: u16, retry_after_ms: Option<u64>, body: Strin
 pub(crate) fn unauthorized(text: &str) -> ToolReply {
     let error = Object::from([("code", "unauthorized".into()), ("message", text.into())]);
     let body = ReplyBody::Json(Object::from([("error", Value::Object(error))]).into());
-    ToolReply { status: 401, retry_after_ms: None, body }
+    ToolReply { status: 401, retry_after_ms: None, body, job: None }
 }
 
 pub(crate) fn not_sent(call: &CallTool, reason: &str) -> TransportFailure {

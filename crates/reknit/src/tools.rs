@@ -25,7 +25,7 @@ pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
         ToolsCommand::List { json, setup } => list::list(&setup, json).await,
         ToolsCommand::Show { capability, json, setup } => show::run(&capability, &setup, json).await,
         ToolsCommand::Search { words, limit, json, setup } => list::search(&words.join(" "), limit, &setup, json).await,
-        ToolsCommand::Call(arguments) => call::run(arguments).await,
+        ToolsCommand::Call(arguments) => Box::pin(call::run(arguments)).await,
         ToolsCommand::Accept(arguments) => accept::run(&arguments).await,
         ToolsCommand::Add(arguments) => add::run(&arguments).await,
         ToolsCommand::SignIn(arguments) => sign_in::sign_in(&arguments).await,

@@ -34,14 +34,14 @@ pub(super) async fn sign_in(arguments: &SignInArguments) -> Result<ExitCode, Fai
         Ok(sign_in) => sign_in,
         Err(problem) => {
             let reason = listed.err().map(|reason| format!("; {reason}")).unwrap_or_default();
-            return refused(&tool, &format!("{problem}{reason}"));
+            return Ok(refused(&tool, &format!("{problem}{reason}")));
         }
     };
     print_message("open this page in a browser, and sign in:\n");
     print_data(&format!("{}\n", one_line(sign_in.url(), usize::MAX)))?;
     let finished = tokio::time::timeout(LIMIT, sign_in.finish_at(&listener)).await;
     if let Err(problem) = finished.unwrap_or_else(|_| Err(format!("nobody signed in within {LIMIT:?}"))) {
-        return refused(&tool, &problem);
+        return Ok(refused(&tool, &problem));
     }
     let file = oauth.token_file.display();
     let key = match &oauth.token_key {
@@ -64,14 +64,14 @@ pub(super) async fn sign_out(arguments: &SignInArguments) -> Result<ExitCode, Fa
             print_message("note: the server was not told; end the access there if the tokens may be known to others\n");
         }
         Ok(false) => print_data(&format!("nobody was signed in to `{}`\n", tool.name))?,
-        Err(problem) => return refused(&tool, &problem),
+        Err(problem) => return Ok(refused(&tool, &problem)),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn refused(tool: &ConfiguredTool, problem: &str) -> Result<ExitCode, Failure> {
+fn refused(tool: &ConfiguredTool, problem: &str) -> ExitCode {
     print_message(&format!("error: cannot sign in to `{}`: {}\n", tool.name, one_line(problem, usize::MAX)));
-    Ok(ExitCode::from(1))
+    ExitCode::from(1)
 }
 
 fn find_tool(arguments: &SignInArguments) -> Result<ConfiguredTool, Failure> {

@@ -55,7 +55,7 @@ fn files_in(folder: PathBuf) -> Vec<PathBuf> {
     entries.unwrap_or_default()
 }
 
-async fn tools(world: &World, arguments: &[&str]) -> String {
+fn tools(world: &World, arguments: &[&str]) -> String {
     let arguments = [&["tools"], arguments, &["--config", "reknit.toml"]].concat();
     world.reknit(&arguments)
 }
@@ -65,7 +65,7 @@ async fn a_person_signs_in_once_and_the_tools_of_the_server_can_be_called() {
     let server = SignInServer::start().await;
     let shop = ScriptedTool::new("shop").capability("price", SideEffect::Read).start().await.expect("it starts");
     let world = World::new().configured(&[&shop], &entry(&server, ""));
-    let before = tools(&world, &["list"]).await;
+    let before = tools(&world, &["list"]);
     assert!(before.contains("shop/price") && before.contains(NEEDS_SIGN_IN), "{before}");
     assert!(!before.contains("docs/whoami"), "{before}");
 
@@ -84,16 +84,16 @@ async fn a_person_signs_in_once_and_the_tools_of_the_server_can_be_called() {
     let exchange = server.rules().exchanges[0].clone();
     assert!(exchange.contains("code_verifier=") && exchange.contains("resource="), "{exchange}");
 
-    assert!(tools(&world, &["list"]).await.contains("docs/whoami"));
-    let called = tools(&world, &["call", "docs/whoami"]).await;
+    assert!(tools(&world, &["list"]).contains("docs/whoami"));
+    let called = tools(&world, &["call", "docs/whoami"]);
     assert!(called.contains(r#"{"token":"[redacted]"}"#), "a token that the server returns is not shown: {called}");
     assert_eq!(server.rules().tokens.last().map(String::as_str), Some("access-1"));
 
-    let out = tools(&world, &["sign-out", "docs"]).await;
+    let out = tools(&world, &["sign-out", "docs"]);
     assert!(out.contains("signed out of `docs`: removed ") && out.contains("the server was not told"), "{out}");
-    let after = tools(&world, &["list"]).await;
+    let after = tools(&world, &["list"]);
     assert!(after.contains(NEEDS_SIGN_IN) && !after.contains("docs/whoami"), "{after}");
-    assert!(tools(&world, &["sign-out", "docs"]).await.contains("nobody was signed in to `docs`"));
+    assert!(tools(&world, &["sign-out", "docs"]).contains("nobody was signed in to `docs`"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -107,18 +107,18 @@ async fn an_expired_token_is_renewed_and_a_sign_in_that_cannot_be_renewed_is_nee
         refresh: "refresh-of-access-1".to_owned(),
         ..Default::default()
     };
-    let listed = tools(&world, &["list"]).await;
+    let listed = tools(&world, &["list"]);
     assert!(listed.contains("docs/whoami"), "{listed}");
     let renewal = server.rules().exchanges[0].clone();
     assert!(renewal.contains("grant_type=refresh_token"), "{renewal}");
 
     server.rules().refuses_calls = true;
-    let called = tools(&world, &["call", "docs/whoami"]).await;
+    let called = tools(&world, &["call", "docs/whoami"]);
     assert!(called.starts_with("exit status 1"), "{called}");
     assert!(called.contains(&format!("401 unauthorized: {NEEDS_SIGN_IN}")), "{called}");
 
     *server.rules() = crate::sign_in_server::Rules { refresh: "another".to_owned(), ..Default::default() };
-    let listed = tools(&world, &["list"]).await;
+    let listed = tools(&world, &["list"]);
     assert!(listed.contains(NEEDS_SIGN_IN) && !listed.contains("docs/whoami"), "{listed}");
 }
 
@@ -145,7 +145,7 @@ async fn a_registered_client_and_a_key_for_the_tokens_come_from_the_environment(
     let server = SignInServer::start().await;
     let keys = "client-id-env = \"DOCS_ID\"\nclient-secret-env = \"DOCS_SECRET\"\nscopes = [\"read\"]\ntoken-key-env = \"TOKEN_KEY\"";
     let world = World::new().file("reknit.toml", &entry(&server, keys));
-    let unset = tools(&world, &["list"]).await;
+    let unset = tools(&world, &["list"]);
     assert!(unset.contains("variable `DOCS_ID`, which is not set"), "{unset}");
     let variables = [("DOCS_ID", "my-client"), ("DOCS_SECRET", "client-secret-1"), ("TOKEN_KEY", "a long key")];
     let (child, _rest, page) = start_sign_in(&world, &variables).await;
@@ -183,9 +183,9 @@ async fn a_found_file_does_not_use_a_sign_in_until_it_is_trusted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sign_in_needs_a_tool_with_oauth() {
     let world = World::new().file("reknit.toml", "[[mcp]]\nname = \"docs\"\nurl = \"http://127.0.0.1:9/mcp\"\n");
-    let other = tools(&world, &["sign-in", "docs"]).await;
+    let other = tools(&world, &["sign-in", "docs"]);
     assert!(other.contains("the tool `docs` needs no sign-in"), "{other}");
-    let misspelt = tools(&world, &["sign-in", "dosc"]).await;
+    let misspelt = tools(&world, &["sign-in", "dosc"]);
     assert!(misspelt.contains("did you mean `docs`?"), "{misspelt}");
     for (keys, problem) in [
         ("auth = \"oauth\"\nkey-env = \"X\"", "has tokens of its own"),
@@ -195,7 +195,7 @@ async fn a_sign_in_needs_a_tool_with_oauth() {
     ] {
         let config = format!("[[mcp]]\nname = \"docs\"\nurl = \"http://127.0.0.1:9/mcp\"\n{keys}\n");
         let world = World::new().file("reknit.toml", &config);
-        let refused = tools(&world, &["list"]).await;
+        let refused = tools(&world, &["list"]);
         assert!(refused.starts_with("exit status 2") && refused.contains(problem), "{refused}");
     }
 }

@@ -151,9 +151,6 @@ fields! {
     Option<WebhookUrl>:
         to |url| url.as_ref().map_or(Value::Null, |url| url.to_string().into()),
         from |value| WebhookUrl::parse(value.as_str()?).map(Some);
-    Option<String>:
-        to |text| text.as_deref().map_or(Value::Null, Value::from),
-        from |value| Some(Some(value.as_str()?.to_owned()));
     Namespace: to |namespace| namespace.as_str().into(), from |value| Self::parse(value.as_str()?).ok();
     Object: to |object| Value::Object(object.clone()), from |value| value.as_object().cloned();
     Vec<u16>:
