@@ -88,7 +88,7 @@ impl PreparedRun {
         let token = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);
         Ok(Self {
             start: Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) },
-            reply: ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(token) },
+            reply: ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(token), job: None },
         })
     }
 

@@ -122,6 +122,8 @@ impl Fixture {
             side_effect: SideEffect::Read,
             idempotency_key: None,
             timeout_ms: 600_000,
+            job: None,
+            callback: None,
         };
         let reply = self.tools.call(&call).await?;
         if reply.status != 200 {

@@ -84,6 +84,8 @@ async fn calls() -> Result<bool, Box<dyn Error>> {
         side_effect: SideEffect::Read,
         idempotency_key: None,
         timeout_ms: 10_000,
+        job: None,
+        callback: None,
     };
     let bare = reqwest::Client::builder().no_proxy().build()?;
     let target: reqwest::Url = format!("{url}/items0/7?limit=3").parse()?;
