@@ -50,7 +50,7 @@ pub fn outcome(scenario: &Scenario, text: &str) -> Outcome {
                 let body = scenario.results.get(&step).expect("a result for each step").clone();
                 EventKind::ToolAnswered {
                     effect: call.id.clone(),
-                    reply: ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(body) },
+                    reply: ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(body), job: None },
                 }
             }
             Effect::AskModel(ask) => {

@@ -102,8 +102,12 @@ fn measurements(fixture: &Fixture, folder: &Path) -> Result<Vec<Measurement>> {
             list.push(Subject::Driver(level, driver, "echo_keyed"));
         }
         let reply = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);
-        let transport =
-            Arc::new(ImmediateReply(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(reply) }));
+        let transport = Arc::new(ImmediateReply(ToolReply {
+            status: 200,
+            retry_after_ms: None,
+            body: ReplyBody::Json(reply),
+            job: None,
+        }));
         list.push(Subject::DriverWithoutNetwork(
             level,
             Box::new(fixture.driver_with_transport(transport, level, "at-once", CallLimits::default())?),

@@ -123,6 +123,8 @@ impl Fixture {
             idempotency_key: None,
             business_key: None,
             timeout_ms: 600_000,
+            job: None,
+            callback: None,
         };
         let reply = self.tools.call(&call).await?;
         if reply.status != 200 {

@@ -34,7 +34,7 @@ pub fn measure(fixture: &Fixture, table: &mut Table) -> Result<()> {
 fn round(fixture: &Fixture, plan: &Plan) -> Result<f64> {
     let begin = Event { at_ms: 0, kind: EventKind::Started(Box::new(fixture.started(plan))) };
     let reply = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);
-    let reply = ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(reply) };
+    let reply = ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(reply), job: None };
     let start = Instant::now();
     let mut events = 0;
     while start.elapsed() < ROUND {
