@@ -66,7 +66,7 @@ impl Fault {
             Self::HalfClosed => {
                 stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{").await.ok()?;
                 stream.shutdown().await.ok()?;
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
             Self::EndlessHead => {
                 stream.write_all(b"HTTP/1.1 200 OK\r\n").await.ok()?;
@@ -216,10 +216,13 @@ async fn called(found: &Discovery, capability: &str) -> Result<ToolReply, Transp
         step: "s".into(),
         agent: "t".into(),
         capability: capability.into(),
-        parameters: Default::default(),
+        parameters: reknit_protocol::Object::default(),
         side_effect: SideEffect::Keyed,
         idempotency_key: Some("key-1".to_owned()),
         timeout_ms: 2_000,
+        business_key: None,
+        job: None,
+        callback: None,
     };
     found.tools.call(&call).await
 }
@@ -272,7 +275,7 @@ async fn a_server_that_misbehaves_when_it_is_listed_is_a_problem_and_nothing_els
 async fn a_server_that_hangs_when_it_is_listed_is_given_up() {
     for kind in [Kind::ToolProtocol, Kind::OpenApi] {
         let server = FaultyServer::start(Fault::Hangs, |_, _| None).await;
-        let found = tokio::time::timeout(Duration::from_secs(60), discovered(kind, &server.url)).await;
+        let found = tokio::time::timeout(Duration::from_mins(1), discovered(kind, &server.url)).await;
         assert_eq!(found.expect("it is bounded").problems.len(), 1, "{kind:?}");
     }
 }

@@ -85,6 +85,7 @@ fn call(job: Option<JobRequest>) -> CallTool {
         timeout_ms: 5_000,
         job,
         callback: None,
+        business_key: None,
     }
 }
 

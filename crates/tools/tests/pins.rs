@@ -29,7 +29,7 @@ impl Route for Answering {
         _call: &'a CallTool,
         _traceparent: Option<&'a str>,
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
-        let reply = ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty };
+        let reply = ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty, job: None };
         Box::pin(std::future::ready(Ok(reply)))
     }
 }
@@ -151,6 +151,9 @@ async fn a_withheld_capability_is_not_called_until_its_change_is_accepted() {
         side_effect: SideEffect::Unsafe,
         idempotency_key: None,
         timeout_ms: 5_000,
+        business_key: None,
+        job: None,
+        callback: None,
     };
     let found = discover(&source, &store).await;
     let failure = found.tools.call(&call).await.expect_err("it is withheld");

@@ -91,7 +91,7 @@ async fn serve(mut stream: TcpStream, fault: Arc<HttpFault>, when: Misbehaves) -
             Then::Hang => std::future::pending().await,
             Then::HalfClose => {
                 stream.shutdown().await.ok()?;
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
             Then::EndlessHead => loop {
                 stream.write_all(b"x-more: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n").await.ok()?;
