@@ -98,10 +98,10 @@ async fn keys_are_settled_and_forgotten() {
     --- stdout
     ee6e1fc69f  done     shop/refund {"amount":20,"order_id":7}  run RUN, step call, since TIME until TIME
     "#);
-    insta::assert_snapshot!(refund(&world, "20"), @r#"
+    insta::assert_snapshot!(refund(&world, "20"), @"
     exit status 0
     --- stdout
-    {"call":2}
+    2
     --- stderr
     > call  refund  running
     ✓ call  refund  done, mended by settlement
@@ -110,7 +110,7 @@ async fn keys_are_settled_and_forgotten() {
     complete: 1 of 1 step done, 0 tool calls, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
     insta::assert_snapshot!(listed(&world, &["forget", "zzzz"]), @"
     exit status 2
     --- stderr
@@ -126,10 +126,10 @@ async fn keys_are_settled_and_forgotten() {
     forgot this key
     "#);
     assert_eq!(shop.call_count(), 2);
-    insta::assert_snapshot!(refund(&world, "10"), @r#"
+    insta::assert_snapshot!(refund(&world, "10"), @"
     exit status 0
     --- stdout
-    {"call":3}
+    3
     --- stderr
     > call  refund  running
     ✓ call  refund  done
@@ -138,7 +138,7 @@ async fn keys_are_settled_and_forgotten() {
     complete: 1 of 1 step done, 1 tool call, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
     assert_eq!(shop.call_count(), 3, "a forgotten deed is done again");
 }
 
@@ -180,10 +180,10 @@ async fn a_tool_can_publish_its_key_and_a_wrong_one_is_reported() {
     let tool = shop(Some(KeyRule::new(["order_id"]))).await;
     let world = World::with_tools(&[&tool]);
     assert!(refund(&world, "10").starts_with("exit status 0"));
-    insta::assert_snapshot!(refund(&world, "20"), @r#"
+    insta::assert_snapshot!(refund(&world, "20"), @"
     exit status 0
     --- stdout
-    {"call":1}
+    1
     --- stderr
     > call  refund  running
     ✓ call  refund  done, mended by settlement
@@ -192,7 +192,7 @@ async fn a_tool_can_publish_its_key_and_a_wrong_one_is_reported() {
     complete: 1 of 1 step done, 0 tool calls, 0 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
-    "#);
+    ");
     assert_eq!(tool.call_count(), 1);
     insta::assert_snapshot!(world.reknit(&["tools", "show", "shop/refund"]), @"
     exit status 0

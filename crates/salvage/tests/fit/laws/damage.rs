@@ -123,7 +123,8 @@ fn damage_one(model: &Model, value: Value, dice: &mut Dice, surroundings: Surrou
 fn can_stand_alone(item: &Value) -> bool {
     match item {
         Value::Null | Value::Array(_) => false,
-        Value::String(text) => !text.starts_with(['[', '"', '\'']),
+        // An empty text may mean null.
+        Value::String(text) => !text.trim().is_empty() && !text.starts_with(['[', '"', '\'']),
         _ => true,
     }
 }
