@@ -21,7 +21,7 @@ fn calls_area(first_line: &str, file: &str, command: impl FnOnce(&Path, u16) -> 
     let server = Server::start(|port| command(&path, port));
     let tool = format!("geometry={}", server.url);
     let called = printed(&reknit(folder.path(), &[], &["tools", "call", "area", "side=1.5", "--tool", &tool]));
-    assert_eq!(called, "{\"call\":{\"area\":2.25}}\n");
+    assert_eq!(called, "{\"area\":2.25}\n");
 }
 
 #[test]
