@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
+use futures_util::{StreamExt as _, stream};
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::{Summary, unknown_types};
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{
-    AgentName, CallTool, Capability, JobRequest, Object, SideEffect, ToolReply, TransportFailure, Value,
+    AgentName, CallTool, Capability, CapabilityName, JobRequest, Object, SideEffect, ToolReply, TransportFailure, Value,
 };
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 
 use crate::http::address::ComponentType;
 use crate::http::service::{HttpService, IDEMPOTENCY_HEADER};
 use crate::source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+
+/// How many schemas of a service are fetched at the same time.
+const CONCURRENT_SCHEMAS: usize = 16;
 
 /// A service that speaks the tool protocol.
 #[derive(Debug)]
@@ -38,24 +42,31 @@ impl ToolService {
         let path = "/api/capabilities";
         let missing = || format!("GET {path} returned 404 Not Found");
         let announced = self.service.get_json(path).await?.ok_or_else(missing)?;
+        let mut callable: Vec<Capability> =
+            capabilities(&announced)?.iter().filter_map(|value| Capability::from_value(value).ok()).collect();
+        // A capability whose path is invalid is reported below.
+        callable.retain(|capability| self.service.address().join(&capability.call_path()).is_ok());
+        let fetched = callable.into_iter().map(|capability| self.fetch_schema(capability));
+        let mut fetched = stream::iter(fetched).buffered(CONCURRENT_SCHEMAS);
         let mut schemas = Object::new();
         let mut problems = Vec::new();
-        for capability in capabilities(&announced)?.iter().filter_map(|value| Capability::from_value(value).ok()) {
-            // A capability whose path is invalid is reported below.
-            if self.service.address().join(&capability.call_path()).is_err() {
-                continue;
-            }
-            match self.service.get_json(&capability.schema_path()).await {
-                Ok(Some(schema)) => _ = schemas.insert(capability.name.as_str(), schema),
+        while let Some((name, schema)) = fetched.next().await {
+            match schema {
+                Ok(Some(schema)) => _ = schemas.insert(name.as_str(), schema),
                 // Schemas are optional. Without one, the summaries of the capability describe its parameters.
                 Ok(None) => {}
-                Err(message) => problems.push(format!("cannot fetch the schema of `{}`: {message}", capability.name)),
+                Err(message) => problems.push(format!("cannot fetch the schema of `{name}`: {message}")),
             }
         }
         let mut listing = self.describe(&announced, &schemas)?;
         listing.saved = Some(Object::from([("announced", announced), ("schemas", Value::Object(schemas))]).to_string());
         listing.problems.splice(0..0, problems);
         Ok(listing)
+    }
+
+    async fn fetch_schema(&self, capability: Capability) -> (CapabilityName, Result<Option<Value>, String>) {
+        let schema = self.service.get_json(&capability.schema_path()).await;
+        (capability.name, schema)
     }
 
     /// The listing of what the service announced.

@@ -2,7 +2,7 @@
 #![cfg(test)]
 
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use reknit_openapi::HttpMethod;
@@ -303,6 +303,25 @@ async fn ten_thousand_capabilities_are_listed() {
     assert_eq!((listing.capabilities.len(), listing.problems.len()), (10_000, 0));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_schemas_of_a_service_are_fetched_several_at_a_time() {
+    let arrived = Arc::new((Mutex::new(0), Condvar::new()));
+    let server = FaultyServer::start(Fault::ClosesAtOnce, move |target, _| {
+        if target == "/api/capabilities" {
+            return Some(r#"[{"name": "a"}, {"name": "b"}]"#.to_owned());
+        }
+        // Nobody is answered before both have asked.
+        let (count, changed) = &*arrived;
+        let mut count = count.lock().expect("not poisoned");
+        *count += 1;
+        changed.notify_all();
+        let both = changed.wait_timeout_while(count, Duration::from_secs(5), |count| *count < 2).expect("not poisoned");
+        (*both.0 >= 2).then(|| "{}".to_owned())
+    })
+    .await;
+    assert_eq!(discovered(Kind::ToolProtocol, &server.url).await.problems, []);
+}
+
 /// Names that try to leave their place, to deceive, or to be too much.
 const HOSTILE_NAMES: [&str; 9] = [
     "../../etc/passwd",
@@ -341,6 +360,37 @@ async fn hostile_names_lead_to_no_other_place() {
         let path = target.split('?').next().expect("a path");
         assert!(path.starts_with("/api/capabilities"), "{target}");
         let decoded = path.replace("%2e", ".").replace("%2E", ".").replace("%2f", "/").replace("%2F", "/");
+        assert!(!decoded.split('/').any(|segment| segment == ".."), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn hostile_operation_ids_and_paths_lead_to_no_other_place() {
+    let server = FaultyServer::start(Fault::ClosesAtOnce, |target, base| {
+        if target != "/openapi.json" {
+            return Some("{}".to_owned());
+        }
+        let operation = |(number, name): (usize, &&str)| {
+            let get = format!(r#"{{"get":{{"operationId":"{name}","responses":{{}}}}}}"#);
+            format!(r#""/v1/by-id/{number}":{get},"/v1/{name}":{get}"#)
+        };
+        let paths: Vec<String> = HOSTILE_NAMES.iter().enumerate().map(operation).collect();
+        let head = format!(r#""openapi":"3.1.0","info":{{"title":"x","version":"1"}},"servers":[{{"url":"{base}"}}]"#);
+        Some(format!(r#"{{{head},"paths":{{{}}}}}"#, paths.join(",")))
+    })
+    .await;
+    let found = discovered(Kind::OpenApi, &server.url).await;
+    let names: Vec<String> =
+        found.catalogue.tools[0].capabilities.iter().map(|entry| entry.capability.name.to_string()).collect();
+    assert!(names.len() >= HOSTILE_NAMES.len(), "the operations at usual paths can be used: {names:?}");
+    assert!(names.iter().all(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))), "{names:?}");
+    for name in &names {
+        // A path that cannot be sent as it is written is not sent.
+        let _ = called(&found, name).await;
+    }
+    for target in server.targets().iter().filter(|target| *target != "/openapi.json") {
+        let decoded = target.replace("%2e", ".").replace("%2E", ".").replace("%2f", "/").replace("%2F", "/");
+        assert!(target.starts_with("/v1/"), "{target}");
         assert!(!decoded.split('/').any(|segment| segment == ".."), "{target}");
     }
 }
