@@ -22,7 +22,7 @@ pub(crate) struct Server {
     http: Result<Option<HttpClient>, String>,
     state: Arc<Mutex<State>>,
     generation: watch::Sender<u64>,
-    /// Whether the last connection failed because nobody is signed in.
+    /// Whether the server refused the last connection, or its list of tools, because nobody is signed in.
     needs_sign_in: AtomicBool,
 }
 
@@ -97,7 +97,12 @@ impl Server {
         opened
     }
 
-    /// Whether the last connection failed because nobody is signed in.
+    /// Says that the server refuses its list of tools until a person signs in.
+    pub(crate) fn note_sign_in_needed(&self) {
+        self.needs_sign_in.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server refused the last connection, or its list of tools, because nobody is signed in.
     pub(crate) fn needs_sign_in(&self) -> bool {
         self.needs_sign_in.load(Ordering::Relaxed)
     }

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::call::McpRoute;
 use crate::connection::Connection;
-use crate::http::{HttpFault, describe_fault};
+use crate::http::{HttpFault, describe_fault, status_of};
 use crate::listing::read_tool;
 use crate::oauth::SignIn;
 use crate::options::McpOptions;
@@ -97,7 +97,7 @@ impl McpSource {
             let page = connection.list_page(cursor.take()).await;
             let page = match page {
                 Ok(page) => page,
-                Err(error) => return Err(list_failure(&error, connection).await),
+                Err(error) => return Err(self.list_failure(&error, connection).await),
             };
             count += self.add_page(&page, listing, tools, MAX_TOOLS - count)?;
             let next = match page {
@@ -156,6 +156,26 @@ impl McpSource {
             }
         }
         Ok(tools.len().min(room))
+    }
+
+    async fn list_failure(&self, error: &ServiceError, connection: &Connection) -> String {
+        let fault = match error {
+            ServiceError::TransportSend(error) => error.error.downcast_ref::<StreamableHttpError<HttpFault>>(),
+            _ => None,
+        };
+        let is_unauthorized = fault.and_then(status_of).is_some_and(|(status, ..)| status == 401);
+        if let Some(text) = connection.sign_in_needed().filter(|_| is_unauthorized) {
+            self.server.note_sign_in_needed();
+            return text.to_owned();
+        }
+        let problem = match (error, fault) {
+            (ServiceError::McpError(error), _) => error.message.to_string(),
+            _ if !connection.is_open() => connection.describe_end().await,
+            (_, Some(fault)) => describe_fault(fault),
+            (ServiceError::TransportSend(error), None) => error.error.to_string(),
+            (other, None) => other.to_string(),
+        };
+        format!("it cannot list its tools: {problem}")
     }
 
     /// Adds one tool, or the reason why it cannot be used.
@@ -227,19 +247,6 @@ fn describe(info: &ServerPeerInfo) -> String {
     ];
     let text = texts.into_iter().flatten().find(|text| !text.trim().is_empty()).unwrap_or_default();
     truncate(text.trim().to_owned(), MAX_DESCRIPTION)
-}
-
-async fn list_failure(error: &ServiceError, connection: &Connection) -> String {
-    let problem = match error {
-        ServiceError::McpError(error) => error.message.to_string(),
-        _ if !connection.is_open() => connection.describe_end().await,
-        ServiceError::TransportSend(error) => {
-            let fault = error.error.downcast_ref::<StreamableHttpError<HttpFault>>();
-            fault.map_or_else(|| error.error.to_string(), describe_fault)
-        }
-        other => other.to_string(),
-    };
-    format!("it cannot list its tools: {problem}")
 }
 
 /// The listing with a bounded number of messages.

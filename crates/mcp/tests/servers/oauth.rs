@@ -1,6 +1,8 @@
 //! Signing in at a server with OAuth.
 
 use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -21,6 +23,33 @@ struct Service {
     base: String,
     /// The bodies of the requests for tokens.
     exchanges: Arc<Mutex<Vec<String>>>,
+    /// Whether the list of tools is refused to everybody.
+    refuses_list: Arc<AtomicBool>,
+}
+
+impl Service {
+    async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let base = format!("http://{}", listener.local_addr().expect("an address"));
+        let service = Self { base, exchanges: Arc::default(), refuses_list: Arc::default() };
+        let router = Router::new().fallback(handle).with_state(service.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        service
+    }
+
+    fn options(&self, folder: &Path) -> McpOptions {
+        let oauth = McpOAuth {
+            client_id: None,
+            client_secret: None,
+            client_metadata_url: None,
+            scopes: Vec::new(),
+            redirect_port: 0,
+            token_file: folder.join("tokens.json"),
+            token_key: TokenKey::Text("key-secret".into()),
+        };
+        let endpoint = McpEndpoint { url: format!("{}/mcp", self.base), oauth: Some(oauth), ..McpEndpoint::default() };
+        McpOptions::new("service", McpConnection::Http(endpoint))
+    }
 }
 
 /// A service that lets in only those with the token `access-1`, and is its own authorization server.
@@ -40,7 +69,10 @@ async fn handle(State(service): State<Service>, uri: Uri, headers: HeaderMap, bo
             r#"{"access_token":"access-1","token_type":"Bearer","expires_in":3600,"refresh_token":"refresh-1"}"#
                 .to_owned()
         }
-        "/mcp" if headers.get("authorization").is_none_or(|token| token != "Bearer access-1") => {
+        "/mcp"
+            if headers.get("authorization").is_none_or(|token| token != "Bearer access-1")
+                || text.contains("tools/list") && service.refuses_list.load(Ordering::Relaxed) =>
+        {
             let challenge = format!(r#"Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp""#);
             return (StatusCode::UNAUTHORIZED, [("www-authenticate", challenge)]).into_response();
         }
@@ -73,24 +105,10 @@ fn parameters(text: &str) -> HashMap<String, String> {
 
 #[tokio::test]
 async fn a_person_signs_in_once_and_the_tokens_are_stored_encrypted() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let base = format!("http://{}", listener.local_addr().expect("an address"));
-    let exchanges = Arc::<Mutex<Vec<String>>>::default();
-    let service = Service { base: base.clone(), exchanges: Arc::clone(&exchanges) };
-    let router = Router::new().fallback(handle).with_state(service);
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let service = Service::start().await;
+    let (base, exchanges) = (&service.base, &service.exchanges);
     let folder = tempfile::tempdir().expect("a folder");
-    let oauth = McpOAuth {
-        client_id: None,
-        client_secret: None,
-        client_metadata_url: None,
-        scopes: Vec::new(),
-        redirect_port: 0,
-        token_file: folder.path().join("tokens.json"),
-        token_key: TokenKey::Text("key-secret".into()),
-    };
-    let endpoint = McpEndpoint { url: format!("{base}/mcp"), oauth: Some(oauth), ..McpEndpoint::default() };
-    let options = McpOptions::new("service", McpConnection::Http(endpoint));
+    let options = service.options(folder.path());
     let source = McpSource::new(options.clone());
     let refusal = source.list().await.expect_err("nobody has signed in");
     assert_eq!(refusal, "needs sign-in: `reknit tools sign-in service`");
@@ -110,6 +128,30 @@ async fn a_person_signs_in_once_and_the_tokens_are_stored_encrypted() {
     assert!(!stored.contains("access-1") && !stored.contains("refresh-1"), "{stored}");
     // Another process finds the tokens.
     assert_eq!(list(&McpSource::new(options)).await.capabilities.len(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_only_its_list_of_tools_needs_a_sign_in() {
+    let service = Service::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = McpSource::new(service.options(folder.path()));
+    sign_in(&source).await;
+    let saved = list(&source).await.saved.expect("a text");
+    service.refuses_list.store(true, Ordering::Relaxed);
+    let refusal = source.list().await.expect_err("the list is refused");
+    assert_eq!(refusal, "needs sign-in: `reknit tools sign-in service`");
+    assert_eq!(source.restore(&saved).expect_err("its tools stay hidden"), "nobody is signed in");
+    service.refuses_list.store(false, Ordering::Relaxed);
+    sign_in(&source).await;
+    assert_eq!(list(&source).await.capabilities.len(), 1);
+}
+
+/// Signs in as a person would who agrees at once.
+async fn sign_in(source: &McpSource) {
+    let sign_in = source.sign_in(REDIRECT).await.expect("the server says how");
+    let asked = parameters(sign_in.url().split_once('?').expect("a query").1);
+    let callback = format!("{REDIRECT}?code=code-1&state={}", asked["state"]);
+    sign_in.finish(&callback).await.expect("the code is exchanged");
 }
 
 #[tokio::test]
