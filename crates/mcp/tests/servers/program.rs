@@ -172,8 +172,8 @@ async fn a_program_in_a_sandbox_writes_only_where_it_may() {
 async fn a_program_that_says_nothing_is_given_up() {
     let silent = McpProgram { program: "sleep".into(), arguments: vec!["1000".to_owned()], ..McpProgram::default() };
     let options = McpOptions::new("silent", McpConnection::Stdio(silent));
-    let source = McpSource::new(McpOptions { connect_limit: Duration::from_millis(50), ..options });
-    assert_eq!(source.list().await.expect_err("it is silent"), "it did not get ready within 50ms");
+    let source = McpSource::new(McpOptions { connect_limit: Duration::from_millis(500), ..options });
+    assert_eq!(source.list().await.expect_err("it is silent"), "it did not get ready within 500ms");
 }
 
 #[tokio::test]
